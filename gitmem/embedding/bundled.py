@@ -1,0 +1,142 @@
+"""The model that ships with gitmem: a static table of word-piece vectors inside an ONNX graph.
+
+Many texts go through onnxruntime. One question is a handful of rows, so it is summed from the mapped file by numpy,
+with the same formula: importing onnxruntime and opening a session would cost more than the rest of a query. Files are
+checked against the card before use: by SHA-256 for indexing, by CRC-32 for a question (7 times cheaper).
+"""
+
+import hashlib
+import json
+import math
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from gitmem.embedding.encoder import Embeddings
+from gitmem.embedding.pieces import Pieces
+from gitmem.errors import ModelDamaged
+from gitmem.fsio import map_file, read_file
+from gitmem.paths import bundled
+from gitmem.words import Text
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PREPARATION: Final = 1
+"""Version of how a text becomes token weights; part of the fingerprint."""
+
+_BATCH_CELLS: Final = 1 << 14
+"""Upper bound of rows times width of one padded batch: its gathered rows stay within the processor's cache."""
+
+
+class BundledEncoder:
+    """Distinct word pieces of a text, each weighted 1 + ln(count), summed and scaled to unit length."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or bundled("models")
+        card = read_file(self._folder / "card.json")
+        if card is None:
+            raise ModelDamaged(f"the model is missing from `{self._folder}`", hint="install gitmem again")
+        self._card: dict[str, Any] = json.loads(card)
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self._card['name']}:{self._card['files']['model.onnx']['sha256'][:16]}:{PREPARATION}"
+
+    @property
+    def dimensions(self) -> int:
+        return int(self._card["dimensions"])
+
+    def encode(self, texts: Sequence[Text]) -> Embeddings:
+        import numpy as np
+
+        bags = [self._weigh(text) for text in texts]
+        vectors = np.zeros((len(bags), self.dimensions), np.float32)
+        norms = np.zeros(len(bags), np.float32)
+        for places in _batches([len(bag) for bag in bags]):
+            width = max(1, len(bags[places[-1]]))
+            ids = np.zeros((len(places), width), np.int64)
+            weights = np.zeros((len(places), width), np.float32)
+            for row, place in enumerate(places):
+                bag = bags[place]
+                ids[row, : len(bag)] = list(bag)
+                weights[row, : len(bag)] = list(bag.values())
+            embedding, norm = self._session.run(None, {"input_ids": ids, "token_weight": weights})
+            vectors[places] = embedding
+            norms[places] = norm
+        return Embeddings(vectors, norms)
+
+    def encode_query(self, text: Text) -> "NDArray[np.float32]":
+        import numpy as np
+
+        bag = self._weigh(text)
+        if not bag:
+            return np.zeros(self.dimensions, np.float32)
+        table, scale = self._tables
+        ids = np.fromiter(bag, np.int64, len(bag))
+        weights = np.fromiter(bag.values(), np.float32, len(bag)) * scale[ids]
+        vector = weights @ table[ids].astype(np.float32)
+        return vector / max(float(np.linalg.norm(vector)), 1e-6)  # type: ignore[no-any-return]
+
+    def _weigh(self, text: Text) -> dict[int, float]:
+        counts: Counter[int] = Counter()
+        pieces = self._pieces.of_identifier
+        for identifier, times in text.identifiers.items():
+            for piece in pieces(identifier):
+                counts[piece] += times
+        return {piece: 1.0 + math.log(count) for piece, count in counts.items()}
+
+    @cached_property
+    def _pieces(self) -> Pieces:
+        data = read_file(self._folder / "tokenizer.json")
+        self._require(data is not None and zlib.crc32(data) == self._expected("tokenizer.json")["crc32"], "tokenizer.json")
+        assert data is not None
+        return Pieces(data)
+
+    @cached_property
+    def _tables(self) -> "tuple[NDArray[np.int8], NDArray[np.float32]]":
+        import numpy as np
+
+        mapped = map_file(self._folder / "model.onnx")
+        self._require(mapped is not None and zlib.crc32(mapped) == self._expected("model.onnx")["crc32"], "model.onnx")
+        rows, width = int(self._card["vocabulary"]), self.dimensions
+        table = np.frombuffer(mapped, np.int8, rows * width, int(self._card["table_offset"])).reshape(rows, width)  # type: ignore[call-overload]
+        scale = np.frombuffer(mapped, "<f4", rows, int(self._card["scale_offset"]))  # type: ignore[call-overload]
+        return table, scale
+
+    @cached_property
+    def _session(self) -> Any:
+        import onnxruntime
+
+        data = read_file(self._folder / "model.onnx")
+        sha256 = hashlib.sha256(data or b"").hexdigest()
+        self._require(data is not None and sha256 == self._expected("model.onnx")["sha256"], "model.onnx")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+    def _expected(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._card["files"][name]
+        return found
+
+    def _require(self, good: bool, name: str) -> None:
+        if not good:
+            raise ModelDamaged(
+                f"`{self._folder / name}` is not the file its card describes", hint="install gitmem again"
+            )
+
+
+def _batches(lengths: list[int]) -> list[list[int]]:
+    """Group texts of like length, so that little of a batch is padding; order inside follows length."""
+    groups: list[list[int]] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if groups and (len(groups[-1]) + 1) * max(1, lengths[place]) <= _BATCH_CELLS:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    return groups

@@ -1,0 +1,58 @@
+"""Where the files of an index lie below its folder, and where things bundled with the package lie. Computes only."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+INDEX_NAME: Final = ".gitmem"
+_PACKAGE: Final = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPaths:
+    """The layout of one index folder."""
+
+    root: Path
+
+    @property
+    def manifest(self) -> Path:
+        return self.root / "manifest"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / "lock"
+
+    @property
+    def ignore(self) -> Path:
+        return self.root / ".gitignore"
+
+    @property
+    def segments(self) -> Path:
+        return self.root / "segments"
+
+    @property
+    def views(self) -> Path:
+        return self.root / "views"
+
+    @property
+    def graphs(self) -> Path:
+        return self.root / "graph"
+
+    @property
+    def state(self) -> Path:
+        return self.root / "state"
+
+    def segment(self, name: str) -> Path:
+        return self.segments / name
+
+    def view(self, key: str) -> Path:
+        return self.views / key
+
+    def graph(self, name: str) -> Path:
+        return self.graphs / name
+
+
+def bundled(name: str) -> Path:
+    """A folder shipped with the package (`models`, `hooks`): inside an installed one, beside it in a checkout."""
+    packed = _PACKAGE / "_bundled" / name
+    return packed if packed.is_dir() else _PACKAGE.parent / name
