@@ -1,0 +1,50 @@
+"""Blobs by id, through pygit2 where many are read and through `git cat-file` everywhere else.
+
+A blob that is not there is None and never fetched from a remote. A blob that is there but cannot be read (corrupt, cut
+short) is None too, and its id is put into `damaged`. Contents are what the id says: replacements are not followed.
+"""
+
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Protocol, Self
+
+from gitmem.git.batch import ProgramReader
+from gitmem.git.locate import Location
+
+
+class ObjectReader(Protocol):
+    """Reads blobs of one repository until closed."""
+
+    damaged: set[str]
+
+    def size(self, oid: str) -> int | None:
+        """Length in bytes from the header alone; None when missing, damaged or no blob."""
+
+    def sizes(self, oids: Iterable[str]) -> list[int | None]:
+        """Lengths in the order of `oids`."""
+
+    def read(self, oid: str) -> bytes | None:
+        """Contents; None when missing, damaged or no blob."""
+
+    def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+        """Contents one after the other, in the order of `oids`; only a few are held at a time."""
+
+    def close(self) -> None:
+        """Let go of files and processes; may be called again."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def open_reader(location: Location, *, bulk: bool) -> ObjectReader:
+    """Open the engine that suits: pygit2 for `bulk` where it can read the repository, else the git program."""
+    if bulk and location.object_format == "sha1":
+        from gitmem.git import library
+
+        reader = library.find_reader(location)
+        if reader is not None:
+            return reader
+    return ProgramReader(location)

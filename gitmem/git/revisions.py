@@ -1,0 +1,78 @@
+"""From what a person calls a revision to the commit and the tree it names. One git child, two when it names nothing."""
+
+import difflib
+import os
+from dataclasses import dataclass
+from typing import Final
+
+from gitmem.errors import UnknownRevision
+from gitmem.git.locate import Location
+from gitmem.git.program import run_git
+
+MAX_REFS_TO_COMPARE: Final = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A tree and how it was asked for. `commit` is None when a tree was named directly, `branch` when no branch was."""
+
+    name: str
+    commit: str | None
+    tree: str
+    branch: str | None = None
+
+
+def resolve(location: Location, rev: str) -> Revision:
+    """Find the tree that a commit, tag, branch, tree or `rev:folder` names; raises UnknownRevision.
+
+    The name is handed to git as data on standard input, so that it can never be taken for an option.
+    """
+    if rev in ("HEAD", "@"):
+        return _head(location, rev)
+    if not rev.strip() or any(char in rev for char in "\n\r\0"):
+        raise UnknownRevision(f"`{rev!r}` names no commit, tag or branch" if rev.strip() else "the revision is empty")
+    short = rev.removeprefix("refs/heads/")
+    asked = [rev, f"{rev}^{{commit}}", f"{rev}^{{tree}}", f"refs/heads/{short}", f"refs/tags/{short}"]
+    plain, commit, tree, branch, tag = _ask(location, asked)
+    if plain is None:
+        raise _unknown(location, rev)
+    if plain[1] == "tree":
+        return Revision(rev, None, plain[0])
+    if tree is None:
+        raise UnknownRevision(f"`{rev}` names a {plain[1]}, not a commit or a folder")
+    on_branch = branch is not None and (tag is None or rev != short)
+    return Revision(rev, commit[0] if commit else None, tree[0], short if on_branch else None)
+
+
+def _head(location: Location, rev: str) -> Revision:
+    if location.head_commit is None or location.head_tree is None:
+        raise UnknownRevision("the repository has no commit yet", hint="commit something first")
+    return Revision(rev, location.head_commit, location.head_tree, location.branch)
+
+
+def _ask(location: Location, names: list[str]) -> list[tuple[str, str] | None]:
+    """(object id, type) of every name, None for a name that git cannot resolve."""
+    stdin = b"".join(os.fsencode(name) + b"\n" for name in names)
+    question = ["cat-file", "--batch-check=%(objectname) %(objecttype)"]
+    lines = run_git(question, git_dir=location.git_dir, stdin=stdin).stdout.split(b"\n")
+    return [_parse(line, location) for line in lines[: len(names)]]
+
+
+def _parse(line: bytes, location: Location) -> tuple[str, str] | None:
+    oid, _, kind = line.decode("ascii", "replace").partition(" ")
+    length = 64 if location.object_format == "sha256" else 40
+    return (oid, kind) if len(oid) == length and kind in ("commit", "tree", "blob", "tag") else None
+
+
+def _unknown(location: Location, rev: str) -> UnknownRevision:
+    pattern = "--format=%(refname:lstrip=2)"
+    count = f"--count={MAX_REFS_TO_COMPARE}"
+    listed = run_git(["for-each-ref", pattern, count, "refs/tags", "refs/heads", "refs/remotes"],
+                     git_dir=location.git_dir, check=False)  # fmt: skip
+    names = os.fsdecode(listed.stdout).splitlines()
+    hints = []
+    if close := difflib.get_close_matches(rev, names, n=3, cutoff=0.5):
+        hints.append("did you mean " + " or ".join(f"`{name}`" for name in close) + "?")
+    if location.shallow:
+        hints.append("this is a shallow clone, its history is cut; get the rest with: git fetch --unshallow")
+    return UnknownRevision(f"`{rev}` names no commit, tag or branch of this repository", hint=" ".join(hints))

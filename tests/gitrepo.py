@@ -1,0 +1,90 @@
+"""Real git repositories for tests, cut off from the machine: no host configuration, fixed names and dates."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+IDENTITY: Final = {
+    "GIT_AUTHOR_NAME": "A Person",
+    "GIT_AUTHOR_EMAIL": "person@example.invalid",
+    "GIT_AUTHOR_DATE": "2024-01-02T03:04:05+00:00",
+    "GIT_COMMITTER_NAME": "A Person",
+    "GIT_COMMITTER_EMAIL": "person@example.invalid",
+    "GIT_COMMITTER_DATE": "2024-01-02T03:04:05+00:00",
+}
+ISOLATION: Final = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+
+
+def isolated_environment() -> dict[str, str]:
+    """The environment for git in tests: this one without any `GIT_` variable, plus isolation and identity."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return inherited | ISOLATION | IDENTITY
+
+
+class Repo:
+    """A repository in a folder, driven through the git program."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def init(cls, path: Path, *options: str) -> "Repo":
+        """`git init` with branch `main`."""
+        path.mkdir(parents=True, exist_ok=True)
+        repo = cls(path)
+        repo.git("init", "--quiet", "--initial-branch=main", *options)
+        return repo
+
+    def git(self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> str:
+        """Run git here and return what it printed, without the last line feed; file:// remotes are allowed."""
+        return os.fsdecode(self.git_bytes(*args, stdin=stdin, env=env)).removesuffix("\n")
+
+    def git_bytes(self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
+        """Run git here and return the bytes it printed; a failure shows git's words."""
+        done = subprocess.run(
+            ["git", "-c", "protocol.file.allow=always", *args],
+            cwd=self.path,
+            env={**isolated_environment(), **(env or {})},
+            input=stdin if stdin is not None else b"",
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"git {' '.join(args)}: {done.stderr.decode('utf-8', 'replace')}"
+        return done.stdout
+
+    def write(self, files: Mapping[str, str | bytes]) -> None:
+        """Write files of the working tree, folders included; nothing is added to the index."""
+        for name, content in files.items():
+            target = self.path / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    def commit(self, files: Mapping[str, str | bytes] | None = None, message: str = "change") -> str:
+        """Write files, add everything, commit (an empty commit too) and return the commit's id."""
+        self.write(files or {})
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--no-verify", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def commit_entries(self, entries: Mapping[bytes, bytes], message: str = "change") -> str:
+        """Commit files whose names the file system may not take, straight into the object database and index."""
+        for path, content in entries.items():
+            oid = self.git("hash-object", "-w", "--stdin", stdin=content)
+            self.git("update-index", "-z", "--index-info", stdin=b"100644 " + oid.encode() + b"\t" + path + b"\0")
+        self.git("commit", "--quiet", "--no-verify", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def oid(self, rev: str) -> str:
+        """The object id that a revision names."""
+        return self.git("rev-parse", "--verify", rev)
+
+    def loose_object(self, oid: str) -> Path:
+        """The file of an unpacked object."""
+        return self.path / ".git" / "objects" / oid[:2] / oid[2:]
