@@ -1,0 +1,74 @@
+"""What is left out of every index unless a `!` line of `.gitmemignore` asks for it: data, and one quick function.
+
+`bin/`, `vendor/` and `third_party/` are not left out: what is tracked there is often written by hand.
+"""
+
+from typing import Final
+
+VENDORED_FOLDERS: Final = frozenset({b"node_modules", b"bower_components", b"jspm_packages", b"site-packages",
+    b"venv", b".venv", b"virtualenv"})  # fmt: skip
+
+GENERATED_FOLDERS: Final = frozenset({b"__pycache__", b"dist", b"build", b"obj", b".gitmem", b".git", b".tox", b".nox",
+    b".mypy_cache", b".pytest_cache", b".ruff_cache", b".gradle", b".next", b".nuxt", b".svelte-kit", b".eggs",
+    b"rag-reports"})  # fmt: skip
+
+GENERATED_FOLDER_SUFFIXES: Final = (b".egg-info", b".dist-info")
+
+LOCK_FILES: Final = frozenset({b"package-lock.json", b"npm-shrinkwrap.json", b"yarn.lock", b"pnpm-lock.yaml",
+    b"bun.lock", b"bun.lockb", b"deno.lock", b"poetry.lock", b"pdm.lock", b"uv.lock", b"pipfile.lock", b"pixi.lock",
+    b"conda-lock.yml", b"cargo.lock", b"gemfile.lock", b"composer.lock", b"go.sum", b"go.work.sum", b"mix.lock",
+    b"podfile.lock", b"cartfile.resolved", b"package.resolved", b"pubspec.lock", b"packages.lock.json",
+    b"paket.lock", b"flake.lock", b"gradle.lockfile", b"module.bazel.lock", b".terraform.lock.hcl", b"stack.yaml.lock",
+    b"cabal.project.freeze", b"rebar.lock", b"shard.lock", b"chart.lock"})  # fmt: skip
+
+GENERATED_SUFFIXES: Final = (b".min.js", b".min.mjs", b".min.cjs", b".min.css", b"-min.js", b"-min.css", b".js.map",
+    b".mjs.map", b".cjs.map", b".css.map", b".ts.map", b"_pb2.py", b"_pb2.pyi", b"_pb2_grpc.py", b".pb.go", b".pb.gw.go",
+    b".pb.cc", b".pb.h", b".pb.swift", b".pb.rb", b"_pb.rb", b"_pb.js", b"_pb.ts", b"_pb.d.ts", b".pb.ts", b".pbobjc.h",
+    b".pbobjc.m", b".designer.cs", b".g.cs", b".g.dart", b".freezed.dart")  # fmt: skip
+
+GENERATED_EXTENSIONS: Final = frozenset(tail[tail.rindex(b".") :] for tail in GENERATED_SUFFIXES)
+"""A quick first look: only names that end so are compared with the suffixes."""
+
+BINARY_EXTENSIONS: Final = frozenset(
+    b"." + name
+    for names in (
+        b"png jpg jpeg jpe gif bmp ico icns tif tiff webp avif heic heif psd ai xcf tga dds exr ktx pcx cur",
+        b"zip gz tgz bz2 tbz tbz2 xz txz zst lz lz4 lzma 7z rar tar jar war ear aar apk ipa cab deb rpm dmg iso",
+        b"whl egg nupkg gem crate vsix xpi crx appimage msi",
+        b"ttf otf woff woff2 eot pfb pfm ttc",
+        b"mp3 mp4 m4a m4v mov avi mkv webm wav flac ogg oga ogv opus aac wma wmv flv mid midi aiff 3gp",
+        b"pdf doc docx xls xlsx xlsm ppt pptx odt ods odp epub mobi djvu",
+        b"exe dll so dylib a o ko obj class pyc pyo pyd beam wasm elc rlib dex swf gch pch",
+        b"sqlite sqlite3 npy npz pkl pickle h5 hdf5 parquet feather onnx pth safetensors tflite",
+        b"bin blend fbx glb keystore jks p12 pfx der pcap pcapng",
+    )
+    for name in names.split()
+)
+
+
+def default_exclude(path: bytes) -> str | None:
+    """Why a path is left out by its name alone: `vendored`, `generated` or `binary`, else None."""
+    folders, _, name = path.rpartition(b"/")
+    if folders:
+        reason = _folder_reasons(folders)
+        if reason is not None:
+            return reason
+    name = name.lower()
+    dot = name.rfind(b".")
+    if name in LOCK_FILES:
+        return "generated"
+    if dot < 0:
+        return None
+    extension = name[dot:]
+    if extension in BINARY_EXTENSIONS:
+        return "binary"
+    return "generated" if extension in GENERATED_EXTENSIONS and name.endswith(GENERATED_SUFFIXES) else None
+
+
+def _folder_reasons(folders: bytes) -> str | None:
+    for folder in folders.split(b"/"):
+        if folder in VENDORED_FOLDERS:
+            return "vendored"
+        if folder in GENERATED_FOLDERS or folder.endswith(GENERATED_FOLDER_SUFFIXES):
+            return "generated"
+    return None
