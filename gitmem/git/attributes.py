@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gitmem.git.wildmatch import Glob, GlobTable, parse_glob
+from gitmem.git.globtable import GlobTable, NestedTables
+from gitmem.git.wildmatch import Glob, parse_glob
 
 FILE_NAME: Final = b".gitattributes"
 BLANK: Final = b" \t\r\n"
@@ -38,10 +39,10 @@ class AttributeRules:
 
     def __init__(self, lines: dict[bytes, list[Line]]) -> None:
         self._lines = lines
-        self._tables = {folder: GlobTable(line.glob for line in below) for folder, below in lines.items()}
+        tables = {folder: GlobTable(line.glob for line in below) for folder, below in lines.items()}
+        self._tables = NestedTables(tables)
         self._macros = {"binary": tuple(BINARY)}
         self._macros.update((line.macro, line.assignments) for line in lines.get(b"", ()) if line.macro)
-        self._chains: dict[bytes, tuple[tuple[int, bytes, GlobTable], ...]] = {}
         self._results: dict[tuple[tuple[bytes, int], ...], Mapping[str, Value]] = {(): {}}
 
     @classmethod
@@ -55,7 +56,7 @@ class AttributeRules:
             return self._results[()]
         folder, _, name = path.rpartition(b"/")
         matched: tuple[tuple[bytes, int], ...] = ()
-        for offset, home, table in self._chain(folder):
+        for offset, home, table in self._tables.chain(folder):
             found = table.matching(path[offset:], name)
             if found:
                 matched += tuple((home, number) for number in reversed(found))
@@ -63,16 +64,6 @@ class AttributeRules:
         if result is None:
             result = self._results[matched] = self._combine(matched)
         return result
-
-    def _chain(self, folder: bytes) -> tuple[tuple[int, bytes, GlobTable], ...]:
-        """Tables that hold in a folder, the nearest first, with the length of their own folder's prefix."""
-        chain = self._chains.get(folder)
-        if chain is None:
-            above = self._chain(folder.rpartition(b"/")[0]) if folder else ()
-            table = self._tables.get(folder)
-            own = ((len(folder) + 1 if folder else 0, folder, table),) if table else ()
-            chain = self._chains[folder] = own + above
-        return chain
 
     def _combine(self, matched: tuple[tuple[bytes, int], ...]) -> Mapping[str, Value]:
         values: dict[str, Value | None] = {}

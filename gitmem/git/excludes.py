@@ -22,9 +22,9 @@ LOCK_FILES: Final = frozenset({b"package-lock.json", b"npm-shrinkwrap.json", b"y
     b"cabal.project.freeze", b"rebar.lock", b"shard.lock", b"chart.lock"})  # fmt: skip
 
 GENERATED_SUFFIXES: Final = (b".min.js", b".min.mjs", b".min.cjs", b".min.css", b"-min.js", b"-min.css", b".js.map",
-    b".mjs.map", b".cjs.map", b".css.map", b".ts.map", b"_pb2.py", b"_pb2.pyi", b"_pb2_grpc.py", b".pb.go", b".pb.gw.go",
-    b".pb.cc", b".pb.h", b".pb.swift", b".pb.rb", b"_pb.rb", b"_pb.js", b"_pb.ts", b"_pb.d.ts", b".pb.ts", b".pbobjc.h",
-    b".pbobjc.m", b".designer.cs", b".g.cs", b".g.dart", b".freezed.dart")  # fmt: skip
+    b".mjs.map", b".cjs.map", b".css.map", b".ts.map", b"_pb2.py", b"_pb2.pyi", b"_pb2_grpc.py", b".pb.go",
+    b".pb.gw.go", b".pb.cc", b".pb.h", b".pb.swift", b".pb.rb", b"_pb.rb", b"_pb.js", b"_pb.ts", b"_pb.d.ts", b".pb.ts",
+    b".pbobjc.h", b".pbobjc.m", b".designer.cs", b".g.cs", b".g.dart", b".freezed.dart")  # fmt: skip
 
 GENERATED_EXTENSIONS: Final = frozenset(tail[tail.rindex(b".") :] for tail in GENERATED_SUFFIXES)
 """A quick first look: only names that end so are compared with the suffixes."""

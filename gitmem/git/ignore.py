@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from gitmem.git.wildmatch import Glob, GlobTable, parse_glob
+from gitmem.git.globtable import GlobTable, NestedTables, unknown_folders
+from gitmem.git.wildmatch import Glob, parse_glob
 
 FILE_NAME = b".gitmemignore"
 
@@ -11,9 +12,8 @@ class IgnoreRules:
     """The ignore files of one tree, each valid below the folder it stands in."""
 
     def __init__(self, tables: dict[bytes, GlobTable]) -> None:
-        self._tables = tables
+        self._tables = NestedTables(tables)
         self._folders: dict[bytes, bool | None] = {b"": None}
-        self._chains: dict[bytes, tuple[tuple[int, GlobTable], ...]] = {}
 
     @classmethod
     def load(cls, files: Mapping[bytes, bytes]) -> "IgnoreRules":
@@ -39,34 +39,22 @@ class IgnoreRules:
         return above if own is None else own
 
     def _folder_verdict(self, folder: bytes) -> bool | None:
-        known = self._folders.get(folder, ...)
-        if known is not ...:
-            return known
-        parent, _, name = folder.rpartition(b"/")
-        verdict = self._folder_verdict(parent)
-        if verdict is not True:
-            own = self._last_match(folder, parent, name, is_folder=True)
-            verdict = verdict if own is None else own
-        self._folders[folder] = verdict
-        return verdict
+        for below in unknown_folders(folder, self._folders):
+            parent, _, name = below.rpartition(b"/")
+            verdict = self._folders[parent]
+            if verdict is not True:
+                own = self._last_match(below, parent, name, is_folder=True)
+                verdict = verdict if own is None else own
+            self._folders[below] = verdict
+        return self._folders[folder]
 
     def _last_match(self, path: bytes, folder: bytes, name: bytes, *, is_folder: bool) -> bool | None:
-        for offset, table in self._chain(folder):
+        for offset, _, table in self._tables.chain(folder):
             found = table.matching(path[offset:], name, folder=is_folder)
             glob = table.globs[found[-1]] if found else None
             if glob is not None:
                 return not glob.negated
         return None
-
-    def _chain(self, folder: bytes) -> tuple[tuple[int, GlobTable], ...]:
-        """Tables that hold in a folder, the nearest first, with the length of their own folder's prefix."""
-        chain = self._chains.get(folder)
-        if chain is None:
-            above = self._chain(folder.rpartition(b"/")[0]) if folder else ()
-            table = self._tables.get(folder)
-            own = ((len(folder) + 1 if folder else 0, table),) if table else ()
-            chain = self._chains[folder] = own + above
-        return chain
 
 
 def parse_ignore_file(content: bytes) -> list[Glob | None]:

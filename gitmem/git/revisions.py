@@ -38,6 +38,10 @@ def resolve(location: Location, rev: str) -> Revision:
         raise _unknown(location, rev)
     if plain[1] == "tree":
         return Revision(rev, None, plain[0])
+    if (
+        tree is None and plain[1] != "blob" and rev != plain[0]
+    ):  # `:/text` takes everything behind it for text, `^{tree}` too
+        return resolve(location, plain[0])
     if tree is None:
         raise UnknownRevision(f"`{rev}` names a {plain[1]}, not a commit or a folder")
     on_branch = branch is not None and (tag is None or rev != short)

@@ -6,7 +6,7 @@ whatever `core.ignoreCase` says: an index means the same on every machine.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 SPECIAL: Final = re.compile(rb"[*?\[\\]")
@@ -15,6 +15,7 @@ STAR: Final = b"*"
 DEEP: Final = b"**/"
 ANY: Final = b"**"
 SLASH: Final = b"/"
+FOLDERS: Final = b"(?:[^/]*/)*"
 
 CLASSES: Final = {
     b"alnum": bytes(c for c in range(128) if chr(c).isalnum()),
@@ -168,13 +169,19 @@ def _expression(tokens: list[bytes]) -> bytes:
             run.append(token)
             continue
         out += _joined(lead, run, last=False)
-        lead = b"(?:[^/]*/)*" if token == DEEP else b".*"
+        lead = FOLDERS if token == DEEP else b".*"
         run = []
     return out + _joined(lead, run, last=True)
 
 
 def _joined(lead: bytes, run: list[bytes], *, last: bool) -> bytes:
-    return lead + _run(run) if last or not lead else b"(?>" + lead + b"?" + _run(run) + b")"
+    if not lead:
+        return _run(run)
+    if not last:
+        return b"(?>" + lead + b"?" + _run(run) + b")"
+    if lead == FOLDERS:  # the rest has a known number of folders, so there is one place where it can begin
+        lead = b"(?>" + lead + b"(?=(?:[^/]*/){%d}[^/]*\\Z))" % run.count(SLASH)
+    return lead + _run(run)
 
 
 def _run(tokens: list[bytes]) -> bytes:
@@ -195,50 +202,3 @@ def _run(tokens: list[bytes]) -> bytes:
         else:
             since_star += token
     return out[:-1]
-
-
-class GlobTable:
-    """The patterns of one file, arranged so that a path is compared only with those that could match it."""
-
-    def __init__(self, globs: Iterable[Glob | None]) -> None:
-        self.globs = list(globs)
-        self._by_name: dict[bytes, list[int]] = {}
-        self._by_suffix: dict[bytes, list[int]] = {}
-        self._by_folder: dict[bytes, list[int]] = {}
-        self._others: list[int] = []
-        for number, glob in enumerate(self.globs):
-            if glob is not None:
-                self._place(number, glob)
-
-    def matching(self, path: bytes, name: bytes, *, folder: bool = False) -> list[int]:
-        """Numbers of the patterns that match, in the order they were given. `path` is relative to their file."""
-        dot = name.rfind(b".")
-        candidates = list(self._others)
-        if self._by_name:
-            candidates += self._by_name.get(name, ())
-        if self._by_suffix and dot >= 0:
-            candidates += self._by_suffix.get(name[dot:], ())
-        if self._by_folder:
-            candidates += self._by_folder.get(path.partition(b"/")[0], ())
-        if not candidates:
-            return candidates
-        return sorted(number for number in candidates if self._matches(number, path, name, folder))
-
-    def _matches(self, number: int, path: bytes, name: bytes, folder: bool) -> bool:
-        glob = self.globs[number]
-        if glob is None or (glob.folders_only and not folder):
-            return False
-        return bool(glob.match(name if glob.name_only else path))
-
-    def _place(self, number: int, glob: Glob) -> None:
-        special = SPECIAL.search(glob.source)
-        head = glob.source[: special.start()] if special else glob.source
-        tail = re.split(rb"[*?\[\]\\/]", glob.source)[-1]
-        if glob.literal and glob.name_only:
-            self._by_name.setdefault(glob.source, []).append(number)
-        elif not glob.name_only and b"/" in head:
-            self._by_folder.setdefault(head.partition(b"/")[0], []).append(number)
-        elif b"." in tail:
-            self._by_suffix.setdefault(tail[tail.rindex(b".") :], []).append(number)
-        else:
-            self._others.append(number)
