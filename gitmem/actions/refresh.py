@@ -1,0 +1,203 @@
+"""Bring the index up to date with a tree: lock, compare, index what is missing, publish."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gitmem.errors import DamagedFile, NewerFormat
+from gitmem.fsio import sweep_leftovers, writer_lock
+from gitmem.store.manifest import Manifest, write_manifest
+from gitmem.workspace import Workspace, create_index, find_index, read_manifest_for_writing
+
+if TYPE_CHECKING:
+    from gitmem.indexing.run import Progress
+    from gitmem.store.snapshot import Snapshot
+    from gitmem.store.view import View
+
+
+@dataclass(slots=True)
+class IndexReport:
+    """What a run did. Paths are counted in `parsed`, `as_text` and `skipped`; blobs everywhere else."""
+
+    tree: str
+    up_to_date: bool = False
+    files: int = 0
+    parsed: Counter[str] = field(default_factory=Counter)
+    as_text: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    embedded: int = 0
+    reused: int = 0
+    chunks_before: int = 0
+    chunks: int = 0
+    chunks_in_view: int = 0
+    chunks_added: int = 0
+    text_bytes: int = 0
+    index_bytes: int = 0
+    seconds: float = 0.0
+    rebuilt: str = ""
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def status(self) -> str:
+        """success, or partial where a blob could not be read or digested."""
+        return "partial" if self.problems else "success"
+
+
+def refresh(
+    workspace: Workspace,
+    tree: str | None,
+    *,
+    full: bool = False,
+    wait: bool = True,
+    report: "Callable[[Progress], None]" = lambda _: None,
+) -> IndexReport:
+    """Index every blob of a tree that the index lacks. A repository without commits has an empty index.
+
+    Raises: Busy where another process writes and `wait` is off, StorageFailed, UnsafeIndex, NewerFormat.
+    """
+    started = time.monotonic()
+    create_index(workspace)
+    if tree is None:
+        return IndexReport("", up_to_date=True)
+    if not full and _is_current(workspace, tree):
+        return IndexReport(tree, up_to_date=True, seconds=time.monotonic() - started)
+    with writer_lock(workspace.paths.lock, wait=wait):
+        made = _refresh_locked(workspace, tree, full=full, report=report)
+    made.seconds = time.monotonic() - started
+    return made
+
+
+def _is_current(workspace: Workspace, tree: str) -> bool:
+    """Whether the manifest says that this tree is wholly indexed; reads two small files."""
+    from gitmem.indexing.identity import current_fingerprint, view_key
+
+    try:
+        manifest = find_index(workspace)
+    except NewerFormat:
+        raise
+    except DamagedFile:
+        return False
+    if manifest is None or manifest.fingerprint != current_fingerprint(workspace.settings.max_file_bytes):
+        return False
+    key = view_key(tree)
+    files = [workspace.paths.segment(entry.name) for entry in manifest.segments]
+    return key in manifest.views and workspace.paths.view(key).exists() and all(file.exists() for file in files)
+
+
+def _refresh_locked(
+    workspace: Workspace, tree: str, *, full: bool, report: "Callable[[Progress], None]"
+) -> IndexReport:
+    from gitmem.indexing.compact import compact
+    from gitmem.indexing.identity import current_fingerprint, view_key
+    from gitmem.indexing.plan import missing_blobs
+    from gitmem.indexing.run import Run, empty_manifest
+    from gitmem.indexing.views import ensure_view
+    from gitmem.store.snapshot import Snapshot
+
+    paths = workspace.paths
+    for folder in (paths.root, paths.segments, paths.views):
+        sweep_leftovers(folder)
+    fingerprint = current_fingerprint(workspace.settings.max_file_bytes)
+    old = read_manifest_for_writing(workspace)
+    made = IndexReport(tree, chunks_before=old.rows if old else 0)
+    manifest, made.rebuilt = _starting_point(workspace, old, fingerprint, full=full)
+    view = ensure_view(workspace.location, paths, tree)
+    before = Snapshot(paths, manifest)
+    wanted = missing_blobs(view, before, retry=True)
+    if wanted:
+        run = Run(
+            workspace.location, paths, max_file_bytes=workspace.settings.max_file_bytes, jobs=workspace.settings.jobs
+        )
+        result = run.execute(wanted, manifest, publish=not full, report=report)
+        manifest, made.chunks_added, made.text_bytes = result.manifest, result.rows, result.bytes
+        made.problems = _problems(view, result.unreadable, result.failed)
+    manifest = compact(paths, manifest)
+    manifest = manifest.with_view(view_key(tree))
+    write_manifest(paths.manifest, manifest)
+    _drop_unnamed(workspace, manifest, old)
+    made.embedded = len(wanted)
+    _count(made, view, Snapshot(paths, manifest))
+    made.reused = max(0, made.reused - made.embedded)
+    made.chunks, made.index_bytes = manifest.rows, manifest.bytes
+    return made
+
+
+def _starting_point(
+    workspace: Workspace, old: Manifest | None, fingerprint: str, *, full: bool
+) -> tuple[Manifest, str]:
+    """The manifest to add to, and why the index is built anew if it is."""
+    from gitmem.indexing.run import empty_manifest
+    from gitmem.store.snapshot import Snapshot
+
+    if old is None:
+        return empty_manifest(None, fingerprint), ""
+    if full:
+        return empty_manifest(old, fingerprint), "asked for"
+    if old.fingerprint != fingerprint:
+        return empty_manifest(old, fingerprint), "the model or the chunker is another one"
+    snapshot = Snapshot(workspace.paths, old)
+    sound = {segment.path.name for segment in snapshot.segments if _is_sound(segment)}
+    if len(sound) < len(old.segments):
+        kept = old.with_segments(entry for entry in old.segments if entry.name in sound)
+        return kept, "; ".join(snapshot.lost) or "a segment failed its checksum"
+    return old, ""
+
+
+def _is_sound(segment: object) -> bool:
+    from gitmem.store.segment import Segment
+
+    assert isinstance(segment, Segment)
+    try:
+        segment.check_blocks()
+    except DamagedFile:
+        return False
+    return True
+
+
+def _problems(view: "View", unreadable: list[str], failed: list[str]) -> list[str]:
+    if not unreadable and not failed:
+        return []
+    from gitmem.git.names import path_text
+
+    paths: dict[str, str] = {}
+    for entry in range(len(view)):
+        paths.setdefault(view.oid(entry), path_text(view.paths[entry]))
+    lines = [f"{paths.get(oid, oid)}: the blob {oid[:12]} cannot be read (missing or damaged)" for oid in unreadable]
+    return lines + [f"{paths.get(oid, oid)}: chunking failed, the file is skipped" for oid in failed]
+
+
+def _count(made: IndexReport, view: "View", snapshot: "Snapshot") -> None:
+    """Share the view's paths out among parsed, text and skipped, as they stand in the index."""
+    import numpy as np
+
+    from gitmem.store.rows import OUTCOMES
+    from gitmem.store.view import INDEXED, REASONS
+
+    made.files = len(view)
+    codes = np.bincount(view.reasons, minlength=len(REASONS))
+    made.skipped.update({REASONS[code]: int(times) for code, times in enumerate(codes) if times and code != INDEXED})
+    found = snapshot.match(view)
+    known = found[found >= 0]
+    made.reused = len(np.unique(known))
+    made.chunks_in_view = int((snapshot.blob_first[known + 1] - snapshot.blob_first[known]).sum())
+    for number in known.tolist():
+        segment, blob = snapshot.blob(number)
+        outcome = OUTCOMES[segment.outcomes[blob]]
+        language = segment.languages[segment.blob_languages[blob]]
+        if outcome == "parsed":
+            made.parsed[language] += 1
+        elif outcome == "text":
+            made.as_text[language] += 1
+        else:
+            made.skipped[outcome] += 1
+
+
+def _drop_unnamed(workspace: Workspace, manifest: Manifest, old: Manifest | None) -> None:
+    """Start the grace period of segments that no longer count, and remove those whose period is over."""
+    from gitmem.indexing.collect import retire_segments
+
+    named = {entry.name for entry in manifest.segments}
+    retired = [entry.name for entry in old.segments if entry.name not in named] if old else []
+    retire_segments(workspace.paths, named, retired)

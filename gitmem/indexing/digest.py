@@ -1,0 +1,153 @@
+"""Blobs to rows: chunk, count words, embed, quantise. The one place where chunking and embedding meet.
+
+Runs inside a worker process. A batch goes in as (language, bytes) pairs and comes out as columns, ready to be joined
+with other batches; see `store.rows` for what they mean.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gitmem.chunking.chunk import chunk_blob
+from gitmem.chunking.languages import language_from_head
+from gitmem.embedding.encoder import Encoder, quantise
+from gitmem.indexing.content import skip_reason
+from gitmem.types import KINDS, Chunk
+from gitmem.words import Text, count_identifiers, terms_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+_HEAD = 256
+
+
+class Digest:
+    """A batch on its way: call `add` for each blob, then `finish`."""
+
+    def __init__(self) -> None:
+        self.blobs: list[tuple[str, str, int]] = []
+        self.columns: dict[str, list[int]] = {
+            name: [] for name in ("start", "length", "line", "lines", "kind", "words")
+        }
+        self.symbols: list[bytes] = []
+        self.texts: list[Text] = []
+        self.postings = {"text": _Postings(), "symbol": _Postings()}
+
+    def add(self, language: str, data: bytes) -> None:
+        """Chunk one blob; a blob without rows is noted with the reason."""
+        language = language or language_from_head(data[:_HEAD])
+        reason = skip_reason(data, language)
+        if reason:
+            self.blobs.append((language, reason, 0))
+            return
+        chunked = chunk_blob(data, language)
+        encoding = _encoding(data)
+        for chunk in chunked.chunks:
+            self._add_chunk(chunk, data, encoding)
+        outcome = ("parsed" if chunked.parsed else "text") if chunked.chunks else "empty"
+        self.blobs.append((chunked.language, outcome, len(chunked.chunks)))
+
+    def _add_chunk(self, chunk: Chunk, data: bytes, encoding: str) -> None:
+        own = "\n".join(data[start:end].decode(encoding, "replace") for start, end in chunk.parts)
+        body = count_identifiers(own)
+        name = count_identifiers(chunk.symbol)
+        row = len(self.symbols)
+        columns = self.columns
+        columns["start"].append(chunk.start)
+        columns["length"].append(chunk.end - chunk.start)
+        columns["line"].append(chunk.start_line)
+        columns["lines"].append(chunk.end_line - chunk.start_line + 1)
+        columns["kind"].append(_KIND_CODES[chunk.kind])
+        columns["words"].append(min(self.postings["text"].add(row, body.identifiers), 65535))
+        self.postings["symbol"].add(row, name.identifiers)
+        self.symbols.append(chunk.symbol.encode("utf-8", "replace"))
+        counts = dict(body.identifiers)
+        for identifier, times in name.identifiers.items():
+            counts[identifier] = counts.get(identifier, 0) + times
+        self.texts.append(Text(f"{chunk.symbol}\n{own}", counts))
+
+    def finish(self, encoder: Encoder) -> dict[str, Any]:
+        """Embed the batch and return it in types `marshal` can carry."""
+        import numpy as np
+
+        embeddings = encoder.encode(self.texts)
+        quantised = quantise(embeddings.vectors)
+        columns = {name: np.array(values, "<u4").tobytes() for name, values in self.columns.items()}
+        columns["scale"] = quantised.scales.astype("<f2").tobytes()
+        columns["norm"] = embeddings.norms.astype("<f2").tobytes()
+        return {
+            "blobs": self.blobs,
+            "columns": columns,
+            "symbols": self.symbols,
+            "vectors": quantised.vectors.tobytes(),
+            "dimensions": encoder.dimensions,
+            "postings": {field: postings.finish() for field, postings in self.postings.items()},
+        }
+
+
+class _Postings:
+    """(term, row, count) triples with terms numbered within the batch."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._term: list[int] = []
+        self._row: list[int] = []
+        self._count: list[int] = []
+
+    def add(self, row: int, identifiers: dict[str, int]) -> int:
+        """Add a row's identifiers; returns how many terms they make, repeats counted."""
+        counts: dict[str, int] = {}
+        for identifier, times in identifiers.items():
+            for term in terms_of(identifier):
+                counts[term] = counts.get(term, 0) + times
+        numbers = self._numbers
+        self._term += [numbers.setdefault(term, len(numbers)) for term in counts]
+        self._row += [row] * len(counts)
+        self._count += counts.values()
+        return sum(counts.values())
+
+    def finish(self) -> tuple[list[bytes], bytes, bytes, bytes]:
+        import numpy as np
+
+        counts: NDArray[np.int64] = np.minimum(self._count, 255)
+        terms = [term.encode("utf-8", "replace") for term in self._numbers]
+        return (
+            terms,
+            np.array(self._term, "<i4").tobytes(),
+            np.array(self._row, "<i4").tobytes(),
+            counts.astype("<u1").tobytes(),
+        )
+
+
+def digest(batch: Iterable[tuple[str, bytes]], encoder: Encoder) -> dict[str, Any]:
+    """Turn a batch of blobs into rows."""
+    made = Digest()
+    for language, data in batch:
+        made.add(language, data)
+    return made.finish(encoder)
+
+
+def _encoding(data: bytes) -> str:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def count_rows(result: dict[str, Any]) -> int:
+    """How many rows a finished batch holds."""
+    return len(result["symbols"])
+
+
+def failed_blob(language: str) -> tuple[str, str, int]:
+    """The note for a blob that could not be digested."""
+    return (language, "failed", 0)
+
+
+def note_only(notes: Sequence[tuple[str, str, int]], encoder: Encoder) -> dict[str, Any]:
+    """A batch of blobs that give no rows."""
+    made = Digest()
+    made.blobs += notes
+    return made.finish(encoder)

@@ -1,0 +1,21 @@
+"""What an index is made by: cheap enough to ask before anything heavy is imported."""
+
+import hashlib
+from typing import Final
+
+from gitmem.chunking.limits import CHUNKER_VERSION
+from gitmem.embedding.bundled import BundledEncoder
+from gitmem.words import WORDS_VERSION
+
+RULES_VERSION: Final = 1
+"""Version of the rules for what is indexed: bump when the same tree would give another view."""
+
+
+def current_fingerprint(max_file_bytes: int) -> str:
+    """Names everything that a row depends on besides its blob and language."""
+    return f"{CHUNKER_VERSION}.{WORDS_VERSION}.{max_file_bytes}.{BundledEncoder().fingerprint}"
+
+
+def view_key(tree: str) -> str:
+    """The name of a tree's view file."""
+    return hashlib.blake2b(f"{tree}:{RULES_VERSION}:{WORDS_VERSION}".encode(), digest_size=20).hexdigest()

@@ -1,0 +1,38 @@
+"""What an index run has to do: which blobs of a view are missing, and whether there is anything to do at all."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from gitmem.store.rows import OUTCOMES
+from gitmem.store.snapshot import Snapshot
+from gitmem.store.view import View
+
+RETRIED: Final = frozenset({"missing", "failed"})
+"""Outcomes that another run tries again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A blob to index: hex id and the language asked for (empty: content decides)."""
+
+    oid: str
+    language: str
+
+
+def missing_blobs(view: View, snapshot: Snapshot, *, retry: bool = False) -> list[Wanted]:
+    """Blobs of a view that the snapshot lacks, once each, in path order.
+
+    With `retry` also those that an earlier run could not read or digest.
+    """
+    found = snapshot.match(view)
+    wanted = found == -1
+    if retry:
+        codes = [OUTCOMES.index(outcome) for outcome in RETRIED]
+        known = np.flatnonzero(found >= 0)
+        wanted[known] = np.isin(snapshot.blob_outcomes[found[known]], codes)
+    places = np.flatnonzero(wanted)
+    _, first = np.unique(view.keys[places], return_index=True)
+    return [Wanted(view.oid(entry), view.language(entry)) for entry in places[np.sort(first)].tolist()]
+

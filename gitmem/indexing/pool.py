@@ -1,0 +1,159 @@
+"""A few worker processes that survive each other: one that dies or hangs costs one blob, never the run."""
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from gitmem.errors import GitmemError
+from gitmem.indexing.worker import read_frame, write_frame
+
+Job = Sequence[tuple[str, bytes]]
+
+SECONDS_PER_BATCH: Final = 30.0
+SECONDS_PER_BLOB: Final = 5.0
+_WORKER: Final = (sys.executable, "-P", "-m", "gitmem.indexing.worker")
+
+
+class WorkersFailed(GitmemError):
+    """Not one worker process could do its work."""
+
+
+class Pool:
+    """Digests batches on several processes; `run` yields results in the order of the batches."""
+
+    def __init__(self, workers: int, command: Sequence[str] = _WORKER) -> None:
+        self._jobs: queue.SimpleQueue[tuple[int, Job] | None] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[tuple[int, list[dict[str, Any]] | GitmemError]] = queue.SimpleQueue()
+        self._workers = [_Worker(command) for _ in range(workers)]
+        self._threads = [threading.Thread(target=self._serve, args=(worker,), daemon=True) for worker in self._workers]
+        for thread in self._threads:
+            thread.start()
+
+    def run(self, batches: Iterable[Job]) -> Iterator[list[dict[str, Any]]]:
+        """Digest batches; each yields one or more results that follow each other. At most two a worker are on the way.
+
+        A blob that brings its worker down is reported as `failed` in the result that holds it.
+        """
+        waiting: dict[int, list[dict[str, Any]]] = {}
+        sent = expected = 0
+        feed = iter(batches)
+        exhausted = False
+        while not exhausted or expected < sent:
+            while not exhausted and sent - expected < 2 * len(self._workers) + 2:
+                batch = next(feed, None)
+                if batch is None:
+                    exhausted = True
+                    break
+                self._jobs.put((sent, batch))
+                sent += 1
+            if expected == sent:
+                break
+            if expected not in waiting:
+                number, result = self._results.get()
+                if isinstance(result, GitmemError):
+                    raise result
+                waiting[number] = result
+                continue
+            yield waiting.pop(expected)
+            expected += 1
+
+    def close(self) -> None:
+        """End the workers, whatever they are doing."""
+        for worker in self._workers:
+            worker.end()
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            thread.join(timeout=5)
+
+    def __enter__(self) -> "Pool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _serve(self, worker: "_Worker") -> None:
+        while (item := self._jobs.get()) is not None:
+            number, batch = item
+            try:
+                self._results.put((number, worker.digest(batch)))
+            except GitmemError as problem:
+                self._results.put((number, problem))
+
+
+class _Worker:
+    """One process, started when first needed and again after it died."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = command
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ended = False
+        self._answered = False
+
+    def digest(self, batch: Job) -> list[dict[str, Any]]:
+        """Digest a batch; when that fails, each blob alone, so that the culprit is found and the others are kept."""
+        result = self._ask(batch)
+        if result is not None:
+            return [result]
+        if not self._answered and self._ask([]) is None:
+            raise WorkersFailed("the indexing worker does not start", hint="run `gitmem doctor`")
+        return [self._digest_alone(language, data) for language, data in batch]
+
+    def _digest_alone(self, language: str, data: bytes) -> dict[str, Any]:
+        result = self._ask([(language, data)])
+        if result is None:
+            result = self._ask([])
+            if result is None:
+                raise WorkersFailed("the indexing worker does not start again", hint="run `gitmem doctor`")
+            result["blobs"] = [(language, "failed", 0)]
+        return result
+
+    def _ask(self, batch: Job) -> dict[str, Any] | None:
+        if self._ended:
+            raise WorkersFailed("the run was stopped")
+        process = self._process or self._start()
+        timer = threading.Timer(SECONDS_PER_BATCH + SECONDS_PER_BLOB * len(batch), process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            write_frame(process.stdin, list(batch))  # type: ignore[arg-type]
+            result: dict[str, Any] = read_frame(process.stdout)  # type: ignore[arg-type]
+            self._answered = True
+        except (EOFError, OSError, ValueError):
+            self._stop()
+            return None
+        finally:
+            timer.cancel()
+        return result
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
+        )
+        return self._process
+
+    def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            for stream in (process.stdin, process.stdout):
+                with suppress(OSError):
+                    if stream is not None:
+                        stream.close()
+            process.wait()
+
+    def end(self) -> None:
+        """End the process for good; a call that waits for it returns at once."""
+        self._ended = True
+        process = self._process
+        if process is not None:
+            process.kill()
+            process.wait()

@@ -1,0 +1,92 @@
+"""From a tree to its view: which paths are indexed, in which language, and why the others are not.
+
+All rules come from the tree itself (`.gitattributes`, `.gitmemignore`) and from the defaults, so a view is the same
+on every machine.
+"""
+
+import posixpath
+from collections.abc import Mapping
+from typing import Final
+
+from gitmem.chunking.languages import language_of
+from gitmem.git.attributes import AttributeRules, Value, exclusion, is_off
+from gitmem.git.excludes import default_exclude
+from gitmem.git.ignore import IgnoreRules
+from gitmem.git.locate import Location
+from gitmem.git.names import path_text
+from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry, read_tree
+from gitmem.indexing.identity import view_key
+from gitmem.paths import IndexPaths
+from gitmem.store.view import INDEXED, REASONS, View, ViewEntry, find_view, write_view
+
+_REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
+
+
+def ensure_view(location: Location, paths: IndexPaths, tree: str) -> View:
+    """Open the view of a tree, making it first where there is none."""
+    target = paths.view(view_key(tree))
+    view = find_view(target)
+    if view is None:
+        write_view(target, tree, build_view(location, tree))
+        view = find_view(target)
+        assert view is not None
+    return view
+
+
+def build_view(location: Location, tree: str) -> list[ViewEntry]:
+    """Classify every path of a tree."""
+    entries = sorted(read_tree(location, tree))
+    with open_reader(location, bulk=False) as reader:
+        attributes = AttributeRules.load(_rule_files(entries, b".gitattributes", reader))
+        ignored = IgnoreRules.load(_rule_files(entries, b".gitmemignore", reader))
+    classify = _Classifier(attributes, ignored)
+    return [classify.entry(entry) for entry in entries]
+
+
+def _rule_files(entries: list[TreeEntry], name: bytes, reader: ObjectReader) -> dict[bytes, bytes]:
+    """Contents of the rule files of a tree by folder."""
+    tail = b"/" + name
+    found = [entry for entry in entries if entry.path == name or entry.path.endswith(tail)]
+    files = {}
+    for entry in found:
+        content = reader.read(entry.oid) if entry.mode not in (SYMLINK, GITLINK) else None
+        if content is not None:
+            files[posixpath.dirname(entry.path)] = content
+    return files
+
+
+class _Classifier:
+    """Says of each path what becomes of it; languages are remembered by file ending."""
+
+    def __init__(self, attributes: AttributeRules, ignored: IgnoreRules) -> None:
+        self._attributes = attributes
+        self._ignored = ignored
+
+    def entry(self, entry: TreeEntry) -> ViewEntry:
+        language, reason = self._classify(entry)
+        return ViewEntry(entry.path, bytes.fromhex(entry.oid), language, _REASON_CODES[reason])
+
+    def _classify(self, entry: TreeEntry) -> tuple[str, str]:
+        if entry.mode == GITLINK:
+            return "", "submodule"
+        if entry.mode == SYMLINK:
+            return "", "symlink"
+        attributes = self._attributes.of(entry.path)
+        reason = _reason(entry.path, attributes, ignored=self._ignored.matches(entry.path))
+        if reason:
+            return "", reason
+        named = attributes.get("linguist-language")
+        language = str(named).lower() if named and named is not True else language_of(path_text(entry.path))
+        return language, REASONS[INDEXED]
+
+
+def _reason(path: bytes, attributes: Mapping[str, Value], *, ignored: bool) -> str:
+    """Why a regular file is left out; a default exclude yields to an attribute that says the opposite."""
+    if attributes.get("filter") == "lfs":
+        return "lfs"
+    told = exclusion(attributes)
+    if told or ignored:
+        return told or "ignored"
+    reason = default_exclude(path) or ""
+    return "" if reason and is_off(attributes.get(f"linguist-{reason}")) else reason

@@ -1,0 +1,50 @@
+"""The worker process: batches of blobs on standard input, rows on standard output, until the input ends.
+
+Started as `python -P -m gitmem.indexing.worker`. Parsing holds the interpreter lock and may crash on hostile content,
+so it happens here. Frames are a length and a `marshal` of plain types: the two ends are one version of one program.
+"""
+
+import marshal
+import os
+import sys
+from typing import Any, BinaryIO
+
+HEADER_BYTES = 8
+
+
+def write_frame(stream: BinaryIO, value: Any) -> None:
+    """Send one value."""
+    payload = marshal.dumps(value)
+    stream.write(len(payload).to_bytes(HEADER_BYTES, "little"))
+    stream.write(payload)
+    stream.flush()
+
+
+def read_frame(stream: BinaryIO) -> Any:
+    """Receive one value; raises EOFError where the other end is gone."""
+    header = stream.read(HEADER_BYTES)
+    length = int.from_bytes(header, "little")
+    payload = stream.read(length) if len(header) == HEADER_BYTES else b""
+    if len(header) < HEADER_BYTES or len(payload) < length:
+        raise EOFError("the other process is gone")
+    return marshal.loads(payload)  # noqa: S302 (written by our own child)
+
+
+def main() -> None:
+    """Serve batches until the parent closes the pipe."""
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints must not reach the pipe
+    from gitmem.embedding.bundled import BundledEncoder
+    from gitmem.indexing.digest import digest
+
+    encoder = BundledEncoder()
+    while True:
+        try:
+            batch = read_frame(requests)
+        except EOFError:
+            return
+        write_frame(answers, digest(batch, encoder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Retrieval by words: BM25 over each row's own text, its symbol, and the name and folders of its file.
+
+Statistics are taken over the rows in scope, so an answer depends on the tree that is searched and on nothing else the
+index happens to hold. BM25: Robertson and Zaragoza 2009, with idf = ln(1 + (n - df + 0.5) / (df + 0.5)).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.search.scope import Scope
+
+K1: Final = 1.2
+B: Final = 0.75
+SYMBOL_WEIGHT: Final = 0.8
+STEM_WEIGHT: Final = 0.8
+FOLDER_WEIGHT: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalScores:
+    """One score a row, zero where no word matches; `idf` of each term over the rows' text."""
+
+    scores: NDArray[np.float32]
+    idf: dict[str, float]
+
+
+def search_lexical(scope: Scope, terms: Sequence[str]) -> LexicalScores:
+    """Score every row in scope."""
+    scores = np.zeros(scope.snapshot.rows, np.float32)
+    norm = K1 * (1 - B + B * scope.words / max(scope.mean_words, 1e-9))
+    idf = {}
+    for term in terms:
+        word = term.encode("utf-8", "replace")
+        rows, counts = find_rows(scope, "text", word)
+        idf[term] = inverse_frequency(scope.rows, len(rows))
+        scores[rows] += idf[term] * counts * (K1 + 1) / (counts + norm[rows])
+        named, _ = find_rows(scope, "symbol", word)
+        scores[named] += SYMBOL_WEIGHT * inverse_frequency(scope.rows, len(named))
+        for field, weight in (("stem", STEM_WEIGHT), ("folder", FOLDER_WEIGHT)):
+            placed, found = _rows_by_path(scope, field, word)
+            scores[placed] += weight * inverse_frequency(scope.entries, found)
+    return LexicalScores(scores, idf)
+
+
+def inverse_frequency(total: int, holding: int) -> float:
+    """BM25's idf; never negative."""
+    return math.log(1 + (total - holding + 0.5) / (holding + 0.5)) if holding else 0.0
+
+
+def find_rows(scope: Scope, field: str, word: bytes) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Rows in scope that hold a term in a field, and how often."""
+    rows, counts = [], []
+    for segment, base in zip(scope.snapshot.segments, scope.snapshot.bases, strict=False):
+        found = segment.find_postings(field, word)
+        if found is not None:
+            rows.append(found[0].astype(np.int64) + base)
+            counts.append(found[1])
+    if not rows:
+        return np.zeros(0, np.int64), np.zeros(0, np.float32)
+    joined, times = np.concatenate(rows), np.concatenate(counts).astype(np.float32)
+    if scope.whole:
+        return joined, times
+    inside = scope.mask[joined]
+    return joined[inside], times[inside]
+
+
+def _rows_by_path(scope: Scope, field: str, word: bytes) -> tuple[NDArray[np.int64], int]:
+    """Rows in scope whose path holds a word, and how many paths that are."""
+    entries = scope.view.find_postings(field, word)
+    if entries is None:
+        return np.zeros(0, np.int64), 0
+    order, bounds = scope.rows_of_entry
+    starts, ends = bounds[entries], bounds[entries.astype(np.int64) + 1]
+    sizes = ends - starts
+    within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return order[np.repeat(starts, sizes) + within], int((sizes > 0).sum())

@@ -1,0 +1,69 @@
+"""What a question says: its words as terms, the names it quotes, the paths it mentions. Pure."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from gitmem.words import Text, count_identifiers, split_identifier, terms_of
+
+STOP_WORDS: Final = frozenset(
+    "a about all an and any are as at be been being between by can could did do does doing each for from get gets given "
+    "had has have having how i if in into is it its may me my no not of off on onto or our out over she should so some "
+    "such than that the their them then there these they this those through to under up upon us use used uses using "
+    "want was we were what when where which while who whose why will with within would you your "
+    "code find show file files function method class implementation implemented".split()
+)
+"""Words that carry a question and not its subject; they count only where nothing else does."""
+
+_SYMBOL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->|/)[A-Za-z_$][\w$]*)*[!?]?")
+_SEPARATOR = re.compile(r"\.|::|#|->|/")
+_CODED = re.compile(r"_|[a-z0-9][A-Z]|^[A-Z]+[a-z]|[A-Z]{2}")
+_PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+|[\w-]+\.[A-Za-z]\w{0,4}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parsed question.
+
+    `terms` are what the lexical index is asked, `names` the identifiers that may be meant as symbols, each split into
+    its qualified parts in lower case, `paths` the path fragments it mentions, `bare` whether it is nothing but a symbol.
+    """
+
+    text: Text
+    terms: tuple[str, ...]
+    names: tuple[tuple[str, ...], ...]
+    paths: tuple[str, ...]
+    bare: bool
+
+
+def parse_query(question: str) -> Query:
+    """Take a question apart. The caller has checked that it is not empty."""
+    stripped = question.strip()
+    text = count_identifiers(stripped)
+    told = [identifier for identifier in text.identifiers if identifier.lower() not in STOP_WORDS]
+    terms = dict.fromkeys(term for identifier in told or text.identifiers for term in terms_of(identifier))
+    bare = _SYMBOL.fullmatch(stripped) is not None
+    return Query(text, tuple(terms), _names(stripped, bare), _paths(stripped), bare)
+
+
+def _names(question: str, bare: bool) -> tuple[tuple[str, ...], ...]:
+    """Identifiers written like code: qualified, in camel or snake case, in capitals, or all there is."""
+    found = {}
+    for match in _SYMBOL.finditer(question):
+        parts = tuple(part.lower() for part in _SEPARATOR.split(match.group()) if part)
+        first_word = match.start() == 0 and not bare
+        coded = len(parts) > 1 or _looks_coded(match.group(), first_word)
+        if parts and (bare or coded):
+            found[parts] = None
+    return tuple(found)
+
+
+def _looks_coded(word: str, first: bool) -> bool:
+    """Whether a word is spelled as prose never is; a capital at the start of a sentence proves nothing."""
+    if first and len(split_identifier(word)) == 1:
+        return False
+    return _CODED.search(word) is not None
+
+
+def _paths(question: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(match.group().lower() for match in _PATH.finditer(question)))

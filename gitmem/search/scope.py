@@ -1,0 +1,118 @@
+"""Which rows may be found: those of the view's blobs that pass the filters, decided before anything is ranked.
+
+A narrow filter therefore never starves results that exist. Each row belongs to one path: the first, in path order, of
+the paths that hold its blob and pass the filters.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.search.globs import compile_globs
+from gitmem.store.rows import OUTCOMES
+from gitmem.store.snapshot import Snapshot
+from gitmem.store.view import View
+from gitmem.types import KINDS
+
+_NEVER = -2
+_ABSENT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a question is limited to; empty means no limit. Globs follow gitignore, languages and kinds are names."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+
+    @property
+    def any(self) -> bool:
+        return bool(self.include or self.exclude or self.languages or self.kinds)
+
+
+class Scope:
+    """The rows in question. `entry_of` [rows] gives each row's place in the view, -1 where it is out of scope."""
+
+    def __init__(self, snapshot: Snapshot, view: View, filters: Filters) -> None:
+        self.snapshot = snapshot
+        self.view = view
+        blob_of = snapshot.match(view)
+        self.absent = int((blob_of == _ABSENT).sum())
+        allowed = (blob_of >= 0) & self._path_filter(filters)
+        self.entry_of = _assign_rows(snapshot, blob_of, allowed)
+        if filters.languages:
+            self.entry_of[~self._language_rows(filters.languages)] = -1
+        if filters.kinds:
+            codes = [KINDS.index(kind) for kind in filters.kinds]
+            self.entry_of[~np.isin(snapshot.column("kind"), codes)] = -1
+
+    def _path_filter(self, filters: Filters) -> NDArray[np.bool_]:
+        if not (filters.include or filters.exclude):
+            return np.ones(len(self.view), bool)
+        matches = compile_globs(filters.include, filters.exclude)
+        return np.fromiter((matches(path) for path in self.view.paths), bool, len(self.view))
+
+    def _language_rows(self, languages: Sequence[str]) -> NDArray[np.bool_]:
+        parts = []
+        for segment in self.snapshot.segments:
+            codes = [code for code, name in enumerate(segment.languages) if name in languages]
+            parts.append(np.repeat(np.isin(segment.blob_languages, codes), np.diff(segment.first)))
+        return np.concatenate(parts) if parts else np.zeros(0, bool)
+
+    @cached_property
+    def mask(self) -> NDArray[np.bool_]:
+        """Rows in scope."""
+        return self.entry_of >= 0
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows are in scope."""
+        return int(self.mask.sum())
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether every row of the snapshot is in scope."""
+        return self.rows == self.snapshot.rows
+
+    @cached_property
+    def words(self) -> NDArray[np.float32]:
+        """Words of each row's text."""
+        return self.snapshot.column("words").astype(np.float32)
+
+    @cached_property
+    def mean_words(self) -> float:
+        """Words of a row on average, over the rows in scope."""
+        return float(self.words[self.mask].mean()) if self.rows else 1.0
+
+    @cached_property
+    def rows_of_entry(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows in scope sorted by entry, and where each entry's begin: [entries + 1]."""
+        order = np.argsort(self.entry_of, kind="stable")[self.snapshot.rows - self.rows :]
+        return order, np.searchsorted(self.entry_of[order], np.arange(len(self.view) + 1))
+
+    @cached_property
+    def entries(self) -> int:
+        """How many paths have a row in scope."""
+        _, bounds = self.rows_of_entry
+        return int((np.diff(bounds) > 0).sum())
+
+
+def _assign_rows(snapshot: Snapshot, blob_of: NDArray[np.int64], allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
+    entry_of = np.full(snapshot.rows, -1, np.int32)
+    places = np.flatnonzero(allowed)
+    blobs, first = np.unique(blob_of[places], return_index=True)
+    starts, ends = snapshot.blob_first[blobs], snapshot.blob_first[blobs + 1]
+    sizes = ends - starts
+    within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    entry_of[np.repeat(starts, sizes) + within] = np.repeat(places[first], sizes)
+    return entry_of
+
+
+def never_read(outcome: int) -> bool:
+    """Whether a blob of this outcome could not be read or digested."""
+    return OUTCOMES[outcome] in ("missing", "failed")

@@ -1,0 +1,45 @@
+"""From scored candidates to the list that is shown: overlaps collapsed, repeats of a file damped, ties settled. Pure."""
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+REPEAT_DECAY: Final = 0.5
+"""What each further chunk of one file keeps of its score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate's place and score. `start` and `end` are bytes of the blob, half-open."""
+
+    index: int
+    path: str
+    start: int
+    end: int
+    line: int
+    score: float
+
+
+def select(candidates: Sequence[Scored], limit: int, decay: float = REPEAT_DECAY) -> list[tuple[int, float]]:
+    """Indices and final scores of the best, scores never rising; ties go by path and line.
+
+    A candidate that overlaps a chosen one in its file (a method and its class) is dropped.
+    """
+    queue = [(-item.score, item.path, item.line, place, 0) for place, item in enumerate(candidates)]
+    heapq.heapify(queue)
+    taken: dict[str, list[Scored]] = {}
+    chosen: list[tuple[int, float]] = []
+    while queue and len(chosen) < limit:
+        negative, path, line, place, repeats = heapq.heappop(queue)
+        item = candidates[place]
+        others = taken.setdefault(path, [])
+        if any(item.start < other.end and other.start < item.end for other in others):
+            continue
+        if len(others) > repeats:
+            damped = item.score * decay ** len(others)
+            heapq.heappush(queue, (-damped, path, line, place, len(others)))
+            continue
+        others.append(item)
+        chosen.append((item.index, -negative))
+    return chosen

@@ -1,0 +1,115 @@
+"""The manifest: the one file that changes. It names the segments that count, and says what made them.
+
+Reading it costs no numpy: `gitmem index` with nothing to do ends here.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from gitmem.fsio import read_file, write_atomic
+from gitmem.store.format import Container, build_container, damaged
+
+MAGIC: Final = b"GITMEMMF"
+MAX_TREES: Final = 64
+"""How many trees are remembered as wholly indexed; an older one costs a comparison, not an embedding."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentEntry:
+    """A segment that counts. `name` is the hash of its bytes."""
+
+    name: str
+    rows: int
+    blobs: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A generation: which segments make the index, and the makers of their rows.
+
+    `fingerprint` names chunker, rules and model together. `views` are the keys of views that are wholly indexed,
+    the latest last. `complete` is false until the first run has gone through.
+    """
+
+    fingerprint: str
+    generation: int = 0
+    segments: tuple[SegmentEntry, ...] = ()
+    views: tuple[str, ...] = ()
+    complete: bool = False
+    graph: str = ""
+
+    @property
+    def rows(self) -> int:
+        return sum(segment.rows for segment in self.segments)
+
+    @property
+    def blobs(self) -> int:
+        return sum(segment.blobs for segment in self.segments)
+
+    @property
+    def bytes(self) -> int:
+        return sum(segment.bytes for segment in self.segments)
+
+    def with_view(self, key: str) -> "Manifest":
+        """The next generation, in which the view of that key is wholly indexed."""
+        views = (*(known for known in self.views if known != key), key)[-MAX_TREES:]
+        return replace(self, generation=self.generation + 1, views=views, complete=True)
+
+    def with_segments(self, segments: Iterable[SegmentEntry]) -> "Manifest":
+        """The next generation, made of these segments."""
+        return replace(self, generation=self.generation + 1, segments=tuple(segments))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """What stands in the file, with the types it must have."""
+
+    fingerprint: str
+    generation: int
+    complete: bool
+    graph: str
+    views: list[str]
+    segments: list[list[Any]] = field(default_factory=list)
+
+
+def find_manifest(path: Path) -> Manifest | None:
+    """Read the manifest, None where there is none. Raises DamagedFile, NewerFormat."""
+    data = read_file(path)
+    if data is None:
+        return None
+    try:
+        fields = _Fields(**Container(path, MAGIC, data).fields)
+        segments = tuple(_load_segment(path, entry) for entry in fields.segments)
+        return Manifest(
+            str(fields.fingerprint),
+            int(fields.generation),
+            segments,
+            tuple(map(str, fields.views)),
+            bool(fields.complete),
+            str(fields.graph),
+        )
+    except (TypeError, ValueError, KeyError) as problem:
+        raise damaged(path, "its fields are not those of a manifest") from problem
+
+
+def _load_segment(path: Path, entry: list[Any]) -> SegmentEntry:
+    name, rows, blobs, size = entry
+    if not (isinstance(name, str) and name.isalnum() and len(name) == 40):
+        raise damaged(path, "it names a segment by something that is no hash")
+    return SegmentEntry(name, int(rows), int(blobs), int(size))
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Publish a generation; from here on readers see it."""
+    fields = {
+        "fingerprint": manifest.fingerprint,
+        "generation": manifest.generation,
+        "complete": manifest.complete,
+        "graph": manifest.graph,
+        "views": list(manifest.views),
+        "segments": [[entry.name, entry.rows, entry.blobs, entry.bytes] for entry in manifest.segments],
+    }
+    write_atomic(path, [bytes(part) for part in build_container(MAGIC, fields, {})])

@@ -1,0 +1,199 @@
+"""Segments: immutable files of chunks, vectors and postings, named by the hash of their bytes.
+
+Columns and bit signatures are read whole and lie in the map; of vectors, terms and postings only the blocks that are
+asked for are touched. A segment holds at most 65,536 rows, so that a posting takes three bytes.
+"""
+
+import hashlib
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.fsio import write_atomic
+from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
+from gitmem.store.keys import blob_keys
+from gitmem.store.manifest import SegmentEntry
+from gitmem.store.postings import ROW, PostingList, checked_bounds, offsets, posting_sections
+from gitmem.store.rows import COLUMNS, FIELDS, Blobs, Rows
+
+MAGIC: Final = b"GITMEMSG"
+MAX_ROWS: Final = 1 << 16
+
+
+def write_segment(folder: Path, rows: Rows) -> SegmentEntry:
+    """Publish rows as a segment (the same rows give the same file)."""
+    assert len(rows) <= MAX_ROWS, "the caller keeps batches small"
+    languages = sorted({*rows.blobs.languages, *(language for _, language in rows.blobs.keys)})
+    fields = {
+        "rows": len(rows),
+        "blobs": len(rows.blobs.keys),
+        "dimensions": rows.vectors.shape[1],
+        "id_bytes": len(rows.blobs.keys[0][0]) if rows.blobs.keys else 20,
+        "languages": languages,
+    }
+    parts = build_container(MAGIC, fields, _sections(rows, {name: code for code, name in enumerate(languages)}))
+    digest = hashlib.blake2b(digest_size=20)
+    for part in parts:
+        digest.update(part)
+    name = digest.hexdigest()
+    target = folder / name
+    if not target.exists():
+        write_atomic(target, [memoryview(part) for part in parts])
+    return SegmentEntry(name, len(rows), len(rows.blobs.keys), sum(len(memoryview(part).cast("B")) for part in parts))
+
+
+def _sections(rows: Rows, codes: dict[str, int]) -> dict[str, Buffer]:
+    sections: dict[str, Buffer] = {
+        "oids": b"".join(oid for oid, _ in rows.blobs.keys),
+        "asked": np.array([codes[language] for _, language in rows.blobs.keys], "<u2").data,
+        "language": np.array([codes[language] for language in rows.blobs.languages], "<u2").data,
+        "outcome": rows.blobs.outcomes.astype("<u1").data,
+        "first": rows.blobs.first.astype("<u4").data,
+        "symbol_at": offsets(rows.symbols).data,
+        "symbols": b"".join(rows.symbols),
+        "bits": np.packbits(rows.vectors > 0, axis=1).data,
+        "vectors": np.ascontiguousarray(rows.vectors).data,
+    }
+    for name, kind in COLUMNS.items():
+        sections[name] = np.ascontiguousarray(rows.columns[name].astype(kind)).data
+    for name in FIELDS:
+        sections |= posting_sections(name, rows.postings[name], ROW)
+    return sections
+
+
+class Segment:
+    """One open segment."""
+
+    def __init__(self, container: Container) -> None:
+        self._file = container
+        fields = container.fields
+        try:
+            self.rows, self.blobs = int(fields["rows"]), int(fields["blobs"])
+            self.dimensions, self._id_bytes = int(fields["dimensions"]), int(fields["id_bytes"])
+            self.languages = [str(name) for name in fields["languages"]]
+            sizes = {"oids": self.blobs * self._id_bytes, "first": 4 * (self.blobs + 1), "asked": 2 * self.blobs,
+                     "vectors": self.rows * self.dimensions, "bits": self.rows * -(-self.dimensions // 8),
+                     "language": 2 * self.blobs, "outcome": self.blobs, "symbol_at": 4 * (self.rows + 1)}  # fmt: skip
+            sizes |= {name: self.rows * np.dtype(kind).itemsize for name, kind in COLUMNS.items()}
+            wrong = [name for name, size in sizes.items() if len(container[name]) != size]
+            self._postings = {name: PostingList(container, name, ROW) for name in FIELDS}
+        except (KeyError, TypeError, ValueError) as problem:
+            raise damaged(container.path, "it lacks a part of a segment") from problem
+        if wrong or self.rows > MAX_ROWS:
+            raise damaged(container.path, f"its part `{(wrong or ['rows'])[0]}` has another size than it says")
+
+    @property
+    def path(self) -> Path:
+        return self._file.path
+
+    def check_blocks(self) -> None:
+        """Read every block. Raises DamagedFile."""
+        self._file.check()
+
+    def check(self) -> None:
+        """Read every block and compare the whole file with its name. Raises DamagedFile."""
+        self.check_blocks()
+        if hashlib.blake2b(self.path.read_bytes(), digest_size=20).hexdigest() != self.path.name:
+            raise damaged(self.path, "its content is not what its name says")
+
+    def column(self, name: str) -> NDArray[np.generic]:
+        """One of COLUMNS, a value a row."""
+        return np.frombuffer(self._file[name].all(), COLUMNS[name])
+
+    def bits(self) -> NDArray[np.uint8]:
+        """Signs of all vectors, packed: [rows, dimensions / 8]."""
+        return np.frombuffer(self._file["bits"].all(), np.uint8).reshape(self.rows, -1)
+
+    def vectors(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
+        """The vectors of some rows, [len(rows), dimensions]; only their blocks are read."""
+        section, width = self._file["vectors"], self.dimensions
+        if len(rows) * 4 > self.rows:
+            section.all()
+        else:
+            for row in rows.tolist():
+                section.read(row * width, (row + 1) * width)
+        whole = np.frombuffer(section.unchecked(), np.int8).reshape(self.rows, width)
+        return whole[rows]
+
+    @cached_property
+    def first(self) -> NDArray[np.int64]:
+        """Row bounds of the blobs, [blobs + 1]."""
+        first = np.frombuffer(self._file["first"].all(), "<u4").astype(np.int64)
+        if len(first) and (first[0] != 0 or first[-1] != self.rows or (np.diff(first) < 0).any()):
+            raise damaged(self.path, "its blobs do not share out its rows")
+        return first
+
+    @cached_property
+    def outcomes(self) -> NDArray[np.uint8]:
+        """What became of each blob, as numbers of OUTCOMES."""
+        return np.frombuffer(self._file["outcome"].all(), np.uint8)
+
+    @cached_property
+    def blob_languages(self) -> NDArray[np.uint16]:
+        """The language each blob was read as, as places in `languages`."""
+        return self._language_column("language")
+
+    @cached_property
+    def oids(self) -> NDArray[np.uint8]:
+        """Object ids of the blobs, [blobs, 20 or 32]."""
+        return np.frombuffer(self._file["oids"].all(), np.uint8).reshape(self.blobs, self._id_bytes)
+
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """A 64-bit key of (object id, language asked for) for each blob."""
+        return blob_keys(self.oids, self._language_column("asked"), self.languages)
+
+    def _language_column(self, name: str) -> NDArray[np.uint16]:
+        column = np.frombuffer(self._file[name].all(), "<u2")
+        if len(column) and column.max() >= len(self.languages):
+            raise damaged(self.path, "it names a language it does not list")
+        return column
+
+    def symbol(self, row: int) -> str:
+        """The qualified name of a row's chunk."""
+        start, end = self._symbol_at[row : row + 2].tolist()
+        return bytes(self._file["symbols"].read(start, end)).decode("utf-8", "replace")
+
+    @cached_property
+    def _symbol_at(self) -> NDArray[np.uint32]:
+        return checked_bounds(self._file, "symbol_at", len(self._file["symbols"]))
+
+    def find_postings(self, field: str, term: bytes) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]] | None:
+        """Rows that hold a term, ascending, and how often."""
+        return self._postings[field].find(term)
+
+    def load_rows(self) -> Rows:
+        """Everything, as it was written."""
+        first = self.first
+        asked = self._language_column("asked")
+        ids = self.oids.tobytes()
+        width = self._id_bytes
+        blobs = Blobs(
+            [(ids[place * width : (place + 1) * width], self.languages[code]) for place, code in enumerate(asked)],
+            [self.languages[code] for code in self.blob_languages],
+            self.outcomes,
+            first,
+        )
+        at = self._symbol_at.tolist()
+        symbols = bytes(self._file["symbols"].all())
+        return Rows(
+            blobs,
+            {name: self.column(name) for name in COLUMNS},
+            [symbols[start:end] for start, end in zip(at, at[1:], strict=False)],
+            np.frombuffer(self._file["vectors"].all(), np.int8).reshape(self.rows, self.dimensions),
+            {name: postings.load() for name, postings in self._postings.items()},
+        )
+
+
+def find_segment(folder: Path, entry: SegmentEntry) -> Segment | None:
+    """Open a segment the manifest names, None where its file is gone. Raises DamagedFile."""
+    container = find_container(folder / entry.name, MAGIC)
+    if container is None:
+        return None
+    segment = Segment(container)
+    if (segment.rows, segment.blobs) != (entry.rows, entry.blobs):
+        raise damaged(container.path, "the manifest expects another size")
+    return segment

@@ -1,0 +1,103 @@
+"""A snapshot: the segments of one generation opened together, their rows numbered through.
+
+It stays whole whatever writers do meanwhile: segments never change, and their files outlive a generation by a grace
+period. A segment that is gone or damaged is left out and named, so that the rest still answers and the next index run
+makes it anew.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.errors import DamagedFile
+from gitmem.paths import IndexPaths
+from gitmem.store.keys import match_keys
+from gitmem.store.manifest import Manifest
+from gitmem.store.segment import Segment, find_segment
+from gitmem.store.view import INDEXED, View
+
+
+class Snapshot:
+    """The open segments of a manifest. Row r of segment s is row `bases[s] + r`."""
+
+    def __init__(self, paths: IndexPaths, manifest: Manifest) -> None:
+        self.manifest = manifest
+        self.segments: list[Segment] = []
+        self.lost: list[str] = []
+        for entry in manifest.segments:
+            try:
+                segment = find_segment(paths.segments, entry)
+            except DamagedFile as problem:
+                self.lost.append(problem.message)
+                continue
+            if segment is None:
+                self.lost.append(f"`{paths.segment(entry.name)}` is missing")
+            else:
+                self.segments.append(segment)
+        self.bases = np.cumsum([0] + [segment.rows for segment in self.segments]).astype(np.int64)
+
+    @property
+    def rows(self) -> int:
+        return int(self.bases[-1])
+
+    def column(self, name: str) -> NDArray[np.generic]:
+        """A column over all rows (one segment: a view of the file)."""
+        parts = [segment.column(name) for segment in self.segments]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0)
+
+    def locate(self, row: int) -> tuple[Segment, int]:
+        """The segment of a row and the row's number in it."""
+        place = int(np.searchsorted(self.bases, row, side="right")) - 1
+        return self.segments[place], row - int(self.bases[place])
+
+    def split(self, rows: NDArray[np.int64]) -> Iterator[tuple[Segment, NDArray[np.int64], NDArray[np.int64]]]:
+        """Share rows out among segments: the segment, rows as numbered in it, and their places in `rows`."""
+        owner = np.searchsorted(self.bases, rows, side="right") - 1
+        for place, segment in enumerate(self.segments):
+            own = np.flatnonzero(owner == place)
+            if len(own):
+                yield segment, rows[own] - self.bases[place], own
+
+    @cached_property
+    def blob_bases(self) -> NDArray[np.int64]:
+        """Blobs numbered through like rows."""
+        return np.cumsum([0] + [segment.blobs for segment in self.segments]).astype(np.int64)
+
+    @cached_property
+    def blob_first(self) -> NDArray[np.int64]:
+        """First row of each blob over all segments, and the end: [blobs + 1]."""
+        parts = [segment.first[:-1] + base for segment, base in zip(self.segments, self.bases, strict=False)]
+        return np.concatenate([*parts, self.bases[-1:]])
+
+    @cached_property
+    def blob_keys(self) -> NDArray[np.uint64]:
+        """Keys of all blobs."""
+        return np.concatenate([segment.keys for segment in self.segments]) if self.segments else np.zeros(0, np.uint64)
+
+    @cached_property
+    def blob_outcomes(self) -> NDArray[np.uint8]:
+        """Outcomes of all blobs, as numbers of OUTCOMES."""
+        parts = [segment.outcomes for segment in self.segments]
+        return np.concatenate(parts) if parts else np.zeros(0, np.uint8)
+
+    def match(self, view: View) -> NDArray[np.int64]:
+        """For each entry of a view the number of its blob here, -1 where it is not indexed, -2 where it never is."""
+        found = match_keys(view.keys, self.blob_keys)
+        found[self._differ(view, found)] = -1
+        found[view.reasons != INDEXED] = -2
+        return found
+
+    def _differ(self, view: View, found: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Entries whose 64-bit key met a blob of another id."""
+        hit = np.flatnonzero(found >= 0)
+        if not len(hit):
+            return hit
+        ids = np.concatenate([segment.oids for segment in self.segments])[found[hit]]
+        return hit[(ids != view.oids[hit]).any(axis=1)]
+
+    def blob(self, number: int) -> tuple[Segment, int]:
+        """The segment of a blob and the blob's number in it."""
+        place = int(np.searchsorted(self.blob_bases, number, side="right")) - 1
+        return self.segments[place], number - int(self.blob_bases[place])

@@ -1,0 +1,169 @@
+"""One repository and its index, opened together: where the index lies, whether it is ours, what it holds.
+
+The index stands beside the repository: `.gitmem/` at the root of the main working tree, or `gitmem/` in the common git
+directory where there is no such tree. An index is read only when this machine made it: a token in it must equal one
+inside the git directory, which no clone carries.
+"""
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from gitmem.config import Settings, parse_settings
+from gitmem.errors import DamagedFile, NewerFormat, NoIndex, UnsafeIndex
+from gitmem.fsio import make_folder, read_file, remove_file, remove_tree, require_own_folder, write_atomic
+from gitmem.git.config import read_config
+from gitmem.git.locate import Location, locate, main_worktree
+from gitmem.git.tracking import add_exclude, remove_exclude, tracked
+from gitmem.paths import INDEX_NAME, IndexPaths
+from gitmem.store.manifest import Manifest, find_manifest
+
+if TYPE_CHECKING:
+    from gitmem.store.snapshot import Snapshot
+
+_TOKEN: Final = "gitmem-token"
+_EXCLUDE: Final = f"/{INDEX_NAME}/"
+_RETRIES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A repository, the settings in force and the place of its index."""
+
+    location: Location
+    settings: Settings
+    paths: IndexPaths
+
+    @property
+    def beside(self) -> bool:
+        """Whether the index stands in the working tree (and not in the git directory)."""
+        return self.paths.root.name == INDEX_NAME
+
+
+def open_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
+    """Find the repository of a path; the index need not exist. Raises NotARepository, ConfigError."""
+    location = locate(path)
+    settings = parse_settings(((entry.key, entry.value, entry.scope) for entry in read_config(location)), environment)
+    home = main_worktree(location)
+    root = home / INDEX_NAME if home and home.is_dir() else location.common_dir / INDEX_NAME.lstrip(".")
+    return Workspace(location, settings, IndexPaths(root))
+
+
+def find_index(workspace: Workspace) -> Manifest | None:
+    """Read the manifest; None where there is no index yet, or only the beginning of one.
+
+    Raises: UnsafeIndex where the index is not ours to read, DamagedFile, NewerFormat.
+    """
+    if not require_own_folder(workspace.paths.root):
+        return None
+    _require_untracked(workspace)
+    inside = read_file(workspace.paths.root / _TOKEN, 64)
+    outside = read_file(workspace.location.common_dir / _TOKEN, 64)
+    if inside is None and not workspace.paths.manifest.exists():
+        return None
+    if inside is None or inside != outside:
+        raise UnsafeIndex(
+            f"`{workspace.paths.root}` was not made by gitmem in this repository",
+            hint=f"remove it and run `gitmem init`: rm -r {workspace.paths.root}",
+        )
+    return find_manifest(workspace.paths.manifest)
+
+
+def require_index(workspace: Workspace) -> Manifest:
+    """Like `find_index`, but an index must be there. Raises NoIndex too."""
+    manifest = find_index(workspace)
+    if manifest is None:
+        raise NoIndex("this repository has no index yet", hint="run `gitmem init`")
+    return manifest
+
+
+def create_index(workspace: Workspace) -> bool:
+    """Make the index folder, hidden from git; False where it stands already. Raises UnsafeIndex, StorageFailed."""
+    paths = workspace.paths
+    _require_untracked(workspace)
+    fresh = not require_own_folder(paths.root)
+    make_folder(paths.root)
+    token_file = workspace.location.common_dir / _TOKEN
+    outside = read_file(token_file, 64)
+    inside = read_file(paths.root / _TOKEN, 64)
+    if inside is not None and inside != outside:
+        raise UnsafeIndex(
+            f"`{paths.root}` was not made by gitmem in this repository",
+            hint=f"remove it and run `gitmem init`: rm -r {paths.root}",
+        )
+    if not fresh and inside is None and any(paths.root.iterdir()):
+        _require_empty_but_ours(paths)
+    for folder in (paths.segments, paths.views, paths.graphs, paths.state):
+        make_folder(folder)
+    if not paths.ignore.exists():
+        write_atomic(paths.ignore, [b"*\n"])
+    if inside is None:
+        token = outside or secrets.token_hex(16).encode()
+        if outside is None:
+            write_atomic(token_file, [token])
+        write_atomic(paths.root / _TOKEN, [token])
+    if workspace.beside:
+        add_exclude(workspace.location, _EXCLUDE)
+    return fresh
+
+
+def _require_empty_but_ours(paths: IndexPaths) -> None:
+    """A folder without a token may only hold what an interrupted first run leaves behind."""
+    known = {"segments", "views", "graph", "state", "lock", ".gitignore"}
+    strange = sorted(entry.name for entry in paths.root.iterdir() if entry.name not in known)
+    if [name for name in strange if not name.endswith(".tmp")]:
+        raise UnsafeIndex(
+            f"`{paths.root}` holds `{strange[0]}`, which gitmem did not put there",
+            hint=f"move it away and run `gitmem init`: {paths.root}",
+        )
+
+
+def _require_untracked(workspace: Workspace) -> None:
+    if workspace.beside and workspace.location.worktree and tracked(workspace.location, INDEX_NAME):
+        raise UnsafeIndex(
+            f"`{INDEX_NAME}` is tracked by git in this repository, so gitmem does not read it",
+            hint=f"git rm -r --cached {INDEX_NAME}, commit, then remove the folder and run `gitmem init`",
+        )
+
+
+def remove_index(workspace: Workspace) -> bool:
+    """Take out everything gitmem put beside or into the repository; False where there was nothing."""
+    found = require_own_folder(workspace.paths.root)
+    if found:
+        remove_tree(workspace.paths.root)
+    remove_file(workspace.location.common_dir / _TOKEN)
+    excluded = workspace.beside and remove_exclude(workspace.location, _EXCLUDE)
+    return found or excluded
+
+
+def open_snapshot(workspace: Workspace, manifest: Manifest) -> "Snapshot":
+    """Open the segments of a generation. Where a writer has replaced them meanwhile, its generation is opened."""
+    from gitmem.store.snapshot import Snapshot
+
+    snapshot = Snapshot(workspace.paths, manifest)
+    for _ in range(_RETRIES):
+        if not snapshot.lost:
+            break
+        newer = find_manifest(workspace.paths.manifest)
+        if newer is None or newer.generation == snapshot.manifest.generation:
+            break
+        snapshot = Snapshot(workspace.paths, newer)
+    return snapshot
+
+
+def read_manifest_for_writing(workspace: Workspace) -> Manifest | None:
+    """The manifest as a writer finds it inside the lock; a damaged one counts as none. Raises NewerFormat."""
+    try:
+        return find_manifest(workspace.paths.manifest)
+    except NewerFormat:
+        raise
+    except DamagedFile:
+        return None
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether files can be made in a folder, or in its parent where it does not exist yet."""
+    return os.access(folder if folder.exists() else folder.parent, os.W_OK)
