@@ -1,0 +1,5 @@
+"""Blobs to chunks: bytes in, spans out. No git, no file access; tree-sitter is imported here only, and late.
+
+`gitmem.chunking.languages` and `gitmem.chunking.limits` load nothing heavy; `gitmem.chunking.chunk` loads the parser
+library when the first blob that has a grammar arrives.
+"""

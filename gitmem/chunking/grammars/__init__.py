@@ -1,0 +1,51 @@
+"""Per-language tables, loaded when a blob of the language arrives; a generic table for grammars without one."""
+
+from functools import cache
+from importlib import import_module
+from typing import Final, cast
+
+from gitmem.chunking.grammar import Grammar
+
+_MODULES: Final = {
+    "python": "python", "starlark": "python", "javascript": "ecma", "typescript": "ecma", "tsx": "ecma", "java": "java",
+    "csharp": "csharp", "go": "go", "rust": "rust", "c": "cfamily", "cpp": "cfamily", "cuda": "cfamily",
+    "arduino": "cfamily", "ruby": "ruby", "php": "php", "kotlin": "kotlin", "swift": "swift", "scala": "scala",
+    "elixir": "elixir", "haskell": "haskell", "lua": "lua", "luau": "lua", "zig": "zig", "bash": "shell", "sql": "sql",
+    "html": "markup", "xml": "markup", "vue": "markup", "svelte": "markup", "astro": "markup", "css": "styles",
+    "scss": "styles", "json": "records", "yaml": "records", "toml": "records", "terraform": "records", "hcl": "records",
+}  # fmt: skip
+_WINDOWS: Final = frozenset(
+    [
+        "text",
+        "csv",
+        "tsv",
+        "psv",
+        "pem",
+        "po",
+        "requirements",
+        "gosum",
+        "gitignore",
+        "gitattributes",
+        "pymanifest",
+        "properties",
+        "ini",
+        "readline",
+        "xcompose",
+        "rst",
+        "diff",
+    ]
+)
+
+
+@cache
+def find_grammar(language: str) -> Grammar | None:
+    """The table of a language, or None for what is best read by windows."""
+    if language in _WINDOWS:
+        return None
+    module = _MODULES.get(language)
+    if module is not None:
+        return cast(Grammar, import_module(f"{__name__}.{module}").GRAMMARS[language])
+    from gitmem.chunking.grammars.generic import make_generic
+    from gitmem.chunking.parse import has_grammar
+
+    return make_generic(language) if has_grammar(language) else None

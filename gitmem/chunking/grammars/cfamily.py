@@ -1,0 +1,131 @@
+"""C, C++ and what is close to them: the name hides in a chain of declarators."""
+
+import re
+from typing import Final
+
+from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, leaf, make_grammar, soft, space
+from gitmem.chunking.names import named, text_of
+
+_TYPES: Final = {"class_specifier": "class", "struct_specifier": "struct", "union_specifier": "struct",
+                 "enum_specifier": "enum"}  # fmt: skip
+_ANGLES: Final = re.compile(r"<[^<>]*>")
+
+
+def _innermost(node: Node) -> tuple[Node, bool]:
+    """Follow declarators to the name; tell whether a function declarator was on the way."""
+    called = False
+    for _ in range(12):
+        inner = node.child_by_field_name("declarator")
+        if inner is None and node.type in ("reference_declarator", "parenthesized_declarator", "attributed_declarator"):
+            inner = node.named_children[0] if node.named_child_count else None
+        if inner is None:
+            break
+        called = called or inner.type == "function_declarator"
+        node = inner
+    return node, called
+
+
+def _dotted(text: str) -> str:
+    for _ in range(4):
+        text = _ANGLES.sub("", text) if not text.startswith("operator") else text
+    return text.replace(" ", "").replace("::", ".").strip(".") if "operator" not in text else text.replace("::", ".")
+
+
+def _function(node: Node, data: bytes) -> Found | None:
+    target, called = _innermost(node)
+    if target is node:
+        return None
+    name = _dotted(text_of(target, data))
+    if not called and name in ("if", "for", "while", "switch", "return"):
+        return None
+    return Found(LEAF, "method" if "." in name and "operator" not in name.partition(".")[0] else "function", name, node)
+
+
+def _type(node: Node, data: bytes) -> Found | None:
+    body = node.child_by_field_name("body")
+    name = _dotted(named_type(node, data))
+    if body is None:
+        return Found(SOFT, "type", name, node)
+    kind = _TYPES[node.type]
+    return Found(LEAF if kind == "enum" else BOX, kind, name, node)
+
+
+def named_type(node: Node, data: bytes) -> str:
+    """The `name` field only: an anonymous struct has none."""
+    target = node.child_by_field_name("name")
+    return text_of(target, data) if target is not None else ""
+
+
+def _declaration(node: Node, data: bytes) -> Found | None:
+    """`struct S {...} s;` is the struct, a prototype a small function, the rest a variable."""
+    made = node.child_by_field_name("type")
+    if made is not None and made.type in _TYPES and made.child_by_field_name("body") is not None:
+        found = _type(made, data)
+        if found is not None:
+            return found if found.name else found._replace(name=_declared(node, data))
+    target, called = _innermost(node)
+    if target is node:
+        return None
+    kind = "function" if called else "field" if node.type == "field_declaration" else "constant"
+    return Found(SOFT, kind, _dotted(text_of(target, data)), node)
+
+
+def _declared(node: Node, data: bytes) -> str:
+    target, _ = _innermost(node)
+    return _dotted(text_of(target, data)) if target is not node else ""
+
+
+def _typedef(node: Node, data: bytes) -> Found | None:
+    made = node.child_by_field_name("type")
+    name = _declared(node, data)
+    if made is not None and made.type in _TYPES and made.child_by_field_name("body") is not None:
+        found = _type(made, data)
+        return found._replace(name=name or found.name) if found is not None else None
+    return Found(SOFT, "type", name, node)
+
+
+def _namespace(node: Node, data: bytes) -> str:
+    target = node.child_by_field_name("name")
+    return text_of(target, data).replace("::", ".") if target is not None else ""
+
+
+_C: Final = {
+    "function_definition": ask(_function),
+    "struct_specifier": ask(_type),
+    "union_specifier": ask(_type),
+    "enum_specifier": ask(_type),
+    "declaration": ask(_declaration),
+    "type_definition": ask(_typedef),
+    "preproc_def": soft("macro"),
+    "preproc_function_def": soft("macro"),
+}
+_CPP: Final = _C | {
+    "class_specifier": ask(_type),
+    "field_declaration": ask(_declaration),
+    "inline_method_definition": ask(_function),
+    "constructor_or_destructor_definition": ask(_function),
+    "operator_cast_definition": ask(_function),
+    "namespace_definition": space("namespace", _namespace),
+    "alias_declaration": soft("type"),
+    "concept_definition": soft("type"),
+    "using_declaration": soft("type", lambda _node, _data: ""),
+}
+_INSIDE: Final = (
+    "preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification declaration_list"
+    " field_declaration_list"
+)
+GRAMMARS: Final = {
+    "c": make_grammar("c", _C, inside=_INSIDE, bodies="compound_statement field_initializer_list"),
+    **{
+        name: make_grammar(
+            name,
+            _CPP,
+            inside=_INSIDE,
+            wraps="template_declaration",
+            marks="attribute_declaration",
+            bodies="compound_statement field_initializer_list try_statement",
+        )
+        for name in ("cpp", "cuda", "arduino")
+    },
+}
+__all__ = ["GRAMMARS", "leaf", "named"]

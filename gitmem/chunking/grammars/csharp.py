@@ -1,0 +1,50 @@
+"""C#."""
+
+from typing import Final
+
+from gitmem.chunking.grammar import Node, ask, box, leaf, make_grammar, soft
+from gitmem.chunking.grammars.java import method_or_signature
+from gitmem.chunking.names import fixed, from_child, from_items, text_of
+
+
+def _variables(node: Node, data: bytes) -> str:
+    inner = next((child for child in node.children if child.type == "variable_declaration"), None)
+    return from_items("variable_declarator")(inner, data) if inner is not None else ""
+
+
+def _operator(node: Node, data: bytes) -> str:
+    sign = node.child_by_field_name("operator") or node.child_by_field_name("type")
+    return f"operator {text_of(sign, data)}" if sign is not None else "operator"
+
+
+def _destructor(node: Node, data: bytes) -> str:
+    return "~" + from_child("identifier")(node, data)
+
+
+GRAMMARS: Final = {
+    "csharp": make_grammar(
+        "csharp",
+        {
+            "class_declaration": box("class"),
+            "record_declaration": box("class"),
+            "record_struct_declaration": box("struct"),
+            "struct_declaration": box("struct"),
+            "interface_declaration": box("interface"),
+            "enum_declaration": leaf("enum"),
+            "method_declaration": ask(method_or_signature),
+            "constructor_declaration": leaf("method"),
+            "destructor_declaration": leaf("method", _destructor),
+            "operator_declaration": leaf("method", _operator),
+            "conversion_operator_declaration": leaf("method", _operator),
+            "indexer_declaration": leaf("property", fixed("this")),
+            "property_declaration": soft("property"),
+            "event_declaration": soft("property"),
+            "event_field_declaration": soft("field", _variables),
+            "field_declaration": soft("field", _variables),
+            "delegate_declaration": soft("type"),
+            "local_function_statement": leaf("function"),
+        },
+        inside="declaration_list namespace_declaration preproc_if preproc_else preproc_elif global_statement",
+        bodies="block arrow_expression_clause accessor_list",
+    )
+}

@@ -1,0 +1,161 @@
+"""JavaScript, TypeScript, TSX: declarations, and the many ways to assign a function to a name."""
+
+from typing import Final
+
+from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar, soft, space
+from gitmem.chunking.names import from_field, named, text_of, unquoted
+
+_FUNCTIONS: Final = frozenset(
+    {"arrow_function", "function_expression", "generator_function", "function", "generator_function_declaration"}
+)
+_CLASSES: Final = frozenset({"class", "class_expression"})
+
+
+def _value(node: Node, name: str, value: Node | None, plain: str) -> Found | None:
+    """What an assignment makes of a name: a function, a class, an object with methods, or a constant."""
+    if value is None:
+        return Found(SOFT, plain, name, node)
+    kind = value.type
+    if kind in _FUNCTIONS:
+        return Found(LEAF, "function", name, value)
+    if kind in _CLASSES:
+        return Found(BOX, "class", name, value)
+    if kind == "object" and _has_functions(value):
+        return Found(BOX, plain, name, value)
+    if kind == "call_expression":
+        arguments = value.child_by_field_name("arguments")
+        if arguments is not None and any(child.type in _FUNCTIONS for child in arguments.children[:4]):
+            return Found(LEAF if value.end_byte - value.start_byte > 120 else SOFT, "function", name, value)
+    if kind in ("as_expression", "satisfies_expression", "parenthesized_expression"):
+        return _value(node, name, value.named_children[0] if value.named_child_count else None, plain)
+    return Found(SOFT, plain, name, value)
+
+
+def _has_functions(value: Node) -> bool:
+    for child in value.children[:200]:
+        if child.type == "method_definition":
+            return True
+        if child.type == "pair":
+            inner = child.child_by_field_name("value")
+            if inner is not None and inner.type in _FUNCTIONS:
+                return True
+    return False
+
+
+def _variable(node: Node, data: bytes) -> Found | None:
+    declared = [child for child in node.children[:12] if child.type == "variable_declarator"]
+    if not declared:
+        return None
+    first = declared[0]
+    target = first.child_by_field_name("name")
+    if len(declared) > 1 or target is None or target.type != "identifier":
+        return Found(SOFT, "constant", ", ".join(named(each, data) for each in declared)[:120], node)
+    return _value(node, text_of(target, data), first.child_by_field_name("value"), "constant")
+
+
+def _statement(node: Node, data: bytes) -> Found | None:
+    """`exports.f = ...`, `A.prototype.b = ...`, `module.exports = {...}`."""
+    inner = node.children[0] if node.child_count else None
+    if inner is None:
+        return None
+    if inner.type == "internal_module":
+        return _namespace(inner, data)
+    if inner.type != "assignment_expression":
+        return None
+    left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
+    if left is None or left.type not in ("identifier", "member_expression"):
+        return None
+    while right is not None and right.type == "assignment_expression":
+        right = right.child_by_field_name("right")
+    found = _value(node, _path(text_of(left, data)), right, "constant")
+    if found is None or (found.shape == SOFT and right is not None and right.type not in ("object", "call_expression")):
+        return None
+    return found._replace(kind="method") if ".prototype." in text_of(left, data) and found.kind == "function" else found
+
+
+def _path(text: str) -> str:
+    if text.startswith("this."):
+        return text[5:]
+    for start in ("module.exports.", "exports."):
+        text = text.removeprefix(start)
+    return "module.exports" if text == "module.exports" else text.replace(".prototype.", ".").removesuffix(".prototype")
+
+
+def _export(node: Node, data: bytes) -> Found | None:
+    """The exported declaration; `export default` of a nameless value is called default."""
+    for field in ("declaration", "value"):
+        inner = node.child_by_field_name(field)
+        if inner is None:
+            continue
+        rule = UNITS.get(inner.type)
+        if rule is not None and rule.resolve is not None:
+            return rule.resolve(inner, data)
+        if rule is not None:
+            return Found(rule.shape, rule.kind, (rule.name or named)(inner, data) or "default", inner)
+        return _value(inner, "default", inner, "constant")
+    return None
+
+
+def _ambient(node: Node, data: bytes) -> Found | None:
+    for inner in node.children:
+        rule = UNITS.get(inner.type)
+        if rule is None:
+            continue
+        if rule.resolve is not None:
+            return rule.resolve(inner, data)
+        return Found(rule.shape, rule.kind, (rule.name or named)(inner, data), inner)
+    return None
+
+
+def _namespace(node: Node, data: bytes) -> Found | None:
+    rule = space("namespace")
+    return Found(rule.shape, rule.kind, unquoted(named(node, data)), node)
+
+
+def _member(node: Node, data: bytes) -> Found | None:
+    """Class fields and object entries: an arrow function makes a method."""
+    target = node.child_by_field_name("property") or node.child_by_field_name("name") or node.child_by_field_name("key")
+    name = unquoted(text_of(target, data)) if target is not None else ""
+    value = node.child_by_field_name("value")
+    if node.type == "pair" and (value is None or value.type not in _FUNCTIONS):
+        return Found(SOFT, "property", name, value or node)
+    found = _value(node, name, value, "field")
+    return found._replace(kind="method") if found is not None and found.kind == "function" else found
+
+
+UNITS: Final = {
+    "function_declaration": leaf("function"),
+    "generator_function_declaration": leaf("function"),
+    "function_signature": soft("function"),
+    "class_declaration": box("class"),
+    "abstract_class_declaration": box("class"),
+    "method_definition": leaf("method"),
+    "method_signature": soft("method"),
+    "abstract_method_signature": soft("method"),
+    "interface_declaration": box("interface"),
+    "property_signature": soft("field"),
+    "enum_declaration": leaf("enum"),
+    "type_alias_declaration": soft("type"),
+    "internal_module": ask(_namespace),
+    "module": ask(_namespace),
+    "lexical_declaration": ask(_variable),
+    "variable_declaration": ask(_variable),
+    "expression_statement": ask(_statement),
+    "export_statement": ask(_export),
+    "ambient_declaration": ask(_ambient),
+    "field_definition": ask(_member),
+    "public_field_definition": ask(_member),
+    "pair": ask(_member),
+    "class_static_block": leaf("method", from_field("none")),
+}
+GRAMMARS: Final = {
+    name: make_grammar(
+        name,
+        UNITS,
+        inside="class_body interface_body object_type object",
+        marks="decorator",
+        joins="function_signature function_declaration method_signature method_definition",
+        bodies="statement_block class_body",
+    )
+    for name in ("javascript", "typescript", "tsx")
+}

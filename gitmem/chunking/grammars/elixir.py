@@ -1,0 +1,84 @@
+"""Elixir: everything is a call; `def` and `defmodule` are told by their target."""
+
+from typing import Final
+
+from gitmem.chunking.grammar import BOX, INSIDE, LEAF, MARK, SOFT, Found, Node, ask, make_grammar
+from gitmem.chunking.names import text_of
+
+_MODULES: Final = {"defmodule": "module", "defprotocol": "interface", "defimpl": "impl"}
+_FUNCTIONS: Final = {"def": "function", "defp": "function", "defmacro": "macro", "defmacrop": "macro",
+                     "defguard": "macro", "defguardp": "macro", "defdelegate": "function", "defn": "function",
+                     "defnp": "function", "test": "function"}  # fmt: skip
+_MARKS: Final = frozenset({"doc", "spec", "impl", "deprecated", "tag", "typedoc", "since"})
+_TYPES: Final = frozenset({"type", "typep", "opaque", "callback", "macrocallback"})
+
+
+def _call(node: Node, data: bytes) -> Found | None:
+    target = node.child_by_field_name("target")
+    if target is None or target.type != "identifier":
+        return None
+    word = text_of(target, data)
+    if word in _MODULES:
+        return Found(BOX, _MODULES[word], _first(node, data), node)
+    if word in _FUNCTIONS:
+        return Found(LEAF, _FUNCTIONS[word], _head(node, data), node)
+    if word in ("describe", "quote"):
+        return Found(INSIDE, "", "", node) if word == "describe" else None
+    return Found(SOFT, "struct", "", node) if word in ("defstruct", "schema") else None
+
+
+def _arguments(node: Node) -> list[Node]:
+    inner = next((child for child in node.children if child.type == "arguments"), None)
+    return list(inner.named_children) if inner is not None else []
+
+
+def _first(node: Node, data: bytes) -> str:
+    found = _arguments(node)
+    return text_of(found[0], data).strip('"') if found else ""
+
+
+def _head(node: Node, data: bytes) -> str:
+    """`send_resp(conn, x) when is_map(x)` is named send_resp."""
+    found = _arguments(node)
+    head = found[0] if found else None
+    for _ in range(4):
+        if head is None:
+            return ""
+        if head.type == "binary_operator":
+            sign = head.child_by_field_name("operator")
+            if sign is not None and text_of(sign, data) not in ("when", "\\\\"):
+                return text_of(sign, data)
+            head = head.child_by_field_name("left")
+        elif head.type == "call":
+            head = head.child_by_field_name("target")
+        else:
+            return text_of(head, data).strip('"')
+    return ""
+
+
+def _attribute(node: Node, data: bytes) -> Found | None:
+    inner = node.child_by_field_name("operand")
+    target = inner.child_by_field_name("target") if inner is not None and inner.type == "call" else inner
+    word = text_of(target, data) if target is not None else ""
+    if word in _MARKS:
+        return Found(MARK, "", "", node)
+    if word in _TYPES:
+        return Found(SOFT, "type", _type_name(inner, data), node)
+    return Found(SOFT, "constant", word, node) if word not in ("moduledoc", "behaviour") else None
+
+
+def _type_name(call: Node, data: bytes) -> str:
+    found = _arguments(call)
+    return text_of(found[0], data).partition("::")[0].partition("(")[0].strip() if found else ""
+
+
+GRAMMARS: Final = {
+    "elixir": make_grammar(
+        "elixir",
+        {"call": ask(_call), "unary_operator": ask(_attribute)},
+        inside="do_block",
+        joins="call",
+        bodies="do_block",
+        methods=False,
+    )
+}

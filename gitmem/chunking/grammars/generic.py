@@ -1,0 +1,62 @@
+"""A table read off a grammar's own node names, for languages nobody has written a table for."""
+
+import re
+from typing import Final
+
+from gitmem.chunking.grammar import INSIDE, Grammar, Rule, box, leaf, make_grammar, soft, space
+from gitmem.chunking.parse import language_nodes
+
+_TAIL: Final = (
+    r"(?:_(?:definition|declaration|def|decl|item|statement|stmt|specifier|clause|block|implementation|spec))?$"
+)
+_CODE: Final = re.compile(
+    r"^(?:\w+_)?(?:function|method|procedure|subroutine|subprogram|constructor|func|fun|proc|defun|rpc|macro|task|rule"
+    r"|predicate|decl_def|value_definition|let_binding|bind)" + _TAIL
+)
+_TYPES: Final = re.compile(
+    r"^(?:\w+_)?(?P<kind>class|interface|trait|protocol|struct|structure|record|enum|enumeration|union|message|service"
+    r"|contract|object|instance|implementation|impl|category|module|namespace|package|mixin|extension|entity"
+    r"|architecture|resource|type|input|schema|model|typedef|newtype|data)" + _TAIL
+)
+_NOT: Final = re.compile(
+    r"(?:call|invocation|expression|_type|pointer|reference|parameters?|arguments?|name|modifier|body|list|literal|import"
+    r"|_use|_ref|signature_help|identifier|keyword|alias|pattern|access|application|end_\w+|with_clause)$|^(?:type|data|"
+    r"object|module|function|record|class|input|rule|instance|package|bind|union|enum|macro)$"
+)
+_LOOKED_THROUGH: Final = re.compile(
+    r"(?:^|_)(?:body|block|declarations|definitions|members|items|list|section|source|program|part|group|document|ifdef"
+    r"|unit|statements)$|^preproc_if"
+)
+_KINDS: Final = {"structure": "struct", "record": "struct", "union": "struct", "message": "struct", "service": "class",
+                 "contract": "class", "object": "class", "instance": "impl", "implementation": "impl",
+                 "protocol": "interface", "category": "impl", "module": "module", "package": "module", "mixin": "trait",
+                 "extension": "impl", "entity": "class", "architecture": "class", "enumeration": "enum"}  # fmt: skip
+_SPACES: Final = frozenset({"namespace", "package", "module"})
+_SOFT: Final = frozenset({"type", "input", "schema", "model", "typedef", "newtype", "data", "resource"})
+_DEFINES: Final = ("definition", "declaration", "_def", "_decl", "_item", "defun", "statement", "function", "procedure")
+
+
+def make_generic(language: str) -> Grammar:
+    """Guess a table: node types that look like definitions are units, those that look like lists are looked through."""
+    table: dict[str, Rule] = {}
+    for name in language_nodes(language):
+        rule = _guess(name)
+        if rule is not None:
+            table[name] = rule
+    comments = " ".join(name for name in language_nodes(language) if "comment" in name)
+    marks = " ".join(name for name in language_nodes(language) if name in ("attribute_list", "annotation", "decorator"))
+    return make_grammar(language, table, leads=comments, marks=marks)
+
+
+def _guess(name: str) -> Rule | None:
+    if _CODE.match(name) and not _NOT.search(name) and name.endswith(_DEFINES):
+        return leaf("macro" if "macro" in name else "function")
+    found = _TYPES.match(name)
+    if found and not _NOT.search(name) and (name.endswith(_DEFINES) or name in _KINDS):
+        kind = found["kind"]
+        if kind in _SPACES:
+            return space("module")
+        if kind in _SOFT:
+            return soft("type")
+        return box(_KINDS.get(kind, kind))
+    return Rule(INSIDE) if _LOOKED_THROUGH.search(name) else None

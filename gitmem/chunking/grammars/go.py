@@ -1,0 +1,55 @@
+"""Go: methods are named by their receiver's type."""
+
+from typing import Final
+
+from gitmem.chunking.grammar import BOX, INSIDE, LEAF, SOFT, Found, Node, ask, leaf, make_grammar, soft
+from gitmem.chunking.names import from_items, named, plain_type, text_of
+
+_KINDS: Final = {"struct_type": "struct", "interface_type": "interface"}
+
+
+def _method(node: Node, data: bytes) -> str:
+    receiver = node.child_by_field_name("receiver")
+    own = next((child for child in receiver.children if child.type == "parameter_declaration"), None)
+    kind = own.child_by_field_name("type") if own is not None else None
+    owner = plain_type(text_of(kind, data).strip("()")) if kind is not None else ""
+    name = named(node, data)
+    return f"{owner}.{name}" if owner else name
+
+
+def _spec(node: Node, data: bytes) -> Found:
+    kind = node.child_by_field_name("type")
+    known = _KINDS.get(kind.type if kind is not None else "", "type")
+    return Found(SOFT if known == "type" else LEAF, known, named(node, data), node)
+
+
+def _types(node: Node, data: bytes) -> Found | None:
+    """`type X struct` is one unit; a group of types is looked through."""
+    specs = [child for child in node.children if child.type in ("type_spec", "type_alias")]
+    if len(specs) == 1:
+        return _spec(specs[0], data)
+    return Found(INSIDE, "", "", node)
+
+
+def _values(node: Node, data: bytes) -> Found | None:
+    inner = next((child for child in node.children if child.type == "var_spec_list"), node)
+    names = from_items("const_spec")(inner, data) or from_items("var_spec")(inner, data)
+    return Found(SOFT, "constant", names, node)
+
+
+GRAMMARS: Final = {
+    "go": make_grammar(
+        "go",
+        {
+            "function_declaration": leaf("function"),
+            "method_declaration": leaf("method", _method),
+            "type_declaration": ask(_types),
+            "type_spec": ask(_spec),
+            "type_alias": soft("type"),
+            "const_declaration": ask(_values),
+            "var_declaration": ask(_values),
+        },
+        methods=False,
+    )
+}
+__all__ = ["BOX", "GRAMMARS"]

@@ -1,0 +1,56 @@
+"""Haskell: a signature and all equations of a name are one unit."""
+
+from typing import Final
+
+from gitmem.chunking.grammar import Node, box, leaf, make_grammar, soft
+from gitmem.chunking.names import named, text_of
+
+
+def _equation(node: Node, data: bytes) -> str:
+    """The defined name, also of an infix operator."""
+    if node.child_by_field_name("name") is not None:
+        return named(node, data)
+    for child in node.children:
+        if child.type == "infix":
+            sign = child.child_by_field_name("operator")
+            return text_of(sign, data).strip("`") if sign is not None else ""
+    return ""
+
+
+def _signature(node: Node, data: bytes) -> str:
+    target = node.child_by_field_name("name") or node.child_by_field_name("names")
+    return text_of(target, data).strip("()") if target is not None else ""
+
+
+def _instance(node: Node, data: bytes) -> str:
+    name = named(node, data)
+    patterns = node.child_by_field_name("patterns")
+    return f"{name} {text_of(patterns, data)}" if patterns is not None else name
+
+
+GRAMMARS: Final = {
+    "haskell": make_grammar(
+        "haskell",
+        {
+            "function": leaf("function", _equation),
+            "bind": leaf("function", _equation),
+            "signature": soft("function", _signature),
+            "data_type": leaf("type"),
+            "newtype": leaf("type"),
+            "type_synomym": soft("type"),
+            "type_family": soft("type"),
+            "data_family": soft("type"),
+            "class": box("trait"),
+            "instance": box("impl", _instance),
+            "derive_instance": soft("impl", _instance),
+            "foreign_import": soft("function"),
+            "pattern_synonym": soft("function"),
+        },
+        inside="declarations imports class_declarations instance_declarations header exports",
+        leads="comment haddock",
+        marks="pragma",
+        joins="signature function bind",
+        bodies="match",
+        methods=True,
+    )
+}

@@ -1,0 +1,33 @@
+"""HTML and its relatives: elements that have an id or are sections, scripts and styles."""
+
+import re
+from typing import Final
+
+from gitmem.chunking.grammar import SOFT, Found, Node, ask, make_grammar
+
+_ID: Final = re.compile(rb"""\bid\s*=\s*["']?([\w:.-]+)""")
+_TAG: Final = re.compile(rb"<\s*([\w:.-]+)")
+_HEADING: Final = re.compile(rb"<h[1-6][^>]*>(.{1,200}?)</h[1-6]", re.DOTALL | re.IGNORECASE)
+_MARKUP: Final = re.compile(rb"<[^>]*>")
+
+
+def _element(node: Node, data: bytes) -> Found | None:
+    """Named by its id, else by the first heading close to its start, else by its tag."""
+    start, end = node.start_byte, node.end_byte
+    tag = _TAG.match(data, start, end)
+    opening = data[start : min(end, start + 400)].partition(b">")[0]
+    found = _ID.search(opening)
+    name = found[1] if found else b""
+    if not name and end - start >= 200:
+        heading = _HEADING.search(data, start, min(end, start + 600))
+        name = b" ".join(_MARKUP.sub(b"", heading[1]).split()) if heading else b""
+    if not name and tag and tag[1].lower() in (b"script", b"style", b"template", b"head"):
+        name = tag[1]
+    return Found(SOFT, "section", name.decode("utf-8", "replace"), node)
+
+
+_UNITS: Final = {name: ask(_element) for name in ("element", "script_element", "style_element", "template_element")}
+GRAMMARS: Final = {
+    name: make_grammar(name, _UNITS, fills=True, methods=False, joint=" > ", inside="content")
+    for name in ("html", "xml", "vue", "svelte", "astro")
+}

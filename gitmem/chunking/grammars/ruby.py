@@ -1,0 +1,52 @@
+"""Ruby: classes and modules nest into dotted names; `private def` and DSL blocks."""
+
+from typing import Final
+
+from gitmem.chunking.grammar import INSIDE, LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar
+from gitmem.chunking.names import from_field, named, text_of
+
+_BLOCKS: Final = frozenset({"do_block", "block"})
+
+
+def _scoped(node: Node, data: bytes) -> str:
+    return named(node, data).replace("::", ".")
+
+
+def _call(node: Node, data: bytes) -> Found | None:
+    """`private def x`, `X = Struct.new do`, and calls with a block that define methods inside."""
+    arguments = node.child_by_field_name("arguments")
+    if arguments is not None and arguments.named_child_count == 1:
+        inner = arguments.named_children[0]
+        if inner.type in ("method", "singleton_method"):
+            return Found(LEAF, "method", named(inner, data), inner)
+    return None
+
+
+def _constant(node: Node, data: bytes) -> Found | None:
+    left = node.child_by_field_name("left")
+    if left is None or left.type != "constant":
+        return None
+    right = node.child_by_field_name("right")
+    name = text_of(left, data)
+    if right is not None and right.type == "call" and right.child_by_field_name("block") is not None:
+        return Found(1, "class", name, right)
+    return Found(SOFT, "constant", name, node)
+
+
+GRAMMARS: Final = {
+    "ruby": make_grammar(
+        "ruby",
+        {
+            "module": box("module", _scoped),
+            "class": box("class", _scoped),
+            "method": leaf("method"),
+            "singleton_method": leaf("method"),
+            "alias": leaf("method", from_field("name")),
+            "call": ask(_call),
+            "assignment": ask(_constant),
+        },
+        inside="body_statement singleton_class begin if unless",
+        bodies="body_statement do_block block",
+    )
+}
+__all__ = ["GRAMMARS", "INSIDE"]

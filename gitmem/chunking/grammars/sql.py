@@ -1,0 +1,37 @@
+"""SQL: one unit for each statement that makes something."""
+
+from typing import Final
+
+from gitmem.chunking.grammar import LEAF, SOFT, Found, Node, ask, make_grammar
+from gitmem.chunking.names import text_of
+
+_KINDS: Final = {"create_table": "type", "create_view": "type", "create_materialized_view": "type", "create_type": "type",
+                 "create_function": "function", "create_procedure": "function", "create_trigger": "function",
+                 "create_index": "constant", "create_schema": "namespace", "create_sequence": "constant",
+                 "alter_table": "type", "create_extension": "constant", "create_role": "constant",
+                 "create_database": "constant", "create_policy": "constant"}  # fmt: skip
+
+
+def _statement(node: Node, data: bytes) -> Found | None:
+    for child in node.named_children[:3]:
+        kind = _KINDS.get(child.type)
+        if kind is None:
+            continue
+        hard = kind in ("type", "function") and child.type != "alter_table"
+        return Found(LEAF if hard else SOFT, kind, _name(child, data), child)
+    return None
+
+
+def _name(node: Node, data: bytes) -> str:
+    column = node.child_by_field_name("column") if node.type == "create_index" else None
+    target = column or next(
+        (child for child in node.children if child.type in ("object_reference", "identifier")), None
+    )
+    return text_of(target, data).replace('"', "").replace("`", "") if target is not None else ""
+
+
+GRAMMARS: Final = {
+    "sql": make_grammar(
+        "sql", {"statement": ask(_statement)}, leads="comment marginalia", inside="block transaction", methods=False
+    )
+}

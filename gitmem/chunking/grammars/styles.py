@@ -1,0 +1,36 @@
+"""CSS and SCSS: rules by selector, merged while they are small."""
+
+from typing import Final
+
+from gitmem.chunking.grammar import Node, make_grammar, soft
+from gitmem.chunking.names import text_of
+
+
+def _head(node: Node, data: bytes) -> str:
+    """What stands before the block."""
+    block = next((child for child in node.children if child.type in ("block", "keyframe_block_list")), None)
+    stop = block.start_byte if block is not None else node.end_byte
+    raw = data[node.start_byte : min(stop, node.start_byte + 160)]
+    return " ".join(raw.decode("utf-8", "replace").split())[:80]
+
+
+_UNITS: Final = {
+    **{
+        name: soft("section", _head)
+        for name in [
+            "rule_set",
+            "media_statement",
+            "supports_statement",
+            "keyframes_statement",
+            "at_rule",
+            "layer_statement",
+        ]
+    },
+    "mixin_statement": soft("macro", _head),
+    "function_statement": soft("function", _head),
+}
+GRAMMARS: Final = {
+    name: make_grammar(name, _UNITS, leads="comment js_comment", inside="block", fills=True, methods=False, joint=" ")
+    for name in ("css", "scss")
+}
+__all__ = ["GRAMMARS", "text_of"]

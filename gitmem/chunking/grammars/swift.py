@@ -1,0 +1,39 @@
+"""Swift: one node type for classes, structs, enums, actors and extensions."""
+
+from typing import Final
+
+from gitmem.chunking.grammar import BOX, Found, Node, ask, box, leaf, make_grammar, soft
+from gitmem.chunking.names import fixed, from_field, plain_type, text_of
+
+_KINDS: Final = {"class": "class", "struct": "struct", "enum": "enum", "extension": "impl", "actor": "class"}
+
+
+def _class(node: Node, data: bytes) -> Found | None:
+    word = node.child_by_field_name("declaration_kind")
+    target = node.child_by_field_name("name")
+    name = plain_type(text_of(target, data)) if target is not None else ""
+    return Found(BOX, _KINDS.get(text_of(word, data) if word is not None else "", "class"), name, node)
+
+
+GRAMMARS: Final = {
+    "swift": make_grammar(
+        "swift",
+        {
+            "class_declaration": ask(_class),
+            "protocol_declaration": box("interface"),
+            "function_declaration": leaf("function"),
+            "init_declaration": leaf("method", fixed("init")),
+            "deinit_declaration": leaf("method", fixed("deinit")),
+            "subscript_declaration": leaf("method", fixed("subscript")),
+            "protocol_function_declaration": soft("method"),
+            "protocol_property_declaration": soft("property", from_field("name", "bound_identifier")),
+            "property_declaration": soft("property", from_field("name")),
+            "typealias_declaration": soft("type"),
+            "associatedtype_declaration": soft("type"),
+            "enum_entry": soft("constant"),
+            "macro_declaration": leaf("macro"),
+        },
+        inside="class_body protocol_body enum_class_body",
+        bodies="function_body computed_property protocol_property_requirements",
+    )
+}

@@ -1,0 +1,52 @@
+"""Zig: types are values, so a struct is a constant whose value is a container."""
+
+from typing import Final
+
+from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, make_grammar, soft
+from gitmem.chunking.names import from_child, text_of
+
+_KINDS: Final = {"struct": "struct", "enum": "enum", "union": "struct", "opaque": "struct"}
+
+
+def _declaration(node: Node, data: bytes) -> Found | None:
+    inner = next((child for child in node.children if child.type in ("FnProto", "VarDecl")), None)
+    if inner is None:
+        return None
+    if inner.type == "FnProto":
+        target = inner.child_by_field_name("function")
+        return Found(LEAF, "function", text_of(target, data) if target is not None else "", node)
+    target = inner.child_by_field_name("variable_type_function")
+    name = text_of(target, data) if target is not None else ""
+    container = _container(inner)
+    if container is None:
+        return Found(SOFT, "constant", name, inner)
+    word = next(
+        (child.type for part in container.children for child in part.children if child.type in _KINDS), "struct"
+    )
+    return Found(BOX, _KINDS[word], name, container)
+
+
+def _container(node: Node) -> Node | None:
+    """`struct {...}` at the right of the equals sign, behind a few expression nodes."""
+    for _ in range(4):
+        node = next((c for c in reversed(node.children) if c.type in _STEPS), None)
+        if node is None or node.type == "ContainerDecl":
+            return node
+    return None
+
+
+_STEPS: Final = frozenset({"ErrorUnionExpr", "SuffixExpr", "ContainerDecl"})
+
+GRAMMARS: Final = {
+    "zig": make_grammar(
+        "zig",
+        {
+            "Decl": ask(_declaration),
+            "TestDecl": soft("function", from_child("STRINGLITERALSINGLE", "IDENTIFIER")),
+            "ContainerField": soft("field", from_child("IDENTIFIER")),
+        },
+        leads="doc_comment container_doc_comment line_comment comment",
+        marks="pub",
+        bodies="Block",
+    )
+}

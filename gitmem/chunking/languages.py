@@ -1,0 +1,153 @@
+"""File name to language name. Knows names and first lines only; whether a language has a grammar is asked elsewhere."""
+
+import re
+from typing import Final
+
+TEXT: Final = "text"
+
+
+def language_of(path: str) -> str:
+    """Return the language a file name tells, '' when only the content can tell, 'text' for everything unknown."""
+    name = path.replace("\\", "/").rpartition("/")[2]
+    found = _NAMES.get(name) or _NAMES.get(name.lower())
+    if found:
+        return found
+    stem, dot, ext = name.rpartition(".")
+    if not dot:
+        return _prefixed(name)
+    if ext in _CASED:
+        return _CASED[ext]
+    found = _EXTENSIONS.get(ext.lower())
+    if found:
+        return found
+    if not stem:
+        return ""
+    if ext.lower() in _TEMPLATES:
+        return language_of(stem) or TEXT
+    return _prefixed(name) or TEXT
+
+
+def language_from_head(head: bytes) -> str:
+    """Return the language that the first lines of a file name by shebang, modeline or opening tag, else 'text'."""
+    head = head.removeprefix(b"\xef\xbb\xbf")[:2048]
+    shebang = _SHEBANG.match(head)
+    if shebang:
+        program = shebang[1].decode("ascii", "replace").lower()
+        return _INTERPRETERS.get(program.rstrip("0123456789."), TEXT)
+    for opening, language in _OPENINGS:
+        if head.lstrip()[: len(opening)].lower() == opening:
+            return language
+    mode = _MODELINE.search(b"\n".join(head.split(b"\n", 3)[:3]))
+    if mode:
+        name = (mode[1] or mode[2]).decode("ascii", "replace").lower()
+        return _INTERPRETERS.get(name) or _MODES.get(name) or (name if name in _KNOWN else TEXT)
+    return TEXT
+
+
+def _prefixed(name: str) -> str:
+    """Names with a free tail: `Dockerfile.dev`, `Makefile.in`, `.env.local`; '' when nothing is known."""
+    head = name.lstrip(".").split(".", 1)[0].lower()
+    return {"dockerfile": "dockerfile", "containerfile": "dockerfile", "makefile": "make", "gnumakefile": "make"}.get(
+        head, ""
+    )
+
+
+_SHEBANG: Final = re.compile(
+    rb"#!\s*\S*?(?:\benv\s+(?:-\S+\s+)*(?:\w+=\S*\s+)*(?:\S*/)?|/)([A-Za-z_][\w+-]*(?:\.\d+)*)(?=\s|$)"
+)
+_MODELINE: Final = re.compile(
+    rb"-\*-\s*(?:mode:\s*)?([A-Za-z+#]+)\s*(?:;[^\n]*)?-\*-|\bvim?:[^\n]*\b(?:ft|filetype|syntax)=(\w+)"
+)
+_OPENINGS: Final = (
+    (b"<?php", "php"),
+    (b"<?xml", "xml"),
+    (b"<!doctype html", "html"),
+    (b"<html", "html"),
+    (b"%yaml", "yaml"),
+    (b"---\n", "yaml"),
+)
+_MODES: Final = {"c++": "cpp", "js": "javascript", "ts": "typescript", "shell-script": "bash", "makefile": "make",
+                 "cs": "csharp", "c#": "csharp", "rb": "ruby", "py": "python", "emacs-lisp": "elisp", "zsh": "bash",
+                 "conf": "ini", "dosini": "ini", "perl6": TEXT, "tf": "terraform"}  # fmt: skip
+_INTERPRETERS: Final = {
+    "sh": "bash", "bash": "bash", "dash": "bash", "ksh": "bash", "zsh": "bash", "ash": "bash", "bats": "bash",
+    "fish": "fish", "python": "python", "pypy": "python", "uv": "python", "node": "javascript", "nodejs": "javascript",
+    "bun": "typescript", "deno": "typescript", "ts-node": "typescript", "tsx": "typescript", "ruby": "ruby",
+    "jruby": "ruby", "rake": "ruby", "perl": "perl", "php": "php", "lua": "lua", "luajit": "lua", "rscript": "r",
+    "elixir": "elixir", "iex": "elixir", "escript": "erlang", "runhaskell": "haskell", "runghc": "haskell",
+    "stack": "haskell", "scala": "scala", "scala-cli": "scala", "kotlin": "kotlin", "kotlinc": "kotlin",
+    "groovy": "groovy", "swift": "swift", "julia": "julia", "tclsh": "tcl", "wish": "tcl", "make": "make",
+    "racket": "racket", "guile": "scheme", "sbcl": "commonlisp", "ocaml": "ocaml", "pwsh": "powershell", "nix": "nix",
+    "awk": TEXT, "gawk": TEXT, "sed": TEXT, "osascript": TEXT, "rust-script": "rust", "cargo": "rust", "dart": "dart",
+}  # fmt: skip
+
+_NAMES: Final = {
+    "Dockerfile": "dockerfile", "Containerfile": "dockerfile", "Makefile": "make", "makefile": "make",
+    "GNUmakefile": "make", "Kbuild": "make", "CMakeLists.txt": "cmake", "meson.build": "meson",
+    "meson_options.txt": "meson", "build.ninja": "ninja", "Gemfile": "ruby", "Rakefile": "ruby", "Vagrantfile": "ruby",
+    "Podfile": "ruby", "Brewfile": "ruby", "Guardfile": "ruby", "Capfile": "ruby", "Fastfile": "ruby",
+    "Appfile": "ruby", "Dangerfile": "ruby", "config.ru": "ruby", ".irbrc": "ruby", ".pryrc": "ruby",
+    "BUILD": "starlark", "BUILD.bazel": "starlark", "WORKSPACE": "starlark", "WORKSPACE.bazel": "starlark",
+    "MODULE.bazel": "starlark", "BUCK": "starlark", "Tiltfile": "starlark", "SConstruct": "python",
+    "SConscript": "python", "wscript": "python", "Snakefile": "python", "Pipfile": "toml", "Cargo.lock": "toml",
+    "poetry.lock": "toml", "uv.lock": "toml", "Pipfile.lock": "json", "composer.lock": "json", "flake.lock": "json",
+    "package-lock.json": "json", "bun.lock": "json", "yarn.lock": "yaml", "pubspec.lock": "yaml", "mix.lock": "elixir",
+    "go.mod": "gomod", "go.sum": "gosum", "go.work": "gomod", ".bashrc": "bash", ".bash_profile": "bash",
+    ".bash_aliases": "bash", ".bash_logout": "bash", ".profile": "bash", ".zshrc": "bash", ".zshenv": "bash",
+    ".zprofile": "bash", ".envrc": "bash", ".xinitrc": "bash", "PKGBUILD": "bash", "APKBUILD": "bash",
+    ".env": "properties", ".gitignore": "gitignore", ".dockerignore": "gitignore", ".npmignore": "gitignore",
+    ".eslintignore": "gitignore", ".prettierignore": "gitignore", ".gitattributes": "gitattributes",
+    ".gitmodules": "ini", ".gitconfig": "ini", ".editorconfig": "ini", ".npmrc": "ini", ".pylintrc": "ini",
+    ".flake8": "ini", ".coveragerc": "ini", "setup.cfg": "ini", "tox.ini": "ini", "pytest.ini": "ini",
+    ".babelrc": "json", ".eslintrc": "json", ".prettierrc": "json", ".swcrc": "json", ".jshintrc": "json",
+    ".luacheckrc": "lua", ".vimrc": "vim", "_vimrc": "vim", ".gvimrc": "vim", ".emacs": "elisp", ".clang-format": "yaml",
+    ".clang-tidy": "yaml", "Kconfig": "kconfig", "Jenkinsfile": "groovy", "Caddyfile": TEXT, "Procfile": "yaml",
+    "Justfile": TEXT, "justfile": TEXT, "requirements.txt": "requirements", "requirements-dev.txt": "requirements",
+    "MANIFEST.in": "pymanifest", "rebar.config": "erlang", "README": TEXT, "LICENSE": TEXT, "COPYING": TEXT,
+    "NOTICE": TEXT, "AUTHORS": TEXT, "CHANGELOG": TEXT, "CHANGES": TEXT, "NEWS": TEXT, "TODO": TEXT, "HISTORY": TEXT,
+    "CODEOWNERS": "gitignore", "Gemfile.lock": TEXT, "robots.txt": TEXT, ".inputrc": "readline", ".XCompose": "xcompose",
+    "qmldir": "qmldir", ".bazelrc": TEXT, ".bazelversion": TEXT, "rust-toolchain": "toml", ".python-version": TEXT,
+    ".nvmrc": TEXT, ".ruby-version": TEXT, ".tool-versions": TEXT, "xmonad.hs": "haskell", "stack.yaml": "yaml",
+}  # fmt: skip
+
+_CASED: Final = {"C": "cpp", "H": "cpp", "R": "r", "S": "asm", "M": "matlab", "F": "fortran", "F90": "fortran",
+                 "V": "verilog", "L": TEXT, "PL": "perl"}  # fmt: skip
+_TEMPLATES: Final = frozenset({"in", "tmpl", "tpl", "template", "j2", "jinja", "jinja2", "dist", "sample", "example",
+                               "bak", "orig", "default"})  # fmt: skip
+
+_BY_LANGUAGE: Final = {
+    "python": "py pyi pyw pyx pxd pxi gyp gypi", "javascript": "js mjs cjs jsx es6 jsm",
+    "typescript": "ts mts cts", "tsx": "tsx", "java": "java jav", "csharp": "cs csx cake", "go": "go", "rust": "rs",
+    "c": "c h idc", "cpp": "cpp cc cxx c++ hpp hh hxx h++ ipp tpp txx inl ixx cppm", "cuda": "cu cuh",
+    "ruby": "rb rake gemspec ru podspec rbi thor jbuilder rabl rbw", "php": "php phtml php3 php4 php5 php7 phps inc",
+    "kotlin": "kt kts ktm", "swift": "swift", "scala": "scala sc sbt", "elixir": "ex exs", "heex": "heex leex eex",
+    "haskell": "hs hs-boot hsc", "lua": "lua rockspec nse", "luau": "luau", "zig": "zig zon",
+    "bash": "sh bash zsh ksh bats ebuild eclass", "fish": "fish", "sql": "sql ddl dml pgsql psql plsql",
+    "html": "html htm xhtml shtml", "css": "css pcss postcss", "scss": "scss", "json": "json json5 jsonc geojson ipynb "
+    "webmanifest avsc har topojson jsonl ndjson", "yaml": "yaml yml", "toml": "toml", "markdown": "md markdown mdown "
+    "mkd mkdn mdx qmd rmd mdc", "dockerfile": "dockerfile containerfile", "make": "mk mak make", "cmake": "cmake",
+    "vue": "vue", "svelte": "svelte", "astro": "astro", "dart": "dart", "r": "r", "perl": "pl pm t psgi",
+    "julia": "jl", "ocaml": "ml", "ocaml_interface": "mli", "erlang": "erl hrl escript", "clojure": "clj cljs cljc edn "
+    "bb", "nix": "nix", "terraform": "tf tfvars", "hcl": "hcl nomad", "proto": "proto", "graphql": "graphql gql "
+    "graphqls", "xml": "xml xsd xsl xslt svg plist csproj fsproj vbproj props targets nuspec resx xaml wsdl pom rss "
+    "xib storyboard config", "groovy": "groovy gradle gvy", "objc": "m mm", "fsharp": "fs fsx", "fsharp_signature": "fsi",
+    "elm": "elm", "purescript": "purs", "gleam": "gleam", "nim": "nim nims nimble", "v": "v vsh", "d": "d di",
+    "odin": "odin", "hare": "ha", "pony": "pony", "haxe": "hx", "solidity": "sol", "cairo": "cairo", "func": "fc",
+    "clarity": "clar", "fortran": "f f90 f95 f03 f08 for ftn", "pascal": "pas pp dpr lpr", "ada": "adb ads ada",
+    "cobol": "cob cbl cpy", "verilog": "sv svh vh", "vhdl": "vhd vhdl", "asm": "asm s nasm", "llvm": "ll",
+    "matlab": "mat", "commonlisp": "lisp lsp cl asd", "elisp": "el", "scheme": "scm ss sld", "racket": "rkt",
+    "fennel": "fnl", "janet": "janet", "tcl": "tcl tk", "vim": "vim", "powershell": "ps1 psm1 psd1",
+    "puppet": "pp", "starlark": "bzl star bazel", "meson": "meson", "ninja": "ninja", "gn": "gn gni", "bicep": "bicep",
+    "prisma": "prisma", "thrift": "thrift", "capnp": "capnp", "smithy": "smithy", "rego": "rego", "jsonnet": "jsonnet "
+    "libsonnet", "kdl": "kdl", "ron": "ron", "ini": "ini cfg conf cnf desktop service socket timer", "properties":
+    "properties env", "latex": "tex sty cls ltx", "bibtex": "bib", "typst": "typ", "org": "org", "mermaid": "mmd mermaid",
+    "twig": "twig", "embeddedtemplate": "erb ejs", "glsl": "glsl vert frag geom comp tesc tese", "hlsl": "hlsl fx",
+    "wgsl": "wgsl", "wat": "wat", "wast": "wast", "gdscript": "gd", "actionscript": "as", "apex": "apex trigger",
+    "arduino": "ino pde", "agda": "agda", "hack": "hack hhi", "smali": "smali", "tablegen": "td", "qmljs": "qml",
+    "sparql": "sparql rq", "squirrel": "nut", "bitbake": "bb bbappend bbclass", "linkerscript": "ld lds",
+    "dtd": "dtd", "po": "po pot", "beancount": "beancount", "yuck": "yuck", "csv": "csv", "tsv": "tsv", "pem": "pem crt",
+    "magik": "magik", "ispc": "ispc", "uxntal": "tal", "firrtl": "fir", "bsl": "bsl os",
+    TEXT: "txt rst log text adoc asciidoc lock patch diff tap snap out less sass styl pug haml coffee hbs mustache",
+}  # fmt: skip
+_EXTENSIONS: Final = {ext: language for language, exts in reversed(_BY_LANGUAGE.items()) for ext in exts.split()}
+_KNOWN: Final = frozenset(_BY_LANGUAGE)

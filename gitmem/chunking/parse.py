@@ -1,0 +1,70 @@
+"""Bytes to a syntax tree, within a time and a depth. The only module that meets the parser library."""
+
+import re
+import time
+from functools import cache
+from typing import Final, cast, get_args
+
+import tree_sitter_language_pack as pack
+from tree_sitter import Node, Parser, Tree
+
+_BLOCK: Final = 1 << 16
+_MAX_BYTES: Final = 4 << 20
+_MAX_LINE: Final = 1 << 16
+_DEEP: Final = re.compile(rb"[\[({<][\s\[({<]{1500}")
+
+__all__ = ["Node", "UnparsedError", "has_grammar", "language_nodes", "parse_tree"]
+
+
+class UnparsedError(Exception):
+    """No tree; the text says why."""
+
+
+def has_grammar(name: str) -> bool:
+    """Whether the bundled grammars know this name."""
+    return name in _names()
+
+
+def parse_tree(data: bytes, name: str, seconds: float) -> Tree:
+    """Parse with the grammar `name`; raise `UnparsedError` for input that would cost more than its worth."""
+    if len(data) > _MAX_BYTES:
+        raise UnparsedError("too large to parse")
+    if len(data) > _MAX_LINE and max(map(len, data.split(b"\n"))) > _MAX_LINE:
+        raise UnparsedError("a line too long to parse")
+    if _DEEP.search(data):
+        raise UnparsedError("nested too deep to parse")
+    parser = _parser(name)
+    stop = time.thread_time() + seconds
+
+    def read(offset: int, _point: object) -> bytes:
+        return data[offset : offset + _BLOCK]
+
+    def late(_offset: int, _error: bool) -> bool:
+        return time.thread_time() > stop
+
+    # The callback is ignored for bytes input, hence the reader.
+    try:
+        tree = parser.parse(read, progress_callback=late)
+    except ValueError:
+        tree = None
+    if tree is None:
+        parser.reset()
+        raise UnparsedError("took too long to parse")
+    return tree
+
+
+def language_nodes(name: str) -> list[str]:
+    """The names of a grammar's visible, named nodes."""
+    language = pack.get_language(cast("pack.SupportedLanguage", name))
+    ids = range(language.node_kind_count)
+    return [language.node_kind_for_id(i) or "" for i in ids if language.node_kind_is_named(i)]
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(get_args(pack.SupportedLanguage))
+
+
+@cache
+def _parser(name: str) -> Parser:
+    return pack.get_parser(cast("pack.SupportedLanguage", name))
