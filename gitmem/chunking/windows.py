@@ -16,7 +16,7 @@ def window_chunks(data: bytes, lines: Lines, limits: ChunkLimits, start: int = 0
             continue
         cut = low
         low, high = trim(data, _overlapped(data, low, floor, limits.overlap), high)
-        floor = (cut + high) // 2
+        floor = (max(cut, low) + high) // 2
         chunks.append(Chunk(low, high, lines.number(low), lines.number(high - 1), "text", "", ((low, high),)))
     return chunks
 
