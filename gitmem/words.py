@@ -72,7 +72,7 @@ def _pairs(run: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """Cut the commonest English endings (plural, -ing, -ed, final e), so that `caching` meets `caches`.
+    """Cut the commonest English endings (plural, -ing, -ed, final e, y to i), so that `caching` meets `caches`.
 
     A light stemmer on purpose: a heavy one joins words that mean different things in code (`universe`, `universal`).
     """
@@ -85,12 +85,14 @@ def stem(word: str) -> str:
             if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
                 word = word[:-1]
             break
-    return word[:-1] if len(word) > 4 and word.endswith("e") else word
+    if len(word) > 4 and word.endswith("e"):
+        word = word[:-1]
+    return word[:-1] + "i" if len(word) > 3 and word.endswith("y") else word
 
 
 def _without_plural(word: str) -> str:
     if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
+        return word[:-2]
     if word.endswith(("sses", "xes", "zes", "ches", "shes")):
         return word[:-2]
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):

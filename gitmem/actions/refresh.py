@@ -50,10 +50,13 @@ def refresh(
     tree: str | None,
     *,
     full: bool = False,
+    check: bool = False,
     wait: bool = True,
     report: "Callable[[Progress], None]" = lambda _: None,
 ) -> IndexReport:
     """Index every blob of a tree that the index lacks. A repository without commits has an empty index.
+
+    `full` embeds everything again, `check` reads every checksum first and replaces what is damaged.
 
     Raises: Busy where another process writes and `wait` is off, StorageFailed, UnsafeIndex, NewerFormat.
     """
@@ -61,10 +64,10 @@ def refresh(
     create_index(workspace)
     if tree is None:
         return IndexReport("", up_to_date=True)
-    if not full and _is_current(workspace, tree):
+    if not (full or check) and _is_current(workspace, tree):
         return IndexReport(tree, up_to_date=True, seconds=time.monotonic() - started)
     with writer_lock(workspace.paths.lock, wait=wait):
-        made = _refresh_locked(workspace, tree, full=full, report=report)
+        made = _refresh_locked(workspace, tree, full=full, check=check, report=report)
     made.seconds = time.monotonic() - started
     return made
 
@@ -87,7 +90,7 @@ def _is_current(workspace: Workspace, tree: str) -> bool:
 
 
 def _refresh_locked(
-    workspace: Workspace, tree: str, *, full: bool, report: "Callable[[Progress], None]"
+    workspace: Workspace, tree: str, *, full: bool, check: bool, report: "Callable[[Progress], None]"
 ) -> IndexReport:
     from gitmem.indexing.compact import compact
     from gitmem.indexing.identity import current_fingerprint, view_key
@@ -102,7 +105,7 @@ def _refresh_locked(
     fingerprint = current_fingerprint(workspace.settings.max_file_bytes)
     old = read_manifest_for_writing(workspace)
     made = IndexReport(tree, chunks_before=old.rows if old else 0)
-    manifest, made.rebuilt = _starting_point(workspace, old, fingerprint, full=full)
+    manifest, made.rebuilt = _starting_point(workspace, old, fingerprint, full=full, check=check)
     view = ensure_view(workspace.location, paths, tree)
     before = Snapshot(paths, manifest)
     wanted = missing_blobs(view, before, retry=True)
@@ -125,7 +128,7 @@ def _refresh_locked(
 
 
 def _starting_point(
-    workspace: Workspace, old: Manifest | None, fingerprint: str, *, full: bool
+    workspace: Workspace, old: Manifest | None, fingerprint: str, *, full: bool, check: bool
 ) -> tuple[Manifest, str]:
     """The manifest to add to, and why the index is built anew if it is."""
     from gitmem.indexing.run import empty_manifest
@@ -138,7 +141,7 @@ def _starting_point(
     if old.fingerprint != fingerprint:
         return empty_manifest(old, fingerprint), "the model or the chunker is another one"
     snapshot = Snapshot(workspace.paths, old)
-    sound = {segment.path.name for segment in snapshot.segments if _is_sound(segment)}
+    sound = {segment.path.name for segment in snapshot.segments if not check or _is_sound(segment)}
     if len(sound) < len(old.segments):
         kept = old.with_segments(entry for entry in old.segments if entry.name in sound)
         return kept, "; ".join(snapshot.lost) or "a segment failed its checksum"

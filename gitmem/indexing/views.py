@@ -6,9 +6,11 @@ on every machine.
 
 import posixpath
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 from gitmem.chunking.languages import language_of
+from gitmem.errors import DamagedFile
 from gitmem.git.attributes import AttributeRules, Value, exclusion, is_off
 from gitmem.git.excludes import default_exclude
 from gitmem.git.ignore import IgnoreRules
@@ -24,13 +26,15 @@ _REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
 
 
 def ensure_view(location: Location, paths: IndexPaths, tree: str) -> View:
-    """Open the view of a tree, making it first where there is none."""
+    """Open the view of a tree, making it first where there is none or only a damaged one."""
     target = paths.view(view_key(tree))
-    view = find_view(target)
-    if view is None:
-        write_view(target, tree, build_view(location, tree))
+    with suppress(DamagedFile):
         view = find_view(target)
-        assert view is not None
+        if view is not None:
+            return view
+    write_view(target, tree, build_view(location, tree))
+    view = find_view(target)
+    assert view is not None, "it was written just now"
     return view
 
 

@@ -47,9 +47,8 @@ def build_container(magic: bytes, fields: Mapping[str, Any], sections: Mapping[s
         body += [view, bytes(gap)]
         offset += len(view) + gap
     header = msgpack.packb({"fields": dict(fields), "sections": places})
-    header += b"\xc1" * (-(_PREFIX.size + len(header)) % _ALIGN)
     prefix = _PREFIX.pack(magic, FORMAT, len(header), zlib.crc32(header))
-    return [prefix, header, *body]
+    return [prefix, header, bytes(-(_PREFIX.size + len(header)) % _ALIGN), *body]
 
 
 class Container:
@@ -64,11 +63,11 @@ class Container:
         if found != magic:
             raise damaged(path, "not a file of this kind")
         _require_version(path, version)
-        self._body = _PREFIX.size + length
-        header = self._view[_PREFIX.size : self._body]
+        header = self._view[_PREFIX.size : _PREFIX.size + length]
+        self._body = _PREFIX.size + length + -(_PREFIX.size + length) % _ALIGN
         if length > _MAX_HEADER or len(header) != length or zlib.crc32(header) != checksum:
             raise damaged(path, "its header fails the checksum")
-        parsed = parse_msgpack(path, header.tobytes().rstrip(b"\xc1"))
+        parsed = parse_msgpack(path, header.tobytes())
         self.fields: dict[str, Any] = parsed["fields"]
         self._sections = {name: self._open_section(*place) for name, place in parsed["sections"].items()}
 
@@ -142,7 +141,7 @@ def find_container(path: Path, magic: bytes) -> Container | None:
 def parse_msgpack(path: Path, data: bytes) -> dict[str, Any]:
     """Decode a map with bounded sizes; anything else is damage."""
     try:
-        parsed = msgpack.unpackb(data, raw=False, strict_map_key=True, max_buffer_size=_MAX_HEADER)
+        parsed = msgpack.unpackb(data, raw=False, strict_map_key=True)
     except (ValueError, msgpack.UnpackException, RecursionError) as problem:
         raise damaged(path, "its header cannot be decoded") from problem
     if not isinstance(parsed, dict):
