@@ -1,0 +1,1 @@
+"""The command line. Commands parse their arguments, call an action and format what it returns; nothing else."""

@@ -1,0 +1,42 @@
+"""`gitmem index`."""
+
+import click
+
+from gitmem.actions.refresh import refresh
+from gitmem.cli.progress import ProgressLine
+from gitmem.cli.report import index_json, print_report
+from gitmem.cli.session import is_quiet, open_here, write_json
+from gitmem.git.locate import describe_head
+
+
+@click.command()
+@click.option("--rev", metavar="REV", default="", help="Index this commit, tag, branch or tree instead of HEAD.")
+@click.option("--full", is_flag=True, help="Embed everything again.")
+@click.option("--no-wait", is_flag=True, help="Give up where another process is writing the index.")
+@click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
+@click.pass_context
+def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, as_json: bool) -> int:
+    """Bring the index up to date.
+
+    Only blobs that no indexed revision had before are read and embedded.
+
+    \b
+    Examples:
+      gitmem index                  # HEAD
+      gitmem index --rev v2.1       # another revision beside it
+      gitmem index --full           # everything anew
+    """
+    workspace = open_here(ctx)
+    tree, name = workspace.location.head_tree, describe_head(workspace.location)
+    if rev:
+        from gitmem.git.revisions import resolve
+
+        found = resolve(workspace.location, rev)
+        tree, name = found.tree, rev
+    with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx) or as_json) as progress:
+        made = refresh(workspace, tree, full=full, wait=not no_wait, report=progress)
+    if as_json:
+        write_json(index_json(made))
+    else:
+        print_report(made, name)
+    return 5 if made.problems else 0

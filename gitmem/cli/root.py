@@ -1,0 +1,85 @@
+"""The command group. A command's module is imported when the command is called, and no earlier."""
+
+import os
+from importlib import import_module
+from typing import Final
+
+import click
+
+from gitmem import __version__
+
+COMMANDS: Final = {
+    "init": "Index this repository.",
+    "index": "Bring the index up to date.",
+    "query": "Ask in words or symbols, get the code.",
+    "status": "Say whether the index is up to date and what it holds.",
+}
+"""Every command with what it does in a line, as its own help begins: the list needs no module of theirs."""
+
+ALIASES: Final = {"search": "query"}
+COMPLETE_VARIABLE: Final = "_GITMEM_COMPLETE"
+
+
+class LazyGroup(click.Group):
+    """Finds commands by name in their modules."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        name = ALIASES.get(cmd_name, cmd_name)
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"gitmem.cli.{name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS and args[0] not in ALIASES:
+            raise click.UsageError(f"`{args[0]}` is no command of gitmem{_suggestion(args[0])}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _suggestion(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [*COMMANDS, *ALIASES], 1)
+    return f", did you mean `{near[0]}`?" if near else ""
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("-C", "folder", metavar="DIR", default=".", help="Work in this folder instead of the current one.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no notes.")
+@click.version_option(__version__, "--version", message="gitmem %(version)s", help="Say the version.")
+@click.pass_context
+def root(ctx: click.Context, folder: str, quiet: bool) -> None:
+    """A memory for git repositories: ask in words, get the exact code, at any revision, offline."""
+    ctx.obj = {"folder": folder, "quiet": quiet}
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def invoke(args: list[str]) -> int:
+    """Run a command line; returns the command's exit code. Errors are the caller's."""
+    if COMPLETE_VARIABLE in os.environ:
+        return _complete(os.environ[COMPLETE_VARIABLE])
+    try:
+        with root.make_context("gitmem", args) as context:
+            return int(root.invoke(context) or 0)
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
+
+
+def _complete(instruction: str) -> int:
+    from click.shell_completion import shell_complete
+
+    return shell_complete(root, {}, "gitmem", COMPLETE_VARIABLE, instruction)

@@ -1,0 +1,26 @@
+"""What every command shares: the repository it works in, and whether there is a person at the other end."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from gitmem.workspace import Workspace, open_workspace
+
+
+def open_here(ctx: click.Context, path: str = "") -> Workspace:
+    """Open the repository of `-C` (or of a path below it)."""
+    return open_workspace(Path(ctx.obj["folder"]) / path, os.environ)
+
+
+def is_quiet(ctx: click.Context) -> bool:
+    """Whether `-q` was given."""
+    return bool(ctx.obj["quiet"])
+
+
+def write_json(value: object) -> None:
+    """Print a value as JSON in plain ASCII, so that no encoding of the output can harm it."""
+    import json
+
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")
