@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from gitmem.chunking.budget import join_small
 from gitmem.chunking.languages import TEXT, language_from_head
 from gitmem.chunking.limits import DEFAULT_LIMITS, ChunkLimits
 from gitmem.chunking.lines import Lines
@@ -27,6 +28,7 @@ def chunk_blob(data: bytes, language: str, limits: ChunkLimits = DEFAULT_LIMITS)
     parsed = chunks is not None
     if chunks is None:
         chunks = window_chunks(data, lines, limits)
+    chunks = join_small(chunks, len(data))
     return ChunkedBlob(language, _capped(data, chunks, lines, limits), parsed, note)
 
 

@@ -23,28 +23,47 @@ FOLDER_WEIGHT: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class LexicalScores:
-    """One score a row, zero where no word matches; `idf` of each term over the rows' text."""
+    """Scores of rows and of whole files [entries], zero where no word matches; `idf` of each term over the rows' text,
+    and the rows that hold it, ascending."""
 
     scores: NDArray[np.float32]
+    files: NDArray[np.float32]
     idf: dict[str, float]
+    holders: dict[str, NDArray[np.int64]]
+
+    def coverage(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of the terms each row holds, [rows, terms]."""
+        return np.stack([_among(rows, held) for held in self.holders.values()] or [np.zeros(len(rows), bool)], axis=1)
 
 
 def search_lexical(scope: Scope, terms: Sequence[str]) -> LexicalScores:
-    """Score every row in scope."""
+    """Score every row in scope, and every file as if it were one text."""
     scores = np.zeros(scope.snapshot.rows, np.float32)
+    files = np.zeros(len(scope.view), np.float32)
     norm = K1 * (1 - B + B * scope.words / max(scope.mean_words, 1e-9))
-    idf = {}
+    file_norm = K1 * (1 - B + B * scope.file_words / max(scope.mean_file_words, 1e-9))
+    idf, holders = {}, {}
     for term in terms:
         word = term.encode("utf-8", "replace")
         rows, counts = find_rows(scope, "text", word)
+        holders[term] = rows
         idf[term] = inverse_frequency(scope.rows, len(rows))
         scores[rows] += idf[term] * counts * (K1 + 1) / (counts + norm[rows])
+        times = np.bincount(scope.entry_of[rows], counts, len(files)).astype(np.float32)
+        files += inverse_frequency(scope.entries, int((times > 0).sum())) * times * (K1 + 1) / (times + file_norm)
         named, _ = find_rows(scope, "symbol", word)
         scores[named] += SYMBOL_WEIGHT * inverse_frequency(scope.rows, len(named))
         for field, weight in (("stem", STEM_WEIGHT), ("folder", FOLDER_WEIGHT)):
             placed, found = _rows_by_path(scope, field, word)
             scores[placed] += weight * inverse_frequency(scope.entries, found)
-    return LexicalScores(scores, idf)
+    return LexicalScores(scores, files, idf, holders)
+
+
+def _among(rows: NDArray[np.int64], held: NDArray[np.int64]) -> NDArray[np.bool_]:
+    if not len(held):
+        return np.zeros(len(rows), bool)
+    places = np.minimum(np.searchsorted(held, rows), len(held) - 1)
+    return held[places] == rows  # type: ignore[no-any-return]
 
 
 def inverse_frequency(total: int, holding: int) -> float:

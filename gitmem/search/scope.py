@@ -90,6 +90,17 @@ class Scope:
         return float(self.words[self.mask].mean()) if self.rows else 1.0
 
     @cached_property
+    def file_words(self) -> NDArray[np.float32]:
+        """Words of each path's rows, [entries]."""
+        inside = self.entry_of[self.mask]
+        return np.bincount(inside, self.words[self.mask], len(self.view)).astype(np.float32)
+
+    @cached_property
+    def mean_file_words(self) -> float:
+        """Words of a path on average, over the paths that have a row in scope."""
+        return float(self.file_words.sum()) / max(self.entries, 1)
+
+    @cached_property
     def rows_of_entry(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows in scope sorted by entry, and where each entry's begin: [entries + 1]."""
         order = np.argsort(self.entry_of, kind="stable")[self.snapshot.rows - self.rows :]
