@@ -55,15 +55,15 @@ class Rule(NamedTuple):
 class Grammar:
     """One language: a table from node type to rule, and the few things that are not about one node.
 
-    Neighbours of one name and a type in `joins` are one unit; `bodies` end a signature; `fills` merges what is less
-    than half a chunk (data, style sheets); `joint` stands between the parts of a symbol.
+    Neighbours of one name and a type in `joins` are one unit; `bodies` end a signature; `fills` is the kind of
+    merged text where everything below half a chunk is merged (data, style sheets); `joint` stands between the parts of a symbol.
     """
 
     parser: str
     table: Mapping[str, Rule]
     joins: frozenset[str] = field(default=frozenset())
     bodies: frozenset[str] = field(default=frozenset())
-    fills: bool = False
+    fills: str = ""
     methods: bool = True
     joint: str = "."
 
@@ -81,7 +81,7 @@ def make_grammar(
     wraps: str = "",
     joins: str = "",
     bodies: str = "block body",
-    fills: bool = False,
+    fills: str = "",
     methods: bool = True,
     joint: str = ".",
 ) -> Grammar:

@@ -100,12 +100,14 @@ _NAMES: Final = {
     ".gitmodules": "ini", ".gitconfig": "ini", ".editorconfig": "ini", ".npmrc": "ini", ".pylintrc": "ini",
     ".flake8": "ini", ".coveragerc": "ini", "setup.cfg": "ini", "tox.ini": "ini", "pytest.ini": "ini",
     ".babelrc": "json", ".eslintrc": "json", ".prettierrc": "json", ".swcrc": "json", ".jshintrc": "json",
-    ".luacheckrc": "lua", ".vimrc": "vim", "_vimrc": "vim", ".gvimrc": "vim", ".emacs": "elisp", ".clang-format": "yaml",
+    ".luacheckrc": "lua", ".vimrc": "vim", "_vimrc": "vim", ".gvimrc": "vim", ".emacs": "elisp",
+    ".clang-format": "yaml",
     ".clang-tidy": "yaml", "Kconfig": "kconfig", "Jenkinsfile": "groovy", "Caddyfile": TEXT, "Procfile": "yaml",
     "Justfile": TEXT, "justfile": TEXT, "requirements.txt": "requirements", "requirements-dev.txt": "requirements",
     "MANIFEST.in": "pymanifest", "rebar.config": "erlang", "README": TEXT, "LICENSE": TEXT, "COPYING": TEXT,
     "NOTICE": TEXT, "AUTHORS": TEXT, "CHANGELOG": TEXT, "CHANGES": TEXT, "NEWS": TEXT, "TODO": TEXT, "HISTORY": TEXT,
-    "CODEOWNERS": "gitignore", "Gemfile.lock": TEXT, "robots.txt": TEXT, ".inputrc": "readline", ".XCompose": "xcompose",
+    "CODEOWNERS": "gitignore", "Gemfile.lock": TEXT, "robots.txt": TEXT, ".inputrc": "readline",
+    ".XCompose": "xcompose",
     "qmldir": "qmldir", ".bazelrc": TEXT, ".bazelversion": TEXT, "rust-toolchain": "toml", ".python-version": TEXT,
     ".nvmrc": TEXT, ".ruby-version": TEXT, ".tool-versions": TEXT, "xmonad.hs": "haskell", "stack.yaml": "yaml",
 }  # fmt: skip
@@ -130,7 +132,8 @@ _BY_LANGUAGE: Final = {
     "julia": "jl", "ocaml": "ml", "ocaml_interface": "mli", "erlang": "erl hrl escript", "clojure": "clj cljs cljc edn "
     "bb", "nix": "nix", "terraform": "tf tfvars", "hcl": "hcl nomad", "proto": "proto", "graphql": "graphql gql "
     "graphqls", "xml": "xml xsd xsl xslt svg plist csproj fsproj vbproj props targets nuspec resx xaml wsdl pom rss "
-    "xib storyboard config", "groovy": "groovy gradle gvy", "objc": "m mm", "fsharp": "fs fsx", "fsharp_signature": "fsi",
+    "xib storyboard config", "groovy": "groovy gradle gvy", "objc": "m mm", "fsharp": "fs fsx",
+    "fsharp_signature": "fsi",
     "elm": "elm", "purescript": "purs", "gleam": "gleam", "nim": "nim nims nimble", "v": "v vsh", "d": "d di",
     "odin": "odin", "hare": "ha", "pony": "pony", "haxe": "hx", "solidity": "sol", "cairo": "cairo", "func": "fc",
     "clarity": "clar", "fortran": "f f90 f95 f03 f08 for ftn", "pascal": "pas pp dpr lpr", "ada": "adb ads ada",
@@ -140,12 +143,14 @@ _BY_LANGUAGE: Final = {
     "puppet": "pp", "starlark": "bzl star bazel", "meson": "meson", "ninja": "ninja", "gn": "gn gni", "bicep": "bicep",
     "prisma": "prisma", "thrift": "thrift", "capnp": "capnp", "smithy": "smithy", "rego": "rego", "jsonnet": "jsonnet "
     "libsonnet", "kdl": "kdl", "ron": "ron", "ini": "ini cfg conf cnf desktop service socket timer", "properties":
-    "properties env", "latex": "tex sty cls ltx", "bibtex": "bib", "typst": "typ", "org": "org", "mermaid": "mmd mermaid",
+    "properties env", "latex": "tex sty cls ltx", "bibtex": "bib", "typst": "typ", "org": "org",
+    "mermaid": "mmd mermaid",
     "twig": "twig", "embeddedtemplate": "erb ejs", "glsl": "glsl vert frag geom comp tesc tese", "hlsl": "hlsl fx",
     "wgsl": "wgsl", "wat": "wat", "wast": "wast", "gdscript": "gd", "actionscript": "as", "apex": "apex trigger",
     "arduino": "ino pde", "agda": "agda", "hack": "hack hhi", "smali": "smali", "tablegen": "td", "qmljs": "qml",
     "sparql": "sparql rq", "squirrel": "nut", "bitbake": "bb bbappend bbclass", "linkerscript": "ld lds",
-    "dtd": "dtd", "po": "po pot", "beancount": "beancount", "yuck": "yuck", "csv": "csv", "tsv": "tsv", "pem": "pem crt",
+    "dtd": "dtd", "po": "po pot", "beancount": "beancount", "yuck": "yuck", "csv": "csv", "tsv": "tsv",
+    "pem": "pem crt",
     "magik": "magik", "ispc": "ispc", "uxntal": "tal", "firrtl": "fir", "bsl": "bsl os",
     TEXT: "txt rst log text adoc asciidoc lock patch diff tap snap out less sass styl pug haml coffee hbs mustache",
 }  # fmt: skip

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from typing import Final, NamedTuple
 
-from gitmem.chunking.grammar import BOX, Grammar
+from gitmem.chunking.grammar import BOX, SOFT, SPACE, Grammar
 from gitmem.chunking.limits import ChunkLimits
 from gitmem.chunking.lines import Lines, has_ink, trim
 from gitmem.chunking.outline import Piece, Unit
@@ -11,8 +11,11 @@ from gitmem.chunking.split import split_span
 from gitmem.types import Chunk
 
 _MAX_SYMBOL: Final = 200
+_MAX_NAMES: Final = 140
 _MAX_SIGNATURE: Final = 200
+_REACH: Final = 4
 _SCRAP: Final = 48
+_MODULE: Final = frozenset({"module"})
 _CODE: Final = frozenset({"function", "method"})
 _PLURAL: Final = frozenset({"field", "property", "constant", "type", "macro", "section"})
 
@@ -22,8 +25,9 @@ class _Run(NamedTuple):
 
     start: int
     end: int
+    scope: str
     names: list[str]
-    kind: str
+    kinds: frozenset[str]
 
 
 class Layout:
@@ -34,19 +38,23 @@ class Layout:
         self.grammar = grammar
         self.limits = limits
         self.lines = lines
+        self.plain = frozenset[str]() if grammar.fills else _MODULE
 
     def chunks_of(self, file: Unit) -> list[Chunk]:
         """All chunks of the outline, in order of start, wider ones first."""
         chunks: list[Chunk] = []
-        todo = [file]
+        fills = self.grammar.fills
+        todo = [(file, False)]
         while todo:
-            unit = todo.pop()
-            todo.extend(piece.unit for piece in unit.pieces or () if piece.unit is not None)
+            unit, shared = todo.pop()
             if unit.pieces is None:
                 chunks.extend(self._whole(unit))
-            elif unit.shape == BOX:
+                continue
+            inner = [piece.unit for piece in unit.pieces if piece.unit is not None]
+            todo.extend((each, _shares(unit, each, fills=bool(fills))) for each in inner)
+            if unit.shape == BOX:
                 chunks.extend(self._skeleton(unit))
-            else:
+            elif not shared:
                 chunks.extend(self._packed(unit, self._runs(unit)))
         chunks.sort(key=lambda chunk: (chunk.start, -chunk.end))
         return chunks
@@ -69,6 +77,8 @@ class Layout:
         if sum(run.end - run.start for run in runs) > room:
             kept, rest = self._fitting(runs, room * 3 // 4)
         parts = [(run.start, run.end) for run in kept]
+        if rest:
+            parts.append(self._signature(unit))
         room -= sum(end - start for start, end in parts)
         for piece in unit.pieces or ():
             if piece.unit is not None and room > 0:
@@ -77,8 +87,6 @@ class Layout:
                     parts.append((start, end))
                     room -= end - start
         start, end = trim(self.data, unit.start, unit.end)
-        if not parts:
-            return self._packed(unit, rest)
         chunk = self._chunk(unit.kind, unit.symbol, sorted(parts))
         whole = chunk._replace(
             start=start, end=end, start_line=self.lines.number(start), end_line=self.lines.number(end - 1)
@@ -112,12 +120,17 @@ class Layout:
         """The loose text between the units, cut where it is too big."""
         runs: list[_Run] = []
         loose: list[Piece] = []
-        for piece in [*(unit.pieces or ()), None]:
-            if piece is not None and piece.unit is None:
+        for piece in unit.pieces or ():
+            if piece.unit is None:
                 loose.append(piece)
-            elif loose:
+                continue
+            if loose:
                 runs.extend(self._cut(unit, loose))
                 loose = []
+            if _shares(unit, piece.unit, fills=bool(self.grammar.fills)):
+                runs.extend(self._runs(piece.unit))
+        if loose:
+            runs.extend(self._cut(unit, loose))
         return runs
 
     def _cut(self, unit: Unit, loose: list[Piece]) -> list[_Run]:
@@ -132,11 +145,10 @@ class Layout:
     def _run(self, unit: Unit, span: tuple[int, int], loose: list[Piece]) -> _Run:
         start, end = span
         low = bisect_left(loose, start, key=lambda piece: piece.start)
-        inside = [piece for piece in loose[low : bisect_left(loose, end, key=lambda piece: piece.start)] if piece.name]
-        if unit.kind in _CODE or not inside:
-            return _Run(start, end, [], "")
-        kinds = {piece.kind for piece in inside}
-        return _Run(start, end, [piece.name for piece in inside], kinds.pop() if len(kinds) == 1 else "module")
+        high = bisect_left(loose, end, key=lambda piece: piece.start)
+        names = [piece.name for piece in loose[low:high] if piece.name and piece.name != "_"]
+        kinds = frozenset(piece.kind for piece in loose[low:high] if piece.kind) if names else self.plain
+        return _Run(start, end, unit.scope, names, kinds)
 
     def _packed(self, unit: Unit, runs: list[_Run]) -> list[Chunk]:
         """Merge small runs that are near to each other, across the units between them."""
@@ -145,7 +157,7 @@ class Layout:
         limits = self.limits
         for run in runs:
             own = run.end - run.start
-            near = bool(groups) and run.start - groups[-1][-1].end <= 2 * limits.max_bytes
+            near = bool(groups) and run.end - groups[-1][0].start <= _REACH * limits.max_bytes
             if near and size + own <= limits.max_bytes and (size < limits.min_bytes or own < limits.min_bytes):
                 groups[-1].append(run)
                 size += own
@@ -155,17 +167,15 @@ class Layout:
         return [self._merged(unit, group) for group in groups]
 
     def _merged(self, unit: Unit, group: list[_Run]) -> Chunk:
-        names = [name for run in group for name in run.names]
-        kinds = {run.kind for run in group if run.kind}
-        kind = kinds.pop() if len(kinds) == 1 else ""
-        if len(names) != 1 and kind not in _PLURAL:
-            kind = ""
-        if unit.kind in _CODE or not names:
-            symbol = unit.symbol
-        else:
-            symbol = f"{unit.scope}{self.grammar.joint}" if unit.scope else ""
-            symbol += _joined(names)
-        return self._chunk(kind or unit.kind, symbol, [(run.start, run.end) for run in group])
+        parts = [(run.start, run.end) for run in group]
+        names = [] if unit.kind in _CODE else [(run.scope, name) for run in group for name in run.names]
+        if not names:
+            scope = next((run.scope for run in group if run.scope), unit.symbol)
+            return self._chunk(self.grammar.fills if scope and self.grammar.fills else unit.kind, scope, parts)
+        kinds = frozenset().union(*(run.kinds for run in group))
+        kind = next(iter(kinds)) if len(kinds) == 1 else ""
+        fits = kind in _PLURAL or len(names) == 1
+        return self._chunk(kind if kind and fits else self.grammar.fills or unit.kind, _joined(names, self.grammar.joint), parts)
 
     def _trimmed(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         return [trim(self.data, start, end) for start, end in spans if has_ink(self.data, start, end)]
@@ -175,6 +185,13 @@ class Layout:
         start, end = parts[0][0], parts[-1][1]
         joined = tuple(_adjoined(self.data, parts)) if len(parts) > 1 else ((start, end),)
         return Chunk(start, end, number(start), number(end - 1), kind, symbol, joined)
+
+
+def _shares(unit: Unit, inner: Unit, *, fills: bool) -> bool:
+    """Loose text of a namespace, or of a big key of a data file, is packed together with that of the file around it."""
+    if inner.pieces is None:
+        return False
+    return (unit.shape == inner.shape == SPACE) or (fills and inner.shape == SOFT and unit.shape in (SOFT, SPACE))
 
 
 def _adjoined(data: bytes, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -189,13 +206,16 @@ def _adjoined(data: bytes, parts: list[tuple[int, int]]) -> list[tuple[int, int]
     return joined
 
 
-def _joined(names: list[str]) -> str:
-    text = ""
-    for name in dict.fromkeys(names):
-        if len(text) + len(name) > _MAX_SYMBOL - 60 and text:
+def _joined(names: list[tuple[str, str]], joint: str) -> str:
+    """Names with their qualifier where it changes, as many as a symbol holds."""
+    text, before = "", ""
+    for scope, name in dict.fromkeys(names):
+        full = f"{scope}{joint}{name}" if scope and scope != before else name
+        if text and len(text) + len(full) > _MAX_NAMES:
             break
-        text += f", {name}" if text else name
-    return text[: _MAX_SYMBOL - 40]
+        text += f", {full}" if text else full
+        before = scope
+    return text[:_MAX_SYMBOL]
 
 
 def _whole_character(data: bytes, at: int) -> int:

@@ -10,13 +10,13 @@ from gitmem.chunking.grammar import ASK, BOX, INSIDE, LEAD, MARK, SOFT, SPACE, W
 from gitmem.chunking.limits import ChunkLimits
 from gitmem.chunking.lines import line_start
 from gitmem.chunking.names import named
+from gitmem.chunking.split import INLINE
 
 _MAX_LEVELS: Final = 48
 _MAX_CHILDREN: Final = 20_000
 _MAX_SYMBOL: Final = 200
 _NODE_BUDGET: Final = 200_000
 _NESTED_BYTES: Final = 400
-_INLINE: Final = 6
 _GLUE: Final = frozenset({",", ";", ":"})
 _OWNERS: Final = frozenset({"class", "interface", "struct", "enum", "trait", "impl", "type"})
 _HOLDERS: Final = frozenset({BOX, SPACE})
@@ -91,7 +91,7 @@ class _Walk:
     def run(self) -> list[Piece]:
         """Walk the unit's nodes, descending where `_take` says so."""
         nodes = self.unit.nodes
-        stack = [iter(_children(nodes[0]) if len(nodes) == 1 else nodes)]
+        stack = [iter([child for node in nodes for child in _children(node)])]
         while stack:
             depth = len(stack)
             for node in stack[-1]:
@@ -111,14 +111,12 @@ class _Walk:
             return self._take_loose(node, depth)
         shape = rule.shape
         if shape == INSIDE:
-            if self.lead >= 0:
-                self._flush()
             return True
         start = node.start_byte
         if shape in (LEAD, MARK):
             self._take_lead(start, node.end_byte, mark=shape == MARK)
             return False
-        found = self._find(node, rule)
+        found = self._find(node, rule) if node.is_named else None
         if found is None:
             return self._take_loose(node, depth)
         if found.shape in (LEAD, MARK):
@@ -230,7 +228,7 @@ class _Walk:
             return False
         start = self._led(start)
         self.lead = -1
-        self._add(Piece(start, depth))
+        self._add(Piece(start, depth, "module"))
         if end - start > self.max_bytes and node.child_count:
             return True
         self.last_end = end
@@ -241,7 +239,7 @@ class _Walk:
         self.last_end = end
         if self.out and (self.out[-1].unit is None or node.type in _GLUE):
             return
-        self._add(Piece(start, _INLINE))
+        self._add(Piece(start, 9))
 
     def _add(self, piece: Piece, kind: str = "") -> None:
         piece.type = kind
@@ -256,7 +254,7 @@ class _Walk:
         for piece in out:
             at = max(line_start(data, piece.start, floor), floor)
             if at == piece.start and at > 0 and data[at - 1] != 10:
-                piece.depth += _INLINE
+                piece.depth += INLINE
             piece.start = floor = at
         out[0].start = unit.start
         for piece, after in pairwise(out):

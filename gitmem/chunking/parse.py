@@ -8,7 +8,8 @@ from typing import Final, cast, get_args
 import tree_sitter_language_pack as pack
 from tree_sitter import Node, Parser, Tree
 
-_BLOCK: Final = 1 << 16
+_BLOCK: Final = 1 << 12
+_SMALL: Final = 1 << 14
 _MAX_BYTES: Final = 4 << 20
 _MAX_LINE: Final = 1 << 16
 _DEEP: Final = re.compile(rb"[\[({<][\s\[({<]{1500}")
@@ -34,6 +35,8 @@ def parse_tree(data: bytes, name: str, seconds: float) -> Tree:
     if _DEEP.search(data):
         raise UnparsedError("nested too deep to parse")
     parser = _parser(name)
+    if len(data) <= _SMALL:
+        return parser.parse(data)
     stop = time.thread_time() + seconds
 
     def read(offset: int, _point: object) -> bytes:

@@ -8,18 +8,22 @@ Edge = tuple[int, int]
 """An offset at which a span may be cut, and how deep in the syntax it lies (0 is best)."""
 
 _DEPTH_PRICE: Final = 0.08
-_INLINE_DEPTH: Final = 6
+INLINE: Final = 100
+"""Added to the depth of an edge inside a line: taken only where no line ends in reach."""
+
 _SOFT_STOPS: Final = (b" ", b",", b";", b">", b"}", b")")
 
 
 def split_span(data: bytes, start: int, end: int, edges: list[Edge], size: int) -> list[tuple[int, int]]:
     """Divide `start:end` into adjoining spans of at most `size` bytes, as even as the edges allow."""
     spans = []
+    inline = [edge for edge in edges if edge[1] >= INLINE]
+    edges = [edge for edge in edges if edge[1] < INLINE] if inline else edges
     at = start
     while end - at > size:
         share = (end - at) / -(-(end - at) // size)
         cut = _syntax_cut(edges, at, at + share, at + size) or _line_cut(data, at, at + share, min(at + size, end))
-        cut = cut or _character_cut(data, at, at + size)
+        cut = cut or _syntax_cut(inline, at, at + share, at + size) or _character_cut(data, at, at + size)
         spans.append((at, cut))
         at = cut
     spans.append((at, end))
@@ -27,8 +31,8 @@ def split_span(data: bytes, start: int, end: int, edges: list[Edge], size: int) 
 
 
 def _syntax_cut(edges: list[Edge], start: int, ideal: float, stop: int) -> int:
-    low = bisect_right(edges, (int(start + (ideal - start) / 4), 99))
-    high = bisect_right(edges, (stop, 99))
+    low = bisect_right(edges, (int(start + (ideal - start) / 4), 999))
+    high = bisect_right(edges, (stop, 999))
     return _cheapest(edges[low:high], ideal, stop - start)
 
 

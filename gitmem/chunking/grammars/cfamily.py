@@ -3,12 +3,13 @@
 import re
 from typing import Final
 
-from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, leaf, make_grammar, soft, space
+from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, make_grammar, soft, space
 from gitmem.chunking.names import named, text_of
 
 _TYPES: Final = {"class_specifier": "class", "struct_specifier": "struct", "union_specifier": "struct",
                  "enum_specifier": "enum"}  # fmt: skip
-_ANGLES: Final = re.compile(r"<[^<>]*>")
+_NAME: Final = re.compile(r"[\w.~$]+")
+_POINTER: Final = re.compile(rb"\([\w\s]*\*\s*(\w+)\s*\)\s*\(")
 
 
 def _innermost(node: Node) -> tuple[Node, bool]:
@@ -26,9 +27,23 @@ def _innermost(node: Node) -> tuple[Node, bool]:
 
 
 def _dotted(text: str) -> str:
-    for _ in range(4):
-        text = _ANGLES.sub("", text) if not text.startswith("operator") else text
-    return text.replace(" ", "").replace("::", ".").strip(".") if "operator" not in text else text.replace("::", ".")
+    """`ns::Foo<T>::bar` to `ns.Foo.bar`; '' for what is no name."""
+    head, operator, tail = text.partition("operator")
+    if operator and tail[:1].isalnum():
+        head, operator, tail = text, "", ""
+    if "<" in head:
+        head = _without_angles(head)
+    name = head.replace(" ", "").replace("::", ".").lstrip(".") + operator + tail
+    return name if operator or _NAME.fullmatch(name) else ""
+
+
+def _without_angles(text: str) -> str:
+    kept, depth = [], 0
+    for char in text:
+        depth += (char == "<") - (char == ">")
+        if depth == 0 and char != ">":
+            kept.append(char)
+    return "".join(kept)
 
 
 def _function(node: Node, data: bytes) -> Found | None:
@@ -81,7 +96,17 @@ def _typedef(node: Node, data: bytes) -> Found | None:
     if made is not None and made.type in _TYPES and made.child_by_field_name("body") is not None:
         found = _type(made, data)
         return found._replace(name=name or found.name) if found is not None else None
+    if made is None or not name or b"(" in data[made.end_byte : node.end_byte]:
+        pointer = _POINTER.search(data, node.start_byte, node.end_byte)
+        name = pointer[1].decode("utf-8", "replace") if pointer else name
     return Found(SOFT, "type", name, node)
+
+
+def _macro(node: Node, data: bytes) -> Found | None:
+    """An include guard defines nothing worth a name."""
+    if node.child_by_field_name("value") is None:
+        return None
+    return Found(SOFT, "macro", named(node, data), node)
 
 
 def _namespace(node: Node, data: bytes) -> str:
@@ -96,7 +121,7 @@ _C: Final = {
     "enum_specifier": ask(_type),
     "declaration": ask(_declaration),
     "type_definition": ask(_typedef),
-    "preproc_def": soft("macro"),
+    "preproc_def": ask(_macro),
     "preproc_function_def": soft("macro"),
 }
 _CPP: Final = _C | {
@@ -128,4 +153,3 @@ GRAMMARS: Final = {
         for name in ("cpp", "cuda", "arduino")
     },
 }
-__all__ = ["GRAMMARS", "leaf", "named"]

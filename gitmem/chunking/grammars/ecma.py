@@ -49,7 +49,9 @@ def _variable(node: Node, data: bytes) -> Found | None:
     first = declared[0]
     target = first.child_by_field_name("name")
     if len(declared) > 1 or target is None or target.type != "identifier":
-        return Found(SOFT, "constant", ", ".join(named(each, data) for each in declared)[:120], node)
+        plain = [each.child_by_field_name("name") for each in declared]
+        names = ", ".join(text_of(each, data) for each in plain if each is not None and each.type == "identifier")
+        return Found(SOFT, "constant" if names else "module", names[:120], node)
     return _value(node, text_of(target, data), first.child_by_field_name("value"), "constant")
 
 

@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from gitmem.chunking.grammar import INSIDE, Grammar, Rule, box, leaf, make_grammar, soft, space
+from gitmem.chunking.grammar import INSIDE, LEAF, Grammar, Node, Rule, box, leaf, make_grammar, soft, space
+from gitmem.chunking.names import named
 from gitmem.chunking.parse import language_nodes
 
 _TAIL: Final = (
@@ -45,12 +46,23 @@ def make_generic(language: str) -> Grammar:
             table[name] = rule
     comments = " ".join(name for name in language_nodes(language) if "comment" in name)
     marks = " ".join(name for name in language_nodes(language) if name in ("attribute_list", "annotation", "decorator"))
-    return make_grammar(language, table, leads=comments, marks=marks)
+    joins = " ".join(name for name, rule in table.items() if rule.shape == LEAF)
+    return make_grammar(language, table, leads=comments, marks=marks, joins=joins)
+
+
+def _name(node: Node, data: bytes) -> str:
+    """The name, or that of the first clause inside."""
+    for _ in range(3):
+        name = named(node, data)
+        if name or not node.named_child_count:
+            return name
+        node = node.named_children[0]
+    return ""
 
 
 def _guess(name: str) -> Rule | None:
     if _CODE.match(name) and not _NOT.search(name) and name.endswith(_DEFINES):
-        return leaf("macro" if "macro" in name else "function")
+        return leaf("macro" if "macro" in name else "function", _name)
     found = _TYPES.match(name)
     if found and not _NOT.search(name) and (name.endswith(_DEFINES) or name in _KINDS):
         kind = found["kind"]

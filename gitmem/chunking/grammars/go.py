@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import BOX, INSIDE, LEAF, SOFT, Found, Node, ask, leaf, make_grammar, soft
+from gitmem.chunking.grammar import INSIDE, LEAF, SOFT, Found, Node, ask, leaf, make_grammar, soft
 from gitmem.chunking.names import from_items, named, plain_type, text_of
 
 _KINDS: Final = {"struct_type": "struct", "interface_type": "interface"}
@@ -52,4 +52,3 @@ GRAMMARS: Final = {
         methods=False,
     )
 }
-__all__ = ["BOX", "GRAMMARS"]

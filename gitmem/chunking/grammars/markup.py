@@ -28,6 +28,6 @@ def _element(node: Node, data: bytes) -> Found | None:
 
 _UNITS: Final = {name: ask(_element) for name in ("element", "script_element", "style_element", "template_element")}
 GRAMMARS: Final = {
-    name: make_grammar(name, _UNITS, fills=True, methods=False, joint=" > ", inside="content")
+    name: make_grammar(name, _UNITS, fills="section", methods=False, joint=" > ", inside="content")
     for name in ("html", "xml", "vue", "svelte", "astro")
 }

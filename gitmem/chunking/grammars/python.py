@@ -1,6 +1,6 @@
 """Python, and Starlark, which shares its syntax."""
 
-from gitmem.chunking.grammar import BOX, INSIDE, LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar, soft
+from gitmem.chunking.grammar import SOFT, Found, Node, ask, box, leaf, make_grammar, soft
 from gitmem.chunking.names import from_field, text_of
 
 
@@ -29,4 +29,3 @@ _INSIDE = (
 GRAMMARS = {
     name: make_grammar(name, _UNITS, inside=_INSIDE, wraps="decorated_definition") for name in ("python", "starlark")
 }
-__all__ = ["BOX", "GRAMMARS", "INSIDE", "LEAF"]

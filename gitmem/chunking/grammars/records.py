@@ -19,12 +19,12 @@ def _block(node: Node, data: bytes) -> str:
 
 _toml_key = from_child("bare_key", "dotted_key", "quoted_key")
 GRAMMARS: Final = {
-    "json": make_grammar("json", {"pair": soft("property", _key)}, inside="object array", fills=True, methods=False),
+    "json": make_grammar("json", {"pair": soft("property", _key)}, inside="object array", fills="property", methods=False),
     "yaml": make_grammar(
         "yaml",
         {"block_mapping_pair": soft("property", _key)},
         inside="document block_node block_mapping",
-        fills=True,
+        fills="property",
         methods=False,
     ),
     "toml": make_grammar(
@@ -34,7 +34,7 @@ GRAMMARS: Final = {
             "table_array_element": soft("section", _toml_key),
             "pair": soft("property", _toml_key),
         },
-        fills=True,
+        fills="property",
         methods=False,
     ),
     **{
@@ -42,10 +42,9 @@ GRAMMARS: Final = {
             "hcl",
             {"block": soft("section", _block), "attribute": soft("property", from_child("identifier"))},
             inside="body",
-            fills=True,
+            fills="property",
             methods=False,
         )
         for name in ("hcl", "terraform")
     },
 }
-__all__ = ["GRAMMARS", "Node"]

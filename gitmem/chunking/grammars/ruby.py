@@ -2,10 +2,8 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import INSIDE, LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar
+from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar, soft
 from gitmem.chunking.names import from_field, named, text_of
-
-_BLOCKS: Final = frozenset({"do_block", "block"})
 
 
 def _scoped(node: Node, data: bytes) -> str:
@@ -29,7 +27,7 @@ def _constant(node: Node, data: bytes) -> Found | None:
     right = node.child_by_field_name("right")
     name = text_of(left, data)
     if right is not None and right.type == "call" and right.child_by_field_name("block") is not None:
-        return Found(1, "class", name, right)
+        return Found(BOX, "class", name, right)
     return Found(SOFT, "constant", name, node)
 
 
@@ -41,7 +39,7 @@ GRAMMARS: Final = {
             "class": box("class", _scoped),
             "method": leaf("method"),
             "singleton_method": leaf("method"),
-            "alias": leaf("method", from_field("name")),
+            "alias": soft("method", from_field("name")),
             "call": ask(_call),
             "assignment": ask(_constant),
         },
@@ -49,4 +47,3 @@ GRAMMARS: Final = {
         bodies="body_statement do_block block",
     )
 }
-__all__ = ["GRAMMARS", "INSIDE"]

@@ -3,7 +3,6 @@
 from typing import Final
 
 from gitmem.chunking.grammar import Node, make_grammar, soft
-from gitmem.chunking.names import text_of
 
 
 def _head(node: Node, data: bytes) -> str:
@@ -30,7 +29,6 @@ _UNITS: Final = {
     "function_statement": soft("function", _head),
 }
 GRAMMARS: Final = {
-    name: make_grammar(name, _UNITS, leads="comment js_comment", inside="block", fills=True, methods=False, joint=" ")
+    name: make_grammar(name, _UNITS, leads="comment js_comment", inside="block", fills="section", methods=False, joint=" ")
     for name in ("css", "scss")
 }
-__all__ = ["GRAMMARS", "text_of"]

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, make_grammar, soft
-from gitmem.chunking.names import from_child, text_of
+from gitmem.chunking.names import from_child, text_of, unquoted
 
 _KINDS: Final = {"struct": "struct", "enum": "enum", "union": "struct", "opaque": "struct"}
 
@@ -26,6 +26,10 @@ def _declaration(node: Node, data: bytes) -> Found | None:
     return Found(BOX, _KINDS[word], name, container)
 
 
+def _test(node: Node, data: bytes) -> str:
+    return unquoted(from_child("STRINGLITERALSINGLE", "IDENTIFIER")(node, data))
+
+
 def _container(node: Node) -> Node | None:
     """`struct {...}` at the right of the equals sign, behind a few expression nodes."""
     for _ in range(4):
@@ -42,7 +46,7 @@ GRAMMARS: Final = {
         "zig",
         {
             "Decl": ask(_declaration),
-            "TestDecl": soft("function", from_child("STRINGLITERALSINGLE", "IDENTIFIER")),
+            "TestDecl": soft("function", _test),
             "ContainerField": soft("field", from_child("IDENTIFIER")),
         },
         leads="doc_comment container_doc_comment line_comment comment",
