@@ -156,3 +156,5 @@ _BY_LANGUAGE: Final = {
 }  # fmt: skip
 _EXTENSIONS: Final = {ext: language for language, exts in reversed(_BY_LANGUAGE.items()) for ext in exts.split()}
 _KNOWN: Final = frozenset(_BY_LANGUAGE)
+LANGUAGES: Final = _KNOWN | {*_NAMES.values()} - {""}
+"""Every name a language can have here."""

@@ -24,3 +24,10 @@ def write_json(value: object) -> None:
     import json
 
     sys.stdout.write(json.dumps(value, indent=2) + "\n")
+
+
+def write_json_line(value: object) -> None:
+    """Print a value as JSON on one line."""
+    import json
+
+    sys.stdout.write(json.dumps(value, separators=(",", ":")) + "\n")
