@@ -15,6 +15,9 @@ WORDS_VERSION: Final = 1
 MAX_IDENTIFIER: Final = 64
 """Longer runs are hashes, encoded data and the like: cut, so that one line cannot fill the vocabulary."""
 
+MAX_TERM_BYTES: Final = 255
+"""No term is longer than this in UTF-8: four bytes a character at most, of which there are fewer than 64."""
+
 _IDENTIFIER = re.compile(r"\w+")
 _ASCII_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _WIDE_PART = re.compile(r"[^\W\d_]+|\d+")
@@ -52,7 +55,7 @@ def split_identifier(identifier: str) -> list[str]:
 @lru_cache(maxsize=200_000)
 def terms_of(identifier: str) -> tuple[str, ...]:
     """The terms an identifier is indexed and asked by: stemmed parts, then the compound where there are several."""
-    identifier = identifier[:MAX_IDENTIFIER]
+    identifier = identifier[: MAX_IDENTIFIER if identifier.isascii() else MAX_TERM_BYTES // 4]
     parts = [part.lower() for part in split_identifier(identifier)]
     terms = [stem(part) for part in parts if len(part) > 1]
     if len(parts) > 1:

@@ -13,11 +13,14 @@ from gitmem.types import Chunk
 EXEMPT_BYTES: Final = 2048
 """Files up to this size keep a chunk for every unit."""
 
-MEAN_BYTES: Final = 640
+MEAN_BYTES: Final = 900
 """How much text of a file one chunk should stand for."""
 
-MERGED_BYTES: Final = 1000
+MERGED_BYTES: Final = 1200
 """No joined chunk grows beyond this."""
+
+SMALL_BYTES: Final = 400
+"""One of the two that are joined is smaller than this."""
 
 _MAX_SYMBOL: Final = 240
 _GROUPS: Final = {
@@ -78,7 +81,8 @@ class _Joiner:
         assert first is not None
         assert second is not None
         size = second.end - first.start
-        if size <= MERGED_BYTES and _alike(first, second):
+        small = min(first.end - first.start, second.end - second.start) < SMALL_BYTES
+        if small and size <= MERGED_BYTES and _alike(first, second):
             heapq.heappush(self._heap, (size, place, other, first, second))
 
 

@@ -57,7 +57,7 @@ class Digest:
         columns["start"].append(chunk.start)
         columns["length"].append(chunk.end - chunk.start)
         columns["line"].append(chunk.start_line)
-        columns["lines"].append(chunk.end_line - chunk.start_line + 1)
+        columns["lines"].append(min(chunk.end_line - chunk.start_line + 1, 65535))
         columns["kind"].append(_KIND_CODES[chunk.kind])
         columns["words"].append(min(self.postings["text"].add(row, body.identifiers), 65535))
         self.postings["symbol"].add(row, name.identifiers)

@@ -21,8 +21,8 @@ from gitmem.store.manifest import Manifest, SegmentEntry, write_manifest
 from gitmem.store.rows import COLUMNS, FIELDS, OUTCOMES, Blobs, Postings, Rows, concatenate
 from gitmem.store.segment import write_segment
 
-FLUSH_ROWS: Final = 24_000
-"""A segment is published when this many rows are waiting: about 30 MB of memory, some seconds of work."""
+FLUSH_ROWS: Final = 16_000
+"""A segment is published when this many rows are waiting: about 20 MB of memory, some seconds of work."""
 
 BULK_BLOBS: Final = 64
 """From here on pygit2 reads the blobs; below, starting a git child is cheaper than importing it."""

@@ -20,7 +20,7 @@ from gitmem.git.objects import ObjectReader, open_reader
 from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry, read_tree
 from gitmem.indexing.identity import view_key
 from gitmem.paths import IndexPaths
-from gitmem.store.view import INDEXED, REASONS, View, ViewEntry, find_view, write_view
+from gitmem.store.view import INDEXED, REASONS, View, ViewEntry, find_view, load_view, write_view
 
 _REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
 
@@ -36,6 +36,16 @@ def ensure_view(location: Location, paths: IndexPaths, tree: str) -> View:
     view = find_view(target)
     assert view is not None, "it was written just now"
     return view
+
+
+def peek_view(location: Location, paths: IndexPaths, tree: str) -> View:
+    """Open the view of a tree, or build it in memory where there is none; writes nothing."""
+    target = paths.view(view_key(tree))
+    with suppress(DamagedFile):
+        view = find_view(target)
+        if view is not None:
+            return view
+    return load_view(target, tree, build_view(location, tree))
 
 
 def build_view(location: Location, tree: str) -> list[ViewEntry]:

@@ -99,7 +99,7 @@ def _candidates(
         return by_words, np.zeros(len(by_words), np.float32)
     near = search_dense(scope, vector, KEEP)
     close = near.rows[(near.cosines >= MIN_COSINE) | (lexical.scores[near.rows] > 0)]
-    rows = np.union1d(by_words, close)
+    rows = np.unique(np.concatenate([by_words, close]), return_index=True)[0]  # without, numpy imports numpy.ma
     return rows, exact_cosines(scope.snapshot, vector, rows)
 
 

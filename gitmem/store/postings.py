@@ -1,11 +1,13 @@
 """Inverted lists on disk: terms in order, and for each the places it stands at, ascending, with counts.
 
-A term is found by bisection over the mapped terms, so a query reads a few blocks of a dictionary of any size.
+Terms stand in blocks of 16, each term as what it shares with the one before and the rest of it, so a dictionary takes
+half its plain size; a term is found by bisection over the blocks. The highest bit of a place says that the term stands
+there more than once; only then a count is stored, in the order of the places.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,22 +16,58 @@ from gitmem.store.format import Buffer, Container, damaged
 from gitmem.store.rows import Postings
 
 ROW: Final = "<u2"
-"""Places are rows of a segment."""
+"""Places are rows of a segment: below 2^15."""
 
 ENTRY: Final = "<u4"
-"""Places are entries of a view."""
+"""Places are entries of a view: below 2^31."""
+
+BLOCK_TERMS: Final = 16
 
 
 def posting_sections(field: str, postings: Postings, place: str) -> dict[str, Buffer]:
     """The sections that hold one field's lists."""
     terms, bounds, places, counts = arrange(postings)
+    repeated = counts > 1
+    flag = 1 << (8 * np.dtype(place).itemsize - 1)
+    repeats = np.concatenate([[0], np.cumsum(repeated)])
+    blocks = [
+        _build_block(terms[at : at + BLOCK_TERMS], bounds[at:].tolist(), repeats[bounds[at : at + BLOCK_TERMS + 1]].tolist())
+        for at in range(0, len(terms), BLOCK_TERMS)
+    ]
     return {
-        f"{field}.terms": b"".join(terms),
-        f"{field}.term_at": offsets(terms).data,
-        f"{field}.posting_at": bounds.astype("<u4").data,
-        f"{field}.places": places.astype(place).data,
-        f"{field}.counts": counts.data,
+        f"{field}.terms": b"".join(blocks),
+        f"{field}.block_at": offsets(blocks).data,
+        f"{field}.posting_at": bounds[::BLOCK_TERMS].astype("<u4").data,
+        f"{field}.repeat_at": repeats[bounds[::BLOCK_TERMS]].astype("<u4").data,
+        f"{field}.places": (places.astype(np.int64) | repeated * flag).astype(place).data,
+        f"{field}.counts": counts[repeated].data,
     }
+
+
+def _build_block(terms: Sequence[bytes], bounds: Sequence[int], repeats: Sequence[int]) -> bytes:
+    block, before = bytearray(), b""
+    for number, term in enumerate(terms):
+        shared = _shared(before, term)
+        block += bytes((shared, len(term) - shared)) + term[shared:]
+        block += _varint(bounds[number + 1] - bounds[number]) + _varint(repeats[number + 1] - repeats[number])
+        before = term
+    return bytes(block)
+
+
+def _shared(first: bytes, second: bytes) -> int:
+    for place, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one != other:
+            return place
+    return min(len(first), len(second))
+
+
+def _varint(number: int) -> bytes:
+    """Seven bits a byte, the lowest first; the highest bit says that more follow."""
+    encoded = bytearray()
+    while number >= 0x80:
+        encoded.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes((*encoded, number))
 
 
 def arrange(postings: Postings) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
@@ -61,6 +99,16 @@ def checked_bounds(file: Container, name: str, end: int) -> NDArray[np.uint32]:
     return bounds
 
 
+class _Term(NamedTuple):
+    """A term and where its places and counts lie, half-open."""
+
+    term: bytes
+    start: int
+    end: int
+    repeat_start: int
+    repeat_end: int
+
+
 class PostingList:
     """The lists of one field in an open file."""
 
@@ -68,55 +116,98 @@ class PostingList:
         self._file = container
         self._field = field
         self._place = np.dtype(place)
+        self._flag = self._place.type(1 << (8 * self._place.itemsize - 1))
         self._terms = container[f"{field}.terms"]
         self._places = container[f"{field}.places"]
         self._counts = container[f"{field}.counts"]
-        if len(self._places) != len(self._counts) * self._place.itemsize:
-            raise damaged(container.path, f"its part `{field}.places` has another size than it says")
 
     @cached_property
-    def _term_at(self) -> NDArray[np.uint32]:
-        return checked_bounds(self._file, f"{self._field}.term_at", len(self._terms))
+    def _block_at(self) -> list[int]:
+        return checked_bounds(self._file, f"{self._field}.block_at", len(self._terms)).tolist()
 
     @cached_property
     def _posting_at(self) -> NDArray[np.uint32]:
-        bounds = checked_bounds(self._file, f"{self._field}.posting_at", len(self._counts))
-        if len(bounds) != len(self._term_at):
-            raise damaged(self._file.path, f"its part `{self._field}.posting_at` has another size than it says")
-        return bounds
+        return self._column("posting_at")
+
+    @cached_property
+    def _repeat_at(self) -> NDArray[np.uint32]:
+        return self._column("repeat_at")
+
+    def _column(self, name: str) -> NDArray[np.uint32]:
+        column = np.frombuffer(self._file[f"{self._field}.{name}"].all(), "<u4")
+        if len(column) < len(self._block_at) - 1:
+            raise damaged(self._file.path, f"its part `{self._field}.{name}` is cut short")
+        return column
 
     def find(self, term: bytes) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]] | None:
         """Places of a term, ascending, and counts; None where it does not stand anywhere."""
-        number = self._find_term(term)
-        if number is None:
-            return None
-        start, end = self._posting_at[number : number + 2].tolist()
-        size = self._place.itemsize
-        places = np.frombuffer(self._places.read(size * start, size * end), self._place)
-        return places, np.frombuffer(self._counts.read(start, end), np.uint8)
+        block = self._find_block(term)
+        found = next((known for known in self._iter_block(block) if known.term == term), None) if block >= 0 else None
+        return None if found is None else self._read(found)
 
-    def _find_term(self, term: bytes) -> int | None:
-        count = len(self._term_at) - 1
-        low, high = 0, count
+    def _find_block(self, term: bytes) -> int:
+        """The last block whose first term is not behind the wanted one, -1 where there is none."""
+        low, high = 0, len(self._block_at) - 1
         while low < high:
             middle = (low + high) // 2
-            if self._term(middle) < term:
+            if self._first_term(middle) <= term:
                 low = middle + 1
             else:
                 high = middle
-        return low if low < count and self._term(low) == term else None
+        return low - 1
 
-    def _term(self, number: int) -> bytes:
-        start, end = self._term_at[number : number + 2].tolist()
-        return bytes(self._terms.read(start, end))
+    def _first_term(self, block: int) -> bytes:
+        start = self._block_at[block]
+        length = self._terms.read(start + 1, start + 2)[0]
+        return bytes(self._terms.read(start + 2, start + 2 + length))
+
+    def _iter_block(self, block: int) -> Iterator[_Term]:
+        data = bytes(self._terms.read(*self._block_at[block : block + 2]))
+        start, repeat = int(self._posting_at[block]), int(self._repeat_at[block])
+        at, term = 0, b""
+        while at < len(data):
+            shared, length = data[at], data[at + 1]
+            term = term[:shared] + data[at + 2 : at + 2 + length]
+            places, at = _read_varint(data, at + 2 + length)
+            repeats, at = _read_varint(data, at)
+            yield _Term(term, start, start + places, repeat, repeat + repeats)
+            start, repeat = start + places, repeat + repeats
+
+    def _read(self, term: _Term) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
+        size = self._place.itemsize
+        packed = np.frombuffer(self._places.read(size * term.start, size * term.end), self._place)
+        return self._unpack(packed, np.frombuffer(self._counts.read(term.repeat_start, term.repeat_end), np.uint8))
+
+    def _unpack(
+        self, packed: NDArray[np.unsignedinteger], repeats: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
+        flagged = packed >= self._flag
+        counts = np.ones(len(packed), np.uint8)
+        if int(flagged.sum()) != len(repeats):
+            raise damaged(self._file.path, f"its part `{self._field}.counts` does not fit its places")
+        counts[flagged] = repeats
+        return packed & ~self._flag, counts
 
     def load(self) -> Postings:
         """Everything, as triples."""
-        at, bounds = self._term_at.tolist(), self._posting_at.astype(np.int64)
-        joined = bytes(self._terms.all())
-        return Postings(
-            [joined[start:end] for start, end in zip(at, at[1:], strict=False)],
-            np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds)),
-            np.frombuffer(self._places.all(), self._place).astype(np.int32),
-            np.frombuffer(self._counts.all(), np.uint8),
+        terms = [term for block in range(len(self._block_at) - 1) for term in self._iter_block(block)]
+        places, counts = self._unpack(
+            np.frombuffer(self._places.all(), self._place), np.frombuffer(self._counts.all(), np.uint8)
         )
+        sizes = np.array([term.end - term.start for term in terms], np.int64)
+        return Postings(
+            [term.term for term in terms],
+            np.repeat(np.arange(len(terms), dtype=np.int32), sizes),
+            places.astype(np.int32),
+            counts,
+        )
+
+
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number and where the next one begins."""
+    number = shift = 0
+    while data[at] >= 0x80:
+        number |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+    return number | data[at] << shift, at + 1

@@ -1,7 +1,7 @@
 """Segments: immutable files of chunks, vectors and postings, named by the hash of their bytes.
 
 Columns and bit signatures are read whole and lie in the map; of vectors, terms and postings only the blocks that are
-asked for are touched. A segment holds at most 65,536 rows, so that a posting takes three bytes.
+asked for are touched. A segment holds at most 32,768 rows, so that a posting takes two bytes and a bit.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from gitmem.store.postings import ROW, PostingList, checked_bounds, offsets, pos
 from gitmem.store.rows import COLUMNS, FIELDS, Blobs, Rows
 
 MAGIC: Final = b"GITMEMSG"
-MAX_ROWS: Final = 1 << 16
+MAX_ROWS: Final = 1 << 15
 
 
 def write_segment(folder: Path, rows: Rows) -> SegmentEntry:

@@ -43,6 +43,16 @@ class ViewEntry:
 
 def write_view(path: Path, tree: str, entries: Sequence[ViewEntry]) -> None:
     """Publish a view; entries in path order."""
+    write_atomic(path, [memoryview(part) for part in view_parts(tree, entries)])
+
+
+def load_view(path: Path, tree: str, entries: Sequence[ViewEntry]) -> "View":
+    """The same view without a file; `path` is only its name in messages."""
+    return View(Container(path, MAGIC, b"".join(view_parts(tree, entries))))
+
+
+def view_parts(tree: str, entries: Sequence[ViewEntry]) -> list[Buffer]:
+    """What the file of a view holds; the same entries give the same bytes."""
     languages = sorted({entry.language for entry in entries})
     codes = {name: code for code, name in enumerate(languages)}
     fields = {
@@ -60,7 +70,7 @@ def write_view(path: Path, tree: str, entries: Sequence[ViewEntry]) -> None:
     }
     for name, postings in _path_postings(entries).items():
         sections |= posting_sections(name, postings, ENTRY)
-    write_atomic(path, [memoryview(part) for part in build_container(MAGIC, fields, sections)])
+    return build_container(MAGIC, fields, sections)
 
 
 def _path_postings(entries: Sequence[ViewEntry]) -> dict[str, Postings]:
