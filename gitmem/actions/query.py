@@ -180,20 +180,24 @@ def open_searcher(
         manifest = require_index(workspace)
     if request.refresh and view_key(revision.tree) not in manifest.views:
         manifest = _heal(workspace, request, revision, manifest, notes)
-    view = _open_view(workspace, revision.tree)
-    return Searcher(workspace, open_snapshot(workspace, manifest), view, encoder)
+    snapshot = open_snapshot(workspace, manifest)
+    if snapshot.lost and request.refresh:
+        raise DamagedFile(snapshot.lost[0])
+    notes += snapshot.lost
+    return Searcher(workspace, snapshot, _open_view(workspace, revision.tree), encoder)
 
 
 def _open_view(workspace: Workspace, tree: str) -> "View":
     """The view of a tree, read from its file or, where none can be written, built in memory."""
-    from gitmem.indexing.views import ensure_view
+    from gitmem.indexing.views import ensure_view, peek_view
 
-    return ensure_view(workspace.location, workspace.paths, tree)
+    try:
+        return ensure_view(workspace.location, workspace.paths, tree)
+    except StorageFailed:
+        return peek_view(workspace.location, workspace.paths, tree)
 
 
-def _heal(
-    workspace: Workspace, request: Request, revision: Revision, manifest: Manifest, notes: list[str]
-) -> Manifest:
+def _heal(workspace: Workspace, request: Request, revision: Revision, manifest: Manifest, notes: list[str]) -> Manifest:
     """Index a tree's missing blobs before answering: all of them for a revision asked for by name, else only a few."""
     from gitmem.indexing.plan import missing_blobs
 

@@ -63,13 +63,24 @@ def refresh(
     started = time.monotonic()
     create_index(workspace)
     if tree is None:
-        return IndexReport("", up_to_date=True)
+        return _refresh_empty(workspace, wait=wait)
     if not (full or check) and _is_current(workspace, tree):
         return IndexReport(tree, up_to_date=True, seconds=time.monotonic() - started)
     with writer_lock(workspace.paths.lock, wait=wait):
         made = _refresh_locked(workspace, tree, full=full, check=check, report=report)
     made.seconds = time.monotonic() - started
     return made
+
+
+def _refresh_empty(workspace: Workspace, *, wait: bool) -> IndexReport:
+    """A repository without commits: an index without segments, so that the next question finds one."""
+    from gitmem.indexing.identity import current_fingerprint
+
+    with writer_lock(workspace.paths.lock, wait=wait):
+        if read_manifest_for_writing(workspace) is None:
+            fingerprint = current_fingerprint(workspace.settings.max_file_bytes)
+            write_manifest(workspace.paths.manifest, Manifest(fingerprint, complete=True))
+    return IndexReport("", up_to_date=True)
 
 
 def _is_current(workspace: Workspace, tree: str) -> bool:

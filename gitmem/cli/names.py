@@ -18,7 +18,10 @@ def _language(name: str) -> str:
     by_ending = language_of(f"x.{name.lstrip('.')}") if name.strip(".") else ""
     if by_ending not in ("", "text"):
         return by_ending
-    raise UsageError(f"`{name}` is no language gitmem knows", hint=_nearest(name, LANGUAGES) or "`gitmem status` lists those of this index")
+    raise UsageError(
+        f"`{name}` is no language gitmem knows",
+        hint=_nearest(name, LANGUAGES) or "`gitmem status` lists those of this index",
+    )
 
 
 def parse_kinds(names: Iterable[str]) -> tuple[str, ...]:

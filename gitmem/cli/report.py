@@ -1,11 +1,10 @@
 """What an index run did, for people and as JSON."""
 
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 from gitmem.actions.refresh import IndexReport
-from gitmem.cli.text import count, duration, size, visible
+from gitmem.cli.text import count, duration, shares, size, visible
 
 _LANGUAGES_SHOWN = 8
 _PROBLEMS_SHOWN = 10
@@ -40,7 +39,7 @@ def print_summary(made: IndexReport) -> None:
         parts.append(f"as text {made.as_text.total():,}")
     print("  " + (" · ".join(parts) or "no text files"))
     if made.skipped:
-        print(f"  skipped {made.skipped.total():,}: {_shares(made.skipped)}")
+        print(f"  skipped {made.skipped.total():,}: {shares(made.skipped)}")
     whole = made.chunks_added == made.chunks_in_view and made.text_bytes
     share = f" ({100 * made.index_bytes / made.text_bytes:.0f} % of the text)" if whole else ""
     print(f"  .gitmem {size(made.index_bytes)}{share}")
@@ -55,10 +54,6 @@ def print_notes(made: IndexReport) -> None:
         print(f"warning: {visible(line)}", file=sys.stderr)
     if len(made.problems) > _PROBLEMS_SHOWN:
         print(f"warning: {len(made.problems) - _PROBLEMS_SHOWN} more files like these", file=sys.stderr)
-
-
-def _shares(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {number:,}" for name, number in sorted(counts.items(), key=lambda item: -item[1]))
 
 
 def index_json(made: IndexReport) -> dict[str, Any]:

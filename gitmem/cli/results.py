@@ -38,7 +38,11 @@ def format_hit(
 
 
 def _heading(hit: "Hit", style: Style) -> str:
-    place, symbol, score = f"{visible(hit.path)}:{hit.start_line}-{hit.end_line}", visible(hit.symbol), f"{hit.score:.2f}"
+    place, symbol, score = (
+        f"{visible(hit.path)}:{hit.start_line}-{hit.end_line}",
+        visible(hit.symbol),
+        f"{hit.score:.2f}",
+    )
     gap = max(2, min(style.width, MAX_COLUMNS) - len(place) - len(symbol) - len(score) - 2 * bool(symbol))
     return "".join([
         style.paint("path", place), "  " if symbol else "", style.paint("symbol", symbol),

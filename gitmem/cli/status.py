@@ -1,15 +1,81 @@
 """`gitmem status`."""
 
+from typing import Any
+
 import click
 
-from gitmem.cli.session import open_here
-from gitmem.workspace import find_index
+from gitmem.actions.status import NO_INDEX, Status, read_status
+from gitmem.cli.results import json_path
+from gitmem.cli.session import open_here, write_json
+from gitmem.cli.text import count, shares, size, visible
 
 
 @click.command()
+@click.option("--json", "as_json", is_flag=True, help="Answer as JSON.")
 @click.pass_context
-def command(ctx: click.Context) -> int:
-    """Say whether the index is up to date and what it holds."""
-    manifest = find_index(open_here(ctx))
-    print("No Index" if manifest is None else manifest)
+def command(ctx: click.Context, as_json: bool) -> int:
+    """Say whether the index is up to date and what it holds.
+
+    The state is `Up to Date`, `Needs Update` or `No Index`. Nothing is written.
+
+    \b
+    Examples:
+      gitmem status
+      gitmem status --json
+    """
+    status = read_status(open_here(ctx))
+    if as_json:
+        write_json(_as_json(status))
+        return 0
+    print(f"{status.state}: {visible(status.head)}")
+    if status.state == NO_INDEX:
+        print("  run `gitmem init`")
+        return 0
+    for line in _lines(status):
+        print(f"  {line}")
     return 0
+
+
+def _lines(status: Status) -> list[str]:
+    lines = [f"problem    {visible(problem)}; run `gitmem index`" for problem in status.problems]
+    skipped = status.skipped.total()
+    shared_out = f"{status.indexed:,} indexed, {status.not_indexed:,} not yet, {skipped:,} skipped"
+    lines.append(f"files      {status.files:,}: {shared_out}")
+    if skipped:
+        lines.append(f"skipped    {shares(status.skipped)}")
+    lines.append(f"chunks     {status.chunks:,} here, {status.chunks_total:,} in all")
+    if status.languages:
+        lines.append(f"languages  {shares(status.languages)}")
+        lines.append(f"types      {shares(status.kinds)}")
+    lines.append(f"index      {visible(str(status.place))}, {size(status.bytes)}, generation {status.generation}, "
+                 f"{count(status.segments, 'segment')}, {count(status.trees, 'tree')}")  # fmt: skip
+    lines.append(f"model      {visible(status.model)}")
+    return lines
+
+
+def _as_json(status: Status) -> dict[str, Any]:
+    return {
+        "state": status.state,
+        "head": status.head,
+        "commit": status.commit,
+        "tree": status.tree,
+        "files": {
+            "total": status.files,
+            "indexed": status.indexed,
+            "not_indexed": status.not_indexed,
+            "skipped": dict(status.skipped),
+        },
+        "chunks": {"head": status.chunks, "total": status.chunks_total},
+        "languages": dict(status.languages),
+        "chunk_types": dict(status.kinds),
+        "index": {
+            "path": json_path(str(status.place)),
+            "bytes": status.bytes,
+            "generation": status.generation,
+            "segments": status.segments,
+            "blobs": status.blobs_total,
+            "trees": status.trees,
+        },
+        "model": status.model,
+        "problems": status.problems,
+    }

@@ -1,6 +1,7 @@
-"""What comes from a repository as text that is safe to show: nothing in it can move the cursor, reorder a line or hide."""
+"""What comes from a repository as text that is safe to show: nothing in it moves the cursor, reorders a line or hides."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 _UNSEEN: Final = re.compile(
@@ -30,6 +31,12 @@ def _escape(match: "re.Match[str]") -> str:
 def count(number: int, what: str) -> str:
     """`1 file`, `1,914 files`."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def shares(counts: Mapping[str, int]) -> str:
+    """`python 81, markdown 4`: the largest first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{visible(name) or 'text'} {number:,}" for name, number in ordered)
 
 
 def size(number: int) -> str:

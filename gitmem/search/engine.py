@@ -77,7 +77,9 @@ def search(
     words = lexical.scores[rows]
     fused = _fuse(dense, words, mode, fusion)
     columns = read_columns(scope.snapshot)
-    found = [_candidate(scope, columns, row, *parts) for row, *parts in zip(rows.tolist(), dense, words, fused, strict=True)]
+    found = [
+        _candidate(scope, columns, row, *parts) for row, *parts in zip(rows.tolist(), dense, words, fused, strict=True)
+    ]
     features = rank(query, found, lexical.idf)
     scores = combine(features, WEIGHTS)
     scored = [
@@ -85,9 +87,7 @@ def search(
                int(columns.line[item.row]), float(score))
         for place, (item, score) in enumerate(zip(found, scores, strict=True))
     ]  # fmt: skip
-    return [
-        _hit(scope, columns, found[place], score, features[place]) for place, score in select(scored, limit)
-    ]
+    return [_hit(scope, columns, found[place], score, features[place]) for place, score in select(scored, limit)]
 
 
 def _candidates(
@@ -123,7 +123,9 @@ def _fuse(dense: NDArray[np.float32], words: NDArray[np.float32], mode: str, fus
 def _candidate(scope: Scope, columns: Columns, row: int, dense: float, lexical: float, fused: float) -> Candidate:
     segment, own = scope.snapshot.locate(row)
     path = path_text(scope.view.paths[scope.entry_of[row]])
-    return Candidate(row, path, KINDS[int(columns.kind[row])], segment.symbol(own), float(dense), float(lexical), float(fused))
+    return Candidate(
+        row, path, KINDS[int(columns.kind[row])], segment.symbol(own), float(dense), float(lexical), float(fused)
+    )
 
 
 def _hit(scope: Scope, columns: Columns, found: Candidate, score: float, features: Mapping[str, float]) -> Hit:
