@@ -13,7 +13,9 @@ from typing import IO, Final, Self
 
 from gitmem.git.locate import Location
 from gitmem.git.program import run_git, start_git
+from gitmem.git.promisor import ObjectSource
 
+CAT_FILE: Final = ("--no-replace-objects", "cat-file")
 WINDOW: Final = 60
 """Requests under way at once: 60 ids of 65 bytes stay below 4096, the smallest pipe there is."""
 
@@ -23,7 +25,8 @@ class ProgramReader:
 
     def __init__(self, location: Location) -> None:
         self.damaged: set[str] = set()
-        self._location = location
+        self._objects = location.common_dir / "objects"
+        self._source = ObjectSource(location)
         self._idle: subprocess.Popen[bytes] | None = None
 
     def start(self) -> Self:
@@ -36,15 +39,17 @@ class ProgramReader:
         return self.sizes([oid])[0]
 
     def sizes(self, oids: Iterable[str]) -> list[int | None]:
+        return [_blob_size(line) for line in self._check(list(oids))]
+
+    def missing(self, oids: Iterable[str]) -> set[str]:
+        """The ids that are not there."""
         wanted = list(oids)
-        args = ["--no-replace-objects", "cat-file", "--batch-check", "--buffer"]
-        stdin = "".join(f"{oid}\n" for oid in wanted).encode("ascii")
-        lines = run_git(args, git_dir=self._location.git_dir, stdin=stdin, check=False).stdout.splitlines()
-        found = [_blob_size(line) for line in lines]
-        return found + [self.size(oid) for oid in wanted[len(found) :]]
+        return {oid for oid, line in zip(wanted, self._check(wanted), strict=True) if line.endswith(b" missing")}
 
     def read(self, oid: str) -> bytes | None:
-        return next(self.read_many([oid]))[1]
+        with suppress(StopIteration):
+            return next(self._read_window([oid]))[1]
+        return None
 
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         waiting = iter(oids)
@@ -55,6 +60,7 @@ class ProgramReader:
         process, self._idle = self._idle, None
         if process is not None:
             _stop(process)
+        self._source.close()
 
     def __enter__(self) -> Self:
         return self
@@ -65,8 +71,24 @@ class ProgramReader:
         self.close()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        args = ["--no-replace-objects", "cat-file", "--batch"]
-        return start_git(args, git_dir=self._location.git_dir, stderr=subprocess.DEVNULL)
+        source = self._source
+        return start_git(
+            [*CAT_FILE, "--batch"], git_dir=source.git_dir, environment=source.environment, stderr=subprocess.DEVNULL
+        )
+
+    def _check(self, wanted: list[str]) -> list[bytes]:
+        """The line git says of every object; empty for one it died of."""
+        lines: list[bytes] = []
+        while len(lines) < len(wanted):
+            stdin = "".join(f"{oid}\n" for oid in wanted[len(lines) :]).encode("ascii")
+            args = [*CAT_FILE, "--batch-check", "--buffer"]
+            source = self._source
+            result = run_git(args, git_dir=source.git_dir, environment=source.environment, stdin=stdin, check=False)
+            lines += result.stdout.splitlines()
+            if len(lines) < len(wanted):
+                self.damaged.add(wanted[len(lines)])
+                lines.append(b"")
+        return lines
 
     def _read_window(self, window: list[str]) -> Iterator[tuple[str, bytes | None]]:
         """Answer a window; where the process dies, ask a second one for that object, then give it up and go on."""
@@ -85,26 +107,28 @@ class ProgramReader:
     def _ask(self, window: list[str]) -> Iterator[tuple[str, bytes | None]]:
         """Answers for as long as the process lives. It belongs to this call alone until the window is answered."""
         process, self._idle = self._idle or self._start(), None
-        finished = False
+        open_answers = len(window)
         try:
             assert process.stdin is not None
             assert process.stdout is not None
             process.stdin.write("".join(f"{oid}\n" for oid in window).encode("ascii"))
             process.stdin.flush()
             for oid in window:
-                yield oid, self._answer(process.stdout)
-            finished = True
+                data = self._answer(oid, process.stdout)
+                open_answers -= 1
+                if open_answers == 0 and self._idle is None:
+                    self._idle = process
+                yield oid, data
         except (_ProcessGoneError, BrokenPipeError):
             return
         finally:
-            if finished and self._idle is None:
-                self._idle = process
-            else:
+            if self._idle is not process:
                 _stop(process)
 
-    def _answer(self, stdout: IO[bytes]) -> bytes | None:
+    def _answer(self, oid: str, stdout: IO[bytes]) -> bytes | None:
         header = stdout.readline().split()
         if len(header) == 2:
+            self._note_damage(oid)
             return None
         if len(header) != 3 or not header[2].isdigit():
             raise _ProcessGoneError
@@ -113,6 +137,11 @@ class ProgramReader:
         if len(data) != size or stdout.read(1) != b"\n":
             raise _ProcessGoneError
         return data if header[1] == b"blob" else None
+
+    def _note_damage(self, oid: str) -> None:
+        """git calls an object missing, too, whose file it cannot make sense of."""
+        if (self._objects / oid[:2] / oid[2:]).exists():
+            self.damaged.add(oid)
 
 
 class _ProcessGoneError(Exception):

@@ -1,61 +1,75 @@
-"""Blobs through pygit2. The only module that imports it; imported itself only when many blobs are to be read, because
-pygit2 takes as long to start as eight bare Pythons."""
+"""Packed blobs through libgit2, everything else through the git program. The only module that imports pygit2, and
+itself imported only when thousands of blobs are read: pygit2 takes as long to start as eight bare Pythons.
 
+libgit2 is given the packs alone. On a loose object that is cut short it loops for ever (its issue 7342), and one with
+a wrong length makes it write out of bounds (7177); on damaged packs it behaves. It is not asked to open the repository
+either, so that formats it does not know (reftable, split index, ...) do not matter.
+"""
+
+import hashlib
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from types import TracebackType
 from typing import Self
 
 import pygit2
 
+from gitmem.git.batch import WINDOW, ProgramReader
 from gitmem.git.locate import Location
 
 
 def find_reader(location: Location) -> "LibraryReader | None":
-    """Open the repository with libgit2; None where that refuses (reftable, unknown extensions, another owner)."""
-    try:
-        repository = pygit2.Repository(str(location.git_dir), pygit2.enums.RepositoryOpenFlag.NO_SEARCH)
-    except (pygit2.GitError, ValueError, OSError, KeyError):
+    """Open the packs of a repository; None where there are none that libgit2 can read."""
+    objects = location.common_dir / "objects"
+    if location.object_format != "sha1" or not any(objects.glob("pack/*.pack")):
         return None
-    return LibraryReader(repository)
+    # libgit2's own hash detects attacks and takes as long as everything else together; _checked finds damage cheaply.
+    pygit2.option(pygit2.enums.Option.ENABLE_STRICT_HASH_VERIFICATION, False)
+    packs = pygit2.Odb()
+    try:
+        packs.add_backend(pygit2.OdbBackendPack(str(objects)), 1)
+    except (pygit2.GitError, OSError, ValueError):
+        return None
+    return LibraryReader(packs, ProgramReader(location))
 
 
 class LibraryReader:
-    """An ObjectReader over libgit2's object database."""
+    """An ObjectReader that asks the packs first and the git program for what they do not have, or have damaged."""
 
-    def __init__(self, repository: pygit2.Repository) -> None:
-        self.damaged: set[str] = set()
-        self._repository = repository
-        self._odb = repository.odb
+    def __init__(self, packs: pygit2.Odb, others: ProgramReader) -> None:
+        self._packs = packs
+        self._others = others
+        self.damaged = others.damaged
 
     def size(self, oid: str) -> int | None:
-        try:
-            kind, size = self._odb.read_header(pygit2.Oid(hex=oid))
-        except KeyError:
-            return None
-        except (pygit2.GitError, OSError, ValueError):
-            self.damaged.add(oid)
-            return None
-        return size if kind == pygit2.enums.ObjectType.BLOB else None
+        return self.sizes([oid])[0]
 
     def sizes(self, oids: Iterable[str]) -> list[int | None]:
-        return [self.size(oid) for oid in oids]
+        wanted = list(oids)
+        sizes = [self._packed_size(oid) for oid in wanted]
+        unknown = [number for number, size in enumerate(sizes) if size is None]
+        found = self._others.sizes(wanted[number] for number in unknown) if unknown else []
+        for number, size in zip(unknown, found, strict=True):
+            sizes[number] = size
+        return sizes
 
     def read(self, oid: str) -> bytes | None:
-        try:
-            kind, data = self._odb.read(pygit2.Oid(hex=oid))
-        except KeyError:
-            return None
-        except (pygit2.GitError, OSError, ValueError):
-            self.damaged.add(oid)
-            return None
-        return data if kind == pygit2.enums.ObjectType.BLOB else None
+        data = self._packed(oid)
+        return data if data is not None else self._checked(oid, self._others.read(oid))
 
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-        for oid in oids:
-            yield oid, self.read(oid)
+        waiting = iter(oids)
+        while window := list(islice(waiting, WINDOW)):
+            elsewhere = {oid for oid in window if not self._is_packed(oid)}
+            others = self._others.read_many([oid for oid in window if oid in elsewhere])
+            for oid in window:
+                yield oid, self._checked(*next(others)) if oid in elsewhere else self.read(oid)
+            for _ in others:  # lets it come to its end, so that its process can be used again
+                pass
 
     def close(self) -> None:
-        self._repository.free()
+        self._packs = pygit2.Odb()
+        self._others.close()
 
     def __enter__(self) -> Self:
         return self
@@ -64,3 +78,35 @@ class LibraryReader:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _is_packed(self, oid: str) -> bool:
+        try:
+            return pygit2.Oid(hex=oid) in self._packs
+        except (pygit2.GitError, OSError, ValueError):
+            return False
+
+    def _packed_size(self, oid: str) -> int | None:
+        try:
+            kind, size = self._packs.read_header(pygit2.Oid(hex=oid))
+        except (KeyError, pygit2.GitError, OSError, ValueError):
+            return None
+        return size if kind == pygit2.enums.ObjectType.BLOB else None
+
+    def _packed(self, oid: str) -> bytes | None:
+        try:
+            kind, data = self._packs.read(pygit2.Oid(hex=oid))
+        except (KeyError, pygit2.GitError, OSError, ValueError):
+            return None
+        return data if kind == pygit2.enums.ObjectType.BLOB and _is_content_of(oid, data) else None
+
+    def _checked(self, oid: str, data: bytes | None) -> bytes | None:
+        if data is None or _is_content_of(oid, data):
+            return data
+        self.damaged.add(oid)
+        return None
+
+
+def _is_content_of(oid: str, data: bytes) -> bool:
+    digest = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
+    digest.update(data)
+    return digest.hexdigest() == oid

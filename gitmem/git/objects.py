@@ -6,10 +6,13 @@ short) is None too, and its id is put into `damaged`. Contents are what the id s
 
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 from gitmem.git.batch import ProgramReader
 from gitmem.git.locate import Location
+
+BULK_FROM: Final = 8_000
+"""Number of blobs from which on pygit2 wins back the time that importing it takes."""
 
 
 class ObjectReader(Protocol):
@@ -40,8 +43,8 @@ class ObjectReader(Protocol):
 
 
 def open_reader(location: Location, *, bulk: bool) -> ObjectReader:
-    """Open the engine that suits: pygit2 for `bulk` where it can read the repository, else the git program."""
-    if bulk and location.object_format == "sha1":
+    """Open pygit2 for `bulk` (from about BULK_FROM blobs on) where packs can be read with it, else the git program."""
+    if bulk:
         from gitmem.git import library
 
         reader = library.find_reader(location)

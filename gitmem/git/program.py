@@ -6,7 +6,7 @@ It never waits for a password, never opens the network, never takes an optional 
 
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -52,11 +52,12 @@ def run_git(
     *,
     cwd: Path | None = None,
     git_dir: Path | None = None,
+    environment: Mapping[str, str] | None = None,
     stdin: bytes = b"",
     check: bool = True,
 ) -> GitResult:
     """Run git to its end. With `check`, an exit code other than 0 raises GitFailed with git's own words."""
-    with start_git(args, cwd=cwd, git_dir=git_dir) as process:
+    with start_git(args, cwd=cwd, git_dir=git_dir, environment=environment) as process:
         out, err = process.communicate(stdin)
     result = GitResult(out, err.decode("utf-8", "replace").strip(), process.returncode)
     if check and result.code != 0:
@@ -69,20 +70,21 @@ def start_git(
     *,
     cwd: Path | None = None,
     git_dir: Path | None = None,
+    environment: Mapping[str, str] | None = None,
     stdin: IO[bytes] | int = subprocess.PIPE,
     stderr: IO[bytes] | int = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
     """Start git with pipes and leave it running: for batch processes, and for work to be fetched later.
 
     With `git_dir` no search for a repository happens; it then runs in that folder unless `cwd` says otherwise.
+    `environment` is added to what git is allowed to see.
     """
     where = [f"--git-dir={git_dir}"] if git_dir else []
-    environment = _environment(os.environ)
     try:
         return subprocess.Popen(
             ["git", *OPTIONS, *_trusted(os.environ), *where, *args],
             cwd=cwd or git_dir,
-            env=environment,
+            env=_environment(os.environ) | (dict(environment) if environment else {}),
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=stderr,

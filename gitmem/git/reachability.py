@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
+from gitmem.git.batch import ProgramReader
 from gitmem.git.locate import Location
 from gitmem.git.program import run_git
 
@@ -23,7 +24,5 @@ def reachable_blobs(location: Location) -> set[str]:
 
 def missing_objects(location: Location, oids: Iterable[str]) -> set[str]:
     """The ids that the object database does not hold, without fetching any of them."""
-    stdin = "".join(f"{oid}\n" for oid in oids).encode("ascii")
-    args = ["--no-replace-objects", "cat-file", "--batch-check=%(objectname)", "--buffer"]
-    lines = run_git(args, git_dir=location.git_dir, stdin=stdin).stdout.decode("ascii").splitlines()
-    return {line.removesuffix(" missing") for line in lines if line.endswith(" missing")}
+    with ProgramReader(location) as reader:
+        return reader.missing(oids)

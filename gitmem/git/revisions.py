@@ -1,13 +1,12 @@
 """From what a person calls a revision to the commit and the tree it names. One git child, two when it names nothing."""
 
-import difflib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from gitmem.errors import UnknownRevision
+from gitmem.errors import GitFailed, UnknownRevision
 from gitmem.git.locate import Location
-from gitmem.git.program import run_git
+from gitmem.git.program import first_complaint, run_git
 
 MAX_REFS_TO_COMPARE: Final = 5000
 
@@ -41,7 +40,7 @@ def resolve(location: Location, rev: str) -> Revision:
     if (
         tree is None and plain[1] != "blob" and rev != plain[0]
     ):  # `:/text` takes everything behind it for text, `^{tree}` too
-        return resolve(location, plain[0])
+        return replace(resolve(location, plain[0]), name=rev)
     if tree is None:
         raise UnknownRevision(f"`{rev}` names a {plain[1]}, not a commit or a folder")
     on_branch = branch is not None and (tag is None or rev != short)
@@ -58,8 +57,12 @@ def _ask(location: Location, names: list[str]) -> list[tuple[str, str] | None]:
     """(object id, type) of every name, None for a name that git cannot resolve."""
     stdin = b"".join(os.fsencode(name) + b"\n" for name in names)
     question = ["cat-file", "--batch-check=%(objectname) %(objecttype)"]
-    lines = run_git(question, git_dir=location.git_dir, stdin=stdin).stdout.split(b"\n")
-    return [_parse(line, location) for line in lines[: len(names)]]
+    result = run_git(question, git_dir=location.git_dir, stdin=stdin, check=False)
+    if "could not fetch" in result.stderr:
+        raise UnknownRevision(f"`{names[0]}` is not in this partial clone", hint="get it with: git fetch --refetch")
+    if result.code != 0:
+        raise GitFailed(f"git cannot resolve `{names[0]}`: {first_complaint(result.stderr)}", hint="run: git fsck")
+    return [_parse(line, location) for line in result.stdout.split(b"\n")[: len(names)]]
 
 
 def _parse(line: bytes, location: Location) -> tuple[str, str] | None:
@@ -69,6 +72,8 @@ def _parse(line: bytes, location: Location) -> tuple[str, str] | None:
 
 
 def _unknown(location: Location, rev: str) -> UnknownRevision:
+    import difflib  # takes milliseconds to import, and a good revision never needs it
+
     pattern = "--format=%(refname:lstrip=2)"
     count = f"--count={MAX_REFS_TO_COMPARE}"
     listed = run_git(["for-each-ref", pattern, count, "refs/tags", "refs/heads", "refs/remotes"],
