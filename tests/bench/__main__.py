@@ -1,0 +1,69 @@
+"""The one command: pick a benchmark, run it, print its table, keep its figures if asked."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Final, Protocol
+
+from tests.bench import cold, idle, index, memory, quality, refresh, size, warm
+from tests.bench.commands import add_program_options
+from tests.bench.figures import Figure, format_table
+from tests.bench.processes import CommandFailed
+from tests.bench.records import append_run
+from tests.bench.subjects import SubjectError
+
+
+class Benchmark(Protocol):
+    """What a benchmark's module offers; the first line of its docstring is its help."""
+
+    __doc__: str | None
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add what only this benchmark can be told."""
+
+    def measure(self, options: argparse.Namespace) -> list[Figure]:
+        """Run it."""
+
+
+BENCHMARKS: Final[dict[str, Benchmark]] = {
+    "cold": cold,
+    "index": index,
+    "idle": idle,
+    "refresh": refresh,
+    "warm": warm,
+    "size": size,
+    "memory": memory,
+    "quality": quality,
+}
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the benchmark named on the command line."""
+    options = build_parser().parse_args(args)
+    try:
+        figures = BENCHMARKS[options.benchmark].measure(options)
+    except (CommandFailed, SubjectError) as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    print(format_table(figures))
+    if options.json:
+        append_run(options.json, options.benchmark, figures)
+    return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """One subcommand a benchmark, each with the options all of them share."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    commands = parser.add_subparsers(dest="benchmark", required=True, metavar="NAME")
+    for name, benchmark in BENCHMARKS.items():
+        summary = (benchmark.__doc__ or "").splitlines()[0]
+        command = commands.add_parser(name, help=summary, description=benchmark.__doc__)
+        add_program_options(command)
+        command.add_argument("--work", type=Path, help="folder for working copies (default: a temporary one)")
+        command.add_argument("--json", type=Path, metavar="FILE", help="append the figures to this file")
+        benchmark.add_options(command)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

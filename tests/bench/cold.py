@@ -1,0 +1,62 @@
+"""A cold `gitmem query`: a whole process from start to answer, against a Python that does nothing.
+
+The bars stand for an index of about 10,000 chunks. Every question is asked in its own process; git children count.
+"""
+
+import argparse
+import statistics
+from typing import Final
+
+from tests.bench.commands import add_rival_options, find_rival, load_gitmem
+from tests.bench.figures import Figure
+from tests.bench.processes import PYTHON_START, Command, median_cpu, run
+from tests.bench.subjects import add_subject_options, iter_subjects, work_folder
+
+BAR: Final = 26
+FILES: Final = 3000
+QUESTIONS: Final = (
+    "how is a request handled",
+    "parse command line options",
+    "open_connection",
+    "where are errors turned into messages",
+    "TestCase setUp",
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add repositories, rounds and the rival."""
+    add_subject_options(parser, FILES)
+    add_rival_options(parser)
+    parser.add_argument("--rounds", type=int, default=7, help="turns; each asks every question once")
+
+
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Index each repository, then ask all questions in turns with the yardstick."""
+    gitmem, rival = load_gitmem(options), find_rival(options)
+    figures: list[Figure] = []
+    with work_folder(options) as work:
+        for subject in iter_subjects(options, work):
+            report, _ = gitmem.index_report(subject.path)
+            commands = {question: gitmem.query(subject.path, question) for question in QUESTIONS}
+            if rival:
+                commands["rival"] = rival.search(subject.path, QUESTIONS[0], work / "rival")
+                run(commands["rival"])
+            figures.append(Figure(subject.name, "chunks in the index", report["chunks"]))
+            figures += compare(subject.name, commands, options.rounds)
+    return figures
+
+
+def compare(subject: str, commands: dict[str, Command], rounds: int) -> list[Figure]:
+    """Medians of each question, their median, and the rival's, as ratios."""
+    spent = median_cpu({"start": PYTHON_START, **commands}, rounds)
+    start = spent.pop("start")
+    rival = spent.pop("rival", None)
+    figures = [
+        Figure(subject, "python start", start * 1000, "ms CPU"),
+        Figure(subject, "cold query", statistics.median(spent.values()) * 1000, "ms CPU"),
+        Figure(subject, "cold query", statistics.median(spent.values()) / start, "x python start", at_most=BAR),
+        Figure(subject, "cold query, dearest question", max(spent.values()) / start, "x python start"),
+    ]
+    if rival is not None:
+        figures.append(Figure(subject, "rival's cached query", rival / start, "x python start"))
+    return figures

@@ -1,0 +1,124 @@
+"""The most memory a full index takes at any moment, all its processes together.
+
+Resident sizes added up count shared pages once per process; the proportional sizes (PSS) share them out and are what
+the machine gives. Both are sampled from /proc, so this benchmark runs on Linux only.
+"""
+
+import argparse
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.bench.commands import add_rival_options, find_rival, load_gitmem
+from tests.bench.figures import Figure
+from tests.bench.processes import Command, require_success
+from tests.bench.subjects import SubjectError, add_subject_options, iter_subjects, work_folder
+
+BAR: Final = 1024
+FILES: Final = 50_000
+INTERVAL: Final = 0.05
+PROC: Final = Path("/proc")
+
+
+@dataclass(slots=True)
+class Peak:
+    """The largest sums seen, in kB, and the most processes."""
+
+    resident: int = 0
+    proportional: int = 0
+    processes: int = 0
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add repositories and the rival."""
+    add_subject_options(parser, FILES)
+    add_rival_options(parser)
+
+
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Index every repository from nothing and watch."""
+    if not (PROC / "self/smaps_rollup").exists():
+        raise SubjectError("memory is sampled from /proc, which this system lacks")
+    gitmem, rival = load_gitmem(options), find_rival(options)
+    figures: list[Figure] = []
+    with work_folder(options) as work:
+        for subject in iter_subjects(options, work):
+            figures += describe(subject.name, "full index", watch(gitmem.index(subject.path)), BAR)
+            if rival:
+                cache = work / "rival"
+                shutil.rmtree(cache, ignore_errors=True)
+                cache.mkdir()
+                peak = watch(rival.search(subject.path, "how is a request handled", cache))
+                figures += describe(subject.name, "rival's full index", peak, None)
+    return figures
+
+
+def describe(subject: str, name: str, peak: Peak, bar: float | None) -> list[Figure]:
+    """A peak as figures; the bar is for what the machine really gives."""
+    return [
+        Figure(subject, f"{name}, processes", peak.processes),
+        Figure(subject, f"{name}, resident sizes added up", peak.resident / 1024, "MiB"),
+        Figure(subject, f"{name}, memory", peak.proportional / 1024, "MiB", at_most=bar),
+    ]
+
+
+def watch(command: Command) -> Peak:
+    """Run a command to its end, sampling the memory of its process tree."""
+    peak = Peak()
+    with subprocess.Popen(
+        command.args,
+        cwd=command.cwd,
+        env=command.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as process:
+        while process.poll() is None:
+            sample(process.pid, peak)
+            time.sleep(INTERVAL)
+        errors = process.stderr.read() if process.stderr else b""
+    require_success(command, process.returncode, errors)
+    return peak
+
+
+def sample(root: int, peak: Peak) -> None:
+    """Add up the process tree as it stands and raise the peak."""
+    tree = process_tree(root)
+    sizes = [read_sizes(pid) for pid in tree]
+    peak.processes = max(peak.processes, len(tree))
+    peak.resident = max(peak.resident, sum(resident for resident, _ in sizes))
+    peak.proportional = max(peak.proportional, sum(proportional for _, proportional in sizes))
+
+
+def process_tree(root: int) -> list[int]:
+    """A process and everything below it."""
+    children: dict[int, list[int]] = {}
+    for folder in PROC.iterdir():
+        if folder.name.isdigit() and (parent := find_parent(folder)) is not None:
+            children.setdefault(parent, []).append(int(folder.name))
+    tree = [root]
+    for pid in tree:
+        tree += children.get(pid, [])
+    return tree
+
+
+def find_parent(folder: Path) -> int | None:
+    """The parent of the process with this folder; None where it has ended meanwhile."""
+    try:
+        # the name stands in brackets and may hold anything, so the fields are counted from its end
+        return int((folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
+    except (OSError, IndexError):
+        return None
+
+
+def read_sizes(pid: int) -> tuple[int, int]:
+    """Resident and proportional size in kB; nothing where the process has ended meanwhile."""
+    try:
+        lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()[1:]
+    except OSError:
+        return 0, 0
+    fields = {name: int(value.split()[0]) for name, _, value in (line.partition(":") for line in lines)}
+    return fields.get("Rss", 0), fields.get("Pss", 0)

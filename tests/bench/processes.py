@@ -1,0 +1,86 @@
+"""What whole processes cost: CPU time of a command and of everything it waited for.
+
+CPU time, not wall time, because a machine that runs benchmarks is seldom idle. Commands that are compared take turns,
+so that a disturbance meets all of them, and a median is taken. A child that outlives its parent is not counted.
+"""
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program to run: arguments, folder, variables added to the environment, exit codes that mean it worked."""
+
+    args: Sequence[str]
+    cwd: Path | None = None
+    env: dict[str, str] = field(default_factory=dict)
+    expect: tuple[int, ...] = (0,)
+
+    def environment(self) -> dict[str, str]:
+        """The whole environment the program gets."""
+        return {**os.environ, **self.env}
+
+
+class CommandFailed(Exception):
+    """A measured command ended with an exit code it must not end with."""
+
+
+PYTHON_START: Final = Command([sys.executable, "-c", "pass"])
+"""The yardstick of every ratio."""
+
+
+def median_cpu(commands: dict[str, Command], rounds: int) -> dict[str, float]:
+    """Run all commands in turns and return each one's median CPU seconds; the first turn only warms caches."""
+    seen: dict[str, list[float]] = {name: [] for name in commands}
+    for turn in range(rounds + 1):
+        for name, command in commands.items():
+            spent = cpu_of(command)
+            if turn:
+                seen[name].append(spent)
+    return {name: statistics.median(values) for name, values in seen.items()}
+
+
+def python_start_cpu(rounds: int = 11) -> float:
+    """CPU seconds of a Python that does nothing."""
+    return median_cpu({"start": PYTHON_START}, rounds)["start"]
+
+
+def cpu_of(command: Command) -> float:
+    """Run a command to its end and return the user and system seconds of it and its children."""
+    return run_measured(command)[1]
+
+
+def run_measured(command: Command) -> tuple[bytes, float]:
+    """Run a command to its end and return its standard output and its CPU seconds."""
+    start = resource.getrusage(resource.RUSAGE_CHILDREN)
+    output = run(command)
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return output, end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
+
+
+def run(command: Command) -> bytes:
+    """Run a command to its end and return its standard output. Raises CommandFailed."""
+    done = subprocess.run(
+        command.args,
+        cwd=command.cwd,
+        env=command.environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+    )
+    require_success(command, done.returncode, done.stderr)
+    return done.stdout
+
+
+def require_success(command: Command, code: int, errors: bytes) -> None:
+    """Raise CommandFailed with what the program said, unless its exit code is an expected one."""
+    if code not in command.expect:
+        said = errors.decode(errors="replace").strip()[-2000:]
+        raise CommandFailed(f"exit code {code}: {' '.join(command.args)}\n{said}")

@@ -1,0 +1,126 @@
+"""How good the answers are: NDCG@10 on a set of questions with known answers.
+
+`--questions` is a folder with `repos.json` (entries with a `name`) and `queries/<name>.json` (query, category,
+targets); `--trees` holds a repository per name. The mean is over repositories, so a small one counts like a large one.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tests.bench.commands import Gitmem, load_gitmem
+from tests.bench.figures import Figure
+from tests.bench.inprocess import open_answers
+from tests.bench.processes import run
+from tests.bench.scoring import DEPTH, Place, Score, Target, mean, parse_target, score
+from tests.bench.subjects import SubjectError, clone_subject, work_folder
+
+BAR: Final = 0.80
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question and what it must find."""
+
+    repository: str
+    text: str
+    category: str
+    targets: tuple[Target, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, the answer, and what it is worth."""
+
+    question: Question
+    places: list[Place]
+    score: Score
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the questions, the repositories, and where the ranked results go."""
+    parser.add_argument("--questions", type=Path, required=True, help="folder with repos.json and queries/")
+    parser.add_argument("--trees", type=Path, required=True, help="folder with a repository per name")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="only these repositories")
+    parser.add_argument("--processes", action="store_true", help="ask through the command line, a process a question")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="write the ranked results as JSON")
+
+
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Index every repository, ask all its questions, score the answers."""
+    gitmem = load_gitmem(options)
+    asked: list[Asked] = []
+    with work_folder(options) as work:
+        for name in read_names(options.questions, options.only):
+            if not (options.trees / name).is_dir():
+                raise SubjectError(f"there is no repository `{name}` in {options.trees}")
+            subject = clone_subject(options.trees / name, work)
+            run(gitmem.index(subject.path))
+            ask = open_processes(gitmem, subject.path) if options.processes else open_answers(subject.path)
+            asked += [ask_one(question, ask) for question in read_questions(options.questions, name)]
+    if options.results:
+        options.results.write_text(json.dumps(results_json(asked)), encoding="utf-8")
+    return summarise(asked)
+
+
+def read_names(folder: Path, only: list[str]) -> list[str]:
+    """The repositories of the set, or those asked for."""
+    names = [str(entry["name"]) for entry in json.loads((folder / "repos.json").read_text(encoding="utf-8"))]
+    return [name for name in names if not only or name in only]
+
+
+def read_questions(folder: Path, name: str) -> list[Question]:
+    """The questions about one repository."""
+    entries: list[dict[str, Any]] = json.loads((folder / "queries" / f"{name}.json").read_text(encoding="utf-8"))
+    return [
+        Question(name, entry["query"], entry["category"], tuple(parse_target(value) for value in entry["targets"]))
+        for entry in entries
+    ]
+
+
+def open_processes(gitmem: Gitmem, repository: Path) -> Callable[[str], list[Place]]:
+    """A function that asks through the command line."""
+
+    def ask(text: str) -> list[Place]:
+        output = run(gitmem.query(repository, text, "-n", str(DEPTH), "--json", "--no-refresh"))
+        found = json.loads(output)["results"]
+        return [Place(item["path"], item["start_line"], item["end_line"]) for item in found]
+
+    return ask
+
+
+def ask_one(question: Question, ask: Callable[[str], list[Place]]) -> Asked:
+    """Ask and score one question."""
+    places = ask(question.text)
+    return Asked(question, places, score(places, question.targets))
+
+
+def results_json(asked: list[Asked]) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """Ranked results by repository and question, for other scorers."""
+    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for one in asked:
+        places = [{"path": place.path, "start": place.start, "end": place.end} for place in one.places]
+        found.setdefault(one.question.repository, {})[one.question.text] = places
+    return found
+
+
+def summarise(asked: list[Asked]) -> list[Figure]:
+    """NDCG@10 overall, by category and by repository; recall over all questions."""
+    repositories = sorted({one.question.repository for one in asked})
+    categories = sorted({one.question.category for one in asked})
+    by_repository = {name: ndcg(one for one in asked if one.question.repository == name) for name in repositories}
+    return [
+        *(Figure(name, "NDCG@10", value) for name, value in by_repository.items()),
+        *(Figure(name, "NDCG@10", ndcg(one for one in asked if one.question.category == name)) for name in categories),
+        Figure("all", "questions", len(asked)),
+        Figure("all", "recall@10", mean(one.score.recall for one in asked)),
+        Figure("all", "NDCG@10", mean(by_repository.values()), at_least=BAR),
+    ]
+
+
+def ndcg(asked: Iterable[Asked]) -> float:
+    """The mean over questions."""
+    return mean(one.score.ndcg for one in asked)

@@ -1,0 +1,78 @@
+"""The repositories that are measured: throwaway clones of those named by option, or a synthetic one.
+
+A clone is worked on, never the original, so no earlier index and no uncommitted file takes part.
+"""
+
+import argparse
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench.synthetic import write_repository
+
+
+class SubjectError(Exception):
+    """A repository that was to be measured cannot be prepared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A repository to measure."""
+
+    name: str
+    path: Path
+
+    def drop_index(self) -> None:
+        """Remove the index, so that the next run is a first one."""
+        shutil.rmtree(self.path / ".gitmem", ignore_errors=True)
+
+
+def add_subject_options(parser: argparse.ArgumentParser, files: int) -> None:
+    """Add the options that name the measured repositories."""
+    parser.add_argument("--repo", type=Path, nargs="+", default=[], help="repositories to measure (clones of them)")
+    parser.add_argument("--files", type=int, default=files, help="size of the synthetic one without --repo")
+
+
+@contextmanager
+def work_folder(options: argparse.Namespace) -> Iterator[Path]:
+    """A folder for this run's files, removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="gitmem-bench-", dir=options.work) as folder:
+        yield Path(folder)
+
+
+def iter_subjects(options: argparse.Namespace, work: Path) -> Iterator[Subject]:
+    """Prepare one repository after the other and remove each when the next is asked for."""
+    if not options.repo:
+        yield synthetic_subject(options.files, work)
+    for repository in options.repo:
+        subject = clone_subject(repository, work)
+        yield subject
+        shutil.rmtree(subject.path)
+
+
+def clone_subject(repository: Path, work: Path) -> Subject:
+    """Clone a repository's HEAD with its working tree; objects are shared with the original."""
+    target = work / repository.resolve().name
+    git(work, "clone", "-q", "--shared", str(repository.resolve()), str(target))
+    return Subject(target.name, target)
+
+
+def synthetic_subject(files: int, work: Path) -> Subject:
+    """Write a repository of so many files of generated code."""
+    target = work / f"synthetic-{files}"
+    write_repository(target, files)
+    git(target, "checkout", "-q", "-f", "main")
+    return Subject(target.name, target)
+
+
+def git(folder: Path, *args: str) -> str:
+    """Run git in a folder and return what it printed. Raises SubjectError."""
+    identity = ["-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0"]
+    done = subprocess.run(["git", "-C", str(folder), *identity, *args], capture_output=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        raise SubjectError(f"git {' '.join(args)}: {done.stderr.decode(errors='replace').strip()[-1000:]}")
+    return done.stdout.decode(errors="surrogateescape")

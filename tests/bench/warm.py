@@ -1,0 +1,80 @@
+"""Searching in a process that holds the index open, as a server does: the middle and the slow end of many questions.
+
+The bar stands for 100,000 chunks. Elapsed time is what a user feels and is only worth something on a quiet machine;
+CPU time, all threads together, bounds it where the machine is busy.
+"""
+
+import argparse
+import random
+import re
+import statistics
+import time
+from pathlib import Path
+from typing import Final
+
+from tests.bench.commands import load_gitmem
+from tests.bench.figures import Figure
+from tests.bench.inprocess import open_search
+from tests.bench.subjects import add_subject_options, git, iter_subjects, work_folder
+
+BAR: Final = 20
+FILES: Final = 30_000
+WARMING: Final = 20
+WORD: Final = re.compile(r"[A-Za-z][A-Za-z_]{3,30}")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add repositories and the number of questions."""
+    add_subject_options(parser, FILES)
+    parser.add_argument("--questions", type=int, default=300, help="how many to ask")
+
+
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Index each repository by the program, then search it from this process."""
+    gitmem = load_gitmem(options)
+    figures: list[Figure] = []
+    with work_folder(options) as work:
+        for subject in iter_subjects(options, work):
+            report, _ = gitmem.index_report(subject.path)
+            figures.append(Figure(subject.name, "chunks in the index", report["chunks"]))
+            figures += ask_all(subject.name, subject.path, make_questions(subject.path, options.questions))
+    return figures
+
+
+def ask_all(name: str, repository: Path, questions: list[str]) -> list[Figure]:
+    """Time every question; the first few only warm caches."""
+    search = open_search(repository)
+    elapsed, cpu = [], []
+    for question in questions[:WARMING] + questions:
+        began, began_cpu = time.perf_counter(), time.process_time()
+        search(question)
+        cpu.append((time.process_time() - began_cpu) * 1000)
+        elapsed.append((time.perf_counter() - began) * 1000)
+    return [
+        *percentiles(name, "elapsed", "ms", elapsed[WARMING:]),
+        *percentiles(name, "CPU", "ms CPU", cpu[WARMING:]),
+    ]
+
+
+def percentiles(subject: str, name: str, unit: str, values: list[float]) -> list[Figure]:
+    """The median and the 95th percentile."""
+    return [
+        Figure(subject, f"warm search, {name}, p50", statistics.median(values), unit),
+        Figure(subject, f"warm search, {name}, p95", statistics.quantiles(values, n=20)[-1], unit, at_most=BAR),
+    ]
+
+
+def make_questions(repository: Path, count: int) -> list[str]:
+    """Questions of one to five words that stand in the repository's files, so that every one finds something."""
+    dice = random.Random(1)
+    names = [name for name in git(repository, "ls-files", "-z").split("\0") if name]
+    questions: list[str] = []
+    for _ in range(50 * count):
+        if len(questions) == count:
+            break
+        path = repository / dice.choice(names)
+        if path.is_file() and not path.is_symlink():
+            words = WORD.findall(path.read_bytes()[:20_000].decode(errors="replace"))
+            if words:
+                questions.append(" ".join(dice.choices(words, k=dice.randint(1, 5))))
+    return questions
