@@ -55,8 +55,8 @@ class Rule(NamedTuple):
 class Grammar:
     """One language: a table from node type to rule, and the few things that are not about one node.
 
-    Neighbours of one name and a type in `joins` are one unit; `bodies` end a signature; `fills` is the kind of
-    merged text where everything below half a chunk is merged (data, style sheets); `joint` stands between the parts of a symbol.
+    Neighbours of one name and a type in `joins` are one unit; `bodies` end a signature; where `fills` names a kind,
+    everything below half a chunk is merged under it (data, style sheets); `joint` stands between a symbol's parts.
     """
 
     parser: str

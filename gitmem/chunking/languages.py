@@ -30,10 +30,8 @@ def language_of(path: str) -> str:
 def language_from_head(head: bytes) -> str:
     """Return the language that the first lines of a file name by shebang, modeline or opening tag, else 'text'."""
     head = head.removeprefix(b"\xef\xbb\xbf")[:2048]
-    shebang = _SHEBANG.match(head)
-    if shebang:
-        program = shebang[1].decode("ascii", "replace").lower()
-        return _INTERPRETERS.get(program.rstrip("0123456789."), TEXT)
+    if head.startswith(b"#!"):
+        return _INTERPRETERS.get(_program(head[2:].partition(b"\n")[0]), TEXT)
     for opening, language in _OPENINGS:
         if head.lstrip()[: len(opening)].lower() == opening:
             return language
@@ -44,6 +42,15 @@ def language_from_head(head: bytes) -> str:
     return TEXT
 
 
+def _program(line: bytes) -> str:
+    """`/usr/bin/env -S A=b python3.11 -u` to `python`."""
+    for word in line.decode("ascii", "replace").split():
+        name = word.rpartition("/")[2].lower()
+        if name != "env" and not name.startswith("-") and "=" not in name:
+            return name.rstrip("0123456789.-")
+    return ""
+
+
 def _prefixed(name: str) -> str:
     """Names with a free tail: `Dockerfile.dev`, `Makefile.in`, `.env.local`; '' when nothing is known."""
     head = name.lstrip(".").split(".", 1)[0].lower()
@@ -52,9 +59,6 @@ def _prefixed(name: str) -> str:
     )
 
 
-_SHEBANG: Final = re.compile(
-    rb"#!\s*\S*?(?:\benv\s+(?:-\S+\s+)*(?:\w+=\S*\s+)*(?:\S*/)?|/)([A-Za-z_][\w+-]*(?:\.\d+)*)(?=\s|$)"
-)
 _MODELINE: Final = re.compile(
     rb"-\*-\s*(?:mode:\s*)?([A-Za-z+#]+)\s*(?:;[^\n]*)?-\*-|\bvim?:[^\n]*\b(?:ft|filetype|syntax)=(\w+)"
 )

@@ -75,9 +75,9 @@ class Layout:
         kept = runs
         rest: list[_Run] = []
         if sum(run.end - run.start for run in runs) > room:
-            kept, rest = self._fitting(runs, room * 3 // 4)
+            kept, rest = self._fitting(runs, room * 3 // 4, unit.nodes[0].start_byte)
         parts = [(run.start, run.end) for run in kept]
-        if rest:
+        if rest and not any(start <= unit.nodes[0].start_byte < end for start, end in parts):
             parts.append(self._signature(unit))
         room -= sum(end - start for start, end in parts)
         for piece in unit.pieces or ():
@@ -93,12 +93,12 @@ class Layout:
         )
         return [whole, *self._packed(unit, rest)]
 
-    def _fitting(self, runs: list[_Run], room: int) -> tuple[list[_Run], list[_Run]]:
+    def _fitting(self, runs: list[_Run], room: int, head: int) -> tuple[list[_Run], list[_Run]]:
         kept: list[_Run] = []
         rest: list[_Run] = []
         for run in runs:
             size = run.end - run.start
-            if size <= room and (not rest or size <= _SCRAP):
+            if (size <= room and (not rest or size <= _SCRAP)) or run.start <= head < run.end:
                 kept.append(run)
                 room -= size
             else:
@@ -137,17 +137,18 @@ class Layout:
         start, end = loose[0].start, loose[-1].end
         size = self.limits.max_bytes
         if end - start <= size:
-            spans = [(start, end)]
-        else:
-            spans = split_span(self.data, start, end, [(piece.start, piece.depth) for piece in loose], size)
-        return [self._run(unit, span, loose) for span in self._trimmed(spans)]
+            start, end = trim(self.data, start, end)
+            return [self._run(unit, start, end, loose)] if end > start else []
+        spans = split_span(self.data, start, end, [(piece.start, piece.depth) for piece in loose], size)
+        starts = [piece.start for piece in loose]
+        return [
+            self._run(unit, low, high, loose[bisect_left(starts, low) : bisect_left(starts, high)])
+            for low, high in self._trimmed(spans)
+        ]
 
-    def _run(self, unit: Unit, span: tuple[int, int], loose: list[Piece]) -> _Run:
-        start, end = span
-        low = bisect_left(loose, start, key=lambda piece: piece.start)
-        high = bisect_left(loose, end, key=lambda piece: piece.start)
-        names = [piece.name for piece in loose[low:high] if piece.name and piece.name != "_"]
-        kinds = frozenset(piece.kind for piece in loose[low:high] if piece.kind) if names else self.plain
+    def _run(self, unit: Unit, start: int, end: int, loose: list[Piece]) -> _Run:
+        names = [piece.name for piece in loose if piece.name and piece.name != "_"]
+        kinds = frozenset([piece.kind for piece in loose if piece.kind]) if names else self.plain
         return _Run(start, end, unit.scope, names, kinds)
 
     def _packed(self, unit: Unit, runs: list[_Run]) -> list[Chunk]:
@@ -175,10 +176,13 @@ class Layout:
         kinds = frozenset().union(*(run.kinds for run in group))
         kind = next(iter(kinds)) if len(kinds) == 1 else ""
         fits = kind in _PLURAL or len(names) == 1
-        return self._chunk(kind if kind and fits else self.grammar.fills or unit.kind, _joined(names, self.grammar.joint), parts)
+        return self._chunk(
+            kind if kind and fits else self.grammar.fills or unit.kind, _joined(names, self.grammar.joint), parts
+        )
 
     def _trimmed(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        return [trim(self.data, start, end) for start, end in spans if has_ink(self.data, start, end)]
+        trimmed = [trim(self.data, start, end) for start, end in spans]
+        return [(start, end) for start, end in trimmed if end > start]
 
     def _chunk(self, kind: str, symbol: str, parts: list[tuple[int, int]]) -> Chunk:
         number = self.lines.number

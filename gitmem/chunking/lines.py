@@ -5,7 +5,7 @@ from bisect import bisect_left
 from typing import Final
 
 _FEED: Final = re.compile(b"\n")
-_INK: Final = re.compile(rb"[^\s\x00]")
+_INK: Final = re.compile(rb"\S")
 _BLANK_START: Final = re.compile(rb"(?:[ \t\r\f\v]*\n)+")
 
 

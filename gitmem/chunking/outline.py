@@ -175,11 +175,9 @@ class _Walk:
             return False
         if last.unit is not None:
             last.unit.nodes.append(found.node)
-            if last.unit.kind != found.kind and found.shape != SOFT:
-                last.unit.kind, last.unit.shape = found.kind, found.shape
             return True
         if found.shape == SOFT:
-            return False
+            return True
         self.out.pop()
         self._take_unit(found.node, found, last.depth)
         self.out[-1].start = last.start

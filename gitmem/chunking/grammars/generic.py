@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from gitmem.chunking.grammar import INSIDE, LEAF, Grammar, Node, Rule, box, leaf, make_grammar, soft, space
-from gitmem.chunking.names import named
+from gitmem.chunking.names import named, text_of
 from gitmem.chunking.parse import language_nodes
 
 _TAIL: Final = (
@@ -34,6 +34,7 @@ _KINDS: Final = {"structure": "struct", "record": "struct", "union": "struct", "
                  "extension": "impl", "entity": "class", "architecture": "class", "enumeration": "enum"}  # fmt: skip
 _SPACES: Final = frozenset({"namespace", "package", "module"})
 _SOFT: Final = frozenset({"type", "input", "schema", "model", "typedef", "newtype", "data", "resource"})
+_CALLED: Final = ("name", "identifier", "symbol")
 _DEFINES: Final = ("definition", "declaration", "_def", "_decl", "_item", "defun", "statement", "function", "procedure")
 
 
@@ -51,11 +52,14 @@ def make_generic(language: str) -> Grammar:
 
 
 def _name(node: Node, data: bytes) -> str:
-    """The name, or that of the first clause inside."""
+    """The name, what is called a name or an identifier, or that of the first clause inside."""
     for _ in range(3):
         name = named(node, data)
         if name or not node.named_child_count:
             return name
+        called = next((child for child in node.named_children[:6] if child.type.endswith(_CALLED)), None)
+        if called is not None:
+            return text_of(called, data)
         node = node.named_children[0]
     return ""
 
@@ -67,8 +71,8 @@ def _guess(name: str) -> Rule | None:
     if found and not _NOT.search(name) and (name.endswith(_DEFINES) or name in _KINDS):
         kind = found["kind"]
         if kind in _SPACES:
-            return space("module")
+            return space("module", _name)
         if kind in _SOFT:
-            return soft("type")
-        return box(_KINDS.get(kind, kind))
+            return soft("type", _name)
+        return box(_KINDS.get(kind, kind), _name)
     return Rule(INSIDE) if _LOOKED_THROUGH.search(name) else None

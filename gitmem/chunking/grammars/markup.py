@@ -18,7 +18,7 @@ def _element(node: Node, data: bytes) -> Found | None:
     opening = data[start : min(end, start + 400)].partition(b">")[0]
     found = _ID.search(opening)
     name = found[1] if found else b""
-    if not name and end - start >= 200:
+    if not name and end - start >= 200 and tag and tag[1].lower() not in (b"html", b"body"):
         heading = _HEADING.search(data, start, min(end, start + 600))
         name = b" ".join(_MARKUP.sub(b"", heading[1]).split()) if heading else b""
     if not name and tag and tag[1].lower() in (b"script", b"style", b"template", b"head"):

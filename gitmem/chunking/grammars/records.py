@@ -19,7 +19,9 @@ def _block(node: Node, data: bytes) -> str:
 
 _toml_key = from_child("bare_key", "dotted_key", "quoted_key")
 GRAMMARS: Final = {
-    "json": make_grammar("json", {"pair": soft("property", _key)}, inside="object array", fills="property", methods=False),
+    "json": make_grammar(
+        "json", {"pair": soft("property", _key)}, inside="object array", fills="property", methods=False
+    ),
     "yaml": make_grammar(
         "yaml",
         {"block_mapping_pair": soft("property", _key)},

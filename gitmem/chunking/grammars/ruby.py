@@ -16,7 +16,7 @@ def _call(node: Node, data: bytes) -> Found | None:
     if arguments is not None and arguments.named_child_count == 1:
         inner = arguments.named_children[0]
         if inner.type in ("method", "singleton_method"):
-            return Found(LEAF, "method", named(inner, data), inner)
+            return Found(LEAF, "function", named(inner, data), inner)
     return None
 
 
@@ -37,9 +37,9 @@ GRAMMARS: Final = {
         {
             "module": box("module", _scoped),
             "class": box("class", _scoped),
-            "method": leaf("method"),
-            "singleton_method": leaf("method"),
-            "alias": soft("method", from_field("name")),
+            "method": leaf("function"),
+            "singleton_method": leaf("function"),
+            "alias": soft("function", from_field("name")),
             "call": ask(_call),
             "assignment": ask(_constant),
         },

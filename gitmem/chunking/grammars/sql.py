@@ -6,10 +6,10 @@ from gitmem.chunking.grammar import LEAF, SOFT, Found, Node, ask, make_grammar
 from gitmem.chunking.names import text_of
 
 _KINDS: Final = {"create_table": "type", "create_view": "type", "create_materialized_view": "type",
-                 "create_type": "type", "create_function": "function", "create_procedure": "function", "create_trigger": "function",
-                 "create_index": "constant", "create_schema": "namespace", "create_sequence": "constant",
-                 "alter_table": "type", "create_extension": "constant", "create_role": "constant",
-                 "create_database": "constant", "create_policy": "constant"}  # fmt: skip
+                 "create_type": "type", "create_function": "function", "create_procedure": "function",
+                 "create_trigger": "function", "create_index": "constant", "create_schema": "namespace",
+                 "create_sequence": "constant", "alter_table": "type", "create_extension": "constant",
+                 "create_role": "constant", "create_database": "constant", "create_policy": "constant"}  # fmt: skip
 
 
 def _statement(node: Node, data: bytes) -> Found | None:

@@ -29,6 +29,8 @@ _UNITS: Final = {
     "function_statement": soft("function", _head),
 }
 GRAMMARS: Final = {
-    name: make_grammar(name, _UNITS, leads="comment js_comment", inside="block", fills="section", methods=False, joint=" ")
+    name: make_grammar(
+        name, _UNITS, leads="comment js_comment", inside="block", fills="section", methods=False, joint=" "
+    )
     for name in ("css", "scss")
 }

@@ -1,0 +1,82 @@
+"""File names and first lines to languages."""
+
+import subprocess
+import sys
+
+import pytest
+
+from gitmem.chunking.languages import language_from_head, language_of
+
+
+@pytest.mark.parametrize(
+    ("path", "language"),
+    [
+        ("a/b.py", "python"),
+        ("x.PYI", "python"),
+        ("a.mjs", "javascript"),
+        ("a.d.ts", "typescript"),
+        ("a.tsx", "tsx"),
+        ("A.java", "java"),
+        ("a.h", "c"),
+        ("a.hpp", "cpp"),
+        ("a.C", "cpp"),
+        ("a.c", "c"),
+        ("a.R", "r"),
+        ("a.md", "markdown"),
+        ("a.txt", "text"),
+        ("a.rst", "text"),
+        ("a.log", "text"),
+        ("a.unheard-of", "text"),
+        ("CMakeLists.txt", "cmake"),
+        ("src/Makefile", "make"),
+        ("Makefile.in", "make"),
+        ("Dockerfile", "dockerfile"),
+        ("Dockerfile.dev", "dockerfile"),
+        ("Gemfile", "ruby"),
+        ("Rakefile", "ruby"),
+        (".bashrc", "bash"),
+        ("BUILD.bazel", "starlark"),
+        ("go.mod", "gomod"),
+        ("main.tf", "terraform"),
+        ("config.yaml.j2", "yaml"),
+        ("a.vue", "vue"),
+        ("a.proto", "proto"),
+        ("LICENSE", "text"),
+        ("bin/run", ""),
+        (".hidden", ""),
+        ("", ""),
+    ],
+)
+def test_a_name_tells_the_language(path: str, language: str) -> None:
+    assert language_of(path) == language
+
+
+@pytest.mark.parametrize(
+    ("head", "language"),
+    [
+        (b"#!/bin/sh\n", "bash"),
+        (b"#! /usr/bin/env python3.11\n", "python"),
+        (b"#!/usr/bin/env -S node --test\n", "javascript"),
+        (b"\xef\xbb\xbf#!/usr/bin/ruby -w\n", "ruby"),
+        (b"#!/opt/unheard/of\n", "text"),
+        (b"<?php echo 1;", "php"),
+        (b'<?xml version="1.0"?>', "xml"),
+        (b"<!DOCTYPE HTML>\n", "html"),
+        (b"# -*- mode: python -*-\n", "python"),
+        (b"// -*- C++ -*-\n", "cpp"),
+        (b"# vim: set ft=ruby :\n", "ruby"),
+        (b"hello\n", "text"),
+        (b"", "text"),
+        (b"\x00\xff", "text"),
+    ],
+)
+def test_the_first_lines_tell_the_language(head: bytes, language: str) -> None:
+    assert language_from_head(head) == language
+
+
+def test_asking_for_a_language_loads_no_parser() -> None:
+    code = (
+        "import sys, gitmem.chunking, gitmem.chunking.languages, gitmem.chunking.limits, gitmem.chunking.chunk;"
+        "sys.exit(any(name.startswith('tree_sitter') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,97 @@
+"""Input made to hurt: it falls back to windows, within a bound of processor time, and loses nothing."""
+
+import random
+import time
+
+import pytest
+
+from gitmem.chunking.chunk import chunk_blob
+from gitmem.chunking.limits import ChunkLimits
+from gitmem.types import ChunkedBlob
+from tests.chunking.coverage_check import assert_sound
+
+
+def chunk_within(data: bytes, language: str, limits: ChunkLimits) -> ChunkedBlob:
+    """Chunk, allowing the parse its seconds and the rest as many again, in processor time."""
+    started = time.thread_time()
+    blob = chunk_blob(data, language, limits)
+    assert time.thread_time() - started < limits.parse_seconds + 10
+    return blob
+
+
+def noise(size: int) -> bytes:
+    return bytes(random.Random(7).choices(range(1, 256), k=size))
+
+
+@pytest.mark.parametrize("language", ["json", "python", "javascript", "c"])
+def test_a_million_brackets_are_not_parsed(language: str) -> None:
+    data = b"[\n" * 1_000_000
+    blob = chunk_within(data, language, ChunkLimits())
+    assert not blob.parsed
+    assert "deep" in blob.note
+    assert_sound(data, blob)
+
+
+def test_a_line_of_ten_megabytes_is_not_parsed() -> None:
+    data = b"let a=1;" * 1_300_000
+    blob = chunk_within(data, "javascript", ChunkLimits())
+    assert not blob.parsed
+    assert blob.note == "too large to parse"
+    assert len(blob.chunks) <= ChunkLimits().max_chunks
+
+
+def test_a_minified_script_is_not_parsed() -> None:
+    data = b"function a(b){return b+1};" * 4000
+    blob = chunk_within(data, "javascript", ChunkLimits())
+    assert not blob.parsed
+    assert blob.note == "a line too long to parse"
+    assert_sound(data, blob)
+
+
+def test_a_parse_that_takes_too_long_falls_back_to_windows() -> None:
+    data = b"".join(b"value_%d = compute(%d)\n" % (i, i) for i in range(60_000))
+    blob = chunk_within(data, "python", ChunkLimits(parse_seconds=0.001))
+    assert not blob.parsed
+    assert blob.note == "took too long to parse"
+    assert_sound(data, blob)
+
+
+def test_after_a_parse_was_stopped_the_next_one_is_whole() -> None:
+    data = b"".join(b"value_%d = compute(%d)\n" % (i, i) for i in range(60_000))
+    chunk_blob(data, "python", ChunkLimits(parse_seconds=0.001))
+    blob = chunk_blob(b"def f():\n    pass\n", "python")
+    assert [chunk.symbol for chunk in blob.chunks] == ["f"]
+
+
+@pytest.mark.parametrize("language", ["python", "cpp", "haskell", "ruby", "html"])
+def test_noise_is_covered_whatever_it_is_called(language: str) -> None:
+    data = noise(200_000)
+    assert_sound(data, chunk_within(data, language, ChunkLimits(parse_seconds=0.5)))
+
+
+@pytest.mark.parametrize(
+    ("language", "opening", "closing"),
+    [
+        ("python", "class A:\n", ""),
+        ("java", "class A {\n", "}\n"),
+        ("javascript", "function f() {\n", "}\n"),
+        ("html", "<div id='a'>\n", "</div>\n"),
+        ("json", '{"a":\n', "}\n"),
+        ("cpp", "namespace a {\n", "}\n"),
+    ],
+)
+def test_nesting_without_end_neither_recurses_nor_loses_lines(language: str, opening: str, closing: str) -> None:
+    depth = 3000
+    if language == "python":
+        text = "".join(" " * level + opening for level in range(300)) + " " * 300 + "x = 1\n"
+    else:
+        text = opening * depth + closing * depth
+    data = text.encode()
+    assert_sound(data, chunk_within(data, language, ChunkLimits()))
+
+
+def test_repetition_is_bounded_by_the_chunk_cap() -> None:
+    data = b"def f(): pass\n" * 70_000
+    blob = chunk_within(data, "python", ChunkLimits())
+    assert len(blob.chunks) <= ChunkLimits().max_chunks + 1
+    assert_sound(data, blob)
