@@ -51,6 +51,15 @@ def _write_all(handle: int, parts: Iterable[bytes | memoryview]) -> None:
             rest = rest[os.write(handle, rest) :]
 
 
+def sync_file(path: Path) -> None:
+    """Make the bytes of a file that somebody else wrote durable."""
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def sync_folder(path: Path) -> None:
     """Make the names inside a folder durable, where the system can."""
     if os.name == "nt":
@@ -70,7 +79,7 @@ def read_file(path: Path, limit: int | None = None) -> bytes | None:
         return None
     except OSError as problem:
         raise unreadable(path, problem) from problem
-    with open(handle, "rb") as file:
+    with os.fdopen(handle, "rb") as file:
         return file.read() if limit is None else file.read(limit)
 
 

@@ -1,4 +1,4 @@
-"""The words every layer shares: chunks of blobs and the outcomes of looking at a blob. Nothing here reads or computes."""
+"""The words every layer shares: chunks of blobs, and what chunking made of a blob. Nothing here computes."""
 
 from typing import Final, NamedTuple
 

@@ -24,7 +24,7 @@ from gitmem.store.manifest import Manifest, find_manifest
 if TYPE_CHECKING:
     from gitmem.store.snapshot import Snapshot
 
-_TOKEN: Final = "gitmem-token"
+_MARK: Final = "gitmem-made-here"
 _EXCLUDE: Final = f"/{INDEX_NAME}/"
 _RETRIES: Final = 3
 
@@ -59,9 +59,9 @@ def find_index(workspace: Workspace) -> Manifest | None:
     """
     if not require_own_folder(workspace.paths.root):
         return None
-    _require_untracked(workspace)
-    inside = read_file(workspace.paths.root / _TOKEN, 64)
-    outside = read_file(workspace.location.common_dir / _TOKEN, 64)
+    require_untracked(workspace)
+    inside = read_file(workspace.paths.root / _MARK, 64)
+    outside = read_file(workspace.location.common_dir / _MARK, 64)
     if inside is None and not workspace.paths.manifest.exists():
         return None
     if inside is None or inside != outside:
@@ -83,12 +83,12 @@ def require_index(workspace: Workspace) -> Manifest:
 def create_index(workspace: Workspace) -> bool:
     """Make the index folder, hidden from git; False where it stands already. Raises UnsafeIndex, StorageFailed."""
     paths = workspace.paths
-    _require_untracked(workspace)
+    require_untracked(workspace)
     fresh = not require_own_folder(paths.root)
     make_folder(paths.root)
-    token_file = workspace.location.common_dir / _TOKEN
+    token_file = workspace.location.common_dir / _MARK
     outside = read_file(token_file, 64)
-    inside = read_file(paths.root / _TOKEN, 64)
+    inside = read_file(paths.root / _MARK, 64)
     if inside is not None and inside != outside:
         raise UnsafeIndex(
             f"`{paths.root}` was not made by gitmem in this repository",
@@ -104,7 +104,7 @@ def create_index(workspace: Workspace) -> bool:
         token = outside or secrets.token_hex(16).encode()
         if outside is None:
             write_atomic(token_file, [token])
-        write_atomic(paths.root / _TOKEN, [token])
+        write_atomic(paths.root / _MARK, [token])
     if workspace.beside:
         add_exclude(workspace.location, _EXCLUDE)
     return fresh
@@ -121,7 +121,8 @@ def _require_empty_but_ours(paths: IndexPaths) -> None:
         )
 
 
-def _require_untracked(workspace: Workspace) -> None:
+def require_untracked(workspace: Workspace) -> None:
+    """Refuse an index folder that git tracks. Raises UnsafeIndex."""
     if workspace.beside and workspace.location.worktree and tracked(workspace.location, INDEX_NAME):
         raise UnsafeIndex(
             f"`{INDEX_NAME}` is tracked by git in this repository, so gitmem does not read it",
@@ -134,7 +135,7 @@ def remove_index(workspace: Workspace) -> bool:
     found = require_own_folder(workspace.paths.root)
     if found:
         remove_tree(workspace.paths.root)
-    remove_file(workspace.location.common_dir / _TOKEN)
+    remove_file(workspace.location.common_dir / _MARK)
     excluded = workspace.beside and remove_exclude(workspace.location, _EXCLUDE)
     return found or excluded
 

@@ -85,7 +85,8 @@ def main() -> None:
     parser.add_argument("source", type=Path)
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parent)
     options = parser.parse_args()
-    found = {item.name: numpy_helper.to_array(item) for item in onnx.load(options.source / "model.onnx").graph.initializer}
+    trained = onnx.load(options.source / "model.onnx").graph.initializer
+    found = {item.name: numpy_helper.to_array(item) for item in trained}
     table, scale = found["table"].astype(np.int8), found["scale"].astype("<f4")
     target = options.out / "model.onnx"
     target.write_bytes(build_graph(table, scale).SerializeToString(deterministic=True))

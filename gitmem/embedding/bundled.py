@@ -80,7 +80,7 @@ class BundledEncoder:
         ids = np.fromiter(bag, np.int64, len(bag))
         weights = np.fromiter(bag.values(), np.float32, len(bag)) * scale[ids]
         vector = weights @ table[ids].astype(np.float32)
-        return vector / max(float(np.linalg.norm(vector)), 1e-6)  # type: ignore[no-any-return]
+        return vector / max(float(np.linalg.norm(vector)), 1e-6)
 
     def _weigh(self, text: Text) -> dict[int, float]:
         counts: Counter[int] = Counter()
@@ -93,7 +93,9 @@ class BundledEncoder:
     @cached_property
     def _pieces(self) -> Pieces:
         data = read_file(self._folder / "tokenizer.json")
-        self._require(data is not None and zlib.crc32(data) == self._expected("tokenizer.json")["crc32"], "tokenizer.json")
+        self._require(
+            data is not None and zlib.crc32(data) == self._expected("tokenizer.json")["crc32"], "tokenizer.json"
+        )
         assert data is not None
         return Pieces(data)
 
@@ -103,9 +105,10 @@ class BundledEncoder:
 
         mapped = map_file(self._folder / "model.onnx")
         self._require(mapped is not None and zlib.crc32(mapped) == self._expected("model.onnx")["crc32"], "model.onnx")
+        assert mapped is not None
         rows, width = int(self._card["vocabulary"]), self.dimensions
-        table = np.frombuffer(mapped, np.int8, rows * width, int(self._card["table_offset"])).reshape(rows, width)  # type: ignore[call-overload]
-        scale = np.frombuffer(mapped, "<f4", rows, int(self._card["scale_offset"]))  # type: ignore[call-overload]
+        table = np.frombuffer(mapped, np.int8, rows * width, int(self._card["table_offset"])).reshape(rows, width)
+        scale = np.frombuffer(mapped, "<f4", rows, int(self._card["scale_offset"]))
         return table, scale
 
     @cached_property

@@ -8,6 +8,7 @@ from collections import defaultdict
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gitmem.paths import IndexPaths
 from gitmem.store.manifest import Manifest, SegmentEntry
@@ -21,7 +22,9 @@ def compact(paths: IndexPaths, manifest: Manifest) -> Manifest:
     """Join segments where a class has grown too full; the manifest returned is not yet written."""
     while group := _find_group(manifest.segments):
         opened = [segment for entry in group if (segment := find_segment(paths.segments, entry))]
-        joined = write_segment(paths.segments, without_repeats(concatenate([segment.load_rows() for segment in opened])))
+        joined = write_segment(
+            paths.segments, without_repeats(concatenate([segment.load_rows() for segment in opened]))
+        )
         names = {entry.name for entry in group}
         manifest = manifest.with_segments([*(entry for entry in manifest.segments if entry.name not in names), joined])
     return manifest
@@ -52,7 +55,9 @@ def without_repeats(rows: Rows) -> Rows:
     return select_blobs(rows, keep)
 
 
-def rewrite_without(paths: IndexPaths, entry: SegmentEntry, segment: Segment, keep: "np.ndarray") -> SegmentEntry | None:  # type: ignore[type-arg]
+def rewrite_without(
+    paths: IndexPaths, entry: SegmentEntry, segment: Segment, keep: "NDArray[np.bool_]"
+) -> SegmentEntry | None:
     """The segment with only the blobs marked in `keep`: itself, a new one, or None where nothing is left."""
     if keep.all():
         return entry

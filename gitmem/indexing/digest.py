@@ -15,7 +15,6 @@ from gitmem.types import KINDS, Chunk
 from gitmem.words import Text, count_identifiers, terms_of
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 _KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}

@@ -35,4 +35,3 @@ def missing_blobs(view: View, snapshot: Snapshot, *, retry: bool = False) -> lis
     places = np.flatnonzero(wanted)
     _, first = np.unique(view.keys[places], return_index=True)
     return [Wanted(view.oid(entry), view.language(entry)) for entry in places[np.sort(first)].tolist()]
-

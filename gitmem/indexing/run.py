@@ -72,7 +72,7 @@ class Run:
         publish: bool = True,
         report: Callable[[Progress], None] = lambda _: None,
     ) -> RunResult:
-        """Index the wanted blobs. Unless `publish` is off, every new segment is named by the manifest on disk at once."""
+        """Index the wanted blobs. With `publish`, every new segment is named by the manifest on disk at once."""
         result = RunResult(manifest)
         progress = Progress(len(wanted))
         waiting: list[Rows] = []
@@ -209,7 +209,9 @@ def _load_rows(part: dict[str, Any], keys: list[tuple[bytes, str]]) -> Rows:
         for name, kind in COLUMNS.items()
     }
     vectors = np.frombuffer(part["vectors"], np.int8).reshape(-1, part["dimensions"])
-    return Rows(blobs, columns, part["symbols"], vectors, {name: _load_postings(part["postings"][name]) for name in FIELDS})
+    return Rows(
+        blobs, columns, part["symbols"], vectors, {name: _load_postings(part["postings"][name]) for name in FIELDS}
+    )
 
 
 def _load_postings(packed: tuple[list[bytes], bytes, bytes, bytes]) -> Postings:

@@ -78,7 +78,7 @@ def search(
     fused = _fuse(dense, words, mode, fusion)
     columns = read_columns(scope.snapshot)
     found = [
-        _candidate(scope, columns, row, *parts) for row, *parts in zip(rows.tolist(), dense, words, fused, strict=True)
+        load_candidate(scope, columns, row, *parts) for row, *parts in zip(rows.tolist(), dense, words, fused, strict=True)
     ]
     features = rank(query, found, lexical.idf)
     scores = combine(features, WEIGHTS)
@@ -87,7 +87,7 @@ def search(
                int(columns.line[item.row]), float(score))
         for place, (item, score) in enumerate(zip(found, scores, strict=True))
     ]  # fmt: skip
-    return [_hit(scope, columns, found[place], score, features[place]) for place, score in select(scored, limit)]
+    return [load_hit(scope, columns, found[place], score, features[place]) for place, score in select(scored, limit)]
 
 
 def _candidates(
@@ -109,7 +109,8 @@ def _best(scores: NDArray[np.float32], keep: int) -> NDArray[np.int64]:
     if len(positive) <= keep:
         return positive
     limit = np.partition(scores[positive], -keep)[-keep]
-    return positive[scores[positive] >= limit]
+    best: NDArray[np.int64] = positive[scores[positive] >= limit]
+    return best
 
 
 def _fuse(dense: NDArray[np.float32], words: NDArray[np.float32], mode: str, fusion: str) -> NDArray[np.float32]:
@@ -120,7 +121,8 @@ def _fuse(dense: NDArray[np.float32], words: NDArray[np.float32], mode: str, fus
     return fuse_zscores(dense, words, FUSION_WEIGHTS)
 
 
-def _candidate(scope: Scope, columns: Columns, row: int, dense: float, lexical: float, fused: float) -> Candidate:
+def load_candidate(scope: Scope, columns: Columns, row: int, dense: float, lexical: float, fused: float) -> Candidate:
+    """What ranking needs to know of a row."""
     segment, own = scope.snapshot.locate(row)
     path = path_text(scope.view.paths[scope.entry_of[row]])
     return Candidate(
@@ -128,7 +130,8 @@ def _candidate(scope: Scope, columns: Columns, row: int, dense: float, lexical: 
     )
 
 
-def _hit(scope: Scope, columns: Columns, found: Candidate, score: float, features: Mapping[str, float]) -> Hit:
+def load_hit(scope: Scope, columns: Columns, found: Candidate, score: float, features: Mapping[str, float]) -> Hit:
+    """A ranked row as a result."""
     row = found.row
     entry = int(scope.entry_of[row])
     segment, own = scope.snapshot.locate(row)

@@ -11,7 +11,10 @@ _TEST: Final = re.compile(
     r"|(^|/)(test_[^/]*|[^/]*[_.-](test|tests|spec|specs|bench)|conftest|[^/]*(Test|Tests|TestCase|Spec|IT))\.\w+$"
 )
 _EXAMPLE: Final = re.compile(r"(^|/)(examples?|samples?|demos?|tutorials?|docs?_src|benchmarks?|bench)(/|$)", re.I)
-_DOCUMENT: Final = re.compile(r"(^|/)(docs?|documentation|changelogs?|man)(/|$)|\.(md|rst|adoc|txt|mdx)$|(^|/)(CHANGELOG|CHANGES|HISTORY|NEWS|AUTHORS|LICENSE)", re.I)
+_DOCUMENT: Final = re.compile(
+    r"(^|/)(docs?|documentation|changelogs?|man)(/|$)|\.(md|rst|adoc|txt|mdx)$|(^|/)(CHANGELOG|CHANGES|HISTORY|NEWS|AUTHORS|LICENSE)",
+    re.I,
+)
 _ASIDE: Final = re.compile(
     r"(^|/)(vendor|third[_-]?party|external|deps|compat|_?legacy|deprecated|polyfills?|shims?|generated|gen|migrations|locales?|i18n)(/|$)"
     r"|(^|/)[^/]*(_compat|compat|\.d|\.gen|_generated|\.generated)\.\w+$",

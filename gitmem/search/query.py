@@ -26,7 +26,7 @@ class Query:
     """A parsed question.
 
     `terms` are what the lexical index is asked, `names` the identifiers that may be meant as symbols, each split into
-    its qualified parts in lower case, `paths` the path fragments it mentions, `bare` whether it is nothing but a symbol.
+    its qualified parts in lower case, `paths` the path fragments it mentions, `bare` whether it is only a symbol.
     """
 
     text: Text
@@ -48,7 +48,7 @@ def parse_query(question: str) -> Query:
 
 def _names(question: str, bare: bool) -> tuple[tuple[str, ...], ...]:
     """Identifiers written like code: qualified, in camel or snake case, in capitals, or all there is."""
-    found = {}
+    found: dict[tuple[str, ...], None] = {}
     for match in _SYMBOL.finditer(question):
         parts = tuple(part.lower() for part in _SEPARATOR.split(match.group()) if part)
         first_word = match.start() == 0 and not bare

@@ -1,4 +1,4 @@
-"""From scored candidates to the list that is shown: overlaps collapsed, repeats of a file damped, ties settled. Pure."""
+"""From scored candidates to the list shown: overlaps collapsed, repeats of a file damped, ties settled. Pure."""
 
 import heapq
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""The files under `.gitmem/`: segments, manifest, views, graph. One writer, many readers; all of it can be made anew."""
+"""The files under `.gitmem/`: segments, manifest, views, graph. One writer, many readers; all can be made anew."""

@@ -39,9 +39,7 @@ def build_container(magic: bytes, fields: Mapping[str, Any], sections: Mapping[s
     places, offset, body = {}, 0, []
     for name, data in sections.items():
         view = memoryview(data).cast("B")
-        sums = b"".join(
-            zlib.crc32(view[at : at + BLOCK]).to_bytes(4, "little") for at in range(0, len(view), BLOCK)
-        )
+        sums = b"".join(zlib.crc32(view[at : at + BLOCK]).to_bytes(4, "little") for at in range(0, len(view), BLOCK))
         places[name] = [offset, len(view), sums]
         gap = -len(view) % _ALIGN
         body += [view, bytes(gap)]
@@ -156,9 +154,13 @@ def _require_version(path: Path, version: int) -> None:
             hint="upgrade gitmem, or `gitmem index --full` with this version to build the index anew",
         )
     if version < OLDEST_READ:
-        raise OldFormat(f"`{path}` has format {version}, this gitmem reads from {OLDEST_READ}", hint="run `gitmem index`")
+        raise OldFormat(
+            f"`{path}` has format {version}, this gitmem reads from {OLDEST_READ}", hint="run `gitmem index`"
+        )
 
 
 def damaged(path: Path, reason: str) -> DamagedFile:
     """The error for a file that is not what was written."""
-    return DamagedFile(f"`{path}` is damaged: {reason}", hint="run `gitmem index`; it rebuilds what is missing from git")
+    return DamagedFile(
+        f"`{path}` is damaged: {reason}", hint="run `gitmem index`; it rebuilds what is missing from git"
+    )

@@ -23,7 +23,7 @@ def blob_keys(oids: NDArray[np.uint8], codes: NDArray[np.uint16], languages: Seq
 
 
 def match_keys(wanted: NDArray[np.uint64], offered: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """For each wanted key its place among the offered ones (the last, where it is offered twice), -1 where it is not."""
+    """For each wanted key its place among the offered ones (the last, where it is offered twice), else -1."""
     if not len(offered):
         return np.full(len(wanted), -1, np.int64)
     order = np.argsort(offered, kind="stable")

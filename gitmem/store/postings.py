@@ -31,7 +31,9 @@ def posting_sections(field: str, postings: Postings, place: str) -> dict[str, Bu
     flag = 1 << (8 * np.dtype(place).itemsize - 1)
     repeats = np.concatenate([[0], np.cumsum(repeated)])
     blocks = [
-        _build_block(terms[at : at + BLOCK_TERMS], bounds[at:].tolist(), repeats[bounds[at : at + BLOCK_TERMS + 1]].tolist())
+        _build_block(
+            terms[at : at + BLOCK_TERMS], bounds[at:].tolist(), repeats[bounds[at : at + BLOCK_TERMS + 1]].tolist()
+        )
         for at in range(0, len(terms), BLOCK_TERMS)
     ]
     return {
@@ -123,7 +125,8 @@ class PostingList:
 
     @cached_property
     def _block_at(self) -> list[int]:
-        return checked_bounds(self._file, f"{self._field}.block_at", len(self._terms)).tolist()
+        bounds: list[int] = checked_bounds(self._file, f"{self._field}.block_at", len(self._terms)).tolist()
+        return bounds
 
     @cached_property
     def _posting_at(self) -> NDArray[np.uint32]:

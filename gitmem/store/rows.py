@@ -66,7 +66,9 @@ def concatenate(batches: Sequence[Rows]) -> Rows:
         [key for batch in batches for key in batch.blobs.keys],
         [language for batch in batches for language in batch.blobs.languages],
         np.concatenate([batch.blobs.outcomes for batch in batches]),
-        np.concatenate([batch.blobs.first[:-1] + base for batch, base in zip(batches, bases, strict=False)] + [bases[-1:]]),
+        np.concatenate(
+            [batch.blobs.first[:-1] + base for batch, base in zip(batches, bases, strict=False)] + [bases[-1:]]
+        ),
     )
     return Rows(
         blobs,

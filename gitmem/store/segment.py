@@ -5,6 +5,7 @@ asked for are touched. A segment holds at most 32,768 rows, so that a posting ta
 """
 
 import hashlib
+import itertools
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -182,7 +183,7 @@ class Segment:
         return Rows(
             blobs,
             {name: self.column(name) for name in COLUMNS},
-            [symbols[start:end] for start, end in zip(at, at[1:], strict=False)],
+            [symbols[start:end] for start, end in itertools.pairwise(at)],
             np.frombuffer(self._file["vectors"].all(), np.int8).reshape(self.rows, self.dimensions),
             {name: postings.load() for name, postings in self._postings.items()},
         )

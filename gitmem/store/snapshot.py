@@ -7,6 +7,7 @@ makes it anew.
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from gitmem.store.keys import match_keys
 from gitmem.store.manifest import Manifest
 from gitmem.store.segment import Segment, find_segment
 from gitmem.store.view import INDEXED, View
+
+_MIX: Final = 0x9E3779B97F4A7C15
 
 
 class Snapshot:
@@ -76,6 +79,26 @@ class Snapshot:
         """Keys of all blobs."""
         return np.concatenate([segment.keys for segment in self.segments]) if self.segments else np.zeros(0, np.uint64)
 
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector; 0 in an empty index."""
+        return self.segments[0].dimensions if self.segments else 0
+
+    @cached_property
+    def row_keys(self) -> NDArray[np.uint64]:
+        """A 64-bit key of (blob, language, place in the blob) for each row, the same in every generation."""
+        sizes = np.diff(self.blob_first)
+        place = np.arange(self.rows) - np.repeat(self.blob_first[:-1], sizes)
+        return np.repeat(self.blob_keys, sizes) + (place.astype(np.uint64) + np.uint64(1)) * np.uint64(_MIX)
+
+    def unit_vectors(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The vectors of some rows at full scale, [len(rows), dimensions]."""
+        vectors = np.zeros((len(rows), self.dimensions), np.float32)
+        for segment, own, places in self.split(rows):
+            scales = segment.column("scale")[own].astype(np.float32)
+            vectors[places] = segment.vectors(own) * scales[:, None]
+        return vectors
+
     @cached_property
     def blob_outcomes(self) -> NDArray[np.uint8]:
         """Outcomes of all blobs, as numbers of OUTCOMES."""
@@ -95,7 +118,8 @@ class Snapshot:
         if not len(hit):
             return hit
         ids = np.concatenate([segment.oids for segment in self.segments])[found[hit]]
-        return hit[(ids != view.oids[hit]).any(axis=1)]
+        differing: NDArray[np.int64] = hit[(ids != view.oids[hit]).any(axis=1)]
+        return differing
 
     def blob(self, number: int) -> tuple[Segment, int]:
         """The segment of a blob and the blob's number in it."""

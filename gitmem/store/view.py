@@ -4,6 +4,7 @@ A view is a function of the tree and of the rules for what is indexed, so its fi
 Its folder and file names are searchable by word without opening anything else.
 """
 
+import itertools
 import posixpath
 from collections import defaultdict
 from collections.abc import Sequence
@@ -152,7 +153,7 @@ class View:
         """All paths, in order."""
         at = np.frombuffer(self._file["path_at"].all(), "<u4").tolist()
         joined = bytes(self._file["paths"].all())
-        return [joined[start:end] for start, end in zip(at, at[1:], strict=False)]
+        return [joined[start:end] for start, end in itertools.pairwise(at)]
 
     def find_postings(self, field: str, term: bytes) -> NDArray[np.unsignedinteger] | None:
         """Entries whose path holds a word, ascending."""
@@ -161,11 +162,11 @@ class View:
 
     def language(self, entry: int) -> str:
         """The language asked for at an entry."""
-        return self.languages[self.language_codes[entry]]
+        return self.languages[int(self.language_codes[entry])]
 
     def oid(self, entry: int) -> str:
         """The object id of an entry, in hex."""
-        return self.oids[entry].tobytes().hex()
+        return bytes(self.oids[entry]).hex()
 
 
 def find_view(path: Path) -> View | None:

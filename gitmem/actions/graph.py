@@ -1,0 +1,51 @@
+"""Build or extend the neighbour graph of an index, beside its readers and writers."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from gitmem.fsio import writer_lock
+from gitmem.store.manifest import Manifest, find_manifest, write_manifest
+from gitmem.workspace import Workspace, open_snapshot, require_index
+
+
+def build(workspace: Workspace, report: Callable[[int, int], None] = lambda done, total: None) -> str:
+    """Bring the graph up to date; returns a sentence about what was done.
+
+    The lock is held only while the manifest takes up the new graph's name. Raises NoIndex, StorageFailed.
+    """
+    from gitmem.store.graph import build_graph, drop_graphs, find_graph, is_available, write_graph
+
+    manifest = require_index(workspace)
+    if not is_available():
+        return "hnswlib is not available for this Python; every search is exact"
+    if manifest.rows < workspace.settings.graph_threshold:
+        return f"{manifest.rows} chunks are searched exactly; a graph is built from {workspace.settings.graph_threshold} on"
+    snapshot = open_snapshot(workspace, manifest)
+    old = find_graph(workspace.paths, manifest.graph, snapshot.dimensions)
+    before = len(old.keys) if old is not None else 0
+    graph = build_graph(snapshot, old, report)
+    name = write_graph(workspace.paths, graph)
+    with writer_lock(workspace.paths.lock, wait=True):
+        newest = find_manifest(workspace.paths.manifest) or manifest
+        write_manifest(workspace.paths.manifest, _with_graph(newest, name))
+        drop_graphs(workspace.paths, name)
+    return f"the graph holds {len(graph.keys)} chunks ({len(graph.keys) - before if before else len(graph.keys)} added)"
+
+
+def is_behind(workspace: Workspace, manifest: Manifest) -> bool:
+    """Whether an index is large enough for a graph and its graph lacks more than a tenth of it."""
+    from gitmem.store.graph import is_available
+    from gitmem.store.format import find_container
+    from gitmem.errors import DamagedFile
+
+    if manifest.rows < workspace.settings.graph_threshold or not is_available():
+        return False
+    try:
+        header = find_container(workspace.paths.graph(manifest.graph), b"GITMEMGR") if manifest.graph else None
+    except DamagedFile:
+        return True
+    return header is None or int(header.fields.get("rows", 0)) < 0.9 * manifest.rows
+
+
+def _with_graph(manifest: Manifest, name: str) -> Manifest:
+    return replace(manifest, generation=manifest.generation + 1, graph=name)
