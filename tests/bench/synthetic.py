@@ -9,6 +9,7 @@ import ast
 import random
 import subprocess
 import sysconfig
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -60,7 +61,9 @@ def iter_definitions() -> Iterator[tuple[str, str]]:
 def definitions_of(text: str) -> Iterator[tuple[str, str]]:
     """Yield name and text of a module's top-level functions and classes of a usual length."""
     lines = text.splitlines()
-    for node in ast.parse(text).body:
+    with warnings.catch_warnings(action="ignore"):  # about escapes in other people's code
+        tree = ast.parse(text)
+    for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             end = node.end_lineno or node.lineno
             if LINES[0] <= end - node.lineno + 1 <= LINES[1]:
