@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from gitmem.store.snapshot import Snapshot
 
 _MARK: Final = "gitmem-made-here"
+OWN_NAMES: Final = frozenset({"segments", "views", "graph", "state", "lock", "manifest", ".gitignore", _MARK})
+"""What gitmem puts into an index folder; besides these only unfinished files that end with `.tmp`."""
+
 _EXCLUDE: Final = f"/{INDEX_NAME}/"
 _RETRIES: Final = 3
 

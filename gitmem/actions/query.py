@@ -1,7 +1,7 @@
 """Answer a question about a tree: bring what is missing into the index, search, read the hits' text."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -102,11 +102,12 @@ class Searcher:
 
         query = parse_query(request.text)
         vector = self._encoder.encode_query(query.text)
-        scope = self._scope(request)
+        scope = self.scope(request)
         fusion = self._workspace.settings.fusion
         return query, search(scope, query, vector, limit=limit, mode=request.mode, fusion=fusion)
 
-    def _scope(self, request: Request) -> "Scope":
+    def scope(self, request: Request) -> "Scope":
+        """The rows a request may find."""
         from gitmem.search.scope import Filters, Scope
 
         filters = Filters(request.include, request.exclude, request.languages, request.kinds)
@@ -117,34 +118,55 @@ class Searcher:
         return self._unfiltered
 
 
+Find = Callable[[Searcher, int], "tuple[tuple[str, ...], list[Hit]]"]
+"""Terms to mark and hits, at most the given number, best first."""
+
+
 def answer(workspace: Workspace, request: Request) -> Answer:
     """Answer one question.
 
     Raises: UsageError, UnknownRevision, NoIndex, UnsafeIndex, NewerFormat.
     """
+
+    def find(searcher: Searcher, limit: int) -> "tuple[tuple[str, ...], list[Hit]]":
+        query, hits = searcher.search(request, limit)
+        return query.terms, hits
+
+    return answer_with(workspace, request, find)
+
+
+def answer_with(workspace: Workspace, request: Request, find: Find) -> Answer:
+    """Answer by any way of finding hits: the index is opened, healed where it must be, and the hits' text read."""
     started = time.perf_counter()
     settings = workspace.settings
     limit = check_request(request, settings.search_max_limit, settings.search_default_limit)
-    manifest = require_index(workspace)
-    revision = resolve(workspace.location, request.rev or "HEAD")
     notes: list[str] = []
     try:
-        made = _search(workspace, request, revision, manifest, limit, notes)
+        manifest = require_index(workspace)
+        revision = resolve(workspace.location, request.rev or "HEAD")
+        made = _search(workspace, request, revision, manifest, limit, notes, find)
     except DamagedFile as problem:
         if not request.refresh:
             raise
         notes.append(f"{problem.message}; rebuilt")
+        revision = resolve(workspace.location, request.rev or "HEAD")
         _refresh(workspace, revision.tree, check=True)
-        made = _search(workspace, request, revision, require_index(workspace), limit, notes)
+        made = _search(workspace, request, revision, require_index(workspace), limit, notes, find)
     made.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
     return made
 
 
 def _search(
-    workspace: Workspace, request: Request, revision: Revision, manifest: Manifest, limit: int, notes: list[str]
+    workspace: Workspace,
+    request: Request,
+    revision: Revision,
+    manifest: Manifest,
+    limit: int,
+    notes: list[str],
+    find: Find,
 ) -> Answer:
     searcher = open_searcher(workspace, request, revision, manifest, notes)
-    query, hits = searcher.search(request, limit)
+    terms, hits = find(searcher, limit)
     missing = _missing_files(searcher)
     state = ViewState(
         rev=request.rev or "HEAD",
@@ -161,7 +183,7 @@ def _search(
         "generation": searcher.snapshot.manifest.generation,
         "results": len(hits),
     }
-    return Answer(request, state, query.terms, read_lines(workspace.location, hits), stats, notes)
+    return Answer(request, state, terms, read_lines(workspace.location, hits), stats, notes)
 
 
 def open_searcher(

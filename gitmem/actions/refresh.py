@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gitmem.errors import DamagedFile, NewerFormat
@@ -154,7 +154,7 @@ def _starting_point(
     snapshot = Snapshot(workspace.paths, old)
     sound = {segment.path.name for segment in snapshot.segments if not check or _is_sound(segment)}
     if len(sound) < len(old.segments):
-        kept = old.with_segments(entry for entry in old.segments if entry.name in sound)
+        kept = replace(old.with_segments(entry for entry in old.segments if entry.name in sound), views=())
         return kept, "; ".join(snapshot.lost) or "a segment failed its checksum"
     return old, ""
 

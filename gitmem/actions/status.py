@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gitmem.errors import DamagedFile, NewerFormat
+from gitmem.errors import DamagedFile
 from gitmem.git.locate import describe_head
 from gitmem.store.manifest import Manifest
 from gitmem.workspace import Workspace, find_index, open_snapshot
@@ -52,8 +52,6 @@ def read_status(workspace: Workspace) -> Status:
     status = Status(NO_INDEX, describe_head(location), location.head_commit, location.head_tree, workspace.paths.root)
     try:
         manifest = find_index(workspace)
-    except NewerFormat:
-        raise
     except DamagedFile as problem:
         status.state = NEEDS_UPDATE
         status.problems.append(problem.message)

@@ -7,15 +7,17 @@ from gitmem.cli.progress import ProgressLine
 from gitmem.cli.report import index_json, print_report
 from gitmem.cli.session import is_quiet, open_here, write_json
 from gitmem.git.locate import describe_head
+from gitmem.workspace import Workspace
 
 
 @click.command()
 @click.option("--rev", metavar="REV", default="", help="Index this commit, tag, branch or tree instead of HEAD.")
 @click.option("--full", is_flag=True, help="Embed everything again.")
 @click.option("--no-wait", is_flag=True, help="Give up where another process is writing the index.")
+@click.option("--graph", is_flag=True, help="Build or extend the neighbour graph of a large index, and wait for it.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
-def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, as_json: bool) -> int:
+def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool, as_json: bool) -> int:
     """Bring the index up to date.
 
     Only blobs that no indexed revision had before are read and embedded.
@@ -35,8 +37,18 @@ def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, as_json: bo
         tree, name = found.tree, rev
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx) or as_json) as progress:
         made = refresh(workspace, tree, full=full, wait=not no_wait, report=progress)
+    built = _build_graph(ctx, workspace) if graph else ""
     if as_json:
-        write_json(index_json(made))
+        write_json(index_json(made) | ({"graph": built} if built else {}))
     else:
         print_report(made, name)
+        if built:
+            print(f"  {built}")
     return 5 if made.problems else 0
+
+
+def _build_graph(ctx: click.Context, workspace: Workspace) -> str:
+    from gitmem.actions.graph import build
+
+    with ProgressLine("building the graph", quiet=is_quiet(ctx)) as progress:
+        return build(workspace, progress.step)

@@ -4,7 +4,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
-from gitmem.cli.text import count, duration
+from gitmem.cli.style import terminal_width
+from gitmem.cli.text import count, duration, visible
 
 if TYPE_CHECKING:
     from gitmem.indexing.run import Progress
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 REDRAW_SECONDS: Final = 0.1
 PLAIN_SECONDS: Final = 10.0
 _WIDTH: Final = 18
+_SETTLED: Final = 0.5
+"""Seconds before a rate means anything."""
 
 
 class ProgressLine:
@@ -33,24 +36,33 @@ class ProgressLine:
             sys.stderr.flush()
 
     def __call__(self, progress: "Progress") -> None:
+        self._draw(progress.blobs, progress.blobs_total, "file", progress.rows)
+
+    def step(self, done: int, total: int) -> None:
+        """The state of work that is counted in chunks alone."""
+        self._draw(done, total, "chunk", 0)
+
+    def _draw(self, done: int, total: int, unit: str, chunks: int) -> None:
         now = time.monotonic()
         if self._quiet or now - self._drawn < (REDRAW_SECONDS if self._terminal else PLAIN_SECONDS):
             return
         self._drawn, self._shown = now, True
-        line = describe(self._what, progress, now - self._started, bar=self._terminal)
-        sys.stderr.write(f"\r{line}\x1b[K" if self._terminal else f"{line}\n")
+        line = describe(done, total, unit, chunks, now - self._started, bar=self._terminal)
+        width = terminal_width() if self._terminal else 0
+        line = visible(f"{self._what}  {line}")
+        sys.stderr.write(f"\r{line[: width - 1]}\x1b[K" if self._terminal else f"{line}\n")
         sys.stderr.flush()
 
 
-def describe(what: str, progress: "Progress", seconds: float, *, bar: bool) -> str:
-    """The state of a run as one line."""
-    done = progress.blobs / max(progress.blobs_total, 1)
-    parts = [what]
-    if bar:
-        parts.append("━" * round(done * _WIDTH) + "─" * (_WIDTH - round(done * _WIDTH)))
-    parts.append(f"{progress.blobs:,}/{progress.blobs_total:,} files")
-    parts.append(count(progress.rows, "chunk"))
-    if seconds > 0.5 and done > 0:
-        parts.append(f"{progress.blobs / seconds:,.0f} files/s")
-        parts.append(f"{duration(max(1.0, seconds / done - seconds))} left")
+def describe(done: int, total: int, unit: str, chunks: int, seconds: float, *, bar: bool) -> str:
+    """The state of a run: how much of it is done, how fast it goes, how long it will take."""
+    share = done / max(total, 1)
+    filled = round(share * _WIDTH)
+    parts = ["━" * filled + "─" * (_WIDTH - filled)] if bar else []
+    parts.append(f"{done:,}/{total:,} {unit}s")
+    if chunks:
+        parts.append(count(chunks, "chunk"))
+    if seconds > _SETTLED and share > 0:
+        parts.append(f"{done / seconds:,.0f} {unit}s/s")
+        parts.append(f"{duration(max(1.0, seconds / share - seconds))} left")
     return "  ".join(parts)

@@ -12,7 +12,13 @@ COMMANDS: Final = {
     "init": "Index this repository.",
     "index": "Bring the index up to date.",
     "query": "Ask in words or symbols, get the code.",
+    "related": "Find code like the code at a place.",
     "status": "Say whether the index is up to date and what it holds.",
+    "doctor": "Check that everything works, and say what mends it.",
+    "verify": "Read every checksum and compare the index with git.",
+    "gc": "Drop what no ref reaches any more.",
+    "uninstall": "Remove the index from this repository.",
+    "completion": "Print the completion script of a shell.",
 }
 """Every command with what it does in a line, as its own help begins: the list needs no module of theirs."""
 

@@ -8,6 +8,7 @@ from typing import Final
 
 CHOICES: Final = ("auto", "always", "never")
 _DEFAULT_WIDTH: Final = 100
+_LEAST_WIDTH: Final = 40
 _CODES: Final = {"path": "35", "symbol": "1", "match": "1;31", "dim": "2"}
 
 
@@ -27,11 +28,15 @@ def choose_style(choice: str, environment: Mapping[str, str]) -> Style:
     """Colour on a terminal only, unless asked for; https://no-color.org is respected."""
     terminal = sys.stdout.isatty()
     plain = bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
-    return Style(choice == "always" or (choice == "auto" and terminal and not plain), _width() if terminal else 0)
+    coloured = choice == "always" or (choice == "auto" and terminal and not plain)
+    return Style(coloured, terminal_width() if terminal else 0)
 
 
-def _width() -> int:
-    try:
-        return max(40, os.get_terminal_size(sys.stdout.fileno()).columns)
-    except (OSError, ValueError):
-        return _DEFAULT_WIDTH
+def terminal_width() -> int:
+    """Columns of the terminal at standard output or standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            return max(_LEAST_WIDTH, os.get_terminal_size(stream.fileno()).columns)
+        except (OSError, ValueError):
+            continue
+    return _DEFAULT_WIDTH

@@ -1,4 +1,4 @@
-"""What comes from a repository as text that is safe to show: nothing in it moves the cursor, reorders a line or hides."""
+"""What comes from a repository as text that is safe to show: nothing moves the cursor, reorders a line or hides."""
 
 import re
 from collections.abc import Mapping

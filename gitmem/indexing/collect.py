@@ -1,21 +1,108 @@
-"""Removing what no longer counts: segment files after a grace period, rows of blobs that nothing reaches."""
+"""Removing what no longer counts: rows of blobs that nothing reaches, and files that no generation names any more.
+
+New files first, then the manifest, and only then the old files: a reader or a kill at any moment meets a whole index.
+"""
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
-from gitmem.errors import StorageFailed
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.errors import DamagedFile, StorageFailed
 from gitmem.fsio import remove_file
+from gitmem.indexing.compact import rewrite_without
 from gitmem.paths import IndexPaths
+from gitmem.store.manifest import Manifest, SegmentEntry
+from gitmem.store.segment import Segment, find_segment
+from gitmem.store.snapshot import Snapshot
+from gitmem.store.view import find_view
 
 GRACE_SECONDS: Final = 600.0
-"""How long a segment outlives the last generation that named it, for readers that still open it."""
+"""How long a file outlives the last generation that named it, for readers that still open it."""
 
 
-def retire_segments(paths: IndexPaths, named: set[str], retired: Iterable[str]) -> int:
-    """Start the grace period of the retired, remove what has been unnamed for longer; returns how many went.
+@dataclass(slots=True)
+class Shrunk:
+    """A manifest without what nothing reaches, and what that took out of it."""
+
+    manifest: Manifest
+    blobs: int = 0
+    chunks: int = 0
+    segments: int = 0
+    views: int = 0
+
+
+@dataclass(slots=True)
+class Removed:
+    """Files that went, their bytes, and the bytes of those whose grace period still runs."""
+
+    files: int = 0
+    bytes: int = 0
+    waiting_bytes: int = 0
+
+    def __add__(self, other: "Removed") -> "Removed":
+        return Removed(self.files + other.files, self.bytes + other.bytes, self.waiting_bytes + other.waiting_bytes)
+
+
+def shrink(paths: IndexPaths, manifest: Manifest, reachable: Collection[str], *, write: bool) -> Shrunk:
+    """Take unreachable blobs out of a manifest. With `write` new segments are written, the manifest itself is not.
+
+    Raises DamagedFile: what cannot be read cannot be judged.
+    """
+    made = Shrunk(manifest)
+    kept: dict[str, SegmentEntry] = {}
+    for entry in manifest.segments:
+        segment = _open(paths, entry)
+        keep = _reached(segment, reachable)
+        if not keep.all():
+            made.blobs += int((~keep).sum())
+            made.chunks += int(np.diff(segment.first)[~keep].sum())
+            made.segments += 1
+        rest = rewrite_without(paths, entry, segment, keep) if write else entry
+        if rest is not None:
+            kept[rest.name] = rest
+    if made.segments and write:
+        manifest = manifest.with_segments(kept.values())
+    views = _whole_views(paths, manifest, made.segments > 0 and write)
+    made.views = len(manifest.views) - len(views)
+    if made.views:
+        manifest = replace(manifest, views=views, generation=made.manifest.generation + 1)
+    made.manifest = manifest
+    return made
+
+
+def _open(paths: IndexPaths, entry: SegmentEntry) -> Segment:
+    segment = find_segment(paths.segments, entry)
+    if segment is None:
+        raise DamagedFile(f"`{paths.segment(entry.name)}` is missing", hint="run `gitmem verify --repair`")
+    return segment
+
+
+def _reached(segment: Segment, reachable: Collection[str]) -> NDArray[np.bool_]:
+    ids = (oid.tobytes().hex() for oid in segment.oids)
+    return np.fromiter((oid in reachable for oid in ids), bool, segment.blobs)
+
+
+def _whole_views(paths: IndexPaths, manifest: Manifest, shrunk: bool) -> tuple[str, ...]:
+    """Views of the manifest that have a file and, where segments shrank, are still wholly indexed."""
+    snapshot = Snapshot(paths, manifest)
+    whole = []
+    for key in manifest.views:
+        with suppress(DamagedFile):
+            view = find_view(paths.view(key))
+            if view is not None and not (shrunk and (snapshot.match(view) == -1).any()):
+                whole.append(key)
+    return tuple(whole)
+
+
+def retire_segments(paths: IndexPaths, named: set[str], retired: Iterable[str]) -> Removed:
+    """Start the grace period of the retired, remove what has been unnamed for longer.
 
     The file's own time says when its period began. A file that cannot be removed (mapped, on some systems) stays for
     the next run.
@@ -23,18 +110,23 @@ def retire_segments(paths: IndexPaths, named: set[str], retired: Iterable[str]) 
     for name in retired:
         with suppress(OSError):
             os.utime(paths.segment(name))
-    return remove_unnamed(paths, named, GRACE_SECONDS)
+    return remove_unnamed(paths.segments, named, GRACE_SECONDS)
 
 
-def remove_unnamed(paths: IndexPaths, named: set[str], grace: float) -> int:
-    """Remove segment files that the manifest does not name and whose grace period is over."""
-    removed = 0
+def remove_unnamed(folder: Path, named: Collection[str], grace: float, *, dry: bool = False) -> Removed:
+    """Remove a folder's files that are not named and whose grace period is over; `dry` only counts them."""
+    removed = Removed()
     now = time.time()
-    for file in sorted(paths.segments.iterdir()):
+    for file in sorted(folder.iterdir()) if folder.is_dir() else []:
         if file.name in named or file.name.startswith("."):
             continue
-        if abs(now - file.lstat().st_mtime) >= grace:
-            with suppress(StorageFailed):
+        with suppress(StorageFailed, FileNotFoundError):
+            found = file.lstat()
+            if abs(now - found.st_mtime) < grace:
+                removed.waiting_bytes += found.st_size
+                continue
+            if not dry:
                 remove_file(file)
-                removed += 1
+            removed.files += 1
+            removed.bytes += found.st_size
     return removed

@@ -11,14 +11,17 @@ from gitmem.search.select import Scored, select
 
 def search_related(scope: Scope, row: int, limit: int) -> list[Hit]:
     """The nearest chunks in scope, best first, without the chunk itself and what overlaps it in its blob."""
-    vector = stored_vector(scope, row)
+    vector = scope.snapshot.unit_vectors(np.array([row]))[0]
     if not vector.any():
         return []
     near = search_dense(scope, vector, KEEP)
     columns = read_columns(scope.snapshot)
     apart = ~_overlaps(scope, columns, near.rows, row) & (near.cosines > 0)
     rows, cosines = near.rows[apart], near.cosines[apart]
-    found = [load_candidate(scope, columns, other, cosine, 0.0, cosine) for other, cosine in zip(rows.tolist(), cosines, strict=True)]
+    found = [
+        load_candidate(scope, columns, other, cosine, 0.0, cosine)
+        for other, cosine in zip(rows.tolist(), cosines, strict=True)
+    ]
     scored = [
         Scored(place, item.path, int(columns.start[item.row]), int(columns.start[item.row] + columns.length[item.row]),
                int(columns.line[item.row]), min(1.0, item.dense))
@@ -27,21 +30,14 @@ def search_related(scope: Scope, row: int, limit: int) -> list[Hit]:
     return [load_hit(scope, columns, found[place], score, {}) for place, score in select(scored, limit)]
 
 
-def stored_vector(scope: Scope, row: int) -> NDArray[np.float32]:
-    """A row's vector, scaled to unit length; zeros for a chunk without words."""
-    segment, own = scope.snapshot.locate(row)
-    vector = segment.vectors(np.array([own]))[0].astype(np.float32)
-    length = float(np.linalg.norm(vector))
-    return vector / np.float32(length) if length else vector
-
-
 def _overlaps(scope: Scope, columns: Columns, rows: NDArray[np.int64], row: int) -> NDArray[np.bool_]:
     """Which rows share bytes with one row: in the same blob, with meeting spans."""
     first, last = _blob_rows(scope, row)
     start, end = int(columns.start[row]), int(columns.start[row]) + int(columns.length[row])
     starts = columns.start[rows].astype(np.int64)
     ends = starts + columns.length[rows].astype(np.int64)
-    return (rows >= first) & (rows < last) & (starts < end) & (ends > start) | (rows == row)
+    met: NDArray[np.bool_] = (rows >= first) & (rows < last) & (starts < end) & (ends > start)
+    return met | (rows == row)
 
 
 def _blob_rows(scope: Scope, row: int) -> tuple[int, int]:

@@ -146,6 +146,24 @@ def _load_graph(paths: IndexPaths, name: str, dimensions: int) -> Graph | None:
     return Graph(index, keys)
 
 
+def is_sound(paths: IndexPaths, name: str) -> bool:
+    """Whether the files of a graph are there and have the content they were written with."""
+    file = paths.graph(name + _DATA)
+    try:
+        container = find_container(paths.graph(name), MAGIC)
+        if container is None or not file.is_file() or file.is_symlink():
+            return False
+        container.check()
+    except DamagedFile:
+        return False
+    return hashlib.blake2b(file.read_bytes(), digest_size=20).hexdigest() == name
+
+
+def graph_files(name: str) -> frozenset[str]:
+    """The names of the files that make up a graph."""
+    return frozenset({name, name + _DATA})
+
+
 def drop_graphs(paths: IndexPaths, keep: str) -> None:
     """Remove every graph but one."""
     for file in paths.graphs.iterdir():

@@ -1,0 +1,70 @@
+"""`gc`: give back the space of what no ref, reflog or working tree reaches any more."""
+
+from dataclasses import dataclass
+
+from gitmem.fsio import sweep_leftovers, writer_lock
+from gitmem.git.reachability import reachable_blobs
+from gitmem.indexing.collect import GRACE_SECONDS, Removed, remove_unnamed, retire_segments, shrink
+from gitmem.indexing.identity import view_key
+from gitmem.store.graph import graph_files
+from gitmem.store.manifest import Manifest, write_manifest
+from gitmem.workspace import Workspace, require_index
+
+
+@dataclass(frozen=True, slots=True)
+class CollectReport:
+    """What went, or would go. `waiting_bytes` are freed by a later run, when no reader can need them any more."""
+
+    blobs: int
+    chunks: int
+    segments: int
+    trees: int
+    files: int
+    leftovers: int
+    bytes: int
+    waiting_bytes: int
+    chunks_left: int
+    dry_run: bool
+
+
+def collect(workspace: Workspace, *, dry_run: bool = False, wait: bool = True) -> CollectReport:
+    """Drop what nothing reaches. Raises NoIndex, Busy, GitFailed, DamagedFile, StorageFailed."""
+    require_index(workspace)
+    if dry_run:
+        return _collect(workspace, dry_run=True)
+    with writer_lock(workspace.paths.lock, wait=wait):
+        return _collect(workspace, dry_run=False)
+
+
+def _collect(workspace: Workspace, *, dry_run: bool) -> CollectReport:
+    paths = workspace.paths
+    manifest = require_index(workspace)
+    leftovers = 0 if dry_run else sum(map(sweep_leftovers, (paths.root, paths.segments, paths.views, paths.graphs)))
+    made = shrink(paths, manifest, reachable_blobs(workspace.location), write=not dry_run)
+    if made.manifest is not manifest and not dry_run:
+        write_manifest(paths.manifest, made.manifest)
+    removed = _remove_files(workspace, manifest, made.manifest, dry_run=dry_run)
+    return CollectReport(
+        blobs=made.blobs,
+        chunks=made.chunks,
+        segments=made.segments,
+        trees=made.views,
+        files=removed.files,
+        leftovers=leftovers,
+        bytes=removed.bytes,
+        waiting_bytes=removed.waiting_bytes,
+        chunks_left=manifest.rows - made.chunks,
+        dry_run=dry_run,
+    )
+
+
+def _remove_files(workspace: Workspace, old: Manifest, new: Manifest, *, dry_run: bool) -> Removed:
+    paths = workspace.paths
+    named = {entry.name for entry in new.segments}
+    views = {*new.views, *([view_key(workspace.location.head_tree)] if workspace.location.head_tree else [])}
+    removed = remove_unnamed(paths.views, views, GRACE_SECONDS, dry=dry_run)
+    removed += remove_unnamed(paths.graphs, graph_files(new.graph), GRACE_SECONDS, dry=dry_run)
+    if dry_run:
+        return removed + remove_unnamed(paths.segments, named, GRACE_SECONDS, dry=True)
+    retired = [entry.name for entry in old.segments if entry.name not in named]
+    return removed + retire_segments(paths, named, retired)

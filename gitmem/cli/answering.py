@@ -1,0 +1,99 @@
+"""The options and the output that `query` and `related` share."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import click
+
+from gitmem.actions.query import Answer
+from gitmem.cli.failures import say
+from gitmem.cli.results import answer_json, describe_view, format_hit, hit_json
+from gitmem.cli.session import is_quiet, write_json, write_json_line
+from gitmem.cli.style import CHOICES, Style, choose_style
+from gitmem.cli.text import visible
+from gitmem.errors import UsageError
+from gitmem.workspace import Workspace
+
+MAX_CONTEXT: Final = 1000
+
+_OPTIONS: Final = (
+    click.option("-n", "--limit", type=int, metavar="N", help="At most this many results.  [default: 10]"),
+    click.option("-C", "--context", type=click.IntRange(0, MAX_CONTEXT), metavar="N", default=0,
+                 help="Show N lines around each result."),
+    click.option("--full", is_flag=True, help="Show whole chunks."),
+    click.option("-l", "--paths-only", is_flag=True, help="Show nothing but the paths."),
+    click.option("--json", "as_json", is_flag=True, help="Answer as one JSON object."),
+    click.option("--jsonl", "as_lines", is_flag=True, help="Answer as JSON, one result a line."),
+    click.option("--color", type=click.Choice(CHOICES), default="auto", help="When to use colour."),
+)  # fmt: skip
+
+
+def format_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that say how many results there are and how they look."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How an answer is written. `limit` 0 is the configured default."""
+
+    limit: int
+    context: int
+    full: bool
+    paths_only: bool
+    as_json: bool
+    as_lines: bool
+    color: str
+    quiet: bool
+
+    @classmethod
+    def load(cls, ctx: click.Context, limit: int | None, shown: Mapping[str, Any]) -> "Format":
+        """From the values of `format_options`. Raises UsageError."""
+        if limit is not None and limit < 1:
+            raise UsageError(f"the limit is {limit}, it must be at least 1")
+        if sum((shown["paths_only"], shown["as_json"], shown["as_lines"])) > 1:
+            raise click.UsageError("`-l`, `--json` and `--jsonl` exclude each other", ctx)
+        return cls(limit=limit or 0, quiet=is_quiet(ctx), **shown)
+
+
+def write_answer(workspace: Workspace, made: Answer, form: Format) -> int:
+    """Print an answer; returns the exit code: 0 with hits, 1 without."""
+    for note in [] if form.quiet else made.notes:
+        say(f"note: {note}")
+    if form.as_json:
+        write_json(answer_json(made))
+    elif form.as_lines:
+        for hit, lines in made.hits:
+            write_json_line(hit_json(hit, lines))
+    elif form.paths_only:
+        for path in dict.fromkeys(hit.path for hit, _ in made.hits):
+            print(visible(path))
+    elif made.hits:
+        _write_hits(workspace, made, form, choose_style(form.color, os.environ))
+    if not made.hits:
+        say(_nothing_found(made))
+    return 0 if made.hits else 1
+
+
+def _write_hits(workspace: Workspace, made: Answer, form: Format, style: Style) -> None:
+    around: list[tuple[list[str], list[str]]] = [([], [])] * len(made.hits)
+    if form.context:
+        from gitmem.actions.excerpt import read_around
+
+        around = read_around(workspace.location, [hit for hit, _ in made.hits], form.context)
+    for (hit, lines), beside in zip(made.hits, around, strict=True):
+        print("\n".join(format_hit(hit, lines, made.terms, style, full=form.full, around=beside)))
+    if not form.quiet:
+        print(style.paint("dim", describe_view(made.view, made.stats["query_time_ms"])))
+
+
+def _nothing_found(made: Answer) -> str:
+    request = made.request
+    tree = describe_view(made.view, made.stats["query_time_ms"])
+    if request.include or request.exclude or request.languages or request.kinds:
+        return f"no results; the filters may be the cause ({tree})"
+    return f"no results ({tree})"

@@ -1,0 +1,36 @@
+"""`gitmem doctor`."""
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from gitmem.actions.doctor import FAIL, examine
+from gitmem.cli.session import write_json
+from gitmem.cli.text import visible
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> int:
+    """Check that everything works, and say what mends it.
+
+    Each line is ok, warn or fail; the exit code is 5 where one fails. Nothing is changed, and no network is used.
+
+    \b
+    Examples:
+      gitmem doctor
+      gitmem doctor --json
+    """
+    checks = examine(Path(ctx.obj["folder"]), os.environ)
+    sound = all(check.state != FAIL for check in checks)
+    if as_json:
+        write_json({"sound": sound, "checks": [asdict(check) for check in checks]})
+    else:
+        for check in checks:
+            print(f"{check.state:<4}  {check.name:<10}  {visible(check.told)}")
+            if check.mend:
+                print(f"{'':16}  mend: {visible(check.mend)}")
+    return 0 if sound else 5

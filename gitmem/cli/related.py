@@ -1,0 +1,51 @@
+"""`gitmem related`."""
+
+import os
+from pathlib import Path
+
+import click
+
+from gitmem.actions.related import related
+from gitmem.cli.answering import Format, format_options, write_answer
+from gitmem.cli.session import open_here
+from gitmem.workspace import Workspace
+
+
+@click.command()
+@click.argument("place", metavar="PATH:LINE")
+@format_options
+@click.option("--no-refresh", is_flag=True, help="Index nothing before answering.")
+@click.pass_context
+def command(ctx: click.Context, /, place: str, limit: int | None, no_refresh: bool, **shown: object) -> int:
+    """Find code like the code at a place.
+
+    PATH is told from the root of the repository, as results print it, or from the current folder. The chunk at LINE
+    is compared with all others by what it means.
+
+    \b
+    Examples:
+      gitmem related src/flask/sessions.py:298
+      gitmem related -n 3 --full sessions.py:298-324
+    """
+    form = Format.load(ctx, limit, shown)
+    workspace = open_here(ctx)
+    place = _from_root(workspace, place)
+    made = related(
+        workspace, place, limit=form.limit, folder=_folder(workspace, ctx.obj["folder"]), refresh=not no_refresh
+    )
+    return write_answer(workspace, made, form)
+
+
+def _from_root(workspace: Workspace, place: str) -> str:
+    """An absolute path as one from the root."""
+    root = workspace.location.worktree
+    if root is None or not place.startswith("/"):
+        return place
+    return os.path.relpath(os.path.realpath(place), root)
+
+
+def _folder(workspace: Workspace, folder: str) -> str:
+    """Where in the working tree the command was given."""
+    root = workspace.location.worktree
+    here = Path(os.path.realpath(folder))
+    return here.relative_to(root).as_posix() if root and here.is_relative_to(root) else ""

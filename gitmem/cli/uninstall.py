@@ -1,0 +1,40 @@
+"""`gitmem uninstall`."""
+
+import sys
+
+import click
+
+from gitmem.actions.uninstall import uninstall
+from gitmem.cli.session import open_here
+from gitmem.cli.text import visible
+from gitmem.errors import UsageError
+
+
+@click.command()
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.pass_context
+def command(ctx: click.Context, yes: bool) -> int:
+    """Remove the index from this repository.
+
+    Everything gitmem put there goes, and the repository is byte for byte as it was before.
+
+    \b
+    Examples:
+      gitmem uninstall
+      gitmem uninstall --yes
+    """
+    workspace = open_here(ctx)
+    place = visible(str(workspace.paths.root))
+    if not yes:
+        _ask(place)
+    print(f"removed {place}" if uninstall(workspace) else "there is no index here; nothing was changed")
+    return 0
+
+
+def _ask(place: str) -> None:
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise UsageError(
+            "uninstall asks before it removes the index, and nobody can answer", hint="gitmem uninstall --yes"
+        )
+    if not click.confirm(f"remove {place}?", err=True):
+        raise click.exceptions.Exit(1)
