@@ -117,8 +117,10 @@ def _head(answers: str, result: GitResult, git_dir: Path) -> tuple[str | None, s
         commit, tree, name = answers.splitlines()
         return commit, tree, None if name == "HEAD" else name.removeprefix("refs/heads/")
     name = os.fsdecode(run_git(["symbolic-ref", "--quiet", "HEAD"], git_dir=git_dir, check=False).stdout).strip()
-    if not name:
-        raise GitFailed(f"HEAD of {git_dir} cannot be read: {first_complaint(result.stderr)}", hint="run: git fsck")
+    if not name or not answers.startswith("HEAD\n"):  # git repeats a HEAD that has no commit yet
+        left_out = "could not fetch" in result.stderr
+        hint = "this clone left it out; get it with: git checkout HEAD" if left_out else "run: git fsck"
+        raise GitFailed(f"HEAD of {git_dir} cannot be read: {first_complaint(result.stderr)}", hint=hint)
     return None, None, name.removeprefix("refs/heads/")
 
 

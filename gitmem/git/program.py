@@ -61,7 +61,8 @@ def run_git(
         out, err = process.communicate(stdin)
     result = GitResult(out, err.decode("utf-8", "replace").strip(), process.returncode)
     if check and result.code != 0:
-        raise GitFailed(f"git {args[0]} failed: {first_complaint(result.stderr) or f'exit code {result.code}'}")
+        command = next((arg for arg in args if not arg.startswith("-")), "")
+        raise GitFailed(f"git {command} failed: {first_complaint(result.stderr) or f'exit code {result.code}'}")
     return result
 
 

@@ -1,0 +1,47 @@
+"""What is left out by name alone."""
+
+import pytest
+
+from gitmem.git.excludes import default_exclude
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("node_modules/a/index.js", "vendored"),
+        ("web/node_modules/a/index.js", "vendored"),
+        (".venv/lib/a.py", "vendored"),
+        ("pkg/__pycache__/a.cpython-311.pyc", "generated"),
+        ("dist/app.js", "generated"),
+        ("a/build/b/c.txt", "generated"),
+        ("a/obj/project.assets.json", "generated"),
+        ("src/name.egg-info/PKG-INFO", "generated"),
+        (".gitmem/manifest", "generated"),
+        ("package-lock.json", "generated"),
+        ("deep/Cargo.lock", "generated"),
+        ("Gemfile.lock", "generated"),
+        ("static/jquery.MIN.js", "generated"),
+        ("static/app.css.map", "generated"),
+        ("api/service_pb2.py", "generated"),
+        ("api/service.pb.go", "generated"),
+        ("logo.PNG", "binary"),
+        ("a/b.tar.gz", "binary"),
+        ("fonts/x.woff2", "binary"),
+        ("pkg-1.0-py3-none-any.whl", "binary"),
+        ("doc.pdf", "binary"),
+        ("lib.so", "binary"),
+    ],
+)
+def test_well_known_names_are_left_out_with_their_reason(path: str, reason: str) -> None:
+    assert default_exclude(path.encode()) == reason
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["bin/run", "bin/deploy.sh", "vendor/lib/a.go", "third_party/x.c", "src/build.py", "build", "dist", "obj",
+     "builder/a.py", "Makefile", ".gitignore", "a.min.txt", "map.js", "sitemap", "logo.svg", "data.csv", "go.mod", "lock.py",
+     "yarn.lock.md", "pb2.py", ".png", "archive.zip/readme.txt", "egg-info/a.py", "", "a.", "caf\udce9.py"],
+)  # fmt: skip
+def test_what_people_write_is_kept(path: str) -> None:
+    expected = "binary" if path == ".png" else None
+    assert default_exclude(path.encode("utf-8", "surrogateescape")) == expected

@@ -1,0 +1,136 @@
+"""How git is started: what it inherits, what it must not do, what is said when it fails."""
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gitmem.errors import GitFailed, GitmemError
+from gitmem.git.locate import locate
+from gitmem.git.program import first_complaint, run_git
+from gitmem.git.trees import read_tree
+from tests.git.conftest import MakeRepo
+
+HOSTILE = {
+    "GIT_DIR": "{other}/.git",
+    "GIT_WORK_TREE": "{other}",
+    "GIT_INDEX_FILE": "{other}/.git/index.lock",
+    "GIT_OBJECT_DIRECTORY": "{other}/.git/objects",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES": "{other}/.git/objects",
+    "GIT_COMMON_DIR": "{other}/.git",
+    "GIT_NAMESPACE": "elsewhere",
+    "GIT_CEILING_DIRECTORIES": "{repo}",
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "core.worktree",
+    "GIT_CONFIG_VALUE_0": "{other}",
+    "GIT_CONFIG_PARAMETERS": "'core.bare=true'",
+    "GIT_REPLACE_REF_BASE": "refs/heads",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_GLOB_PATHSPECS": "1",
+    "GIT_TRACE": "{other}/trace",
+    "GIT_SHALLOW_FILE": "{other}/shallow",
+    "GIT_PREFIX": "nowhere/",
+}
+
+
+def test_hostile_variables_change_neither_the_answer_nor_the_repository(
+    make_repo: MakeRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo, other = make_repo("repo"), make_repo("other")
+    repo.commit({"sub/a": "x"})
+    other.commit({"b": "y"})
+    before = _contents(repo.path), _contents(other.path)
+    expected = locate(repo.path / "sub")
+    entries = read_tree(expected, expected.head_tree or "")
+    for name, value in HOSTILE.items():
+        monkeypatch.setenv(name, value.format(repo=repo.path, other=other.path))
+    location = locate(repo.path / "sub")
+    assert location == expected
+    assert read_tree(location, location.head_tree or "") == entries
+    assert (_contents(repo.path), _contents(other.path)) == before
+
+
+def test_configuration_from_the_environment_is_not_taken_over(
+    make_repo: MakeRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "99999999999")
+    repo = make_repo()
+    assert locate(repo.path).worktree == repo.path
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "alias.trap")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "!exit 3")
+    assert run_git(["config", "alias.trap"], cwd=repo.path, check=False).stdout == b""
+
+
+def test_nothing_is_fetched_even_where_the_protocol_is_allowed_by_configuration(make_repo: MakeRepo) -> None:
+    source, repo = make_repo("source"), make_repo("repo")
+    source.commit({"a": "x"})
+    repo.git("config", "protocol.file.allow", "always")
+    with pytest.raises(GitFailed, match="not allowed"):
+        run_git(["fetch", source.path.as_uri()], cwd=repo.path)
+
+
+def test_no_file_system_monitor_is_started(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    repo.commit({"a": "x"})
+    marker = repo.path / "started"
+    repo.git("config", "core.fsmonitor", f"touch {marker}; false")
+    run_git(["ls-files", "--modified"], cwd=repo.path)
+    run_git(["status"], cwd=repo.path)
+    assert not marker.exists()
+
+
+def test_the_index_is_not_rewritten_by_a_status(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    repo.commit({"a": "x"})
+    (repo.path / "a").write_text("x")
+    before = (repo.path / ".git" / "index").stat().st_mtime_ns
+    run_git(["status", "--porcelain"], cwd=repo.path)
+    assert (repo.path / ".git" / "index").stat().st_mtime_ns == before
+
+
+def test_a_failure_carries_gits_own_words(make_repo: MakeRepo) -> None:
+    with pytest.raises(GitFailed, match="git cat-file failed: Not a valid object name nothing"):
+        run_git(["cat-file", "-p", "nothing"], cwd=make_repo().path)
+    assert run_git(["cat-file", "-e", "nothing"], cwd=make_repo().path, check=False).code == 128
+
+
+def test_a_failure_without_words_gives_the_exit_code(make_repo: MakeRepo) -> None:
+    with pytest.raises(GitFailed, match="exit code 1"):
+        run_git(["config", "no.such.key"], cwd=make_repo().path)
+
+
+def test_the_fatal_line_counts_most() -> None:
+    assert first_complaint("warning: a\nerror: b\nfatal: c\n") == "c"
+    assert first_complaint("warning: a\nerror: b\n") == "b"
+    assert first_complaint("hello\n") == "hello"
+
+
+def test_a_missing_git_program_is_said_plainly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(GitmemError, match="git program was not found") as caught:
+        run_git(["version"])
+    assert "install git" in caught.value.hint
+
+
+def test_a_folder_that_is_gone_is_not_taken_for_a_missing_git(tmp_path: Path) -> None:
+    with pytest.raises(GitFailed, match="is gone"):
+        run_git(["version"], cwd=tmp_path / "gone")
+
+
+def test_the_query_path_imports_neither_pygit2_nor_pathspec_nor_numpy() -> None:
+    import sys
+
+    program = (
+        "import sys, gitmem.git.locate, gitmem.git.objects, gitmem.git.trees, gitmem.git.revisions, gitmem.git.config,"
+        "gitmem.git.attributes, gitmem.git.ignore, gitmem.git.excludes, gitmem.git.tracking, gitmem.git.reachability;"
+        "print(sorted({'pygit2', 'pathspec', 'numpy', 'difflib', 'tempfile', 'hashlib', 'shutil'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout == b"[]\n"
+
+
+def _contents(folder: Path) -> dict[str, str]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}

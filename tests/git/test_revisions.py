@@ -1,0 +1,154 @@
+"""From names to trees."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gitmem.errors import GitFailed, UnknownRevision
+from gitmem.git.locate import locate
+from gitmem.git.revisions import resolve
+from tests.git.conftest import MakeRepo
+
+
+def test_every_way_to_name_a_commit_gives_its_tree(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    first = repo.commit({"a": "1", "sub/b": "2"}, "first")
+    repo.git("tag", "light")
+    repo.git("tag", "-a", "-m", "heavy", "heavy")
+    repo.commit({"a": "2"}, "second")
+    repo.git("branch", "side/topic", first)
+    location = locate(repo.path)
+    tree = repo.oid(f"{first}^{{tree}}")
+    names = [
+        first,
+        first[:9],
+        "light",
+        "heavy",
+        "HEAD~1",
+        "HEAD^",
+        "main~1",
+        "refs/tags/heavy",
+        ":/first",
+        "side/topic",
+    ]
+    for name in names:
+        revision = resolve(location, name)
+        assert (revision.name, revision.commit, revision.tree) == (name, first, tree)
+    assert resolve(location, "side/topic").branch == "side/topic"
+    assert resolve(location, "refs/heads/side/topic").branch == "side/topic"
+    assert resolve(location, "light").branch is None
+    assert resolve(location, "@").branch == resolve(location, "HEAD").branch == "main"
+
+
+def test_a_tree_or_a_folder_of_a_commit_has_no_commit(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    repo.commit({"sub/b": "2"})
+    repo.git("tag", "tree-tag", "HEAD^{tree}")
+    location = locate(repo.path)
+    for name in ("HEAD^{tree}", "HEAD:", "HEAD:sub", "tree-tag", repo.oid("HEAD:sub")):
+        revision = resolve(location, name)
+        assert (revision.commit, revision.tree) == (None, repo.oid(name))
+
+
+def test_a_tag_that_shares_a_branchs_name_wins_as_in_git(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    first = repo.commit({"a": "1"})
+    repo.git("tag", "main")
+    repo.commit({"a": "2"})
+    revision = resolve(locate(repo.path), "main")
+    assert (revision.commit, revision.branch) == (first, None)
+
+
+def test_a_file_or_a_tagged_blob_is_no_revision(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    repo.commit({"a": "1"})
+    repo.git("tag", "-a", "-m", "key", "key", repo.oid("HEAD:a"))
+    location = locate(repo.path)
+    for name in ("HEAD:a", "key", repo.oid("HEAD:a")):
+        with pytest.raises(UnknownRevision, match="not a commit or a folder"):
+            resolve(location, name)
+
+
+def test_a_misspelt_name_is_met_with_the_closest_ones(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    repo.commit({"a": "1"})
+    repo.git("tag", "v8")
+    repo.git("branch", "feature/login")
+    location = locate(repo.path)
+    with pytest.raises(UnknownRevision, match="`v9` names no commit, tag or branch of this repository") as caught:
+        resolve(location, "v9")
+    assert caught.value.hint == "did you mean `v8`?"
+    with pytest.raises(UnknownRevision) as caught:
+        resolve(location, "feature/logni")
+    assert "`feature/login`" in caught.value.hint
+
+
+def test_a_shallow_clone_says_that_its_history_is_cut(make_repo: MakeRepo, tmp_path: Path) -> None:
+    source = make_repo()
+    source.commit({"a": "1"})
+    source.commit({"a": "2"})
+    source.git("clone", "--quiet", "--depth=1", source.path.as_uri(), str(tmp_path / "shallow"))
+    with pytest.raises(UnknownRevision) as caught:
+        resolve(locate(tmp_path / "shallow"), "HEAD~1")
+    assert "git fetch --unshallow" in caught.value.hint
+
+
+def test_an_empty_repository_has_no_revision(make_repo: MakeRepo) -> None:
+    location = locate(make_repo().path)
+    with pytest.raises(UnknownRevision, match="no commit yet"):
+        resolve(location, "HEAD")
+    with pytest.raises(UnknownRevision, match="`main` names no commit"):
+        resolve(location, "main")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["--all", "-h", "--output=/tmp/x", "--upload-pack=touch x", "HEAD..main", "^HEAD", "", "  ", "HEAD\nHEAD",
+     "HEAD\0", "a" * 5000, "HEAD~99999999999999", ":/nothing", "HEAD:..", "HEAD^{/", "\udcff", "@{-1}",
+     "$(touch x)", "main missing", "main commit"],
+)  # fmt: skip
+def test_a_hostile_name_is_unknown_and_nothing_else(make_repo: MakeRepo, name: str) -> None:
+    repo = make_repo()
+    repo.commit({"a": "1"})
+    with pytest.raises(UnknownRevision):
+        resolve(locate(repo.path), name)
+    assert sorted(path.name for path in repo.path.iterdir()) == [".git", "a"]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.text(st.sampled_from("-@{}^~:/.HEADmain0 \n\0é"), max_size=12))
+def test_any_text_is_either_a_tree_or_unknown(make_repo: MakeRepo, name: str) -> None:
+    repo = make_repo()
+    if not (repo.path / "a").exists():
+        repo.commit({"a": "1"})
+    location = locate(repo.path)
+    try:
+        revision = resolve(location, name)
+    except UnknownRevision:
+        return
+    assert revision.tree == location.head_tree
+
+
+def test_a_replaced_commit_is_followed_as_git_does(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    old = repo.commit({"a": "old"})
+    new = repo.commit({"a": "new"})
+    repo.git("replace", old, new)
+    assert resolve(locate(repo.path), old).tree == repo.oid(f"{new}^{{tree}}")
+
+
+def test_a_revision_that_a_partial_clone_lacks_is_said_plainly(make_repo: MakeRepo, tmp_path: Path) -> None:
+    source = make_repo()
+    source.git("config", "uploadpack.allowFilter", "true")
+    source.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    source.commit({"a": "1"})
+    source.commit({"a": "2"})
+    source.git("clone", "--quiet", "--filter=tree:0", source.path.as_uri(), str(tmp_path / "part"))
+    with pytest.raises(UnknownRevision, match="not in this partial clone"):
+        resolve(locate(tmp_path / "part"), "HEAD~1")
+    source.git("clone", "--quiet", "--no-checkout", "--filter=tree:0", source.path.as_uri(), str(tmp_path / "none"))
+    with pytest.raises(GitFailed) as caught:
+        locate(tmp_path / "none")
+    assert "git checkout" in caught.value.hint
