@@ -8,7 +8,7 @@ from gitmem.git.objects import open_reader
 from gitmem.search.snippet import lines_of
 
 if TYPE_CHECKING:
-    from gitmem.search.engine import Hit
+    from gitmem.search.hits import Hit
 
 
 def read_around(location: Location, hits: "Sequence[Hit]", context: int) -> list[tuple[list[str], list[str]]]:

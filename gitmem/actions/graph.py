@@ -8,8 +8,8 @@ from gitmem.store.manifest import Manifest, find_manifest, write_manifest
 from gitmem.workspace import Workspace, open_snapshot, require_index
 
 
-def build(workspace: Workspace, report: Callable[[int, int], None] = lambda done, total: None) -> str:
-    """Bring the graph up to date; returns a sentence about what was done.
+def build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
+    """Bring the graph up to date, reporting rows done and rows to do; returns a sentence about what was done.
 
     The lock is held only while the manifest takes up the new graph's name. Raises NoIndex, StorageFailed.
     """
@@ -18,8 +18,9 @@ def build(workspace: Workspace, report: Callable[[int, int], None] = lambda done
     manifest = require_index(workspace)
     if not is_available():
         return "hnswlib is not available for this Python; every search is exact"
-    if manifest.rows < workspace.settings.graph_threshold:
-        return f"{manifest.rows} chunks are searched exactly; a graph is built from {workspace.settings.graph_threshold} on"
+    threshold = workspace.settings.graph_threshold
+    if manifest.rows < threshold:
+        return f"{manifest.rows} chunks are searched exactly; a graph is built from {threshold} on"
     snapshot = open_snapshot(workspace, manifest)
     old = find_graph(workspace.paths, manifest.graph, snapshot.dimensions)
     before = len(old.keys) if old is not None else 0
@@ -34,9 +35,9 @@ def build(workspace: Workspace, report: Callable[[int, int], None] = lambda done
 
 def is_behind(workspace: Workspace, manifest: Manifest) -> bool:
     """Whether an index is large enough for a graph and its graph lacks more than a tenth of it."""
-    from gitmem.store.graph import is_available
-    from gitmem.store.format import find_container
     from gitmem.errors import DamagedFile
+    from gitmem.store.format import find_container
+    from gitmem.store.graph import is_available
 
     if manifest.rows < workspace.settings.graph_threshold or not is_available():
         return False

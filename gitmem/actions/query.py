@@ -15,7 +15,7 @@ from gitmem.workspace import Workspace, open_snapshot, require_index
 
 if TYPE_CHECKING:
     from gitmem.embedding.encoder import Encoder
-    from gitmem.search.engine import Hit
+    from gitmem.search.hits import Hit
     from gitmem.search.query import Query
     from gitmem.search.scope import Scope
     from gitmem.store.snapshot import Snapshot

@@ -10,7 +10,7 @@ from gitmem.git.objects import open_reader
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
-    from gitmem.search.engine import Hit
+    from gitmem.search.hits import Hit
     from gitmem.store.view import View
 
 _EXAMPLE: Final = "gitmem related src/app.py:120"

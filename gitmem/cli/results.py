@@ -9,7 +9,7 @@ from gitmem.search.snippet import MAX_COLUMNS, SnippetLine, make_snippet, matche
 
 if TYPE_CHECKING:
     from gitmem.actions.query import Answer, ViewState
-    from gitmem.search.engine import Hit
+    from gitmem.search.hits import Hit
 
 SHOWN_LINES: Final = 6
 """Lines of a chunk shown to a person."""

@@ -6,67 +6,80 @@ scanning the vectors.
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.search.scope import Scope
+from gitmem.store.graph import RowGraph
 from gitmem.store.snapshot import Snapshot
+
+GRAPH_SHARE: Final = 0.2
+"""A scope that holds less of the rows than this is scanned: the graph would find mostly what it must not."""
 
 
 @dataclass(frozen=True, slots=True)
 class DenseRanking:
-    """Rows by falling cosine, and the spread of estimated cosines over all rows in scope."""
+    """Rows by falling cosine."""
 
     rows: NDArray[np.int64]
     cosines: NDArray[np.float32]
-    mean: float
-    deviation: float
 
 
-def search_dense(scope: Scope, vector: NDArray[np.float32], keep: int) -> DenseRanking:
-    """The `keep` rows in scope that are nearest to a unit vector by their signs, scored exactly."""
-    distances = bit_distances(scope.snapshot, vector)
-    width = len(vector)
-    histogram = np.bincount(distances if scope.whole else distances[scope.mask], minlength=width + 1)
-    mean, deviation = _spread(histogram, width)
-    if not scope.whole:
-        distances = np.where(scope.mask, distances, width + 1)
-    rows = _nearest(distances, histogram, min(keep, scope.rows))
+def search_dense(scope: Scope, vector: NDArray[np.float32], keep: int, graph: RowGraph | None = None) -> DenseRanking:
+    """About the `keep` rows in scope nearest to a unit vector: found by their signs or by the graph, scored exactly."""
+    if graph is not None and scope.rows >= GRAPH_SHARE * scope.snapshot.rows:
+        rows = _graph_rows(scope, vector, keep, graph)
+    else:
+        rows = _scanned_rows(scope, vector, keep)
     cosines = exact_cosines(scope.snapshot, vector, rows)
     order = np.lexsort((rows, -cosines))
-    return DenseRanking(rows[order], cosines[order], mean, deviation)
+    return DenseRanking(rows[order], cosines[order])
+
+
+def _scanned_rows(scope: Scope, vector: NDArray[np.float32], keep: int) -> NDArray[np.int64]:
+    distances = bit_distances(scope.snapshot, vector)
+    if not scope.whole:
+        distances = np.where(scope.mask, distances, np.uint16(len(vector) + 1))
+    return _nearest(distances, min(keep, scope.rows))
+
+
+def _graph_rows(scope: Scope, vector: NDArray[np.float32], keep: int, graph: RowGraph) -> NDArray[np.int64]:
+    """What the graph finds, enlarged by what the scope leaves out, and the nearest of the rows the graph lacks."""
+    asked = int(keep * scope.snapshot.rows / max(scope.rows, 1))
+    found = graph.nearest(vector, asked)
+    lacking = graph.lacking[scope.mask[graph.lacking]]
+    signs = np.packbits(vector > 0)
+    distances = np.zeros(len(lacking), np.uint16)
+    for segment, own, places in scope.snapshot.split(lacking):
+        distances[places] = _differing(segment.bits()[own], signs)
+    new = lacking[_nearest(distances, min(keep, len(lacking)))]
+    return np.sort(np.concatenate([found[scope.mask[found]], new]))
 
 
 def bit_distances(snapshot: Snapshot, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
     """How many signs differ, for every row."""
     asked = np.packbits(vector > 0)
-    parts = []
-    for segment in snapshot.segments:
-        bits = segment.bits()
-        if bits.shape[1] % 8 == 0:
-            differing = np.bitwise_count(bits.view(np.uint64) ^ asked.view(np.uint64))
-        else:
-            differing = np.bitwise_count(bits ^ asked)
-        parts.append(differing.sum(axis=1, dtype=np.uint16))
+    parts = [_differing(segment.bits(), asked) for segment in snapshot.segments]
     return np.concatenate(parts) if parts else np.zeros(0, np.uint16)
 
 
-def _spread(histogram: NDArray[np.int64], width: int) -> tuple[float, float]:
-    total = int(histogram.sum())
-    if not total:
-        return 0.0, 1.0
-    cosines = np.cos(np.pi * np.arange(len(histogram)) / width)
-    mean = float(histogram @ cosines) / total
-    variance = float(histogram @ (cosines - mean) ** 2) / total
-    return mean, max(variance, 1e-6) ** 0.5
+def _differing(bits: NDArray[np.uint8], asked: NDArray[np.uint8]) -> NDArray[np.uint16]:
+    """Differing bits of each row [rows, bytes] and one signature [bytes]."""
+    if bits.shape[1] % 8 == 0:
+        differing = np.bitwise_count(np.ascontiguousarray(bits).view(np.uint64) ^ asked.view(np.uint64))
+    else:
+        differing = np.bitwise_count(bits ^ asked)
+    total: NDArray[np.uint16] = differing.sum(axis=1, dtype=np.uint16)
+    return total
 
 
-def _nearest(distances: NDArray[np.uint16], histogram: NDArray[np.int64], keep: int) -> NDArray[np.int64]:
-    """Rows of the smallest distances, at least `keep`: all that share the last distance are taken."""
+def _nearest(distances: NDArray[np.uint16], keep: int) -> NDArray[np.int64]:
+    """Places of the smallest distances, at least `keep`: all that share the last distance are taken."""
     if keep <= 0:
         return np.zeros(0, np.int64)
-    limit = int(np.searchsorted(np.cumsum(histogram), keep))
+    limit = int(np.searchsorted(np.cumsum(np.bincount(distances)), keep))
     return np.flatnonzero(distances <= limit)
 
 

@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from functools import lru_cache
 from typing import Final
 
 from gitmem.words import count_identifiers, terms_of
@@ -22,6 +23,7 @@ _ASIDE: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=8192)
 def place_of(path: str) -> str:
     """`test`, `example`, `document`, `aside` (vendored, generated, compatibility) or empty for ordinary code."""
     if _TEST.search(path):
@@ -43,6 +45,7 @@ def folder_terms(path: str) -> tuple[str, ...]:
     return _terms(posixpath.dirname(path))
 
 
+@lru_cache(maxsize=8192)
 def _terms(text: str) -> tuple[str, ...]:
     found = count_identifiers(text).identifiers
     return tuple(dict.fromkeys(term for identifier in found for term in terms_of(identifier)))

@@ -7,7 +7,8 @@ from typing import Final
 from gitmem.words import Text, count_identifiers, split_identifier, terms_of
 
 STOP_WORDS: Final = frozenset(
-    "a about all an and any are as at be been being between by can could did do does doing each for from get gets given "
+    "a about all an and any are as at be been being between by can could did do does doing each for from get gets "
+    "given "
     "had has have having how i if in into is it its may me my no not of off on onto or our out over she should so some "
     "such than that the their them then there these they this those through to under up upon us use used uses using "
     "want was we were what when where which while who whose why will with within would you your "

@@ -4,6 +4,7 @@ Every feature is a number a candidate, mostly between 0 and 1; the score is thei
 The weights below are the whole model.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,19 +19,29 @@ from gitmem.words import count_identifiers, terms_of
 
 WEIGHTS: Final[Mapping[str, float]] = {
     "fused": 1.0,
-    "definition": 3.0,
-    "definition_folded": 2.0,
+    "definition": 1.8,
+    "definition_folded": 3.2,
     "symbol": 1.0,
-    "stem": 1.2,
-    "folder": 0.4,
+    "stem": 1.9,
+    "folder": 1.5,
     "path": 2.5,
     "file": 0.6,
-    "test": -1.5,
-    "example": -1.0,
-    "document": -0.8,
+    "covered": 0.6,
+    "file_size": 0.4,
+    "chunk_size": 0.4,
+    "function": 0.25,
+    "prose": -0.6,
+    "test": -3.5,
+    "example": -2.5,
+    "document": -2.5,
     "aside": -0.6,
 }
+"""What one unit of each feature adds to a candidate's sum. Fitted on public retrieval queries, see the benchmarks."""
+
 BIAS: Final = -2.0
+FILE_FADE: Final = 0.97
+FILE_CHUNKS: Final = 8
+"""How many chunks of a file speak for it, each counting a little less than the one before."""
 
 _DEFINING: Final = frozenset(
     "namespace class interface struct enum trait impl type function method property field constant macro module".split()
@@ -39,12 +50,19 @@ _DEFINING: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A row that may be a hit, with what ranking needs to know of it."""
+    """A row that may be a hit, with what ranking needs to know of it.
+
+    `words` and `file_words` are the lengths of its text and of its file, `covered` the share of the question that is
+    found in any candidate of its file (by idf), `dense` its cosine, `lexical` its word score, `fused` both together.
+    """
 
     row: int
     path: str
     kind: str
     symbol: str
+    words: float
+    file_words: float
+    covered: float
     dense: float
     lexical: float
     fused: float
@@ -56,7 +74,8 @@ def rank(query: Query, candidates: Sequence[Candidate], idf: Mapping[str, float]
     asked = _asked_places(query)
     features = []
     for candidate, shared in zip(candidates, coherence, strict=True):
-        found = {"fused": candidate.fused, "file": shared}
+        found = {"fused": candidate.fused, "file": shared, "covered": candidate.covered}
+        found |= _shape_features(candidate)
         found |= _symbol_features(query, candidate, idf)
         found |= _path_features(query, candidate.path, idf)
         place = place_of(candidate.path)
@@ -73,7 +92,7 @@ def combine(features: Sequence[Mapping[str, float]], weights: Mapping[str, float
 
 
 def _coherence(candidates: Sequence[Candidate]) -> list[float]:
-    """How much else of a candidate's file was found: the other chunks' positive fused scores, the best counting most."""
+    """How much of each candidate's file was found: its best chunks' positive fused scores, against the best file's."""
     by_file: dict[str, list[float]] = defaultdict(list)
     for candidate in candidates:
         by_file[candidate.path].append(max(candidate.fused, 0.0))
@@ -83,14 +102,26 @@ def _coherence(candidates: Sequence[Candidate]) -> list[float]:
 
 
 def _fading_sum(values: Sequence[float]) -> float:
-    return sum(value * 0.7**place for place, value in enumerate(values[:8]))
+    return sum(value * FILE_FADE**place for place, value in enumerate(values[:FILE_CHUNKS]))
+
+
+def _shape_features(candidate: Candidate) -> dict[str, float]:
+    """Sizes on a log scale, zero at about 50 words a chunk and 1,100 a file; code that acts; text that only tells."""
+    found = {
+        "chunk_size": (math.log1p(candidate.words) - 4) / 2,
+        "file_size": (math.log1p(candidate.file_words) - 7) / 3,
+    }
+    if candidate.kind in ("function", "method"):
+        found["function"] = 1.0
+    if candidate.kind in ("section", "text"):
+        found["prose"] = 1.0
+    return found
 
 
 def _symbol_features(query: Query, candidate: Candidate, idf: Mapping[str, float]) -> dict[str, float]:
     found: dict[str, float] = {}
     if candidate.symbol and candidate.kind in _DEFINING:
-        for symbol in candidate.symbol.split(", "):
-            parts = tuple(part for part in symbol.replace(" > ", ".").split(".") if part)
+        for parts in _qualified_names(candidate.symbol):
             exact, folded = _defines(query, parts)
             if exact:
                 found["definition"] = 1.0
@@ -109,6 +140,14 @@ def _defines(query: Query, parts: Sequence[str]) -> tuple[bool, bool]:
     bare = tuple(part.replace("_", "") for part in lower)
     names = (tuple(part.replace("_", "") for part in name) for name in query.names)
     return False, any(name and name == bare[-len(name) :] for name in names)
+
+
+def _qualified_names(symbol: str) -> list[tuple[str, ...]]:
+    """Each name of a symbol in its parts; the container of the first holds for those that follow (`A.b, c`)."""
+    first, *others = (
+        tuple(part for part in name.replace(" > ", ".").split(".") if part) for name in symbol.split(", ")
+    )
+    return [first, *(first[:-1] + name for name in others)]
 
 
 def _last_terms(symbol: str) -> tuple[str, ...]:

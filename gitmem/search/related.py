@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.search.dense import search_dense
-from gitmem.search.engine import KEEP, Columns, Hit, load_candidate, load_hit, read_columns
+from gitmem.search.engine import KEEP
+from gitmem.search.hits import Columns, Hit, load_candidate, load_hit, load_scored, read_columns
 from gitmem.search.scope import Scope
-from gitmem.search.select import Scored, select
+from gitmem.search.select import select
 
 
 def search_related(scope: Scope, row: int, limit: int) -> list[Hit]:
@@ -19,14 +20,10 @@ def search_related(scope: Scope, row: int, limit: int) -> list[Hit]:
     apart = ~_overlaps(scope, columns, near.rows, row) & (near.cosines > 0)
     rows, cosines = near.rows[apart], near.cosines[apart]
     found = [
-        load_candidate(scope, columns, other, cosine, 0.0, cosine)
-        for other, cosine in zip(rows.tolist(), cosines, strict=True)
+        load_candidate(scope, columns, other, dense=cosine, lexical=0.0, fused=cosine, covered=0.0)
+        for other, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
     ]
-    scored = [
-        Scored(place, item.path, int(columns.start[item.row]), int(columns.start[item.row] + columns.length[item.row]),
-               int(columns.line[item.row]), min(1.0, item.dense))
-        for place, item in enumerate(found)
-    ]  # fmt: skip
+    scored = [load_scored(columns, place, item, min(1.0, item.dense)) for place, item in enumerate(found)]
     return [load_hit(scope, columns, found[place], score, {}) for place, score in select(scored, limit)]
 
 
@@ -36,8 +33,9 @@ def _overlaps(scope: Scope, columns: Columns, rows: NDArray[np.int64], row: int)
     start, end = int(columns.start[row]), int(columns.start[row]) + int(columns.length[row])
     starts = columns.start[rows].astype(np.int64)
     ends = starts + columns.length[rows].astype(np.int64)
-    met: NDArray[np.bool_] = (rows >= first) & (rows < last) & (starts < end) & (ends > start)
-    return met | (rows == row)
+    beside = (rows >= first) & (rows < last)
+    met: NDArray[np.bool_] = (beside & (starts < end) & (ends > start)) | (rows == row)
+    return met
 
 
 def _blob_rows(scope: Scope, row: int) -> tuple[int, int]:

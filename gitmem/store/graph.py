@@ -18,6 +18,7 @@ from gitmem.errors import DamagedFile, StorageFailed
 from gitmem.fsio import remove_file, storage_failed, sync_file, write_atomic
 from gitmem.paths import IndexPaths
 from gitmem.store.format import build_container, damaged, find_container
+from gitmem.store.keys import match_keys
 from gitmem.store.snapshot import Snapshot
 
 MAGIC: Final = b"GITMEMGR"
@@ -45,15 +46,31 @@ class Graph:
         self._index = index
         self.keys = keys
 
-    def nearest(self, vector: NDArray[np.float32], keep: int) -> NDArray[np.uint64]:
-        """Keys of about the `keep` rows nearest to a vector, in no order."""
+    def nearest(self, vector: NDArray[np.float32], keep: int) -> NDArray[np.int64]:
+        """Labels of about the `keep` vectors nearest to one, in no order."""
         keep = min(keep, len(self.keys))
         if not keep:
-            return np.zeros(0, np.uint64)
+            return np.zeros(0, np.int64)
         self._index.set_ef(max(SEARCH_WIDTH, keep))
         labels, _ = self._index.knn_query(vector[None, :], k=keep, num_threads=1)
-        found: NDArray[np.uint64] = self.keys[labels[0].astype(np.int64)]
+        found: NDArray[np.int64] = labels[0].astype(np.int64)
         return found
+
+
+class RowGraph:
+    """A graph seen from one snapshot: labels as rows. `lacking` are the rows it does not hold, ascending."""
+
+    def __init__(self, graph: Graph, snapshot: Snapshot) -> None:
+        self._graph = graph
+        self._row_of = match_keys(graph.keys, snapshot.row_keys)
+        held = np.zeros(snapshot.rows, bool)
+        held[self._row_of[self._row_of >= 0]] = True
+        self.lacking = np.flatnonzero(~held)
+
+    def nearest(self, vector: NDArray[np.float32], keep: int) -> NDArray[np.int64]:
+        """About the `keep` rows nearest to a vector among those it holds, in no order, each once."""
+        rows = self._row_of[self._graph.nearest(vector, keep)]
+        return np.unique(rows[rows >= 0], return_index=True)[0]
 
 
 def build_graph(snapshot: Snapshot, old: Graph | None, report: Callable[[int, int], None]) -> Graph:
@@ -162,6 +179,15 @@ def is_sound(paths: IndexPaths, name: str) -> bool:
 def graph_files(name: str) -> frozenset[str]:
     """The names of the files that make up a graph."""
     return frozenset({name, name + _DATA})
+
+
+def count_rows(paths: IndexPaths, name: str) -> int:
+    """How many rows a graph file says it holds; 0 where there is none or only a damaged one."""
+    try:
+        container = find_container(paths.graph(name), MAGIC) if name else None
+        return int(container.fields["rows"]) if container else 0
+    except (DamagedFile, KeyError, TypeError, ValueError):
+        return 0
 
 
 def drop_graphs(paths: IndexPaths, keep: str) -> None:

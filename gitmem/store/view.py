@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gitmem.fsio import write_atomic
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
 from gitmem.store.keys import blob_keys
-from gitmem.store.postings import ENTRY, PostingList, posting_sections
+from gitmem.store.postings import ENTRY, PostingList, checked_bounds, posting_sections
 from gitmem.store.rows import Postings
 from gitmem.words import count_identifiers, terms_of
 
@@ -148,10 +148,19 @@ class View:
         """Blob keys of all entries."""
         return blob_keys(self.oids, self.language_codes, self.languages)
 
+    def path(self, entry: int) -> bytes:
+        """One path, without decoding the others."""
+        start, end = self._path_at[entry : entry + 2].tolist()
+        return bytes(self._file["paths"].read(start, end))
+
+    @cached_property
+    def _path_at(self) -> NDArray[np.uint32]:
+        return checked_bounds(self._file, "path_at", len(self._file["paths"]))
+
     @cached_property
     def paths(self) -> list[bytes]:
         """All paths, in order."""
-        at = np.frombuffer(self._file["path_at"].all(), "<u4").tolist()
+        at = self._path_at.tolist()
         joined = bytes(self._file["paths"].all())
         return [joined[start:end] for start, end in itertools.pairwise(at)]
 
