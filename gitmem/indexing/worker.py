@@ -43,7 +43,10 @@ def main() -> None:
             batch = read_frame(requests)
         except EOFError:
             return
-        write_frame(answers, digest(batch, encoder))
+        try:
+            write_frame(answers, digest(batch, encoder))
+        except BrokenPipeError:
+            os._exit(0)  # the parent was killed; whoever did it wants no traceback
 
 
 if __name__ == "__main__":
