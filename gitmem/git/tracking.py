@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from gitmem.fsio import remove_file, write_atomic
+from gitmem.fsio import remove_file, storage_failed, write_atomic
 from gitmem.git.locate import Location
 from gitmem.git.program import run_git
 
@@ -29,31 +29,39 @@ def tracked(location: Location, path: str) -> bool:
 
 
 def add_exclude(location: Location, line: str) -> bool:
-    """Add a pattern to `info/exclude`; False when it is there already."""
+    """Add a pattern to `info/exclude`; False when it is there already. Raises StorageFailed."""
     file = _exclude_file(location)
-    wanted = line.encode() + b"\n"
-    if not file.parent.is_dir():
-        file.parent.mkdir(parents=True)
-        write_atomic(file, [ADDED_WITH_FOLDER, wanted])
-        return True
+    try:
+        return _add(file, line.encode() + b"\n", like=location.common_dir / "HEAD")
+    except OSError as problem:
+        raise storage_failed(file, problem) from problem
+
+
+def _add(file: Path, wanted: bytes, *, like: Path) -> bool:
     if not file.is_file():
-        write_atomic(file, [ADDED_WITH_FILE, wanted])
+        comment_alone = ADDED_WITH_FILE if file.parent.is_dir() else ADDED_WITH_FOLDER
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _publish(file, comment_alone + wanted, like=like)
         return True
     content = file.read_bytes()
     if wanted.rstrip() in (present.rstrip() for present in content.splitlines()):
         return False
     comment = [ADDED] if not content or content.endswith(b"\n") else [b"\n", ADDED_TO_OPEN_LINE]
-    _replace(file, b"".join([content, *comment, wanted]))
+    _publish(file, b"".join([content, *comment, wanted]), like=file)
     return True
 
 
 def remove_exclude(location: Location, line: str) -> bool:
-    """Take out what `add_exclude` added, and nothing else; False when there is nothing of it."""
+    """Take out what `add_exclude` added, and nothing else; False when there is nothing of it. Raises StorageFailed."""
     file = _exclude_file(location)
-    if not file.is_file():
-        return False
+    try:
+        return file.is_file() and _remove(file, line.encode() + b"\n")
+    except OSError as problem:
+        raise storage_failed(file, problem) from problem
+
+
+def _remove(file: Path, wanted: bytes) -> bool:
     content = file.read_bytes()
-    wanted = line.encode() + b"\n"
     for comment in (b"\n" + ADDED_TO_OPEN_LINE, ADDED, ADDED_WITH_FILE, ADDED_WITH_FOLDER):
         before, found, after = content.partition(comment + wanted)
         if found:
@@ -66,7 +74,7 @@ def _put_back(file: Path, before: bytes, after: bytes, comment: bytes) -> None:
     if comment.startswith(b"\n") and after:
         before += b"\n"
     if comment not in (ADDED_WITH_FILE, ADDED_WITH_FOLDER) or before or after:
-        _replace(file, before + after)
+        _publish(file, before + after, like=file)
         return
     remove_file(file)
     if comment == ADDED_WITH_FOLDER and not any(file.parent.iterdir()):
@@ -77,7 +85,8 @@ def _exclude_file(location: Location) -> Path:
     return Path(os.path.realpath(location.common_dir / "info" / "exclude"))
 
 
-def _replace(file: Path, content: bytes) -> None:
-    mode = file.stat().st_mode & 0o7777
+def _publish(file: Path, content: bytes, *, like: Path) -> None:
+    """Write with the permissions of another file: what git must read is not for this user alone."""
+    mode = like.stat().st_mode & 0o777
     write_atomic(file, [content])
     file.chmod(mode)

@@ -39,7 +39,8 @@ def test_well_known_names_are_left_out_with_their_reason(path: str, reason: str)
 @pytest.mark.parametrize(
     "path",
     ["bin/run", "bin/deploy.sh", "vendor/lib/a.go", "third_party/x.c", "src/build.py", "build", "dist", "obj",
-     "builder/a.py", "Makefile", ".gitignore", "a.min.txt", "map.js", "sitemap", "logo.svg", "data.csv", "go.mod", "lock.py",
+     "builder/a.py", "Makefile", ".gitignore", "a.min.txt", "map.js", "sitemap", "logo.svg", "data.csv", "go.mod",
+     "lock.py",
      "yarn.lock.md", "pb2.py", ".png", "archive.zip/readme.txt", "egg-info/a.py", "", "a.", "caf\udce9.py"],
 )  # fmt: skip
 def test_what_people_write_is_kept(path: str) -> None:

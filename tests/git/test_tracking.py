@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.errors import StorageFailed
 from gitmem.git.locate import locate
 from gitmem.git.tracking import add_exclude, remove_exclude, tracked
 from tests.git.conftest import MakeRepo
@@ -85,6 +86,7 @@ def test_a_file_that_was_not_there_is_gone_again(make_repo: MakeRepo, folder_too
     assert not remove_exclude(location, LINE)
     assert add_exclude(location, LINE)
     assert repo.git("check-ignore", ".gitmem/x") == ".gitmem/x"
+    assert (info / "exclude").stat().st_mode == (repo.path / ".git" / "HEAD").stat().st_mode
     assert remove_exclude(location, LINE)
     assert info.exists() is not folder_too
     assert not (info / "exclude").exists()
@@ -129,6 +131,14 @@ def test_a_linked_exclude_file_is_written_through(make_repo: MakeRepo, tmp_path:
     assert file.is_symlink()
     assert remove_exclude(location, LINE)
     assert (tmp_path / "shared-exclude").read_bytes() == b"*.o\n"
+
+
+def test_an_exclude_file_that_cannot_be_read_is_named(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    shutil.rmtree(repo.path / ".git" / "info", ignore_errors=True)
+    (repo.path / ".git" / "info").write_text("in the way")
+    with pytest.raises(StorageFailed, match="exclude"):
+        add_exclude(locate(repo.path), LINE)
 
 
 def test_linked_worktrees_share_the_exclude_file(make_repo: MakeRepo, tmp_path: Path) -> None:
