@@ -15,7 +15,6 @@ _MAX_NAMES: Final = 140
 _MAX_SIGNATURE: Final = 200
 _REACH: Final = 4
 _SCRAP: Final = 48
-_MODULE: Final = frozenset({"module"})
 _CODE: Final = frozenset({"function", "method"})
 _PLURAL: Final = frozenset({"field", "property", "constant", "type", "macro", "section"})
 
@@ -38,7 +37,6 @@ class Layout:
         self.grammar = grammar
         self.limits = limits
         self.lines = lines
-        self.plain = frozenset[str]() if grammar.fills else _MODULE
 
     def chunks_of(self, file: Unit) -> list[Chunk]:
         """All chunks of the outline, in order of start, wider ones first."""
@@ -75,7 +73,7 @@ class Layout:
         kept = runs
         rest: list[_Run] = []
         if sum(run.end - run.start for run in runs) > room:
-            kept, rest = self._fitting(runs, room * 3 // 4, unit.nodes[0].start_byte)
+            kept, rest = self._fitting(runs, unit.nodes[0].start_byte)
         parts = [(run.start, run.end) for run in kept]
         if rest and not any(start <= unit.nodes[0].start_byte < end for start, end in parts):
             parts.append(self._signature(unit))
@@ -86,6 +84,8 @@ class Layout:
                 if 0 < end - start <= room:
                     parts.append((start, end))
                     room -= end - start
+        if not parts:
+            return self._packed(unit, rest)
         start, end = trim(self.data, unit.start, unit.end)
         chunk = self._chunk(unit.kind, unit.symbol, sorted(parts))
         whole = chunk._replace(
@@ -93,12 +93,15 @@ class Layout:
         )
         return [whole, *self._packed(unit, rest)]
 
-    def _fitting(self, runs: list[_Run], room: int, head: int) -> tuple[list[_Run], list[_Run]]:
+    def _fitting(self, runs: list[_Run], head: int) -> tuple[list[_Run], list[_Run]]:
+        """What the container's own chunk holds: its head, scraps, and what comes first, leaving room for signatures."""
         kept: list[_Run] = []
         rest: list[_Run] = []
+        room = self.limits.max_bytes
         for run in runs:
             size = run.end - run.start
-            if (size <= room and (not rest or size <= _SCRAP)) or run.start <= head < run.end:
+            wanted = size <= _SCRAP or run.start <= head < run.end
+            if size <= room and (wanted or (not rest and size <= room - self.limits.max_bytes // 4)):
                 kept.append(run)
                 room -= size
             else:
@@ -148,7 +151,7 @@ class Layout:
 
     def _run(self, unit: Unit, start: int, end: int, loose: list[Piece]) -> _Run:
         names = [piece.name for piece in loose if piece.name and piece.name != "_"]
-        kinds = frozenset([piece.kind for piece in loose if piece.kind]) if names else self.plain
+        kinds = frozenset([piece.kind for piece in loose if piece.kind])
         return _Run(start, end, unit.scope, names, kinds)
 
     def _packed(self, unit: Unit, runs: list[_Run]) -> list[Chunk]:

@@ -12,7 +12,11 @@ _BLOCK: Final = 1 << 12
 _SMALL: Final = 1 << 14
 _MAX_BYTES: Final = 4 << 20
 _MAX_LINE: Final = 1 << 16
-_DEEP: Final = re.compile(rb"[\[({<][\s\[({<]{1500}")
+_MAX_DEPTH: Final = 1500
+_INDENTED: Final = re.compile(rb"^(?:[ \t]|[-?:] ){120}", re.MULTILINE)
+"""Indentation beyond what the scanners of indentation grammars can store: some of them crash on it."""
+
+_STACKED: Final = frozenset({"yaml"})
 
 __all__ = ["Node", "UnparsedError", "has_grammar", "language_nodes", "parse_tree"]
 
@@ -32,7 +36,7 @@ def parse_tree(data: bytes, name: str, seconds: float) -> Tree:
         raise UnparsedError("too large to parse")
     if len(data) > _MAX_LINE and max(map(len, data.split(b"\n"))) > _MAX_LINE:
         raise UnparsedError("a line too long to parse")
-    if _DEEP.search(data):
+    if (name in _STACKED and _INDENTED.search(data)) or (len(data) > _SMALL and _depth(data) > _MAX_DEPTH):
         raise UnparsedError("nested too deep to parse")
     parser = _parser(name)
     if len(data) <= _SMALL:
@@ -54,6 +58,18 @@ def parse_tree(data: bytes, name: str, seconds: float) -> Tree:
         parser.reset()
         raise UnparsedError("took too long to parse")
     return tree
+
+
+def _depth(data: bytes) -> int:
+    """About how many brackets are open at once, looked at in a few places."""
+    deepest = depth = 0
+    step = max(len(data) // 16, 1)
+    for at in range(0, len(data), step):
+        part = data[at : at + step]
+        depth += sum(part.count(mark) for mark in (b"(", b"[", b"{"))
+        depth -= sum(part.count(mark) for mark in (b")", b"]", b"}"))
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def language_nodes(name: str) -> list[str]:
