@@ -4,7 +4,7 @@ import click
 
 from gitmem.actions.refresh import refresh
 from gitmem.cli.progress import ProgressLine
-from gitmem.cli.report import index_json, print_report
+from gitmem.cli.report import index_json, print_notes, print_report
 from gitmem.cli.session import is_quiet, open_here, write_json
 from gitmem.git.locate import describe_head
 from gitmem.workspace import Workspace
@@ -40,8 +40,9 @@ def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool
     built = _build_graph(ctx, workspace) if graph else ""
     if as_json:
         write_json(index_json(made) | ({"graph": built} if built else {}))
-    else:
+    elif not is_quiet(ctx):
         print_report(made, name)
+        print_notes(made)
         if built:
             print(f"  {built}")
     return 5 if made.problems else 0

@@ -4,7 +4,7 @@ import click
 
 from gitmem.actions.refresh import refresh
 from gitmem.cli.progress import ProgressLine
-from gitmem.cli.report import print_report, print_summary
+from gitmem.cli.report import print_notes, print_report, print_summary
 from gitmem.cli.session import is_quiet, open_here
 from gitmem.git.locate import describe_head
 
@@ -27,9 +27,13 @@ def command(ctx: click.Context, path: str) -> int:
     name = describe_head(workspace.location)
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx)) as progress:
         made = refresh(workspace, workspace.location.head_tree, report=progress)
+    if is_quiet(ctx):
+        return 5 if made.problems else 0
     print_report(made, name)
     if not made.up_to_date:
-        print_summary(made)
-    if made.tree:
+        from gitmem.actions.status import folder_bytes
+
+        print_summary(made, folder_bytes(workspace.paths.root))
+        print_notes(made)
         print('  ask: gitmem query "where are cookies signed"')
     return 5 if made.problems else 0

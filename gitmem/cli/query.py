@@ -1,5 +1,6 @@
 """`gitmem query`, also called `gitmem search`."""
 
+import codecs
 import os
 import sys
 from typing import Final
@@ -79,7 +80,8 @@ def read_question(text: str) -> str:
     else:
         data = _read_bounded()
     try:
-        question = data.decode("utf-8")
+        # the bound may lie inside a character: only a whole text has to end well
+        question, _ = codecs.utf_8_decode(data, "strict", len(data) < _MOST_BYTES)
     except UnicodeDecodeError as problem:
         raise UsageError("the query is binary data", hint="ask in words or symbols, in UTF-8") from problem
     return question.strip() if text == "-" else question
@@ -87,9 +89,6 @@ def read_question(text: str) -> str:
 
 def _read_bounded() -> bytes:
     try:
-        data = sys.stdin.buffer.read(_MOST_BYTES)
+        return sys.stdin.buffer.read(_MOST_BYTES)
     except OSError as problem:
         raise UsageError(f"standard input cannot be read: {problem.strerror}") from problem
-    while data and data[-1] & 0x80 and len(data) == _MOST_BYTES:
-        data = data[:-1]  # the cut may have gone through a character
-    return data

@@ -42,7 +42,9 @@ def _section(context: click.Context, name: str) -> str:
     about, _, examples = inspect.cleandoc(command.help or "").partition("\b\n")
     also = [f"Also called `gitmem {alias}`.\n" for alias, meant in ALIASES.items() if meant == name]
     shown = "\n".join(line.removeprefix("  ") for line in examples.splitlines()[1:])
-    return "\n".join([f"#### `{usage}`", "", about, *also, *_options(command, inner), "```sh", shown, "```", ""])
+    return "\n".join(
+        [f"#### `{usage}`", "", about.strip(), "", *also, *_options(command, inner), "```sh", shown, "```", ""]
+    )
 
 
 def _options(command: click.Command, context: click.Context) -> list[str]:

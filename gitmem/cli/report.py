@@ -26,11 +26,10 @@ def print_report(made: IndexReport, name: str) -> None:
     )
     print(f"  {count(made.embedded, 'blob')} embedded, {made.reused:,} reused; chunks {made.chunks_before:,} -> "
           f"{made.chunks:,} (+{added:,} -{removed:,})")  # fmt: skip
-    print_notes(made)
 
 
-def print_summary(made: IndexReport) -> None:
-    """Languages, what was skipped, and the size of a first run."""
+def print_summary(made: IndexReport, stored: int) -> None:
+    """Languages, what was skipped, and the bytes that the index takes on disk."""
     parts = [f"{name or 'text'} {files:,}" for name, files in made.parsed.most_common(_LANGUAGES_SHOWN)]
     others = made.parsed.total() - sum(files for _, files in made.parsed.most_common(_LANGUAGES_SHOWN))
     if others:
@@ -40,10 +39,9 @@ def print_summary(made: IndexReport) -> None:
     print("  " + (" · ".join(parts) or "no text files"))
     if made.skipped:
         print(f"  skipped {made.skipped.total():,}: {shares(made.skipped)}")
-    whole = made.chunks_added == made.chunks_in_view and made.text_bytes
-    share = f" ({100 * made.index_bytes / made.text_bytes:.0f} % of the text)" if whole else ""
-    print(f"  .gitmem {size(made.index_bytes)}{share}")
-    print_notes(made)
+    whole = not made.chunks_before and made.text_bytes
+    share = f" ({100 * stored / made.text_bytes:.0f} % of the text)" if whole else ""
+    print(f"  .gitmem {size(stored)}{share}")
 
 
 def print_notes(made: IndexReport) -> None:

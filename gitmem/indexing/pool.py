@@ -70,6 +70,8 @@ class Pool:
             self._jobs.put(None)
         for thread in self._threads:
             thread.join(timeout=5)
+        for worker in self._workers:
+            worker.close()
 
     def __enter__(self) -> "Pool":
         return self
@@ -157,3 +159,7 @@ class _Worker:
         if process is not None:
             process.kill()
             process.wait()
+
+    def close(self) -> None:
+        """Let go of the pipes, once nothing uses them any more."""
+        self._stop()

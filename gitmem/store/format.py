@@ -38,7 +38,8 @@ def build_container(magic: bytes, fields: Mapping[str, Any], sections: Mapping[s
     """The parts of a file, to be written one after the other."""
     places, offset, body = {}, 0, []
     for name, data in sections.items():
-        view = memoryview(data).cast("B")
+        view = memoryview(data)
+        view = view.cast("B") if view.nbytes else memoryview(b"")  # an empty array cannot be cast
         sums = b"".join(zlib.crc32(view[at : at + BLOCK]).to_bytes(4, "little") for at in range(0, len(view), BLOCK))
         places[name] = [offset, len(view), sums]
         gap = -len(view) % _ALIGN

@@ -1,0 +1,189 @@
+"""`gitmem init`, `index` and `status`."""
+
+import json
+
+import pytest
+
+from gitmem.cli.progress import ProgressLine, describe
+from gitmem.indexing.run import Progress
+from tests.gitrepo import Repo
+from tests.sample import Cli, assert_error
+
+
+def test_init_tells_what_was_indexed_and_what_was_not(cli: Cli, own: Repo) -> None:
+    assert cli("uninstall", "--yes", cwd=own.path).code == 0
+    made = cli("init", cwd=own.path)
+    lines = made.out.splitlines()
+    assert made.code == 0
+    assert lines[0].startswith(f"indexed main {own.oid('HEAD')[:7]}  8 files  ")
+    assert "python 2" in lines[2]
+    assert "as text 1" in lines[2]
+    assert "skipped 3: binary 1, empty 1, generated 1" in lines[3]
+    assert ".gitmem" in lines[4]
+    assert "% of the text" in lines[4]
+
+
+def test_init_takes_a_path(cli: Cli, own: Repo) -> None:
+    assert cli("init", str(own.path)).out.startswith("up to date: main ")
+    assert cli("-C", str(own.path.parent), "init", own.path.name).out.startswith("up to date: main ")
+
+
+def test_init_again_changes_nothing(cli: Cli, own: Repo) -> None:
+    before = (own.path / ".gitmem" / "manifest").read_bytes()
+    made = cli("init", cwd=own.path)
+    assert made.out == f"up to date: main {own.oid('HEAD')[:7]}\n"
+    assert (own.path / ".gitmem" / "manifest").read_bytes() == before
+
+
+def test_quiet_init_says_nothing(cli: Cli, own: Repo) -> None:
+    made = cli("-q", "init", cwd=own.path)
+    assert (made.code, made.out, made.err) == (0, "", "")
+
+
+def test_init_in_a_repository_without_commits_makes_an_index_that_grows(cli: Cli, own: Repo) -> None:
+    repo = Repo.init(own.path.parent / "fresh")
+    made = cli("init", cwd=repo.path)
+    assert made.code == 0
+    assert "main (no commit yet): nothing to index" in made.out
+    assert cli("status", cwd=repo.path).out.startswith("Up to Date: main (no commit yet)")
+    assert_error(cli("query", "anything", cwd=repo.path), 2, "no commit yet")
+    repo.commit({"a.py": "def first_function():\n    return 1\n"})
+    assert "first_function" in cli("query", "first_function", cwd=repo.path).out
+
+
+def test_index_reports_what_it_embedded_and_reused(cli: Cli, own: Repo) -> None:
+    own.git("mv", "src/routing.ts", "src/router.ts")
+    own.commit({"src/queue.py": "def drain_queue(items):\n    return items\n"})
+    made = json.loads(cli("index", "--json", cwd=own.path).out)
+    assert (made["status"], made["blobs_embedded"], made["chunks_added"]) == ("success", 1, 1)
+    assert made["chunks"] == made["chunks_before"] + 1
+    assert made["chunks_removed"] == 0
+    assert cli("index", cwd=own.path).out == f"up to date: main {own.oid('HEAD')[:7]}\n"
+
+
+def test_index_another_revision_beside_head(cli: Cli, own: Repo) -> None:
+    made = cli("index", "--rev", "v1", cwd=own.path)
+    assert made.out.startswith("indexed v1")
+    assert "0 blobs embedded" in made.out
+    assert cli("index", "--rev", "v1", cwd=own.path).out == "up to date: v1\n"
+    assert_error(cli("index", "--rev", "v9", cwd=own.path), 2, "`v9` names no commit")
+
+
+def test_index_in_full_gives_the_same_index(cli: Cli, own: Repo) -> None:
+    before = cli("query", "--jsonl", "cookie", cwd=own.path).out
+    made = json.loads(cli("index", "--full", "--json", cwd=own.path).out)
+    assert made["rebuilt"] == "asked for"
+    assert made["chunks_added"] == made["chunks"] == made["chunks_before"]
+    assert cli("query", "--jsonl", "cookie", cwd=own.path).out == before
+
+
+def test_index_with_graph_says_why_there_is_none(cli: Cli, own: Repo) -> None:
+    out = cli("index", "--graph", cwd=own.path).out
+    assert "exact" in out
+
+
+def test_no_wait_gives_up_where_another_process_writes(cli: Cli, own: Repo) -> None:
+    from filelock import FileLock
+
+    own.commit({"new.py": "def new_thing():\n    pass\n"})
+    with FileLock(own.path / ".gitmem" / "lock"):
+        assert_error(cli("index", "--no-wait", cwd=own.path), 4, "another process")
+        assert_error(cli("gc", "--no-wait", cwd=own.path), 4, "another process")
+        assert_error(cli("uninstall", "--yes", cwd=own.path), 4, "another process")
+    assert cli("index", "--no-wait", cwd=own.path).code == 0
+
+
+def test_status_knows_its_three_states(cli: Cli, own: Repo) -> None:
+    assert cli("status", cwd=own.path).out.startswith("Up to Date: main ")
+    own.commit({"new.py": "def new_thing():\n    pass\n"})
+    made = cli("status", cwd=own.path).out
+    assert made.startswith("Needs Update: main ")
+    assert "1 not yet" in made
+    cli("uninstall", "--yes", cwd=own.path)
+    assert cli("status", cwd=own.path).out.startswith("No Index: main ")
+
+
+def test_status_counts_what_the_index_holds(cli: Cli, indexed: Repo) -> None:
+    made = json.loads(cli("status", "--json", cwd=indexed.path).out)
+    assert made["state"] == "Up to Date"
+    assert made["commit"] == indexed.oid("HEAD")
+    assert made["files"] == {
+        "total": 8,
+        "indexed": 5,
+        "not_indexed": 0,
+        "skipped": {"binary": 1, "empty": 1, "generated": 1},
+    }
+    assert made["languages"] == {"python": 2, "markdown": 1, "typescript": 1, "text": 1}
+    assert sum(made["chunk_types"].values()) == made["chunks"]["total"]
+    assert made["index"]["bytes"] > 0
+    assert made["model"].startswith("gitmem-code-static")
+
+
+def test_status_writes_nothing(cli: Cli, own: Repo) -> None:
+    own.commit({"new.py": "x = 1\n"})
+    before = sorted((path, path.stat().st_mtime_ns) for path in (own.path / ".gitmem").rglob("*"))
+    cli("status", cwd=own.path)
+    assert sorted((path, path.stat().st_mtime_ns) for path in (own.path / ".gitmem").rglob("*")) == before
+
+
+def test_a_linked_worktree_shares_the_index(cli: Cli, own: Repo) -> None:
+    own.git("worktree", "add", "-q", "-b", "side", str(own.path.parent / "side"), "v1")
+    side = own.path.parent / "side"
+    made = cli("query", "-l", "cookie", cwd=side)
+    assert made.out == "old/session.py\n"
+    assert not (side / ".gitmem").exists()
+
+
+def test_a_bare_repository_keeps_its_index_inside(cli: Cli, own: Repo) -> None:
+    bare = own.path.parent / "bare.git"
+    own.git("clone", "-q", "--bare", str(own.path), str(bare))
+    assert cli("init", cwd=bare).code == 0
+    assert (bare / "gitmem" / "manifest").is_file()
+    assert cli("query", "-l", "-n", "1", "cookie", cwd=bare).code == 0
+
+
+def test_progress_is_a_line_with_rate_and_time_left() -> None:
+    line = describe(50, 200, "file", 400, 2.0, bar=True)
+    assert line == "━━━━──────────────  50/200 files  400 chunks  25 files/s  6.0 s left"
+    assert describe(0, 200, "file", 0, 0.1, bar=False) == "0/200 files"
+
+
+def test_progress_off_a_terminal_speaks_only_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("gitmem.cli.progress.time.monotonic", lambda: now[0])
+    with ProgressLine("indexing main", quiet=False) as line:
+        for done in range(100):
+            now[0] += 0.5
+            line(Progress(100, blobs=done, rows=done))
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 5
+    assert told[0] == "indexing main  19/100 files  19 chunks  2 files/s  43 s left"
+
+
+def test_progress_on_a_terminal_redraws_and_clears_its_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("gitmem.cli.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with ProgressLine("indexing main", quiet=False) as line:
+        for _ in range(10):
+            now[0] += 0.05
+            line(Progress(100, blobs=1))
+    drawn = capsys.readouterr().err
+    assert 3 <= drawn.count("\r") <= 6
+    assert drawn.endswith("\r\x1b[K")
+    assert "\n" not in drawn
+
+
+def test_a_damaged_blob_is_reported_and_stops_nothing(cli: Cli, own: Repo) -> None:
+    oid = own.git("hash-object", "-w", "--stdin", stdin=b"def unreadable():\n    pass\n")
+    own.commit({"broken.py": "def unreadable():\n    pass\n"})
+    own.loose_object(oid).chmod(0o644)
+    own.loose_object(oid).write_bytes(b"garbage")
+    made = cli("index", cwd=own.path)
+    assert made.code == 5
+    assert f"warning: broken.py: the blob {oid[:12]} cannot be read" in made.err
+    assert cli("query", "-l", "-n", "1", "sign cookie", cwd=own.path).code == 0

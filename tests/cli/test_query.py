@@ -1,0 +1,272 @@
+"""`gitmem query` and `related` as a person and a program see them."""
+
+import json
+import os
+
+import pytest
+
+from tests.gitrepo import Repo
+from tests.sample import HOSTILE, LATIN, SIGN, Cli, Json, assert_error
+
+
+def answer(cli: Cli, repo: Repo, *args: str) -> Json:
+    made = cli("query", "--json", *args, cwd=repo.path)
+    assert made.code == 0, made.err
+    parsed: Json = json.loads(made.out)
+    return parsed
+
+
+def test_a_question_finds_the_method_that_answers_it(cli: Cli, indexed: Repo) -> None:
+    made = cli("query", SIGN, cwd=indexed.path)
+    first, *rest = made.out.splitlines()
+    assert made.code == 0
+    assert made.err == ""
+    assert first.startswith("src/cookies.py:") or first.startswith("src/copy_of_cookies.py:")
+    assert "  CookieSession.sign_cookie  " in first
+    assert any("def sign_cookie" in line for line in rest)
+
+
+def test_the_last_line_names_the_tree_and_the_time(cli: Cli, indexed: Repo) -> None:
+    last = cli("query", SIGN, cwd=indexed.path).out.splitlines()[-1]
+    assert last.startswith(f"main {indexed.oid('HEAD')[:7]}, fresh, ")
+    assert last.endswith(" ms")
+    assert not cli("-q", "query", SIGN, cwd=indexed.path).out.splitlines()[-1].endswith(" ms")
+
+
+def test_search_is_another_name_for_query(cli: Cli, indexed: Repo) -> None:
+    one = cli("search", "-l", SIGN, cwd=indexed.path)
+    assert one == cli("query", "-l", SIGN, cwd=indexed.path)
+
+
+def test_json_has_the_documented_fields(cli: Cli, indexed: Repo) -> None:
+    made = answer(cli, indexed, SIGN)
+    assert list(made) == ["query", "results", "view", "stats"]
+    assert made["query"] == SIGN
+    assert made["view"] == {"rev": "HEAD", "commit": indexed.oid("HEAD"), "dirty": None, "stale": False}
+    first = made["results"][0]
+    assert list(first) == ["kind", "path", "start_line", "end_line", "chunk_type", "symbol", "language", "score",
+                           "scores", "content", "blob"]  # fmt: skip
+    assert (first["kind"], first["chunk_type"], first["language"]) == ("code", "method", "python")
+    scores = [hit["score"] for hit in made["results"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_json_content_is_the_lines_it_names(cli: Cli, indexed: Repo) -> None:
+    for hit in answer(cli, indexed, SIGN)["results"]:
+        lines = indexed.git("show", hit["blob"]).splitlines()
+        assert hit["content"].splitlines() == lines[hit["start_line"] - 1 : hit["end_line"]]
+
+
+def test_json_lines_hold_the_same_results(cli: Cli, indexed: Repo) -> None:
+    lines = cli("query", "--jsonl", SIGN, cwd=indexed.path).out.splitlines()
+    assert [json.loads(line) for line in lines] == answer(cli, indexed, SIGN)["results"]
+
+
+def test_paths_are_listed_once_each(cli: Cli, indexed: Repo) -> None:
+    lines = cli("query", "-l", "cookie", cwd=indexed.path).out.splitlines()
+    assert "src/cookies.py" in lines
+    assert len(lines) == len(set(lines))
+
+
+@pytest.mark.parametrize(
+    ("args", "path"),
+    [
+        (["--lang", "typescript", "request"], "src/routing.ts"),
+        (["--lang", "ts", "request"], "src/routing.ts"),
+        (["--path", "docs/", "copy"], "docs/guide.md"),
+        (["--path", "*.txt", "key"], "notes.txt"),
+        (["--exclude", "src/", "--exclude", "docs/", "key"], "notes.txt"),
+        (["--type", "section", "database"], "docs/guide.md"),
+    ],
+)
+def test_filters_leave_only_what_they_name(cli: Cli, indexed: Repo, args: list[str], path: str) -> None:
+    assert {hit["path"] for hit in answer(cli, indexed, *args)["results"]} == {path}
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical"])
+def test_every_mode_finds_the_obvious(cli: Cli, indexed: Repo, mode: str) -> None:
+    found = answer(cli, indexed, "--mode", mode, SIGN)["results"]
+    assert any(hit["symbol"] == "CookieSession.sign_cookie" for hit in found)
+
+
+def test_another_revision_is_answered_from_its_own_files(cli: Cli, own: Repo) -> None:
+    made = answer(cli, own, "--rev", "v1", SIGN)
+    assert {hit["path"] for hit in made["results"]} == {"old/session.py"}
+    assert made["view"]["rev"] == "v1"
+    assert made["view"]["commit"] == own.oid("v1^{commit}")
+
+
+def test_the_limit_is_kept(cli: Cli, indexed: Repo) -> None:
+    assert len(answer(cli, indexed, "-n", "1", "cookie")["results"]) == 1
+
+
+def test_context_shows_lines_before_and_after(cli: Cli, indexed: Repo) -> None:
+    plain = cli("query", "-n", "1", "matchRoute", cwd=indexed.path).out
+    wide = cli("query", "-n", "1", "-C", "2", "matchRoute", cwd=indexed.path).out
+    assert "export class Router" not in plain
+    assert "export class Router" in wide
+
+
+def test_full_shows_every_line(cli: Cli, own: Repo) -> None:
+    body = "\n".join(f"    step_{number}()" for number in range(20))
+    own.commit({"long.py": f"def long_procedure():\n{body}\n"})
+    short = cli("query", "-n", "1", "long_procedure", cwd=own.path).out
+    full = cli("query", "-n", "1", "--full", "long_procedure", cwd=own.path).out
+    assert "⋮" in short
+    assert all(f"step_{number}()" in full for number in range(20))
+    assert "⋮" not in full
+
+
+def test_colour_comes_only_when_asked_for_or_on_a_terminal(
+    cli: Cli, indexed: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "\x1b" not in cli("query", SIGN, cwd=indexed.path).out
+    assert "\x1b[1;31mcookie\x1b[0m" in cli("query", "--color", "always", SIGN, cwd=indexed.path).out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in cli("query", SIGN, cwd=indexed.path).out
+
+
+def test_no_results_is_exit_code_one_and_one_line(cli: Cli, indexed: Repo) -> None:
+    made = cli("query", "--mode", "lexical", "xylophone", cwd=indexed.path)
+    assert (made.code, made.out) == (1, "")
+    assert made.err.startswith("no results (main ")
+    filtered = cli("query", "--path", "nowhere/", SIGN, cwd=indexed.path)
+    assert filtered.code == 1
+    assert "filters" in filtered.err
+
+
+def test_no_results_as_json_is_an_empty_list(cli: Cli, indexed: Repo) -> None:
+    made = cli("query", "--json", "--path", "nowhere/", SIGN, cwd=indexed.path)
+    assert made.code == 1
+    assert json.loads(made.out)["results"] == []
+
+
+def test_a_question_comes_from_standard_input(cli: Cli, indexed: Repo) -> None:
+    made = cli("query", "-l", "-", cwd=indexed.path, stdin=SIGN.encode() + b"\n")
+    assert made == cli("query", "-l", SIGN, cwd=indexed.path)
+
+
+def test_a_new_commit_is_found_at_once(cli: Cli, own: Repo) -> None:
+    own.commit({"src/queue.py": "def drain_queue(items):\n    return [item.pop() for item in items]\n"})
+    assert answer(cli, own, "drain_queue")["results"][0]["path"] == "src/queue.py"
+
+
+def test_a_large_difference_is_answered_as_it_is_and_said_so(cli: Cli, own: Repo) -> None:
+    own.git("config", "gitmem.healFiles", "1")
+    own.commit({f"src/part{number}.py": f"def part_{number}():\n    pass\n" for number in range(3)})
+    made = cli("query", SIGN, cwd=own.path)
+    assert made.out.splitlines()[-1].startswith(
+        f"main {own.oid('HEAD')[:7]}, stale: 3 files not indexed yet (gitmem index)"
+    )
+    assert json.loads(cli("query", "--json", SIGN, cwd=own.path).out)["view"]["stale"] is True
+
+
+def test_no_refresh_indexes_nothing(cli: Cli, own: Repo) -> None:
+    own.commit({"src/queue.py": "def drain_queue(items):\n    return items\n"})
+    before = (own.path / ".gitmem" / "manifest").read_bytes()
+    made = cli("query", "--no-refresh", SIGN, cwd=own.path)
+    assert "stale: 1 file not" in made.out
+    assert (own.path / ".gitmem" / "manifest").read_bytes() == before
+
+
+def test_copies_of_a_file_are_one_result(cli: Cli, indexed: Repo) -> None:
+    made = cli("query", "-n", "1", "sign_cookie", cwd=indexed.path).out
+    assert "the same in src/cookies.py" in made or "the same in src/copy_of_cookies.py" in made
+
+
+def test_hostile_names_cannot_move_the_cursor(cli: Cli, own: Repo) -> None:
+    own.commit_entries({HOSTILE: b"def trap_door():\n    return '\x1b]0;owned\x07 \xe2\x80\xae'\n"})
+    made = cli("query", "--color", "always", "-n", "1", "trap_door", cwd=own.path).out
+    assert "evil\\n\\e[31mred\\u202e.py" in made
+    assert "\\e]0;owned\\x07 \\u202e" in made.replace("\x1b[1;31m", "").replace("\x1b[0m", "")
+    assert "\u202e" not in made
+    assert "\x07" not in made
+
+
+def test_names_that_are_no_utf8_survive_json(cli: Cli, own: Repo) -> None:
+    own.commit_entries({LATIN: b"def coffee_machine():\n    return 1\n"})
+    made = cli("query", "--json", "coffee_machine", cwd=own.path)
+    path = json.loads(made.out)["results"][0]["path"]
+    assert made.out.isascii()
+    assert path == '"caf\\351.py"'
+    assert "caf\\xe9.py:" in cli("query", "-n", "1", "coffee_machine", cwd=own.path).out
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        ([""], "the query is empty"),
+        (["  \n "], "the query is empty"),
+        (["a" * 1001], "Query exceeds maximum length of 1000 characters"),
+        (["a" * 100_000], "Query exceeds maximum length of 1000 characters"),
+        ([os.fsdecode(b"\xff\xfe")], "binary"),
+        (["-n", "0", "x"], "at least 1"),
+        (["-n", "-3", "x"], "at least 1"),
+        (["-n", "51", "x"], "between 1 and 50"),
+        (["-n", "many", "x"], "not a valid integer"),
+        (["--lang", "pyhton", "x"], "did you mean `python`?"),
+        (["--type", "functoin", "x"], "did you mean `function`?"),
+        (["--mode", "fuzzy", "x"], "fuzzy"),
+        (["--rev", "nowhere", "x"], "`nowhere` names no commit, tag or branch"),
+        (["--rev", "v2", "x"], "did you mean `v1`?"),
+        (["--rev", "--help", "x"], "--help"),
+        (["--rev", "HEAD:notes.txt", "x"], "not a commit or a folder"),
+        (["-l", "--json", "x"], "exclude each other"),
+        (["--bogus", "x"], "--bogus"),
+        ([], "missing argument"),
+    ],
+)
+def test_bad_arguments_are_two_lines_and_code_two(cli: Cli, indexed: Repo, args: list[str], told: str) -> None:
+    assert_error(cli("query", *args, cwd=indexed.path), 2, told)
+
+
+@pytest.mark.parametrize(
+    ("stdin", "told"),
+    [(None, "standard input is closed"), (b"", "empty"), (b"\0\1\2", "binary"), (b"\xff" * 9000, "binary"),
+     (b"a" * 100_000, "1000 characters"), ("é".encode() * 50_000, "1000 characters")],
+)  # fmt: skip
+def test_bad_standard_input_is_refused(cli: Cli, indexed: Repo, stdin: bytes | None, told: str) -> None:
+    assert_error(cli("query", "-", cwd=indexed.path, stdin=stdin), 2, told)
+
+
+def test_a_question_of_a_thousand_characters_is_answered(cli: Cli, indexed: Repo) -> None:
+    assert cli("query", ("cookie " * 200)[:1000], cwd=indexed.path).code == 0
+
+
+def test_related_finds_other_code_and_not_itself(cli: Cli, indexed: Repo) -> None:
+    line = (
+        indexed.git("show", "HEAD:src/cookies.py")
+        .splitlines()
+        .index("def make_signature(value: str, secret: str) -> str:")
+        + 2
+    )
+    made = json.loads(cli("related", "--json", f"src/cookies.py:{line}", cwd=indexed.path).out)
+    assert made["results"][0]["symbol"] == "CookieSession.sign_cookie"
+    assert all(hit["symbol"] != "make_signature" for hit in made["results"])
+
+
+def test_related_takes_a_place_as_results_print_it_and_from_a_folder(cli: Cli, indexed: Repo) -> None:
+    one = cli("related", "-l", "src/routing.ts:2", cwd=indexed.path)
+    assert one.code == 0
+    assert one == cli("related", "-l", "src/routing.ts:2-4", cwd=indexed.path)
+    assert one == cli("related", "-l", "routing.ts:2", cwd=indexed.path / "src")
+    assert one == cli("related", "-l", f"{indexed.path}/src/routing.ts:2", cwd=indexed.path)
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("src/cookies.py", "PATH:LINE"),
+        ("src/cookies.py:0", "PATH:LINE"),
+        ("src/cookies.py:x", "PATH:LINE"),
+        (":7", "PATH:LINE"),
+        ("src/cookeis.py:1", "did you mean `src/cookies.py`?"),
+        ("guide.md:1", "did you mean `docs/guide.md`?"),
+        ("src/cookies.py:999", "lines, there is no line 999"),
+        ("logo.png:1", "not indexed: binary"),
+        ("package-lock.json:1", "not indexed: generated"),
+        ("empty.py:1", "not indexed: empty"),
+    ],
+)
+def test_related_says_what_is_wrong_with_a_place(cli: Cli, indexed: Repo, place: str, told: str) -> None:
+    assert_error(cli("related", place, cwd=indexed.path), 2, told)

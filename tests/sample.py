@@ -1,0 +1,170 @@
+"""A small repository of several languages with its index, and the command line called within this process."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from gitmem.cli.main import run
+from gitmem.workspace import Workspace, open_workspace
+from tests.gitrepo import ISOLATION, Repo
+
+HOSTILE: Final = b"evil\n\x1b[31mred\xe2\x80\xae.py"
+LATIN: Final = b"caf\xe9.py"
+
+FILES: Final = {
+    "src/cookies.py": '''"""Sessions kept in signed cookies."""
+
+
+class CookieSession:
+    """Reads and writes the session cookie."""
+
+    def sign_cookie(self, value: str, secret: str) -> str:
+        """Sign the cookie with the secret key of the application."""
+        return value + "." + make_signature(value, secret)
+
+    def load_cookie(self, header: str) -> dict[str, str]:
+        """Parse the cookie header of a request."""
+        return dict(part.split("=", 1) for part in header.split("; "))
+
+
+def make_signature(value: str, secret: str) -> str:
+    """The HMAC of a value as hexadecimal text."""
+    return hmac.new(secret.encode(), value.encode(), "sha256").hexdigest()
+''',
+    "src/copy_of_cookies.py": "",
+    "src/routing.ts": """/** Finds the handler of a request by its path. */
+export function matchRoute(path: string, routes: Route[]): Route | undefined {
+  return routes.find((route) => route.pattern.test(path));
+}
+
+export class Router {
+  /** Adds a handler for a path pattern. */
+  addRoute(pattern: RegExp, handler: Handler): void {
+    this.routes.push({ pattern, handler });
+  }
+}
+""",
+    "docs/guide.md": "# Guide\n\n## Deploying\n\nPut the service behind a reverse proxy.\n\n## Backups\n\nCopy the database every night.\n",
+    "notes.txt": "Remember to rotate the signing key every quarter.\n",
+    "logo.png": b"\x89PNG\r\n\x1a\n\0\0\0",
+    "empty.py": "",
+    "package-lock.json": '{"lockfileVersion": 3}\n',
+}
+
+SIGN: Final = "sign the cookie with the secret key"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a command line did."""
+
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Outcome]
+
+
+def make_sample(path: Path) -> Repo:
+    """The sample repository with two commits; `v1` has the cookies in another file."""
+    repo = Repo.init(path)
+    repo.commit({"old/session.py": FILES["src/cookies.py"]})
+    repo.git("tag", "v1")
+    repo.git("rm", "-q", "old/session.py")
+    files = {**FILES, "src/copy_of_cookies.py": FILES["src/cookies.py"]}
+    repo.commit(files)
+    return repo
+
+
+def open_sample(repo: Repo) -> Workspace:
+    """The repository as actions take it."""
+    return open_workspace(repo.path, {})
+
+
+@pytest.fixture(autouse=True)
+def _isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    for name in [name for name in os.environ if name.startswith(("GITMEM_", "GIT_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in ISOLATION.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Runs a command line in this process: `cli("query", "x", cwd=repo.path, stdin=b"")`."""
+
+    def call(*args: str, cwd: Path | None = None, stdin: bytes | None = b"") -> Outcome:
+        if cwd is not None:
+            monkeypatch.chdir(cwd)
+        monkeypatch.setattr(sys, "stdin", None if stdin is None else TextIOWrapper(BytesIO(stdin)))
+        capsys.readouterr()
+        code = run(list(args))
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One repository, indexed once."""
+    path = tmp_path_factory.mktemp("sample") / "repo"
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in ISOLATION.items():
+            patch.setenv(name, value)
+        make_sample(path)
+        assert run(["-q", "-C", str(path), "init"]) == 0
+    yield path
+
+
+@pytest.fixture
+def indexed(_indexed: Path) -> Repo:
+    """The indexed repository, shared: look, but change nothing."""
+    return Repo(_indexed)
+
+
+@pytest.fixture
+def own(_indexed: Path, tmp_path: Path) -> Repo:
+    """A copy of the indexed repository to do with as a test likes."""
+    shutil.copytree(_indexed, tmp_path / "own", symlinks=True)
+    return Repo(tmp_path / "own")
+
+
+def assert_error(outcome: Outcome, code: int, *told: str) -> None:
+    """Two lines at most on standard error, nothing on standard output, no traceback, and these words."""
+    lines = outcome.err.splitlines()
+    assert outcome.code == code, outcome
+    assert outcome.out == ""
+    assert lines[0].startswith("error: "), outcome.err
+    assert len(lines) == 1 or (len(lines) == 2 and lines[1].startswith("hint: ")), outcome.err
+    for word in told:
+        assert word in outcome.err
+
+
+def segment_files(repo: Repo) -> list[Path]:
+    """The segments of a repository's index."""
+    return sorted((repo.path / ".gitmem" / "segments").iterdir())
+
+
+def damage(path: Path, at: int = -200, what: bytes = b"\xff\xfe\xfd") -> None:
+    """Overwrite a few bytes of a file."""
+    data = bytearray(path.read_bytes())
+    place = at % len(data)
+    data[place : place + len(what)] = bytes(byte ^ 0xA5 for byte in data[place : place + len(what)])
+    path.write_bytes(bytes(data))
+
+
+Json = dict[str, Any]
