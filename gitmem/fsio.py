@@ -28,7 +28,7 @@ def make_folder(path: Path) -> None:
 
 def write_atomic(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Publish a file whole or not at all; a reader sees the old content or the new."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    beside = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")  # a process number comes again in a container
     try:
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), FILE_MODE)
         try:
@@ -73,30 +73,45 @@ def sync_folder(path: Path) -> None:
 
 def read_file(path: Path, limit: int | None = None) -> bytes | None:
     """The bytes of a regular file, None where there is none; symbolic links are not followed."""
-    try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-    except FileNotFoundError:
+    handle = _open_regular(path)
+    if handle is None:
         return None
+    try:
+        with os.fdopen(handle, "rb") as file:
+            return file.read() if limit is None else file.read(limit)
     except OSError as problem:
         raise unreadable(path, problem) from problem
-    with os.fdopen(handle, "rb") as file:
-        return file.read() if limit is None else file.read(limit)
 
 
-def map_file(path: Path) -> mmap.mmap | None:
-    """Map a regular file for reading, None where there is none; symbolic links are not followed."""
-    try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-    except FileNotFoundError:
+def map_file(path: Path) -> mmap.mmap | bytes | None:
+    """Map a regular file for reading, None where there is none; symbolic links are not followed.
+
+    An empty file, which no system maps, is no bytes.
+    """
+    handle = _open_regular(path)
+    if handle is None:
         return None
-    except OSError as problem:
-        raise unreadable(path, problem) from problem
     try:
-        return mmap.mmap(handle, 0, access=mmap.ACCESS_READ)
+        return mmap.mmap(handle, 0, access=mmap.ACCESS_READ) if os.fstat(handle).st_size else b""
     except (OSError, ValueError) as problem:
         raise unreadable(path, problem) from problem
     finally:
         os.close(handle)
+
+
+def _open_regular(path: Path) -> int | None:
+    """A descriptor to read from, None where there is no file; neither a link nor a pipe is followed or waited for."""
+    flags = ("O_NOFOLLOW", "O_BINARY", "O_NONBLOCK")
+    try:
+        handle = os.open(path, os.O_RDONLY | sum(getattr(os, flag, 0) for flag in flags))
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        raise unreadable(path, problem) from problem
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise StorageFailed(f"cannot read `{path}`: it is no regular file", hint="move it away and run `gitmem index`")
+    return handle
 
 
 def remove_file(path: Path) -> None:
@@ -182,9 +197,9 @@ def storage_failed(path: Path, problem: Exception) -> StorageFailed:
     return StorageFailed(f"cannot write `{path}`: {reason}", hint=hints.get(code or 0, ""))
 
 
-def unreadable(path: Path, problem: Exception) -> StorageFailed:
+def unreadable(path: Path, problem: Exception) -> StorageFailed | UnsafeIndex:
     """Name what could not be read and why."""
     if isinstance(problem, OSError) and problem.errno == errno.ELOOP:
-        return UnsafeIndex(f"`{path}` is a symbolic link", hint="remove it; gitmem only reads an index it made itself")  # type: ignore[return-value]
+        return UnsafeIndex(f"`{path}` is a symbolic link", hint="remove it; gitmem only reads an index it made itself")
     reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
     return StorageFailed(f"cannot read `{path}`: {reason}")

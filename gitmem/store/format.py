@@ -1,7 +1,7 @@
 """The container every file of the store is written in, and its history.
 
-A file is: magic, format version, header length, header checksum; the header (msgpack); sections. The header tells for
-each section where it lies and one CRC-32 for each block of it. A block is checked when it is first read and never
+A file is: magic, format version, header length, checksum of these and the header; the header (msgpack); sections. The
+header tells for each section where it lies and one CRC-32 for each block of it. A block is checked when it is first read and never
 again, so a reader pays for what it touches and cannot take a damaged byte for an answer.
 
 History of `FORMAT`, newest last; a reader refuses what is newer and rebuilds what is older than `OLDEST_READ`:
@@ -24,7 +24,8 @@ OLDEST_READ: Final = 1
 
 BLOCK: Final = 4096
 _ALIGN: Final = 64
-_PREFIX: Final = struct.Struct("<8sIII")
+_START: Final = struct.Struct("<8sII")
+_PREFIX_BYTES: Final = _START.size + 4
 _MAX_HEADER: Final = 64 << 20
 
 Buffer = bytes | bytearray | memoryview
@@ -46,8 +47,13 @@ def build_container(magic: bytes, fields: Mapping[str, Any], sections: Mapping[s
         body += [view, bytes(gap)]
         offset += len(view) + gap
     header = msgpack.packb({"fields": dict(fields), "sections": places})
-    prefix = _PREFIX.pack(magic, FORMAT, len(header), zlib.crc32(header))
-    return [prefix, header, bytes(-(_PREFIX.size + len(header)) % _ALIGN), *body]
+    start = _START.pack(magic, FORMAT, len(header))
+    return [start, _checksum(start, header), header, bytes(-(_PREFIX_BYTES + len(header)) % _ALIGN), *body]
+
+
+def _checksum(start: Buffer, header: Buffer) -> bytes:
+    """It covers the version as well: a damaged file must not pass for one of another format."""
+    return zlib.crc32(header, zlib.crc32(start)).to_bytes(4, "little")
 
 
 class Container:
@@ -56,23 +62,29 @@ class Container:
     def __init__(self, path: Path, magic: bytes, data: Any) -> None:
         self.path = path
         self._view = memoryview(data)
-        if len(self._view) < _PREFIX.size:
+        if len(self._view) < _PREFIX_BYTES:
             raise damaged(path, "cut short")
-        found, version, length, checksum = _PREFIX.unpack_from(self._view)
+        found, version, length = _START.unpack_from(self._view)
         if found != magic:
             raise damaged(path, "not a file of this kind")
-        _require_version(path, version)
-        header = self._view[_PREFIX.size : _PREFIX.size + length]
-        self._body = _PREFIX.size + length + -(_PREFIX.size + length) % _ALIGN
-        if length > _MAX_HEADER or len(header) != length or zlib.crc32(header) != checksum:
+        end = _PREFIX_BYTES + length
+        header = self._view[_PREFIX_BYTES:end]
+        if length > _MAX_HEADER or len(header) != length:
+            raise damaged(path, "its header is cut short")
+        if _checksum(self._view[: _START.size], header) != self._view[_START.size : _PREFIX_BYTES]:
             raise damaged(path, "its header fails the checksum")
+        _require_version(path, version)
+        self._body = end + -end % _ALIGN
         parsed = parse_msgpack(path, header.tobytes())
-        self.fields: dict[str, Any] = parsed["fields"]
-        self._sections = {name: self._open_section(*place) for name, place in parsed["sections"].items()}
+        try:
+            self.fields: dict[str, Any] = dict(parsed["fields"])
+            self._sections = {name: self._open_section(*place) for name, place in dict(parsed["sections"]).items()}
+        except (KeyError, TypeError, ValueError) as problem:
+            raise damaged(path, "its header is not that of a file of the index") from problem
 
     def _open_section(self, offset: int, length: int, sums: bytes) -> "Section":
         start = self._body + offset
-        if start + length > len(self._view) or len(sums) != 4 * -(-length // BLOCK):
+        if offset < 0 or length < 0 or start + length > len(self._view) or len(sums) != 4 * -(-length // BLOCK):
             raise damaged(self.path, "cut short")
         return Section(self.path, self._view[start : start + length], sums)
 

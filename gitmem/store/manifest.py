@@ -3,10 +3,10 @@
 Reading it costs no numpy: `gitmem index` with nothing to do ends here.
 """
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gitmem.fsio import read_file, write_atomic
 from gitmem.store.format import Container, build_container, damaged
@@ -16,8 +16,7 @@ MAX_TREES: Final = 64
 """How many trees are remembered as wholly indexed; an older one costs a comparison, not an embedding."""
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentEntry:
+class SegmentEntry(NamedTuple):
     """A segment that counts. `name` is the hash of its bytes."""
 
     name: str
@@ -26,8 +25,7 @@ class SegmentEntry:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(NamedTuple):
     """A generation: which segments make the index, and the makers of their rows.
 
     `fingerprint` names chunker, rules and model together. `views` are the keys of views that are wholly indexed,
@@ -56,15 +54,14 @@ class Manifest:
     def with_view(self, key: str) -> "Manifest":
         """The next generation, in which the view of that key is wholly indexed."""
         views = (*(known for known in self.views if known != key), key)[-MAX_TREES:]
-        return replace(self, generation=self.generation + 1, views=views, complete=True)
+        return self._replace(generation=self.generation + 1, views=views, complete=True)
 
     def with_segments(self, segments: Iterable[SegmentEntry]) -> "Manifest":
         """The next generation, made of these segments."""
-        return replace(self, generation=self.generation + 1, segments=tuple(segments))
+        return self._replace(generation=self.generation + 1, segments=tuple(segments))
 
 
-@dataclass(frozen=True, slots=True)
-class _Fields:
+class _Fields(NamedTuple):
     """What stands in the file, with the types it must have."""
 
     fingerprint: str
@@ -72,7 +69,7 @@ class _Fields:
     complete: bool
     graph: str
     views: list[str]
-    segments: list[list[Any]] = field(default_factory=list)
+    segments: list[list[Any]]
 
 
 def find_manifest(path: Path) -> Manifest | None:
@@ -82,6 +79,8 @@ def find_manifest(path: Path) -> Manifest | None:
         return None
     try:
         fields = _Fields(**Container(path, MAGIC, data).fields)
+        if fields.graph and not _is_hash(fields.graph):
+            raise damaged(path, "it names a graph by something that is no hash")
         segments = tuple(_load_segment(path, entry) for entry in fields.segments)
         return Manifest(
             str(fields.fingerprint),
@@ -91,15 +90,20 @@ def find_manifest(path: Path) -> Manifest | None:
             bool(fields.complete),
             str(fields.graph),
         )
-    except (TypeError, ValueError, KeyError) as problem:
+    except (TypeError, ValueError, OverflowError) as problem:
         raise damaged(path, "its fields are not those of a manifest") from problem
 
 
 def _load_segment(path: Path, entry: list[Any]) -> SegmentEntry:
     name, rows, blobs, size = entry
-    if not (isinstance(name, str) and name.isalnum() and len(name) == 40):
+    if not _is_hash(name):
         raise damaged(path, "it names a segment by something that is no hash")
     return SegmentEntry(name, int(rows), int(blobs), int(size))
+
+
+def _is_hash(name: object) -> bool:
+    """Whether a name can be a file's of ours: nothing that leads out of its folder."""
+    return isinstance(name, str) and re.fullmatch("[0-9a-f]{40}", name) is not None
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:

@@ -7,13 +7,15 @@ there more than once; only then a count is stored, in the order of the places.
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.store.format import Buffer, Container, damaged
-from gitmem.store.rows import Postings
+
+if TYPE_CHECKING:
+    from gitmem.store.rows import Postings
 
 ROW: Final = "<u2"
 """Places are rows of a segment: below 2^15."""
@@ -24,7 +26,7 @@ ENTRY: Final = "<u4"
 BLOCK_TERMS: Final = 16
 
 
-def posting_sections(field: str, postings: Postings, place: str) -> dict[str, Buffer]:
+def posting_sections(field: str, postings: "Postings", place: str) -> dict[str, Buffer]:
     """The sections that hold one field's lists."""
     terms, bounds, places, counts = arrange(postings)
     repeated = counts > 1
@@ -32,7 +34,9 @@ def posting_sections(field: str, postings: Postings, place: str) -> dict[str, Bu
     repeats = np.concatenate([[0], np.cumsum(repeated)])
     blocks = [
         _build_block(
-            terms[at : at + BLOCK_TERMS], bounds[at:].tolist(), repeats[bounds[at : at + BLOCK_TERMS + 1]].tolist()
+            terms[at : at + BLOCK_TERMS],
+            bounds[at : at + BLOCK_TERMS + 1].tolist(),
+            repeats[bounds[at : at + BLOCK_TERMS + 1]].tolist(),
         )
         for at in range(0, len(terms), BLOCK_TERMS)
     ]
@@ -72,7 +76,7 @@ def _varint(number: int) -> bytes:
     return bytes((*encoded, number))
 
 
-def arrange(postings: Postings) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
+def arrange(postings: "Postings") -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
     """Sorted terms that occur, where each one's postings begin (one more at the end), rows ascending, counts."""
     order = sorted(range(len(postings.terms)), key=postings.terms.__getitem__)
     rank = np.empty(len(order), np.int64)
@@ -191,8 +195,10 @@ class PostingList:
         counts[flagged] = repeats
         return packed & ~self._flag, counts
 
-    def load(self) -> Postings:
+    def load(self) -> "Postings":
         """Everything, as triples."""
+        from gitmem.store.rows import Postings
+
         terms = [term for block in range(len(self._block_at) - 1) for term in self._iter_block(block)]
         places, counts = self._unpack(
             np.frombuffer(self._places.all(), self._place), np.frombuffer(self._counts.all(), np.uint8)

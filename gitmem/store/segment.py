@@ -8,23 +8,26 @@ import hashlib
 import itertools
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.fsio import write_atomic
+from gitmem.fsio import read_file, write_atomic
+from gitmem.store.columns import COLUMNS, FIELDS
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
 from gitmem.store.keys import blob_keys
 from gitmem.store.manifest import SegmentEntry
 from gitmem.store.postings import ROW, PostingList, checked_bounds, offsets, posting_sections
-from gitmem.store.rows import COLUMNS, FIELDS, Blobs, Rows
+
+if TYPE_CHECKING:
+    from gitmem.store.rows import Rows
 
 MAGIC: Final = b"GITMEMSG"
 MAX_ROWS: Final = 1 << 15
 
 
-def write_segment(folder: Path, rows: Rows) -> SegmentEntry:
+def write_segment(folder: Path, rows: "Rows") -> SegmentEntry:
     """Publish rows as a segment (the same rows give the same file)."""
     assert len(rows) <= MAX_ROWS, "the caller keeps batches small"
     languages = sorted({*rows.blobs.languages, *(language for _, language in rows.blobs.keys)})
@@ -41,12 +44,18 @@ def write_segment(folder: Path, rows: Rows) -> SegmentEntry:
         digest.update(part)
     name = digest.hexdigest()
     target = folder / name
-    if not target.exists():
+    if not _holds(target, name):
         write_atomic(target, [memoryview(part) for part in parts])
-    return SegmentEntry(name, len(rows), len(rows.blobs.keys), sum(len(memoryview(part).cast("B")) for part in parts))
+    return SegmentEntry(name, len(rows), len(rows.blobs.keys), sum(memoryview(part).nbytes for part in parts))
 
 
-def _sections(rows: Rows, codes: dict[str, int]) -> dict[str, Buffer]:
+def _holds(target: Path, name: str) -> bool:
+    """Whether a file of that name is there and is what its name says: a damaged one is replaced by its healed twin."""
+    data = read_file(target)
+    return data is not None and hashlib.blake2b(data, digest_size=20).hexdigest() == name
+
+
+def _sections(rows: "Rows", codes: dict[str, int]) -> dict[str, Buffer]:
     sections: dict[str, Buffer] = {
         "oids": b"".join(oid for oid, _ in rows.blobs.keys),
         "asked": np.array([codes[language] for _, language in rows.blobs.keys], "<u2").data,
@@ -81,7 +90,7 @@ class Segment:
             sizes |= {name: self.rows * np.dtype(kind).itemsize for name, kind in COLUMNS.items()}
             wrong = [name for name, size in sizes.items() if len(container[name]) != size]
             self._postings = {name: PostingList(container, name, ROW) for name in FIELDS}
-        except (KeyError, TypeError, ValueError) as problem:
+        except (KeyError, TypeError, ValueError, OverflowError) as problem:
             raise damaged(container.path, "it lacks a part of a segment") from problem
         if wrong or self.rows > MAX_ROWS:
             raise damaged(container.path, f"its part `{(wrong or ['rows'])[0]}` has another size than it says")
@@ -106,7 +115,7 @@ class Segment:
 
     def bits(self) -> NDArray[np.uint8]:
         """Signs of all vectors, packed: [rows, dimensions / 8]."""
-        return np.frombuffer(self._file["bits"].all(), np.uint8).reshape(self.rows, -1)
+        return np.frombuffer(self._file["bits"].all(), np.uint8).reshape(self.rows, -(-self.dimensions // 8))
 
     def vectors(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
         """The vectors of some rows, [len(rows), dimensions]; only their blocks are read."""
@@ -166,8 +175,10 @@ class Segment:
         """Rows that hold a term, ascending, and how often."""
         return self._postings[field].find(term)
 
-    def load_rows(self) -> Rows:
+    def load_rows(self) -> "Rows":
         """Everything, as it was written."""
+        from gitmem.store.rows import Blobs, Rows
+
         first = self.first
         asked = self._language_column("asked")
         ids = self.oids.tobytes()

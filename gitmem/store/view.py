@@ -8,10 +8,9 @@ import itertools
 import posixpath
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,10 @@ from gitmem.fsio import write_atomic
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
 from gitmem.store.keys import blob_keys
 from gitmem.store.postings import ENTRY, PostingList, checked_bounds, posting_sections
-from gitmem.store.rows import Postings
 from gitmem.words import count_identifiers, terms_of
+
+if TYPE_CHECKING:
+    from gitmem.store.rows import Postings
 
 MAGIC: Final = b"GITMEMVW"
 PATH_FIELDS: Final = ("stem", "folder")
@@ -32,8 +33,7 @@ REASONS: Final = ("indexed", "binary", "generated", "vendored", "ignored", "syml
 """Why a path is left out by its name, mode or attributes. The order is the one stored on disk: append only."""
 
 
-@dataclass(frozen=True, slots=True)
-class ViewEntry:
+class ViewEntry(NamedTuple):
     """One path of a tree. `reason` is a place in REASONS; `language` is empty where content decides."""
 
     path: bytes
@@ -74,7 +74,7 @@ def view_parts(tree: str, entries: Sequence[ViewEntry]) -> list[Buffer]:
     return build_container(MAGIC, fields, sections)
 
 
-def _path_postings(entries: Sequence[ViewEntry]) -> dict[str, Postings]:
+def _path_postings(entries: Sequence[ViewEntry]) -> "dict[str, Postings]":
     """Which words stand in which path; only of paths that are indexed."""
     stems: dict[bytes, list[int]] = defaultdict(list)
     folders: dict[bytes, list[int]] = defaultdict(list)
@@ -86,7 +86,9 @@ def _path_postings(entries: Sequence[ViewEntry]) -> dict[str, Postings]:
     return {"stem": _gather(stems), "folder": _gather(folders)}
 
 
-def _gather(places: dict[bytes, list[int]]) -> Postings:
+def _gather(places: dict[bytes, list[int]]) -> "Postings":
+    from gitmem.store.rows import Postings
+
     numbers: dict[bytes, int] = {}
     term: list[int] = []
     row: list[int] = []
@@ -116,7 +118,7 @@ class View:
                      "language": 2 * self._count, "reason": self._count}  # fmt: skip
             wrong = [name for name, size in sizes.items() if len(container[name]) != size]
             self._postings = {name: PostingList(container, name, ENTRY) for name in PATH_FIELDS}
-        except (KeyError, TypeError, ValueError) as problem:
+        except (KeyError, TypeError, ValueError, OverflowError) as problem:
             raise damaged(container.path, "it lacks a part of a view") from problem
         if wrong:
             raise damaged(container.path, f"its part `{wrong[0]}` has another size than it says")
