@@ -7,16 +7,14 @@ Git's configuration names a setting `gitmem.camelCase`, the environment `GITMEM_
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gitmem.errors import ConfigError
 
 PREFIX: Final = "gitmem."
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One setting: its range (numbers) or choices (words), and what it does in a sentence."""
 
     name: str
@@ -43,8 +41,7 @@ SETTINGS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The values in force."""
 
     search_default_limit: int = 10
@@ -56,7 +53,7 @@ class Settings:
     jobs: int = 0
 
 
-_FIELD_OF: Final = {setting.name.lower(): field.name for setting, field in zip(SETTINGS, fields(Settings), strict=True)}
+_FIELD_OF: Final = {setting.name.lower(): field for setting, field in zip(SETTINGS, Settings._fields, strict=True)}
 _BY_KEY: Final = {setting.name.lower(): setting for setting in SETTINGS}
 
 

@@ -1,15 +1,13 @@
 """Where the files of an index lie below its folder, and where things bundled with the package lie. Computes only."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 INDEX_NAME: Final = ".gitmem"
 _PACKAGE: Final = Path(__file__).resolve().parent
 
 
-@dataclass(frozen=True, slots=True)
-class IndexPaths:
+class IndexPaths(NamedTuple):
     """The layout of one index folder."""
 
     root: Path

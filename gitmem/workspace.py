@@ -8,9 +8,8 @@ inside the git directory, which no clone carries.
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.config import Settings, parse_settings
 from gitmem.errors import DamagedFile, NewerFormat, NoIndex, UnsafeIndex
@@ -32,8 +31,7 @@ _EXCLUDE: Final = f"/{INDEX_NAME}/"
 _RETRIES: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(NamedTuple):
     """A repository, the settings in force and the place of its index."""
 
     location: Location

@@ -1,7 +1,6 @@
 """Build or extend the neighbour graph of an index, beside its readers and writers."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from gitmem.fsio import writer_lock
 from gitmem.store.manifest import Manifest, find_manifest, write_manifest
@@ -49,4 +48,4 @@ def is_behind(workspace: Workspace, manifest: Manifest) -> bool:
 
 
 def _with_graph(manifest: Manifest, name: str) -> Manifest:
-    return replace(manifest, generation=manifest.generation + 1, graph=name)
+    return manifest._replace(generation=manifest.generation + 1, graph=name)

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed, UsageError
 from gitmem.git.locate import Location
@@ -25,8 +25,7 @@ MAX_QUERY: Final = 1000
 MODES: Final = ("hybrid", "semantic", "lexical")
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A question and what it is limited to. `limit` 0 is the configured default, `rev` empty is HEAD."""
 
     text: str
@@ -40,8 +39,7 @@ class Request:
     refresh: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ViewState:
+class ViewState(NamedTuple):
     """Which tree an answer describes, and how completely it is indexed."""
 
     rev: str

@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gitmem.errors import DamagedFile, NewerFormat
@@ -106,7 +106,7 @@ def _refresh_locked(
     from gitmem.indexing.compact import compact
     from gitmem.indexing.identity import current_fingerprint, view_key
     from gitmem.indexing.plan import missing_blobs
-    from gitmem.indexing.run import Run, empty_manifest
+    from gitmem.indexing.run import Run
     from gitmem.indexing.views import ensure_view
     from gitmem.store.snapshot import Snapshot
 
@@ -154,7 +154,7 @@ def _starting_point(
     snapshot = Snapshot(workspace.paths, old)
     sound = {segment.path.name for segment in snapshot.segments if not check or _is_sound(segment)}
     if len(sound) < len(old.segments):
-        kept = replace(old.with_segments(entry for entry in old.segments if entry.name in sound), views=())
+        kept = old.with_segments(entry for entry in old.segments if entry.name in sound)._replace(views=())
         return kept, "; ".join(snapshot.lost) or "a segment failed its checksum"
     return old, ""
 
@@ -186,7 +186,7 @@ def _count(made: IndexReport, view: "View", snapshot: "Snapshot") -> None:
     """Share the view's paths out among parsed, text and skipped, as they stand in the index."""
     import numpy as np
 
-    from gitmem.store.rows import OUTCOMES
+    from gitmem.store.columns import OUTCOMES
     from gitmem.store.view import INDEXED, REASONS
 
     made.files = len(view)

@@ -69,7 +69,7 @@ _COMPARED: Final = 5000
 
 def _get_row(workspace: Workspace, searcher: Searcher, entry: int, line: int) -> int:
     """The innermost chunk that holds a line of a view's file."""
-    from gitmem.store.rows import OUTCOMES
+    from gitmem.store.columns import OUTCOMES
     from gitmem.store.view import REASONS
 
     view, snapshot = searcher.view, searcher.snapshot

@@ -94,7 +94,7 @@ def _count_tree(status: Status, workspace: Workspace, manifest: Manifest, tree: 
 def _count(status: Status, view: "View", snapshot: "Snapshot") -> None:
     import numpy as np
 
-    from gitmem.store.rows import OUTCOMES
+    from gitmem.store.columns import OUTCOMES
     from gitmem.store.view import INDEXED, REASONS
     from gitmem.types import KINDS
 

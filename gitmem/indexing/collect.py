@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -72,7 +72,7 @@ def shrink(paths: IndexPaths, manifest: Manifest, reachable: Collection[str], *,
     views = _whole_views(paths, manifest, made.segments > 0 and write)
     made.views = len(manifest.views) - len(views)
     if made.views:
-        manifest = replace(manifest, views=views, generation=made.manifest.generation + 1)
+        manifest = manifest._replace(views=views, generation=made.manifest.generation + 1)
     made.manifest = manifest
     return made
 

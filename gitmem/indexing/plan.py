@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.store.rows import OUTCOMES
+from gitmem.store.columns import OUTCOMES
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view import View
 

@@ -7,7 +7,7 @@ one segment's work at most, and the next run goes on from there.
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -17,8 +17,9 @@ from gitmem.git.objects import ObjectReader, open_reader
 from gitmem.indexing.plan import Wanted
 from gitmem.indexing.pool import Pool
 from gitmem.paths import IndexPaths
+from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry, write_manifest
-from gitmem.store.rows import COLUMNS, FIELDS, OUTCOMES, Blobs, Postings, Rows, concatenate
+from gitmem.store.rows import Blobs, Postings, Rows, concatenate
 from gitmem.store.segment import write_segment
 
 FLUSH_ROWS: Final = 16_000
@@ -222,4 +223,4 @@ def _load_postings(packed: tuple[list[bytes], bytes, bytes, bytes]) -> Postings:
 def empty_manifest(manifest: Manifest | None, fingerprint: str) -> Manifest:
     """A manifest without segments that follows another one."""
     generation = manifest.generation if manifest else 0
-    return replace(Manifest(fingerprint), generation=generation)
+    return Manifest(fingerprint, generation)

@@ -5,8 +5,7 @@ The angle between two vectors is estimated by how many signs differ: E[differing
 scanning the vectors.
 """
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,7 @@ GRAPH_SHARE: Final = 0.2
 """A scope that holds less of the rows than this is scanned: the graph would find mostly what it must not."""
 
 
-@dataclass(frozen=True, slots=True)
-class DenseRanking:
+class DenseRanking(NamedTuple):
     """Rows by falling cosine."""
 
     rows: NDArray[np.int64]

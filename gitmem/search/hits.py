@@ -1,7 +1,7 @@
 """Rows as candidates and as results: what a row's chunk is called, where it stands, which paths hold it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,8 @@ from gitmem.store.snapshot import Snapshot
 from gitmem.types import KINDS
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One result. Lines are 1-based and inclusive; `scores` holds the parts of `score`, `also` the blob's other paths."""
+class Hit(NamedTuple):
+    """One result. Lines are 1-based, inclusive; `scores` holds the parts of `score`, `also` the blob's other paths."""
 
     path: str
     start: int
@@ -29,12 +28,11 @@ class Hit:
     blob: str
     chunk: int
     score: float
-    scores: Mapping[str, float] = field(default_factory=dict)
+    scores: Mapping[str, float]
     also: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(NamedTuple):
     """The columns of a snapshot that turn rows into hits, read once."""
 
     start: NDArray[np.generic]

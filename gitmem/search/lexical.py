@@ -6,8 +6,7 @@ index happens to hold. BM25: Robertson and Zaragoza 2009, with idf = ln(1 + (n -
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +20,7 @@ STEM_WEIGHT: Final = 0.8
 FOLDER_WEIGHT: Final = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class LexicalScores:
+class LexicalScores(NamedTuple):
     """Scores of rows and of whole files [entries], zero where no word matches; `idf` of each term over the rows' text,
     and the rows that hold it, ascending."""
 

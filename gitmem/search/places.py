@@ -1,38 +1,54 @@
 """What a path says about its file: test, example, documentation, generated or vendored code. Pure."""
 
 import posixpath
-import re
 from functools import lru_cache
 from typing import Final
 
 from gitmem.words import count_identifiers, terms_of
 
-_TEST: Final = re.compile(
-    r"(^|/)(tests?|specs?|__tests__|__mocks__|testdata|test-data|testing|fixtures?|e2e|mocks?|testutils?)(/|$)"
-    r"|(^|/)(test_[^/]*|[^/]*[_.-](test|tests|spec|specs|bench)|conftest|[^/]*(Test|Tests|TestCase|Spec|IT))\.\w+$"
+_TEST_FOLDERS: Final = frozenset(
+    "test tests spec specs __tests__ __mocks__ mock mocks testdata test-data testing fixture fixtures e2e testutil "
+    "testutils".split()
 )
-_EXAMPLE: Final = re.compile(r"(^|/)(examples?|samples?|demos?|tutorials?|docs?_src|benchmarks?|bench)(/|$)", re.I)
-_DOCUMENT: Final = re.compile(
-    r"(^|/)(docs?|documentation|changelogs?|man)(/|$)|\.(md|rst|adoc|txt|mdx)$|(^|/)(CHANGELOG|CHANGES|HISTORY|NEWS|AUTHORS|LICENSE)",
-    re.I,
+_EXAMPLE_FOLDERS: Final = frozenset(
+    "example examples sample samples demo demos tutorial tutorials doc_src docs_src bench benchmark benchmarks".split()
 )
-_ASIDE: Final = re.compile(
-    r"(^|/)(vendor|third[_-]?party|external|deps|compat|_?legacy|deprecated|polyfills?|shims?|generated|gen|migrations|locales?|i18n)(/|$)"
-    r"|(^|/)[^/]*(_compat|compat|\.d|\.gen|_generated|\.generated)\.\w+$",
-    re.I,
+_DOCUMENT_FOLDERS: Final = frozenset("doc docs documentation changelog changelogs man".split())
+_ASIDE_FOLDERS: Final = frozenset(
+    "vendor third_party third-party thirdparty external deps compat legacy _legacy deprecated polyfill polyfills shim "
+    "shims generated gen migration migrations locale locales i18n".split()
 )
+_TEST_ENDINGS: Final = ("_test", "_tests", "_spec", "_bench", "-test", "-tests", "-spec", ".test", ".tests", ".spec")
+_TEST_CLASSES: Final = ("Test", "Tests", "TestCase", "Spec", "IT")
+_DOCUMENT_ENDINGS: Final = (".md", ".rst", ".adoc", ".txt", ".mdx")
+_DOCUMENT_NAMES: Final = ("changelog", "changes", "history", "news", "authors", "license")
+_ASIDE_ENDINGS: Final = ("compat", ".d", ".gen", "_generated", ".generated")
 
 
 @lru_cache(maxsize=8192)
 def place_of(path: str) -> str:
-    """`test`, `example`, `document`, `aside` (vendored, generated, compatibility) or empty for ordinary code."""
-    if _TEST.search(path):
+    """`test`, `example`, `aside` (vendored, generated, compatibility), `document` or empty for ordinary code."""
+    folder, name = posixpath.split(path)
+    folders = folder.lower().split("/")
+    stem = posixpath.splitext(name)[0]
+    lower = stem.lower()
+    if not _TEST_FOLDERS.isdisjoint(folders) or _is_test(stem, lower):
         return "test"
-    if _EXAMPLE.search(path):
+    if not _EXAMPLE_FOLDERS.isdisjoint(folders):
         return "example"
-    if _ASIDE.search(path):
+    if not _ASIDE_FOLDERS.isdisjoint(folders) or lower.endswith(_ASIDE_ENDINGS):
         return "aside"
-    return "document" if _DOCUMENT.search(path) else ""
+    told = name.lower().endswith(_DOCUMENT_ENDINGS) or lower.startswith(_DOCUMENT_NAMES)
+    return "document" if told or not _DOCUMENT_FOLDERS.isdisjoint(folders) else ""
+
+
+def _is_test(stem: str, lower: str) -> bool:
+    return (
+        lower.startswith("test_")
+        or lower == "conftest"
+        or lower.endswith(_TEST_ENDINGS)
+        or stem.endswith(_TEST_CLASSES)
+    )
 
 
 def stem_terms(path: str) -> tuple[str, ...]:

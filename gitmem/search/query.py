@@ -1,8 +1,7 @@
 """What a question says: its words as terms, the names it quotes, the paths it mentions. Pure."""
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitmem.words import Text, count_identifiers, split_identifier, terms_of
 
@@ -22,8 +21,7 @@ _CODED = re.compile(r"_|[a-z0-9][A-Z]|^[A-Z]+[a-z]|[A-Z]{2}")
 _PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+|[\w-]+\.[A-Za-z]\w{0,4}\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """A parsed question.
 
     `terms` are what the lexical index is asked, `names` the identifiers that may be meant as symbols, each split into

@@ -7,8 +7,7 @@ The weights below are the whole model.
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +47,7 @@ _DEFINING: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A row that may be a hit, with what ranking needs to know of it.
 
     `words` and `file_words` are the lengths of its text and of its file, `covered` the share of the question that is

@@ -5,14 +5,13 @@ the paths that hold its blob and pass the filters.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.search.globs import compile_globs
-from gitmem.store.rows import OUTCOMES
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view import View
 from gitmem.types import KINDS
@@ -21,8 +20,7 @@ _NEVER = -2
 _ABSENT = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """What a question is limited to; empty means no limit. Globs follow gitignore, languages and kinds are names."""
 
     include: tuple[str, ...] = ()
@@ -122,8 +120,3 @@ def _assign_rows(snapshot: Snapshot, blob_of: NDArray[np.int64], allowed: NDArra
     within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     entry_of[np.repeat(starts, sizes) + within] = np.repeat(places[first], sizes)
     return entry_of
-
-
-def never_read(outcome: int) -> bool:
-    """Whether a blob of this outcome could not be read or digested."""
-    return OUTCOMES[outcome] in ("missing", "failed")

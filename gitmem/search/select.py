@@ -2,18 +2,16 @@
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 REPEAT_DECAY: Final = 0.5
 """What each further chunk of one file keeps of its score."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A candidate's place and score. `start` and `end` are bytes of the blob, half-open."""
 
-    index: int
+    place: int
     path: str
     start: int
     end: int
@@ -22,7 +20,7 @@ class Scored:
 
 
 def select(candidates: Sequence[Scored], limit: int, decay: float = REPEAT_DECAY) -> list[tuple[int, float]]:
-    """Indices and final scores of the best, scores never rising; ties go by path and line.
+    """Places and final scores of the best, scores never rising; ties go by path and line.
 
     A candidate that overlaps a chosen one in its file (a method and its class) is dropped.
     """
@@ -41,5 +39,5 @@ def select(candidates: Sequence[Scored], limit: int, decay: float = REPEAT_DECAY
             heapq.heappush(queue, (-damped, path, line, place, len(others)))
             continue
         others.append(item)
-        chosen.append((item.index, -negative))
+        chosen.append((item.place, -negative))
     return chosen
