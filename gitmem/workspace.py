@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.config import Settings, parse_settings
 from gitmem.errors import DamagedFile, NewerFormat, NoIndex, UnsafeIndex
-from gitmem.fsio import make_folder, read_file, remove_file, remove_tree, require_own_folder, write_atomic
+from gitmem.fsio import make_folder, read_file, remove_file, remove_tree, require_own_folder, write_atomic, write_once
 from gitmem.git.config import read_config
 from gitmem.git.locate import Location, locate, main_worktree
 from gitmem.git.tracking import add_exclude, remove_exclude, tracked
@@ -102,13 +102,16 @@ def create_index(workspace: Workspace) -> bool:
     if not paths.ignore.exists():
         write_atomic(paths.ignore, [b"*\n"])
     if inside is None:
-        token = outside or secrets.token_hex(16).encode()
-        if outside is None:
-            write_atomic(token_file, [token])
-        write_atomic(paths.root / _MARK, [token])
+        write_atomic(paths.root / _MARK, [outside or _new_token(token_file)])
     if workspace.beside:
         add_exclude(workspace.location, _EXCLUDE)
     return fresh
+
+
+def _new_token(file: Path) -> bytes:
+    """Make the token inside the git directory; of several first runs at once all get that of the first."""
+    write_once(file, secrets.token_hex(16).encode())
+    return read_file(file, 64) or b""
 
 
 def _require_empty_but_ours(paths: IndexPaths) -> None:
@@ -124,11 +127,17 @@ def _require_empty_but_ours(paths: IndexPaths) -> None:
 
 def require_untracked(workspace: Workspace) -> None:
     """Refuse an index folder that git tracks. Raises UnsafeIndex."""
-    if workspace.beside and workspace.location.worktree and tracked(workspace.location, INDEX_NAME):
+    if workspace.beside and tracked(_main_location(workspace), INDEX_NAME):
         raise UnsafeIndex(
             f"`{INDEX_NAME}` is tracked by git in this repository, so gitmem does not read it",
             hint=f"git rm -r --cached {INDEX_NAME}, commit, then remove the folder and run `gitmem init`",
         )
+
+
+def _main_location(workspace: Workspace) -> Location:
+    """The working tree the index stands in; a linked one shares it."""
+    home = workspace.paths.root.parent
+    return workspace.location if workspace.location.worktree == home else locate(home)
 
 
 def remove_index(workspace: Workspace) -> bool:
@@ -156,11 +165,16 @@ def open_snapshot(workspace: Workspace, manifest: Manifest) -> "Snapshot":
     return snapshot
 
 
-def read_manifest_for_writing(workspace: Workspace) -> Manifest | None:
-    """The manifest as a writer finds it inside the lock; a damaged one counts as none. Raises NewerFormat."""
+def read_manifest_for_writing(workspace: Workspace, *, replace_newer: bool = False) -> Manifest | None:
+    """The manifest as a writer finds it inside the lock; a damaged one counts as none.
+
+    Raises NewerFormat, unless the writer was told to replace such an index.
+    """
     try:
         return find_manifest(workspace.paths.manifest)
     except NewerFormat:
+        if replace_newer:
+            return None
         raise
     except DamagedFile:
         return None

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.paths import IndexPaths
+from gitmem.store.columns import RETRIED
 from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.rows import Rows, concatenate, select_blobs
 from gitmem.store.segment import MAX_ROWS, Segment, find_segment, write_segment
@@ -46,8 +47,9 @@ def _find_group(segments: tuple[SegmentEntry, ...]) -> list[SegmentEntry]:
 
 
 def without_repeats(rows: Rows) -> Rows:
-    """Drop blobs that came before in the same rows (a blob tried again: the later outcome counts)."""
-    last = {key: place for place, key in enumerate(rows.blobs.keys)}
+    """Keep each blob once: of one that was tried again the try that read it, whichever came last."""
+    read = ~np.isin(rows.blobs.outcomes, RETRIED)
+    last = {rows.blobs.keys[place]: place for place in np.argsort(read, kind="stable").tolist()}
     if len(last) == len(rows.blobs.keys):
         return rows
     keep = np.zeros(len(rows.blobs.keys), bool)

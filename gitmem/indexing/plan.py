@@ -1,16 +1,11 @@
 """What an index run has to do: which blobs of a view are missing, and whether there is anything to do at all."""
 
 from dataclasses import dataclass
-from typing import Final
-
 import numpy as np
 
-from gitmem.store.columns import OUTCOMES
+from gitmem.store.columns import RETRIED
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view import View
-
-RETRIED: Final = frozenset({"missing", "failed"})
-"""Outcomes that another run tries again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +24,8 @@ def missing_blobs(view: View, snapshot: Snapshot, *, retry: bool = False) -> lis
     found = snapshot.match(view)
     wanted = found == -1
     if retry:
-        codes = [OUTCOMES.index(outcome) for outcome in RETRIED]
         known = np.flatnonzero(found >= 0)
-        wanted[known] = np.isin(snapshot.blob_outcomes[found[known]], codes)
+        wanted[known] = np.isin(snapshot.blob_outcomes[found[known]], RETRIED)
     places = np.flatnonzero(wanted)
     _, first = np.unique(view.keys[places], return_index=True)
     return [Wanted(view.oid(entry), view.language(entry)) for entry in places[np.sort(first)].tolist()]

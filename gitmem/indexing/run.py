@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from gitmem.git.locate import Location
-from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.git.objects import BULK_FROM, ObjectReader, open_reader
 from gitmem.indexing.plan import Wanted
 from gitmem.indexing.pool import Pool
 from gitmem.paths import IndexPaths
@@ -24,9 +24,6 @@ from gitmem.store.segment import write_segment
 
 FLUSH_ROWS: Final = 16_000
 """A segment is published when this many rows are waiting: about 20 MB of memory, some seconds of work."""
-
-BULK_BLOBS: Final = 64
-"""From here on pygit2 reads the blobs; below, starting a git child is cheaper than importing it."""
 
 _BATCH_BYTES: Final = 384 << 10
 _BATCH_BLOBS: Final = 48
@@ -78,7 +75,7 @@ class Run:
         progress = Progress(len(wanted))
         waiting: list[Rows] = []
         workers = max(1, min(self._jobs, -(-len(wanted) // _BLOBS_PER_WORKER)))
-        with open_reader(self._location, bulk=len(wanted) >= BULK_BLOBS) as reader, Pool(workers) as pool:
+        with open_reader(self._location, bulk=len(wanted) >= BULK_FROM) as reader, Pool(workers) as pool:
             batches = _Batches(reader, wanted, self._max_file_bytes)
             for digested, batch in zip(pool.run(batches), batches.sent, strict=False):
                 rows = [_load_rows(part, keys) for part, keys in _share(digested, batch)]
@@ -156,9 +153,13 @@ class _Batches:
             yield self._sent.pop(0)
 
     def __iter__(self) -> Iterator[list[tuple[str, bytes]]]:
+        sizes = self._reader.sizes(item.oid for item in self._wanted)
+        fit = [size is not None and size <= self._max_file_bytes for size in sizes]
+        contents = self._reader.read_many(item.oid for item, fits in zip(self._wanted, fit, strict=True) if fits)
         batch = _Batch()
-        for item in self._wanted:
-            self._add(item, batch)
+        for item, size, fits in zip(self._wanted, sizes, fit, strict=True):
+            data = next(contents)[1] if fits else None
+            self._add(item, data, batch, too_large=size is not None and not fits)
             if batch.full:
                 self._sent.append(batch)
                 yield batch.data
@@ -167,19 +168,15 @@ class _Batches:
             self._sent.append(batch)
             yield batch.data
 
-    def _add(self, item: Wanted, batch: _Batch) -> None:
+    def _add(self, item: Wanted, data: bytes | None, batch: "_Batch", *, too_large: bool) -> None:
         batch.keys.append((bytes.fromhex(item.oid), item.language))
-        size = self._reader.size(item.oid)
-        if size is not None and size > self._max_file_bytes:
-            batch.judged[len(batch.keys) - 1] = "large"
+        if data is not None:
+            batch.data.append((item.language, data))
+            batch.bytes += len(data)
             return
-        data = self._reader.read(item.oid) if size is not None else None
-        if data is None:
+        batch.judged[len(batch.keys) - 1] = "large" if too_large else "missing"
+        if not too_large:
             self.unreadable.append(item.oid)
-            batch.judged[len(batch.keys) - 1] = "missing"
-            return
-        batch.data.append((item.language, data))
-        batch.bytes += len(data)
 
 
 def _share(digested: list[dict[str, Any]], batch: _Batch) -> Iterator[tuple[dict[str, Any], list[tuple[bytes, str]]]]:

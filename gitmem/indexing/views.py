@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Final
 
 from gitmem.chunking.languages import language_of
-from gitmem.errors import DamagedFile
+from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.git.attributes import AttributeRules, Value, exclusion, is_off
 from gitmem.git.excludes import default_exclude
 from gitmem.git.ignore import IgnoreRules
@@ -25,12 +25,14 @@ from gitmem.store.view import INDEXED, REASONS, View, ViewEntry, find_view, load
 _REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
 
 
-def ensure_view(location: Location, paths: IndexPaths, tree: str) -> View:
-    """Open the view of a tree, making it first where there is none or only a damaged one."""
+def ensure_view(location: Location, paths: IndexPaths, tree: str, *, check: bool = False) -> View:
+    """Open the view of a tree, making it first where there is none or only a damaged one; `check` reads all of it."""
     target = paths.view(view_key(tree))
-    with suppress(DamagedFile):
+    with suppress(DamagedFile, NewerFormat):
         view = find_view(target)
         if view is not None:
+            if check:
+                view.check()
             return view
     write_view(target, tree, build_view(location, tree))
     view = find_view(target)
@@ -87,7 +89,7 @@ class _Classifier:
         if entry.mode == SYMLINK:
             return "", "symlink"
         attributes = self._attributes.of(entry.path)
-        reason = _reason(entry.path, attributes, ignored=self._ignored.matches(entry.path))
+        reason = _reason(entry.path, attributes, self._ignored.verdict(entry.path))
         if reason:
             return "", reason
         named = attributes.get("linguist-language")
@@ -95,12 +97,14 @@ class _Classifier:
         return language, REASONS[INDEXED]
 
 
-def _reason(path: bytes, attributes: Mapping[str, Value], *, ignored: bool) -> str:
-    """Why a regular file is left out; a default exclude yields to an attribute that says the opposite."""
+def _reason(path: bytes, attributes: Mapping[str, Value], ignored: bool | None) -> str:
+    """Why a regular file is left out. A default exclude yields to an attribute or an ignore line (`!`) that says so."""
     if attributes.get("filter") == "lfs":
         return "lfs"
     told = exclusion(attributes)
     if told or ignored:
         return told or "ignored"
+    if ignored is False:
+        return ""
     reason = default_exclude(path) or ""
     return "" if reason and is_off(attributes.get(f"linguist-{reason}")) else reason
