@@ -44,6 +44,22 @@ def write_atomic(path: Path, parts: Iterable[bytes | memoryview]) -> None:
         raise storage_failed(path, problem) from problem
 
 
+def write_once(path: Path, data: bytes) -> None:
+    """Publish a file unless there is one already; of several writers one wins, and its file is never replaced."""
+    beside = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
+    write_atomic(beside, [data])
+    try:
+        os.link(beside, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without hard links: the last writer wins
+        beside.replace(path)
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+    sync_folder(path.parent)
+
+
 def _write_all(handle: int, parts: Iterable[bytes | memoryview]) -> None:
     for part in parts:
         rest = memoryview(part).cast("B")

@@ -27,6 +27,8 @@ def build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
     name = write_graph(workspace.paths, graph)
     with writer_lock(workspace.paths.lock, wait=True):
         newest = find_manifest(workspace.paths.manifest) or manifest
+        if newest.fingerprint != manifest.fingerprint:
+            return "the index was built anew with another model meanwhile; run it again"
         write_manifest(workspace.paths.manifest, _with_graph(newest, name))
         drop_graphs(workspace.paths, name)
     return f"the graph holds {len(graph.keys)} chunks ({len(graph.keys) - before if before else len(graph.keys)} added)"

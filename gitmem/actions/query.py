@@ -222,7 +222,10 @@ def _heal(workspace: Workspace, request: Request, revision: Revision, manifest: 
     from gitmem.indexing.plan import missing_blobs
 
     view = _open_view(workspace, revision.tree)
-    lacking = len(missing_blobs(view, open_snapshot(workspace, manifest)))
+    snapshot = open_snapshot(workspace, manifest)
+    lacking = len(missing_blobs(view, snapshot))
+    if not lacking and missing_blobs(view, snapshot, retry=True):
+        return manifest  # what an earlier run could not read is tried again by the next run, not by every question
     if not request.rev and lacking > workspace.settings.heal_files:
         return manifest
     try:

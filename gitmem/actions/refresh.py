@@ -67,7 +67,7 @@ def refresh(
     if not (full or check) and _is_current(workspace, tree):
         return IndexReport(tree, up_to_date=True, seconds=time.monotonic() - started)
     with writer_lock(workspace.paths.lock, wait=wait):
-        made = _refresh_locked(workspace, tree, full=full, check=check, report=report)
+        made = _refresh_or_repair(workspace, tree, full=full, check=check, report=report)
     made.seconds = time.monotonic() - started
     return made
 
@@ -100,6 +100,18 @@ def _is_current(workspace: Workspace, tree: str) -> bool:
     return key in manifest.views and workspace.paths.view(key).exists() and all(file.exists() for file in files)
 
 
+def _refresh_or_repair(
+    workspace: Workspace, tree: str, *, full: bool, check: bool, report: "Callable[[Progress], None]"
+) -> IndexReport:
+    """A damaged file met on the way is no reason to fail: a second try reads every checksum and makes it anew."""
+    try:
+        return _refresh_locked(workspace, tree, full=full, check=check, report=report)
+    except DamagedFile:
+        if check:
+            raise
+    return _refresh_locked(workspace, tree, full=full, check=True, report=report)
+
+
 def _refresh_locked(
     workspace: Workspace, tree: str, *, full: bool, check: bool, report: "Callable[[Progress], None]"
 ) -> IndexReport:
@@ -114,10 +126,10 @@ def _refresh_locked(
     for folder in (paths.root, paths.segments, paths.views):
         sweep_leftovers(folder)
     fingerprint = current_fingerprint(workspace.settings.max_file_bytes)
-    old = read_manifest_for_writing(workspace)
+    old = read_manifest_for_writing(workspace, replace_newer=full)
     made = IndexReport(tree, chunks_before=old.rows if old else 0)
     manifest, made.rebuilt = _starting_point(workspace, old, fingerprint, full=full, check=check)
-    view = ensure_view(workspace.location, paths, tree)
+    view = ensure_view(workspace.location, paths, tree, check=check)
     before = Snapshot(paths, manifest)
     wanted = missing_blobs(view, before, retry=True)
     if wanted:
@@ -128,7 +140,7 @@ def _refresh_locked(
         manifest, made.chunks_added, made.text_bytes = result.manifest, result.rows, result.bytes
         made.problems = _problems(view, result.unreadable, result.failed)
     manifest = compact(paths, manifest)
-    manifest = manifest.with_view(view_key(tree))
+    manifest = manifest.as_complete() if made.problems else manifest.with_view(view_key(tree))
     write_manifest(paths.manifest, manifest)
     _drop_unnamed(workspace, manifest, old)
     made.embedded = len(wanted)

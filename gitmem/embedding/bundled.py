@@ -41,15 +41,12 @@ class BundledEncoder:
         card = read_file(self._folder / "card.json")
         if card is None:
             raise ModelDamaged(f"the model is missing from `{self._folder}`", hint="install gitmem again")
-        self._card: dict[str, Any] = json.loads(card)
-
-    @property
-    def fingerprint(self) -> str:
-        return f"{self._card['name']}:{self._card['files']['model.onnx']['sha256'][:16]}:{PREPARATION}"
-
-    @property
-    def dimensions(self) -> int:
-        return int(self._card["dimensions"])
+        try:
+            self._card: dict[str, Any] = json.loads(card)
+            self.fingerprint = f"{self._card['name']}:{self._card['files']['model.onnx']['sha256'][:16]}:{PREPARATION}"
+            self.dimensions = int(self._card["dimensions"])
+        except (ValueError, KeyError, TypeError) as problem:
+            raise ModelDamaged(f"the card in `{self._folder}` cannot be read", hint="install gitmem again") from problem
 
     def encode(self, texts: Sequence[Text]) -> Embeddings:
         import numpy as np

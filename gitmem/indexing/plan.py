@@ -1,6 +1,7 @@
 """What an index run has to do: which blobs of a view are missing, and whether there is anything to do at all."""
 
 from dataclasses import dataclass
+
 import numpy as np
 
 from gitmem.store.columns import RETRIED

@@ -4,6 +4,7 @@ import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -86,6 +87,8 @@ class Pool:
                 self._results.put((number, worker.digest(batch)))
             except GitmemError as problem:
                 self._results.put((number, problem))
+            except Exception as problem:  # a thread that ends without an answer would leave the run waiting for ever
+                self._results.put((number, WorkersFailed(f"an indexing worker cannot be used: {problem!r}")))
 
 
 class _Worker:
@@ -96,6 +99,8 @@ class _Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._ended = False
         self._answered = False
+        self._starting = threading.Lock()
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the worker)
 
     def digest(self, batch: Job) -> list[dict[str, Any]]:
         """Digest a batch; when that fails, each blob alone, so that the culprit is found and the others are kept."""
@@ -103,7 +108,7 @@ class _Worker:
         if result is not None:
             return [result]
         if not self._answered and self._ask([]) is None:
-            raise WorkersFailed("the indexing worker does not start", hint="run `gitmem doctor`")
+            raise WorkersFailed(f"the indexing worker does not start{self._last_words()}", hint="run `gitmem doctor`")
         return [self._digest_alone(language, data) for language, data in batch]
 
     def _digest_alone(self, language: str, data: bytes) -> dict[str, Any]:
@@ -116,8 +121,6 @@ class _Worker:
         return result
 
     def _ask(self, batch: Job) -> dict[str, Any] | None:
-        if self._ended:
-            raise WorkersFailed("the run was stopped")
         process = self._process or self._start()
         timer = threading.Timer(SECONDS_PER_BATCH + SECONDS_PER_BLOB * len(batch), process.kill)
         timer.daemon = True
@@ -128,7 +131,7 @@ class _Worker:
             write_frame(process.stdin, list(batch))  # type: ignore[arg-type]
             result: dict[str, Any] = read_frame(process.stdout)  # type: ignore[arg-type]
             self._answered = True
-        except (EOFError, OSError, ValueError):
+        except (EOFError, OSError, ValueError, TypeError):
             self._stop()
             return None
         finally:
@@ -137,10 +140,28 @@ class _Worker:
 
     def _start(self) -> subprocess.Popen[bytes]:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        self._process = subprocess.Popen(
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
-        )
+        with self._starting:
+            if self._ended:
+                raise WorkersFailed("the run was stopped")
+            try:
+                self._process = subprocess.Popen(
+                    self._command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._stderr,
+                    env=environment,
+                    start_new_session=True,
+                )
+            except OSError as problem:
+                raise WorkersFailed(f"the indexing worker does not start: {problem}") from problem
         return self._process
+
+    def _last_words(self) -> str:
+        """The last line that the worker complained in."""
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode("utf-8", "replace").split("\n")
+        told = [line.strip() for line in lines if line.strip()]
+        return f": {told[-1][:200]}" if told else ""
 
     def _stop(self) -> None:
         process, self._process = self._process, None
@@ -154,8 +175,9 @@ class _Worker:
 
     def end(self) -> None:
         """End the process for good; a call that waits for it returns at once."""
-        self._ended = True
-        process = self._process
+        with self._starting:
+            self._ended = True
+            process = self._process
         if process is not None:
             process.kill()
             process.wait()
@@ -163,3 +185,4 @@ class _Worker:
     def close(self) -> None:
         """Let go of the pipes, once nothing uses them any more."""
         self._stop()
+        self._stderr.close()

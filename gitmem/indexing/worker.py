@@ -10,6 +10,8 @@ import sys
 from typing import Any, BinaryIO
 
 HEADER_BYTES = 8
+MAX_FRAME = 1 << 34
+"""More than any batch: the largest file that may be indexed has 1 GiB."""
 
 
 def write_frame(stream: BinaryIO, value: Any) -> None:
@@ -21,9 +23,11 @@ def write_frame(stream: BinaryIO, value: Any) -> None:
 
 
 def read_frame(stream: BinaryIO) -> Any:
-    """Receive one value; raises EOFError where the other end is gone."""
+    """Receive one value; raises EOFError where the other end is gone, ValueError where it talks nonsense."""
     header = stream.read(HEADER_BYTES)
     length = int.from_bytes(header, "little")
+    if length > MAX_FRAME:
+        raise ValueError("this is no frame: something else writes into the pipe")
     payload = stream.read(length) if len(header) == HEADER_BYTES else b""
     if len(header) < HEADER_BYTES or len(payload) < length:
         raise EOFError("the other process is gone")

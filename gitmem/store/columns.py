@@ -14,3 +14,6 @@ vector's scale and its length before normalisation."""
 
 OUTCOMES: Final = ("parsed", "text", "empty", "binary", "large", "lfs", "minified", "missing", "failed")
 """What became of a blob. The order is the one stored on disk: append only."""
+
+RETRIED: Final = tuple(map(OUTCOMES.index, ("missing", "failed")))
+"""Outcomes that another run tries again, as they are stored."""

@@ -1,8 +1,8 @@
 """The container every file of the store is written in, and its history.
 
 A file is: magic, format version, header length, checksum of these and the header; the header (msgpack); sections. The
-header tells for each section where it lies and one CRC-32 for each block of it. A block is checked when it is first read and never
-again, so a reader pays for what it touches and cannot take a damaged byte for an answer.
+header tells for each section where it lies and one CRC-32 for each block of it. A block is checked when it is first
+read and never again, so a reader pays for what it touches and cannot take a damaged byte for an answer.
 
 History of `FORMAT`, newest last; a reader refuses what is newer and rebuilds what is older than `OLDEST_READ`:
   1  first version

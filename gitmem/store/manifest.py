@@ -56,6 +56,10 @@ class Manifest(NamedTuple):
         views = (*(known for known in self.views if known != key), key)[-MAX_TREES:]
         return self._replace(generation=self.generation + 1, views=views, complete=True)
 
+    def as_complete(self) -> "Manifest":
+        """The next generation after a run that could not read all of its view, so that the next run tries again."""
+        return self._replace(generation=self.generation + 1, complete=True)
+
     def with_segments(self, segments: Iterable[SegmentEntry]) -> "Manifest":
         """The next generation, made of these segments."""
         return self._replace(generation=self.generation + 1, segments=tuple(segments))

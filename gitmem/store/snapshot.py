@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gitmem.errors import DamagedFile
 from gitmem.paths import IndexPaths
+from gitmem.store.columns import RETRIED
 from gitmem.store.keys import match_keys
 from gitmem.store.manifest import Manifest
 from gitmem.store.segment import Segment, find_segment
@@ -107,10 +108,21 @@ class Snapshot:
 
     def match(self, view: View) -> NDArray[np.int64]:
         """For each entry of a view the number of its blob here, -1 where it is not indexed, -2 where it never is."""
-        found = match_keys(view.keys, self.blob_keys)
+        order = self._tried_last
+        found = match_keys(view.keys, self.blob_keys[order])
+        found[found >= 0] = order[found[found >= 0]]
         found[self._differ(view, found)] = -1
         found[view.reasons != INDEXED] = -2
         return found
+
+    @cached_property
+    def _tried_last(self) -> NDArray[np.int64]:
+        """All blobs, the unread before the read: a blob that failed once and stands twice is the one that was read."""
+        outcomes = self.blob_outcomes
+        unread = np.zeros(len(outcomes), bool)
+        for outcome in RETRIED:
+            unread |= outcomes == outcome
+        return np.concatenate([np.flatnonzero(unread), np.flatnonzero(~unread)])
 
     def _differ(self, view: View, found: NDArray[np.int64]) -> NDArray[np.int64]:
         """Entries whose 64-bit key met a blob of another id."""
