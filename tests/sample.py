@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.gitrepo import ISOLATION, Repo
 HOSTILE: Final = b"evil\n\x1b[31mred\xe2\x80\xae.py"
 LATIN: Final = b"caf\xe9.py"
 
-FILES: Final = {
+FILES: Final[Mapping[str, str | bytes]] = {
     "src/cookies.py": '''"""Sessions kept in signed cookies."""
 
 
@@ -51,7 +51,16 @@ export class Router {
   }
 }
 """,
-    "docs/guide.md": "# Guide\n\n## Deploying\n\nPut the service behind a reverse proxy.\n\n## Backups\n\nCopy the database every night.\n",
+    "docs/guide.md": """# Guide
+
+## Deploying
+
+Put the service behind a reverse proxy.
+
+## Backups
+
+Copy the database every night.
+""",
     "notes.txt": "Remember to rotate the signing key every quarter.\n",
     "logo.png": b"\x89PNG\r\n\x1a\n\0\0\0",
     "empty.py": "",
@@ -119,7 +128,7 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture(scope="session")
-def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One repository, indexed once."""
     path = tmp_path_factory.mktemp("sample") / "repo"
     with pytest.MonkeyPatch.context() as patch:
@@ -127,7 +136,7 @@ def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             patch.setenv(name, value)
         make_sample(path)
         assert run(["-q", "-C", str(path), "init"]) == 0
-    yield path
+    return path
 
 
 @pytest.fixture

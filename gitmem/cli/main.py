@@ -3,6 +3,7 @@
 Nothing is imported here before interrupts are caught.
 """
 
+import io
 import os
 import sys
 
@@ -12,6 +13,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line of this process and end it with the command's exit code."""
     try:
+        _occupy_standard_streams()
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
         code = INTERRUPTED
@@ -21,6 +23,9 @@ def main() -> None:
 def run(args: list[str]) -> int:
     """Run a command line to its end; returns the exit code, never raises but for a second interrupt."""
     try:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # no encoding may cost a result
         from gitmem.cli.root import invoke
 
         code = invoke(args)
@@ -36,8 +41,19 @@ def run(args: list[str]) -> int:
     return code
 
 
+def _occupy_standard_streams() -> None:
+    """Where one of them is closed, the next file opened would take its number, and be written to as if it were it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: PTH123, SIM115 (open for as long as the process)
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: PTH123, SIM115
+
+
 def _interrupted() -> int:
-    if sys.stderr is not None and sys.stderr.isatty():
+    if sys.stderr.isatty():
         sys.stderr.write("\n")  # ends the line with the terminal's ^C
     return INTERRUPTED
 

@@ -1,0 +1,352 @@
+"""Everything that can be wrong with a repository, an index, a disk or a command line: one clear line, the documented code."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitmem.cli import failures
+from gitmem.cli.main import run
+from gitmem.errors import Busy, StorageFailed
+from gitmem.store.format import build_container
+from gitmem.store.manifest import MAGIC, Manifest, write_manifest
+from tests.gitrepo import ISOLATION, Repo
+from tests.sample import SIGN, Cli, assert_error, damage, segment_files
+
+ROOT = os.name == "posix" and os.geteuid() == 0
+GITMEM = [sys.executable, "-m", "gitmem"]
+
+
+def start(*args: str, cwd: Path, **options: object) -> "subprocess.CompletedProcess[str]":
+    """Run gitmem as a process of its own."""
+    return subprocess.run([*GITMEM, *args], cwd=cwd, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
+
+
+@pytest.mark.parametrize("args", [["init"], ["index"], ["query", "x"], ["status"], ["verify"], ["gc"], ["uninstall"]])
+def test_outside_a_repository(cli: Cli, tmp_path: Path, args: list[str]) -> None:
+    assert_error(cli(*args, cwd=tmp_path), 2, "is not inside a git repository", "git init")
+
+
+def test_a_folder_that_is_not_there(cli: Cli, tmp_path: Path) -> None:
+    assert_error(cli("-C", "nowhere", "status", cwd=tmp_path), 2, "does not exist")
+    assert_error(cli("init", "nowhere", cwd=tmp_path), 2, "does not exist")
+
+
+@pytest.mark.parametrize("args", [["query", "x"], ["related", "a:1"], ["verify"], ["gc"]])
+def test_without_an_index(cli: Cli, tmp_path: Path, args: list[str]) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"a.py": "a = 1\n"})
+    assert_error(cli(*args, cwd=repo.path), 3, "no index yet", "hint: run `gitmem init`")
+    assert not (repo.path / ".gitmem").exists()
+
+
+def test_an_unknown_command_is_answered_with_the_nearest(cli: Cli, tmp_path: Path) -> None:
+    assert_error(cli("qeury", "x", cwd=tmp_path), 2, "did you mean `query`?")
+    assert_error(cli("--bogus", cwd=tmp_path), 2, "--bogus")
+
+
+def test_a_setting_out_of_range_names_its_origin(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    own.git("config", "gitmem.searchMaxLimit", "0")
+    assert_error(cli("status", cwd=own.path), 2, "git config, local", "from 1 to 1000")
+    own.git("config", "gitmem.searchMaxLimit", "20")
+    monkeypatch.setenv("GITMEM_FUSION", "magic")
+    assert_error(cli("status", cwd=own.path), 2, "GITMEM_FUSION")
+    monkeypatch.delenv("GITMEM_FUSION")
+    assert_error(cli("query", "-n", "21", "x", cwd=own.path), 2, "between 1 and 20")
+
+
+def test_a_damaged_segment_heals_by_itself_and_is_mentioned_once(cli: Cli, own: Repo) -> None:
+    expected = cli("query", "--jsonl", SIGN, cwd=own.path).out
+    for at in (10, -200):
+        damage(segment_files(own)[0], at)
+        made = cli("query", "--jsonl", "--mode", "hybrid", SIGN, cwd=own.path)
+        assert made.out == expected
+        cli("verify", "--repair", cwd=own.path)
+    assert cli("query", SIGN, cwd=own.path).err == ""
+
+
+@pytest.mark.parametrize("how", ["header", "missing", "foreign", "short", "empty"])
+def test_a_segment_that_cannot_be_opened_is_made_anew(cli: Cli, own: Repo, how: str) -> None:
+    expected = cli("query", "--jsonl", SIGN, cwd=own.path).out
+    file = segment_files(own)[0]
+    if how == "header":
+        damage(file, 40)
+    elif how == "missing":
+        file.unlink()
+    elif how == "foreign":
+        file.write_bytes(b"".join(bytes(part) for part in build_container(MAGIC, {}, {})))
+    else:
+        os.truncate(file, 100 if how == "short" else 0)
+    made = cli("query", "--jsonl", SIGN, cwd=own.path)
+    assert made.out == expected
+    assert made.err.startswith("note: `")
+    assert made.err.endswith("; rebuilt\n")
+    assert cli("query", SIGN, cwd=own.path).err == ""
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", b"GITMEMMF" + bytes(100)])
+def test_a_damaged_manifest_heals_by_itself(cli: Cli, own: Repo, content: bytes) -> None:
+    expected = cli("query", "--jsonl", SIGN, cwd=own.path).out
+    (own.path / ".gitmem" / "manifest").write_bytes(content)
+    assert cli("status", cwd=own.path).out.startswith("Needs Update")
+    made = cli("query", "--jsonl", SIGN, cwd=own.path)
+    assert made.out == expected
+    assert "manifest" in made.err
+    assert cli("status", cwd=own.path).out.startswith("Up to Date")
+
+
+def test_a_damaged_view_heals_by_itself(cli: Cli, own: Repo) -> None:
+    expected = cli("query", "--jsonl", SIGN, cwd=own.path).out
+    (view,) = (own.path / ".gitmem" / "views").iterdir()
+    view.write_bytes(b"garbage")
+    assert cli("query", "--jsonl", SIGN, cwd=own.path).out == expected
+
+
+def test_without_refresh_damage_is_told_and_left(cli: Cli, own: Repo) -> None:
+    (own.path / ".gitmem" / "manifest").write_bytes(b"garbage")
+    assert_error(cli("query", "--no-refresh", SIGN, cwd=own.path), 5, "is damaged", "gitmem index")
+
+
+@pytest.mark.parametrize("args", [["query", "x"], ["index"], ["status"], ["verify"], ["gc"]])
+def test_a_manifest_of_a_newer_format_is_left_alone(cli: Cli, own: Repo, args: list[str]) -> None:
+    manifest = own.path / ".gitmem" / "manifest"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gitmem.store.format.FORMAT", 999)
+        write_manifest(manifest, Manifest("of the future"))
+    data = manifest.read_bytes()
+    assert_error(cli(*args, cwd=own.path), 5, "newer gitmem", "format 999")
+    assert manifest.read_bytes() == data
+
+
+def test_a_tracked_index_is_refused(cli: Cli, own: Repo) -> None:
+    own.git("add", "--force", ".gitmem/manifest")
+    for args in (["query", "x"], ["index"], ["status"], ["uninstall", "--yes"], ["verify"]):
+        assert_error(cli(*args, cwd=own.path), 5, "is tracked by git")
+    assert (own.path / ".gitmem" / "manifest").is_file()
+
+
+def test_an_index_that_is_a_link_is_never_followed(cli: Cli, own: Repo) -> None:
+    elsewhere = own.path.parent / "elsewhere"
+    (own.path / ".gitmem").rename(elsewhere)
+    (own.path / ".gitmem").symlink_to(elsewhere)
+    before = sorted(elsewhere.rglob("*"))
+    for args in (["query", "x"], ["index"], ["init"], ["status"], ["uninstall", "--yes"], ["verify"], ["gc"]):
+        assert_error(cli(*args, cwd=own.path), 5, "is a symbolic link")
+    assert sorted(elsewhere.rglob("*")) == before
+
+
+def test_an_index_that_is_a_file_is_refused(cli: Cli, own: Repo) -> None:
+    shutil.rmtree(own.path / ".gitmem")
+    (own.path / ".gitmem").write_text("mine")
+    for args in (["query", "x"], ["init"], ["uninstall", "--yes"]):
+        assert_error(cli(*args, cwd=own.path), 5, "is not a folder")
+    assert (own.path / ".gitmem").read_text() == "mine"
+
+
+def test_an_index_that_came_with_a_clone_is_refused_until_removed(cli: Cli, own: Repo) -> None:
+    clone = own.path.parent / "clone"
+    own.git("clone", "-q", str(own.path), str(clone))
+    shutil.copytree(own.path / ".gitmem", clone / ".gitmem")
+    for args in (["query", "x"], ["index"], ["init"], ["status"], ["verify"], ["gc"]):
+        assert_error(cli(*args, cwd=clone), 5, "was not made by gitmem in this repository", "rm -r")
+    assert cli("uninstall", "--yes", cwd=clone).code == 0
+    assert cli("init", cwd=clone).code == 0
+
+
+def test_a_moved_repository_keeps_its_index(cli: Cli, own: Repo) -> None:
+    moved = own.path.rename(own.path.parent / "moved")
+    assert cli("status", cwd=moved).out.startswith("Up to Date")
+
+
+def as_nobody(args: list[str], cwd: Path) -> "subprocess.CompletedProcess[str]":
+    """Run gitmem as a user without rights."""
+    command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *GITMEM, *args]
+    trust = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+    environment = {**os.environ, **ISOLATION, **trust, "HOME": "/"}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+needs_setpriv = pytest.mark.skipif(not (ROOT and shutil.which("setpriv")), reason="needs root and setpriv")
+
+
+def _open_up(path: Path) -> None:
+    """Let everybody pass through the folders above."""
+    for parent in path.parents:
+        if parent != parent.parent and parent.stat().st_uid == os.geteuid() and not parent.stat().st_mode & 0o001:
+            parent.chmod(parent.stat().st_mode | 0o011)
+
+
+@needs_setpriv
+def test_a_folder_that_cannot_be_written(own: Repo) -> None:
+    _open_up(own.path / "x")
+    shutil.rmtree(own.path / ".gitmem")
+    own.path.chmod(0o755)
+    made = as_nobody(["init"], own.path)
+    assert made.returncode == 5, made
+    assert made.stderr.startswith("error: cannot write `")
+    assert "hint: give yourself write permission" in made.stderr
+    assert len(made.stderr.splitlines()) == 2
+
+
+@needs_setpriv
+def test_an_index_of_another_user_is_refused(own: Repo) -> None:
+    _open_up(own.path / "x")
+    own.path.chmod(0o755)
+    made = as_nobody(["query", "x"], own.path)
+    assert made.returncode == 5, made
+    assert "belongs to another user" in made.stderr
+
+
+@needs_setpriv
+def test_an_index_that_cannot_be_written_is_still_searched(own: Repo) -> None:
+    _open_up(own.path / "x")
+    for path in (own.path, *own.path.rglob("*")):
+        os.chown(path, 65534, 65534, follow_symlinks=False)
+    own_index = own.path / ".gitmem"
+    own.git("-c", "safe.directory=*", "commit", "-q", "--allow-empty", "-m", "same tree")
+    for path in (own_index, *own_index.rglob("*")):
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    made = as_nobody(["query", SIGN], own.path)
+    assert made.returncode == 0, made
+    assert "sign_cookie" in made.stdout
+    own.write({"new.py": "def brand_new_function():\n    pass\n"})
+    own.git("-c", "safe.directory=*", "add", "new.py")
+    own.git("-c", "safe.directory=*", "commit", "-q", "-m", "another tree")
+    made = as_nobody(["query", SIGN], own.path)
+    assert made.returncode == 0, made
+    assert "stale: 1 file" in made.stdout
+    assert "note: cannot write" in made.stderr
+    made = as_nobody(["index"], own.path)
+    assert made.returncode == 5, made
+    assert made.stderr.startswith("error: cannot write `")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs file size limits")
+def test_a_full_disk_leaves_the_old_index(own: Repo) -> None:
+    import resource
+
+    words = "\n".join(f"def function_number_{number}():\n    return {number}\n" for number in range(3000))
+    own.commit({"big.py": words})
+    before = (own.path / ".gitmem" / "manifest").read_bytes()
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    made = start("index", cwd=own.path, preexec_fn=limit)
+    assert made.returncode == 5, made
+    assert made.stderr.startswith("error: cannot write `")
+    assert len(made.stderr.splitlines()) <= 2
+    assert (own.path / ".gitmem" / "manifest").read_bytes() == before
+    assert start("index", cwd=own.path).returncode == 0
+    assert start("verify", cwd=own.path).returncode == 0
+
+
+@pytest.mark.skipif(not (ROOT and shutil.which("mount")), reason="needs root to mount a small file system")
+def test_a_really_full_disk_leaves_the_old_index(own: Repo) -> None:
+    place = own.path.parent / "small"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", place], check=False).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        index = own.path / ".gitmem"
+        shutil.copytree(index, place, dirs_exist_ok=True)
+        place.chmod(0o700)
+        shutil.rmtree(index)
+        index.mkdir()
+        subprocess.run(["mount", "--bind", place, index], check=True)
+        try:
+            words = "\n".join(f"def function_number_{number}():\n    return {number}\n" for number in range(9000))
+            own.commit({"big.py": words})
+            made = start("index", cwd=own.path)
+            assert made.returncode == 5, made
+            assert "No space left on device" in made.stderr
+            assert "hint: free some space" in made.stderr
+            assert start("query", "--no-refresh", SIGN, cwd=own.path).returncode == 0
+            assert start("verify", cwd=own.path).returncode == 0
+        finally:
+            subprocess.run(["umount", index], check=True)
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+def test_a_closed_standard_output_is_no_error(own: Repo) -> None:
+    closed = subprocess.run(["sh", "-c", '"$0" -m gitmem query --full -n 9 cookie | true', sys.executable],
+                            cwd=own.path, capture_output=True, text=True, check=False)  # fmt: skip
+    assert closed.stderr == ""
+    gone = subprocess.run(["sh", "-c", '"$0" -m gitmem query cookie >&-', sys.executable],
+                          cwd=own.path, capture_output=True, text=True, check=False)  # fmt: skip
+    assert (gone.returncode, gone.stderr) == (0, "")
+
+
+def test_a_closed_standard_input_matters_only_where_it_is_read(own: Repo) -> None:
+    for args, code in (("query -l cookie", 0), ("query -", 2)):
+        made = subprocess.run(["sh", "-c", f'"$0" -m gitmem {args} <&-', sys.executable],
+                              cwd=own.path, capture_output=True, text=True, check=False)  # fmt: skip
+        assert made.returncode == code, made
+        assert "Traceback" not in made.stderr
+
+
+def test_a_narrow_encoding_of_the_output_loses_no_result(own: Repo) -> None:
+    own.commit({"größe.py": "def größe_messen():\n    return '⋮ 測定'\n"})
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    made = start("query", "größe messen", cwd=own.path, env=environment)
+    assert made.returncode == 0, made
+    assert "gr\\xf6\\xdfe.py:1-2" in made.stdout
+
+
+@pytest.mark.parametrize(
+    ("problem", "code", "told"),
+    [
+        (ValueError("strange\nthing"), 5, "error: gitmem failed: ValueError: strange\\nthing"),
+        (MemoryError(), 5, "error: out of memory"),
+        (RecursionError("too deep"), 5, "error: gitmem failed: RecursionError: too deep"),
+        (OSError(24, "Too many open files", "x\x1by"), 5, "error: Too many open files: x\\ey"),
+        (Busy("busy"), 4, "error: busy"),
+        (StorageFailed("full", hint="free some"), 5, "hint: free some"),
+    ],
+)
+def test_an_unexpected_error_is_two_lines(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, problem: Exception, code: int, told: str
+) -> None:
+    def broken(_: list[str]) -> int:
+        raise problem
+
+    monkeypatch.setattr("gitmem.cli.root.invoke", broken)
+    made = cli("status", cwd=tmp_path)
+    assert_error(made, code, told)
+    monkeypatch.setenv("GITMEM_DEBUG", "1")
+    assert "Traceback" in cli("status", cwd=tmp_path).err
+
+
+def test_an_interrupt_is_130_without_a_word(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def interrupted(_: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gitmem.cli.root.invoke", interrupted)
+    made = cli("status", cwd=tmp_path)
+    assert (made.code, made.out, made.err) == (130, "", "")
+
+
+def test_a_reader_that_left_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def left(_: list[str]) -> int:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("gitmem.cli.root.invoke", left)
+    monkeypatch.setattr("gitmem.cli.main._reader_gone", lambda: 0)
+    assert run([]) == 0
+
+
+def test_an_error_that_cannot_be_told_is_no_further_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    assert failures.report(Busy("busy"), {}) == 4
+
+
+def test_a_file_without_grammar_is_indexed_as_text(cli: Cli, own: Repo) -> None:
+    own.commit({"strange.xyzzy": "the quixotic zephyr module\n" * 3})
+    made = json.loads(cli("query", "--json", "quixotic zephyr", cwd=own.path).out)
+    assert made["results"][0]["path"] == "strange.xyzzy"
+    assert made["results"][0]["chunk_type"] == "text"

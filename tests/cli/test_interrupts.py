@@ -1,0 +1,125 @@
+"""Ctrl-C at any moment: 130, no traceback, no process left behind, and the next run goes on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.gitrepo import Repo
+from tests.sample import Cli
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see processes")
+
+MARK = "GITMEM_TEST_RUN"
+PATIENCE = 60.0
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Repo:
+    """A repository that takes a few seconds to index."""
+    repo = Repo.init(tmp_path / "large")
+    body = "\n\n".join(
+        f"def part_{{0}}_{n}(value):\n    result = value * {n}\n    return result + {n}" for n in range(60)
+    )
+    repo.commit({f"pack/module_{number}.py": body.format(number) + "\n" for number in range(400)})
+    return repo
+
+
+def run_until(repo: Repo, moment: Callable[[Path, int], bool], number: int) -> tuple[int, str, str]:
+    """Start `gitmem init`, send a signal at a moment, return the exit code and what was printed."""
+    environment = {**os.environ, MARK: str(repo.path)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gitmem", "init"],
+        cwd=repo.path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + PATIENCE
+    while not moment(repo.path / ".gitmem", process.pid) and process.poll() is None:
+        assert time.monotonic() < deadline, "the moment never came"
+        time.sleep(0.002)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=PATIENCE)
+    return process.returncode, out, err
+
+
+def children_left(repo: Repo) -> list[int]:
+    """Processes that a run for this repository started and that still live, given a moment to end."""
+    deadline = time.monotonic() + PATIENCE
+    while (alive := _marked(str(repo.path))) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return alive
+
+
+def _marked(value: str) -> list[int]:
+    wanted = f"{MARK}={value}".encode()
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal() and int(folder.name) != os.getpid():
+            try:
+                if wanted in (folder / "environ").read_bytes().split(b"\0"):
+                    found.append(int(folder.name))
+            except OSError:
+                continue
+    return found
+
+
+def is_begun(index: Path, _: int) -> bool:
+    return index.is_dir()
+
+
+def is_locked(index: Path, _: int) -> bool:
+    return (index / "lock").exists()
+
+
+def has_view(index: Path, _: int) -> bool:
+    return (index / "views").is_dir() and any((index / "views").iterdir())
+
+
+def has_worker(_: Path, process: int) -> bool:
+    try:
+        return any(
+            Path(f"/proc/{child}/cmdline").read_bytes().find(b"gitmem.indexing.worker") >= 0
+            for task in Path(f"/proc/{process}/task").iterdir()
+            for child in (task / "children").read_text().split()
+        )
+    except OSError:
+        return False
+
+
+def has_segment(index: Path, _: int) -> bool:
+    return (index / "segments").is_dir() and any((index / "segments").iterdir())
+
+
+MOMENTS = [is_begun, is_locked, has_view, has_worker, has_segment]
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_an_interrupted_init_ends_quietly_and_is_taken_up_again(
+    cli: Cli, large: Repo, moment: Callable[[Path, int], bool]
+) -> None:
+    code, _, err = run_until(large, moment, signal.SIGINT)
+    assert code in (130, 0), err
+    assert "Traceback" not in err
+    assert children_left(large) == []
+    assert cli("status", cwd=large.path).code == 0
+    made = cli("init", cwd=large.path)
+    assert made.code == 0, made
+    assert cli("verify", cwd=large.path).out.startswith("sound: ")
+    assert cli("query", "-l", "-n", "1", "part_399_59", cwd=large.path).out == "pack/module_399.py\n"
+
+
+def test_an_interrupt_before_the_first_segment_is_130(large: Repo) -> None:
+    code, out, err = run_until(large, has_worker, signal.SIGINT)
+    assert (code, out, err) == (130, "", "")
+
+
+def test_a_terminated_run_leaves_no_process_and_no_lock(cli: Cli, large: Repo) -> None:
+    code, _, err = run_until(large, has_worker, signal.SIGTERM)
+    assert code == -signal.SIGTERM
+    assert "Traceback" not in err
+    assert children_left(large) == []
+    assert cli("index", "--no-wait", cwd=large.path).code == 0
