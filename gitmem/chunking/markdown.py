@@ -24,6 +24,7 @@ _LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*_`]{1,3}([^*_`]+)[*_`]{1,3
 def section_chunks(data: bytes, lines: Lines, limits: ChunkLimits) -> list[Chunk]:
     """One chunk for each heading's own text; a bare heading goes with the section below it."""
     heads, fences = _headings(data)
+    del heads[limits.max_chunks :]
     chunks: list[Chunk] = []
     path: list[tuple[int, str]] = []
     pending = -1

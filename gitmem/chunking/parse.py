@@ -14,9 +14,10 @@ _MAX_BYTES: Final = 4 << 20
 _MAX_LINE: Final = 1 << 16
 _MAX_DEPTH: Final = 1500
 _INDENTED: Final = re.compile(rb"^(?:[ \t]|[-?:] ){120}", re.MULTILINE)
-"""Indentation beyond what the scanners of indentation grammars can store: some of them crash on it."""
+_SHALLOW: Final = frozenset({"yaml"})
+"""Grammars whose scanners crash on more nesting than they can store, yet are too useful to give up."""
 
-_STACKED: Final = frozenset({"yaml"})
+_SHALLOW_DEPTH: Final = 100
 
 __all__ = ["Node", "UnparsedError", "has_grammar", "language_nodes", "parse_tree"]
 
@@ -36,11 +37,9 @@ def parse_tree(data: bytes, name: str, seconds: float) -> Tree:
         raise UnparsedError("too large to parse")
     if len(data) > _MAX_LINE and max(map(len, data.split(b"\n"))) > _MAX_LINE:
         raise UnparsedError("a line too long to parse")
-    if (name in _STACKED and _INDENTED.search(data)) or (len(data) > _SMALL and _depth(data) > _MAX_DEPTH):
+    if _too_deep(data, name):
         raise UnparsedError("nested too deep to parse")
     parser = _parser(name)
-    if len(data) <= _SMALL:
-        return parser.parse(data)
     stop = time.thread_time() + seconds
 
     def read(offset: int, _point: object) -> bytes:
@@ -58,6 +57,12 @@ def parse_tree(data: bytes, name: str, seconds: float) -> Tree:
         parser.reset()
         raise UnparsedError("took too long to parse")
     return tree
+
+
+def _too_deep(data: bytes, name: str) -> bool:
+    if name in _SHALLOW:
+        return _INDENTED.search(data) is not None or _depth(data) > _SHALLOW_DEPTH
+    return len(data) > _SMALL and _depth(data) > _MAX_DEPTH
 
 
 def _depth(data: bytes) -> int:

@@ -146,6 +146,29 @@ def test_a_language_without_a_table_is_read_by_its_node_names() -> None:
     assert {"Ship", "Port"} <= symbols
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "symbol"),
+    [
+        ("dart", "/// Doc.\nclass Foo {\n  void run() { print(x); }\n}\n", "Foo.run"),
+        ("objc", '@implementation Foo\n- (void)run { NSLog(@"x"); }\n@end\n', "Foo.run"),
+        ("r", "run <- function(x) {\n  x + 1\n}\n", "run"),
+        ("clojure", "(ns a.b)\n(defn run [x] (+ x 1))\n", "run"),
+        ("erlang", "run(0) -> 1;\nrun(N) -> N.\n", "run"),
+        ("julia", "function run(p)\n  p\nend\n", "run"),
+    ],
+)
+def test_smaller_languages_name_their_functions_too(language: str, text: str, symbol: str) -> None:
+    assert symbol in {name for _, name in found(text, language)}
+
+
+@pytest.mark.parametrize("language", ["yaml", "agda"])
+def test_indentation_that_crashes_a_scanner_is_not_parsed(language: str) -> None:
+    data = b"".join(b" " * level + b"a:\n" for level in range(1200))
+    blob = chunk_blob(data, language)
+    assert not blob.parsed
+    assert_sound(data, blob)
+
+
 def test_the_same_bytes_give_the_same_chunks() -> None:
     data = b"class A:\n    def f(self): pass\n"
     assert chunk_blob(data, "python") == chunk_blob(data, "python")

@@ -13,34 +13,20 @@ _MODULES: Final = {
     "elixir": "elixir", "haskell": "haskell", "lua": "lua", "luau": "lua", "zig": "zig", "bash": "shell", "sql": "sql",
     "html": "markup", "xml": "markup", "vue": "markup", "svelte": "markup", "astro": "markup", "css": "styles",
     "scss": "styles", "json": "records", "yaml": "records", "toml": "records", "terraform": "records", "hcl": "records",
+    "objc": "others", "dart": "others", "r": "others", "clojure": "others",
 }  # fmt: skip
 _WINDOWS: Final = frozenset(
-    [
-        "text",
-        "csv",
-        "tsv",
-        "psv",
-        "pem",
-        "po",
-        "requirements",
-        "gosum",
-        "gitignore",
-        "gitattributes",
-        "pymanifest",
-        "properties",
-        "ini",
-        "readline",
-        "xcompose",
-        "rst",
-        "diff",
-    ]
+    "text csv tsv psv pem po requirements gosum gitignore gitattributes pymanifest properties ini readline xcompose"
+    " rst diff".split()
 )
+_UNSAFE: Final = frozenset({"agda", "cobol", "perl", "pony", "typst"})
+"""Their scanners crash or never return on some input."""
 
 
 @cache
 def find_grammar(language: str) -> Grammar | None:
     """The table of a language, or None for what is best read by windows."""
-    if language in _WINDOWS:
+    if language in _WINDOWS or language in _UNSAFE:
         return None
     module = _MODULES.get(language)
     if module is not None:

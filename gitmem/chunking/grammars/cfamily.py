@@ -114,7 +114,7 @@ def _namespace(node: Node, data: bytes) -> str:
     return text_of(target, data).replace("::", ".") if target is not None else ""
 
 
-_C: Final = {
+C_UNITS: Final = {
     "function_definition": ask(_function),
     "struct_specifier": ask(_type),
     "union_specifier": ask(_type),
@@ -124,7 +124,7 @@ _C: Final = {
     "preproc_def": ask(_macro),
     "preproc_function_def": soft("macro"),
 }
-_CPP: Final = _C | {
+_CPP: Final = C_UNITS | {
     "class_specifier": ask(_type),
     "field_declaration": ask(_declaration),
     "inline_method_definition": ask(_function),
@@ -135,17 +135,17 @@ _CPP: Final = _C | {
     "concept_definition": soft("type"),
     "using_declaration": soft("type", lambda _node, _data: ""),
 }
-_INSIDE: Final = (
+C_INSIDE: Final = (
     "preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification declaration_list"
     " field_declaration_list"
 )
 GRAMMARS: Final = {
-    "c": make_grammar("c", _C, inside=_INSIDE, bodies="compound_statement field_initializer_list"),
+    "c": make_grammar("c", C_UNITS, inside=C_INSIDE, bodies="compound_statement field_initializer_list"),
     **{
         name: make_grammar(
             name,
             _CPP,
-            inside=_INSIDE,
+            inside=C_INSIDE,
             wraps="template_declaration",
             marks="attribute_declaration",
             bodies="compound_statement field_initializer_list try_statement",
