@@ -13,7 +13,7 @@ from tests.bench.processes import PYTHON_START, Command, median_cpu, run
 from tests.bench.subjects import add_subject_options, iter_subjects, work_folder
 
 BAR: Final = 26
-FILES: Final = 3000
+FILES: Final = 2100
 QUESTIONS: Final = (
     "how is a request handled",
     "parse command line options",

@@ -37,11 +37,12 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 
 def measure_subject(subject: Subject, gitmem: Gitmem, rival: Rival | None, cache: Path, rounds: int) -> list[Figure]:
     """Index one repository several times with both programs."""
-    ours, theirs = [], []
+    ours, theirs, starts = [], [], []
     for _ in range(rounds):
         subject.drop_index()
         report, cpu = gitmem.index_report(subject.path)
         ours.append(cpu)
+        starts.append(python_start_cpu())
         if rival:
             shutil.rmtree(cache, ignore_errors=True)
             cache.mkdir()
@@ -51,7 +52,7 @@ def measure_subject(subject: Subject, gitmem: Gitmem, rival: Rival | None, cache
         Figure(subject.name, "text indexed", megabytes, "MB"),
         Figure(subject.name, "chunks", report["chunks"]),
         Figure(subject.name, "full index", cpu, "s CPU"),
-        Figure(subject.name, "full index", cpu / python_start_cpu(), "x python start"),
+        Figure(subject.name, "full index", cpu / statistics.median(starts), "x python start"),
         Figure(subject.name, "throughput", megabytes / cpu, "MB per CPU second"),
     ]
     if theirs:

@@ -18,7 +18,7 @@ from tests.bench.inprocess import open_search
 from tests.bench.subjects import add_subject_options, git, iter_subjects, work_folder
 
 BAR: Final = 20
-FILES: Final = 30_000
+FILES: Final = 21_500
 WARMING: Final = 20
 WORD: Final = re.compile(r"[A-Za-z][A-Za-z_]{3,30}")
 
