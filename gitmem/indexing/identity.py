@@ -4,16 +4,19 @@ import hashlib
 from typing import Final
 
 from gitmem.chunking.limits import CHUNKER_VERSION
-from gitmem.embedding.bundled import BundledEncoder
-from gitmem.words import WORDS_VERSION
+from gitmem.embedding.card import Card
+from gitmem.paths import bundled
 
-RULES_VERSION: Final = 1
+WORDS_VERSION: Final = 1
+"""Version of `gitmem.words`: bump when the terms of any text change."""
+
+RULES_VERSION: Final = 2
 """Version of the rules for what is indexed: bump when the same tree would give another view."""
 
 
 def current_fingerprint(max_file_bytes: int) -> str:
     """Names everything that a row depends on besides its blob and language."""
-    return f"{CHUNKER_VERSION}.{WORDS_VERSION}.{max_file_bytes}.{BundledEncoder().fingerprint}"
+    return f"{CHUNKER_VERSION}.{WORDS_VERSION}.{max_file_bytes}.{Card(bundled('models')).fingerprint}"
 
 
 def view_key(tree: str) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 from gitmem.chunking.languages import language_of
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.git.attributes import AttributeRules, Value, exclusion, is_off
-from gitmem.git.excludes import default_exclude
+from gitmem.git.excludes import default_exclude, package_folders
 from gitmem.git.ignore import IgnoreRules
 from gitmem.git.locate import Location
 from gitmem.git.names import path_text
@@ -56,7 +56,7 @@ def build_view(location: Location, tree: str) -> list[ViewEntry]:
     with open_reader(location, bulk=False) as reader:
         attributes = AttributeRules.load(_rule_files(entries, b".gitattributes", reader))
         ignored = IgnoreRules.load(_rule_files(entries, b".gitmemignore", reader))
-    classify = _Classifier(attributes, ignored)
+    classify = _Classifier(attributes, ignored, package_folders(entry.path for entry in entries))
     return [classify.entry(entry) for entry in entries]
 
 
@@ -75,7 +75,8 @@ def _rule_files(entries: list[TreeEntry], name: bytes, reader: ObjectReader) -> 
 class _Classifier:
     """Says of each path what becomes of it; languages are remembered by file ending."""
 
-    def __init__(self, attributes: AttributeRules, ignored: IgnoreRules) -> None:
+    def __init__(self, attributes: AttributeRules, ignored: IgnoreRules, packages: frozenset[bytes]) -> None:
+        self._packages = packages
         self._attributes = attributes
         self._ignored = ignored
 
@@ -89,7 +90,7 @@ class _Classifier:
         if entry.mode == SYMLINK:
             return "", "symlink"
         attributes = self._attributes.of(entry.path)
-        reason = _reason(entry.path, attributes, self._ignored.verdict(entry.path))
+        reason = _reason(entry.path, attributes, self._ignored.verdict(entry.path), self._packages)
         if reason:
             return "", reason
         named = attributes.get("linguist-language")
@@ -97,7 +98,7 @@ class _Classifier:
         return language, REASONS[INDEXED]
 
 
-def _reason(path: bytes, attributes: Mapping[str, Value], ignored: bool | None) -> str:
+def _reason(path: bytes, attributes: Mapping[str, Value], ignored: bool | None, packages: frozenset[bytes]) -> str:
     """Why a regular file is left out. A default exclude yields to an attribute or an ignore line (`!`) that says so."""
     if attributes.get("filter") == "lfs":
         return "lfs"
@@ -106,5 +107,5 @@ def _reason(path: bytes, attributes: Mapping[str, Value], ignored: bool | None) 
         return told or "ignored"
     if ignored is False:
         return ""
-    reason = default_exclude(path) or ""
+    reason = default_exclude(path, packages) or ""
     return "" if reason and is_off(attributes.get(f"linguist-{reason}")) else reason

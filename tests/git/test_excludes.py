@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitmem.git.excludes import default_exclude
+from gitmem.git.excludes import default_exclude, package_folders
 
 
 @pytest.mark.parametrize(
@@ -13,8 +13,8 @@ from gitmem.git.excludes import default_exclude
         (".venv/lib/a.py", "vendored"),
         ("pkg/__pycache__/a.cpython-311.pyc", "generated"),
         ("dist/app.js", "generated"),
-        ("a/build/b/c.txt", "generated"),
-        ("a/obj/project.assets.json", "generated"),
+        ("build/b/c.txt", "generated"),
+        ("obj/project.assets.json", "generated"),
         ("src/name.egg-info/PKG-INFO", "generated"),
         (".gitmem/manifest", "generated"),
         ("package-lock.json", "generated"),
@@ -46,3 +46,12 @@ def test_well_known_names_are_left_out_with_their_reason(path: str, reason: str)
 def test_what_people_write_is_kept(path: str) -> None:
     expected = "binary" if path == ".png" else None
     assert default_exclude(path.encode("utf-8", "surrogateescape")) == expected
+
+
+def test_build_output_is_left_out_beside_a_manifest_and_kept_elsewhere() -> None:
+    packages = package_folders([b"web/package.json", b"App/App.csproj", b"doc/Makefile"])
+    assert default_exclude(b"web/dist/app.js", packages) == "generated"
+    assert default_exclude(b"App/obj/x.json", packages) == "generated"
+    assert default_exclude(b"build/out.txt", packages) == "generated"
+    assert default_exclude(b"doc/build/index.rst", packages) is None
+    assert default_exclude(b"src/luarocks/build/cmake.lua", packages) is None
