@@ -4,7 +4,6 @@ environment and hand both in.
 Git's configuration names a setting `gitmem.camelCase`, the environment `GITMEM_CAMEL_CASE`; the environment wins.
 """
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
@@ -98,7 +97,9 @@ def _refused(setting: Setting, text: str, allowed: str, origin: str) -> ConfigEr
 
 def _unknown(key: str, scope: str) -> ConfigError:
     names = [setting.name for setting in SETTINGS]
-    near = difflib.get_close_matches(key.removeprefix(PREFIX), names, 1, 0.5)
+    from difflib import get_close_matches  # only a wrong key pays for it
+
+    near = get_close_matches(key.removeprefix(PREFIX), names, 1, 0.5)
     advice = f"did you mean `{PREFIX}{near[0]}`? " if near else ""
     where = "" if scope in ("worktree", "command", "") else f" --{scope}"
     return ConfigError(f"`{key}` is no setting of gitmem ({scope})", hint=f"{advice}git config{where} --unset {key}")

@@ -3,7 +3,7 @@
 An *identifier* is a run of letters, digits and underscores as it stands in the text. Its *parts* are the words it is
 made of (`parseHTTPRequest_v2`: parse, HTTP, Request, v, 2). Its *terms* are what the lexical index holds: stemmed
 parts in lower case plus the whole identifier without underscores, so that `get_user` meets `getUser`.
-Everything here is pure; bump `WORDS_VERSION` when the terms of any text change.
+Everything here is pure; bump `WORDS_VERSION` in `indexing.identity` when the terms of any text change.
 """
 
 import re
@@ -11,7 +11,6 @@ from collections import Counter
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-WORDS_VERSION: Final = 1
 MAX_IDENTIFIER: Final = 64
 """Longer runs are hashes, encoded data and the like: cut, so that one line cannot fill the vocabulary."""
 

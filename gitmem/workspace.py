@@ -6,7 +6,6 @@ inside the git directory, which no clone carries.
 """
 
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -110,7 +109,7 @@ def create_index(workspace: Workspace) -> bool:
 
 def _new_token(file: Path) -> bytes:
     """Make the token inside the git directory; of several first runs at once all get that of the first."""
-    write_once(file, secrets.token_hex(16).encode())
+    write_once(file, os.urandom(16).hex().encode())
     return read_file(file, 64) or b""
 
 

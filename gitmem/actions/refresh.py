@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gitmem.errors import DamagedFile, NewerFormat
+from gitmem.actions.current import is_current
+from gitmem.errors import DamagedFile
 from gitmem.fsio import sweep_leftovers, writer_lock
 from gitmem.store.manifest import Manifest, write_manifest
-from gitmem.workspace import Workspace, create_index, find_index, read_manifest_for_writing
+from gitmem.workspace import Workspace, create_index, read_manifest_for_writing
 
 if TYPE_CHECKING:
     from gitmem.indexing.run import Progress
@@ -64,7 +65,7 @@ def refresh(
     create_index(workspace)
     if tree is None:
         return _refresh_empty(workspace, wait=wait)
-    if not (full or check) and _is_current(workspace, tree):
+    if not (full or check) and is_current(workspace, tree):
         return IndexReport(tree, up_to_date=True, seconds=time.monotonic() - started)
     with writer_lock(workspace.paths.lock, wait=wait):
         made = _refresh_or_repair(workspace, tree, full=full, check=check, report=report)
@@ -81,23 +82,6 @@ def _refresh_empty(workspace: Workspace, *, wait: bool) -> IndexReport:
             fingerprint = current_fingerprint(workspace.settings.max_file_bytes)
             write_manifest(workspace.paths.manifest, Manifest(fingerprint, complete=True))
     return IndexReport("", up_to_date=True)
-
-
-def _is_current(workspace: Workspace, tree: str) -> bool:
-    """Whether the manifest says that this tree is wholly indexed; reads two small files."""
-    from gitmem.indexing.identity import current_fingerprint, view_key
-
-    try:
-        manifest = find_index(workspace)
-    except NewerFormat:
-        raise
-    except DamagedFile:
-        return False
-    if manifest is None or manifest.fingerprint != current_fingerprint(workspace.settings.max_file_bytes):
-        return False
-    key = view_key(tree)
-    files = [workspace.paths.segment(entry.name) for entry in manifest.segments]
-    return key in manifest.views and workspace.paths.view(key).exists() and all(file.exists() for file in files)
 
 
 def _refresh_or_repair(

@@ -26,9 +26,11 @@ def run(args: list[str]) -> int:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")  # no encoding may cost a result
-        from gitmem.cli.root import invoke
+        code = _run_quickly(args)
+        if code is None:
+            from gitmem.cli.root import invoke
 
-        code = invoke(args)
+            code = invoke(args)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _interrupted()
@@ -41,6 +43,15 @@ def run(args: list[str]) -> int:
     return code
 
 
+def _run_quickly(args: list[str]) -> int | None:
+    """`gitmem index` is called by machines again and again and mostly has nothing to do: that needs no parser."""
+    if args != ["index"]:
+        return None
+    from gitmem.cli.quick import answer_if_current
+
+    return answer_if_current()
+
+
 def _occupy_standard_streams() -> None:
     """Where one of them is closed, the next file opened would take its number, and be written to as if it were it."""
     for number in range(3):
@@ -48,8 +59,8 @@ def _occupy_standard_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
-    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: PTH123, SIM115 (open for as long as the process)
-    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: PTH123, SIM115
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115 (open for as long as the process)
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
 
 
 def _interrupted() -> int:

@@ -6,7 +6,6 @@ checked against the card before use: by SHA-256 for indexing, by CRC-32 for a qu
 """
 
 import hashlib
-import json
 import math
 import zlib
 from collections import Counter
@@ -15,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from gitmem.embedding.card import Card
 from gitmem.embedding.encoder import Embeddings
 from gitmem.embedding.pieces import Pieces
 from gitmem.errors import ModelDamaged
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-PREPARATION: Final = 1
-"""Version of how a text becomes token weights; part of the fingerprint."""
-
 _BATCH_CELLS: Final = 1 << 14
 """Upper bound of rows times width of one padded batch: its gathered rows stay within the processor's cache."""
 
@@ -38,15 +35,8 @@ class BundledEncoder:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or bundled("models")
-        card = read_file(self._folder / "card.json")
-        if card is None:
-            raise ModelDamaged(f"the model is missing from `{self._folder}`", hint="install gitmem again")
-        try:
-            self._card: dict[str, Any] = json.loads(card)
-            self.fingerprint = f"{self._card['name']}:{self._card['files']['model.onnx']['sha256'][:16]}:{PREPARATION}"
-            self.dimensions = int(self._card["dimensions"])
-        except (ValueError, KeyError, TypeError) as problem:
-            raise ModelDamaged(f"the card in `{self._folder}` cannot be read", hint="install gitmem again") from problem
+        card = Card(self._folder)
+        self._card, self.fingerprint, self.dimensions = card.fields, card.fingerprint, card.dimensions
 
     def encode(self, texts: Sequence[Text]) -> Embeddings:
         import numpy as np

@@ -1,0 +1,18 @@
+"""Is there anything to index? Answered from two small files, with as few imports as can be."""
+
+from gitmem.errors import DamagedFile
+from gitmem.indexing.identity import current_fingerprint, view_key
+from gitmem.workspace import Workspace, find_index
+
+
+def is_current(workspace: Workspace, tree: str) -> bool:
+    """Whether the manifest says that this tree is wholly indexed. Raises UnsafeIndex, NewerFormat."""
+    try:
+        manifest = find_index(workspace)
+    except DamagedFile:
+        return False
+    if manifest is None or manifest.fingerprint != current_fingerprint(workspace.settings.max_file_bytes):
+        return False
+    key = view_key(tree)
+    files = [workspace.paths.segment(entry.name) for entry in manifest.segments]
+    return key in manifest.views and workspace.paths.view(key).exists() and all(file.exists() for file in files)
