@@ -30,6 +30,10 @@ _BATCH_CELLS: Final = 1 << 14
 """Upper bound of rows times width of one padded batch: its gathered rows stay within the processor's cache."""
 
 
+_WIDTH_STEP: Final = 16
+"""Batches are padded to multiples of this, so that a vector does not depend on what else is in its batch."""
+
+
 class BundledEncoder:
     """Distinct word pieces of a text, each weighted 1 + ln(count), summed and scaled to unit length."""
 
@@ -41,20 +45,22 @@ class BundledEncoder:
     def encode(self, texts: Sequence[Text]) -> Embeddings:
         import numpy as np
 
-        bags = [self._weigh(text) for text in texts]
-        vectors = np.zeros((len(bags), self.dimensions), np.float32)
-        norms = np.zeros(len(bags), np.float32)
-        for places in _batches([len(bag) for bag in bags]):
-            width = max(1, len(bags[places[-1]]))
-            ids = np.zeros((len(places), width), np.int64)
-            weights = np.zeros((len(places), width), np.float32)
-            for row, place in enumerate(places):
-                bag = bags[place]
-                ids[row, : len(bag)] = list(bag)
-                weights[row, : len(bag)] = list(bag.values())
-            embedding, norm = self._session.run(None, {"input_ids": ids, "token_weight": weights})
-            vectors[places] = embedding
-            norms[places] = norm
+        from gitmem.bags import count_ids
+
+        held = count_ids([text.identifiers for text in texts], self._pieces.of_identifier)
+        weights = (1.0 + np.log(held.counts)).astype(np.float32)
+        sizes = np.bincount(held.bags, minlength=len(texts))
+        starts = np.cumsum(sizes) - sizes
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        norms = np.zeros(len(texts), np.float32)
+        for places in _batches(sizes.tolist()):
+            columns = np.arange(-(-int(sizes[places[-1]]) // _WIDTH_STEP) * _WIDTH_STEP)
+            filled = columns < sizes[places, None]
+            cells = np.where(filled, starts[places, None] + columns, 0)
+            if not filled.any():
+                continue
+            feed = {"input_ids": np.where(filled, held.ids[cells], 0), "token_weight": weights[cells] * filled}
+            vectors[places], norms[places] = self._session.run(None, feed)
         return Embeddings(vectors, norms)
 
     def encode_query(self, text: Text) -> "NDArray[np.float32]":
@@ -70,6 +76,7 @@ class BundledEncoder:
         return vector / max(float(np.linalg.norm(vector)), 1e-6)
 
     def _weigh(self, text: Text) -> dict[int, float]:
+        """Weights of one text's pieces, as `encode` gives many."""
         counts: Counter[int] = Counter()
         pieces = self._pieces.of_identifier
         for identifier, times in text.identifiers.items():

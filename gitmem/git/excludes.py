@@ -10,8 +10,8 @@ VENDORED_FOLDERS: Final = frozenset({b"node_modules", b"bower_components", b"jsp
     b"venv", b".venv", b"virtualenv"})  # fmt: skip
 
 OUTPUT_FOLDERS: Final = frozenset({b"dist", b"build", b"obj"})
-"""Where builds put their output: left out beside a package's manifest and at the top. Elsewhere a tracked folder of
-that name is source: of 290 such files in 21 public repositories not one was output (`doc/build/`, `luarocks/build/`)."""
+"""Where builds put their output: left out beside a package's manifest and at the top. A tracked folder of such a name
+elsewhere is source: of 290 files there in 21 public repositories not one was output (`doc/build/`)."""
 
 MANIFESTS: Final = frozenset({b"package.json", b"pyproject.toml", b"setup.py", b"setup.cfg", b"pom.xml",
     b"build.gradle", b"build.gradle.kts", b"cmakelists.txt", b"cargo.toml", b"composer.json", b"mix.exs"})  # fmt: skip

@@ -4,9 +4,10 @@ Runs inside a worker process. A batch goes in as (language, bytes) pairs and com
 with other batches; see `store.rows` for what they mean.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gitmem.bags import Counts, count_ids
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.languages import language_from_head
 from gitmem.embedding.encoder import Encoder, quantise
@@ -15,7 +16,7 @@ from gitmem.types import KINDS, Chunk
 from gitmem.words import Text, count_identifiers, terms_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 _KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
 _HEAD = 256
@@ -26,12 +27,11 @@ class Digest:
 
     def __init__(self) -> None:
         self.blobs: list[tuple[str, str, int]] = []
-        self.columns: dict[str, list[int]] = {
-            name: [] for name in ("start", "length", "line", "lines", "kind", "words")
-        }
+        self.columns: dict[str, list[int]] = {name: [] for name in ("start", "length", "line", "lines", "kind")}
         self.symbols: list[bytes] = []
         self.texts: list[Text] = []
-        self.postings = {"text": _Postings(), "symbol": _Postings()}
+        self.bodies: list[dict[str, int]] = []
+        self.names: list[dict[str, int]] = []
 
     def add(self, language: str, data: bytes) -> None:
         """Chunk one blob; a blob without rows is noted with the reason."""
@@ -51,15 +51,14 @@ class Digest:
         own = "\n".join(data[start:end].decode(encoding, "replace") for start, end in chunk.parts)
         body = count_identifiers(own)
         name = count_identifiers(chunk.symbol)
-        row = len(self.symbols)
         columns = self.columns
         columns["start"].append(chunk.start)
         columns["length"].append(chunk.end - chunk.start)
         columns["line"].append(chunk.start_line)
         columns["lines"].append(min(chunk.end_line - chunk.start_line + 1, 65535))
         columns["kind"].append(_KIND_CODES[chunk.kind])
-        columns["words"].append(min(self.postings["text"].add(row, body.identifiers), 65535))
-        self.postings["symbol"].add(row, name.identifiers)
+        self.bodies.append(body.identifiers)
+        self.names.append(name.identifiers)
         self.symbols.append(chunk.symbol.encode("utf-8", "replace"))
         counts = dict(body.identifiers)
         for identifier, times in name.identifiers.items():
@@ -71,8 +70,11 @@ class Digest:
         import numpy as np
 
         embeddings = encoder.encode(self.texts)
+        terms, held = _count_terms(self.bodies)
+        words = np.bincount(held.bags, held.counts, len(self.texts)).clip(max=65535)
         quantised = quantise(embeddings.vectors)
         columns = {name: np.array(values, "<u4").tobytes() for name, values in self.columns.items()}
+        columns["words"] = words.astype("<u4").tobytes()
         columns["scale"] = quantised.scales.astype("<f2").tobytes()
         columns["norm"] = embeddings.norms.astype("<f2").tobytes()
         return {
@@ -81,42 +83,27 @@ class Digest:
             "symbols": self.symbols,
             "vectors": quantised.vectors.tobytes(),
             "dimensions": encoder.dimensions,
-            "postings": {field: postings.finish() for field, postings in self.postings.items()},
+            "postings": {
+                "text": _pack_postings(terms, held),
+                "symbol": _pack_postings(*_count_terms(self.names)),
+            },
         }
 
 
-class _Postings:
-    """(term, row, count) triples with terms numbered within the batch."""
+def _count_terms(texts: Sequence[Mapping[str, int]]) -> tuple[list[bytes], Counts]:
+    """The terms of a batch, numbered within it, and how often each stands in each row."""
+    numbers: dict[str, int] = {}
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._term: list[int] = []
-        self._row: list[int] = []
-        self._count: list[int] = []
+    def ids_of(identifier: str) -> list[int]:
+        return [numbers.setdefault(term, len(numbers)) for term in terms_of(identifier)]
 
-    def add(self, row: int, identifiers: dict[str, int]) -> int:
-        """Add a row's identifiers; returns how many terms they make, repeats counted."""
-        counts: dict[str, int] = {}
-        for identifier, times in identifiers.items():
-            for term in terms_of(identifier):
-                counts[term] = counts.get(term, 0) + times
-        numbers = self._numbers
-        self._term += [numbers.setdefault(term, len(numbers)) for term in counts]
-        self._row += [row] * len(counts)
-        self._count += counts.values()
-        return sum(counts.values())
+    counts = count_ids(texts, ids_of)
+    return [term.encode("utf-8", "replace") for term in numbers], counts
 
-    def finish(self) -> tuple[list[bytes], bytes, bytes, bytes]:
-        import numpy as np
 
-        counts: NDArray[np.int64] = np.minimum(self._count, 255)
-        terms = [term.encode("utf-8", "replace") for term in self._numbers]
-        return (
-            terms,
-            np.array(self._term, "<i4").tobytes(),
-            np.array(self._row, "<i4").tobytes(),
-            counts.astype("<u1").tobytes(),
-        )
+def _pack_postings(terms: list[bytes], counts: Counts) -> tuple[list[bytes], bytes, bytes, bytes]:
+    capped = counts.counts.clip(max=255).astype("<u1")
+    return terms, counts.ids.astype("<i4").tobytes(), counts.bags.astype("<i4").tobytes(), capped.tobytes()
 
 
 def digest(batch: Iterable[tuple[str, bytes]], encoder: Encoder) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import hashlib
 from typing import Final
 
-from gitmem.chunking.limits import CHUNKER_VERSION
+from gitmem.chunking import CHUNKER_VERSION
 from gitmem.embedding.card import Card
 from gitmem.paths import bundled
 
