@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed, UsageError
@@ -52,16 +51,15 @@ class ViewState(NamedTuple):
     files: int
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(NamedTuple):
     """Hits with the lines of their chunks, best first."""
 
     request: Request
     view: ViewState
     terms: tuple[str, ...]
-    hits: "list[tuple[Hit, list[str]]]" = field(default_factory=list)
-    stats: dict[str, Any] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    hits: "list[tuple[Hit, list[str]]]"
+    stats: dict[str, Any]
+    notes: list[str]
 
 
 def check_request(request: Request, max_limit: int, default_limit: int) -> int:

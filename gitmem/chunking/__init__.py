@@ -3,3 +3,8 @@
 `gitmem.chunking.languages` and `gitmem.chunking.limits` load nothing heavy; `gitmem.chunking.chunk` loads the parser
 library when the first blob that has a grammar arrives.
 """
+
+from typing import Final
+
+CHUNKER_VERSION: Final = 1
+"""Raise it whenever the same bytes would give other chunks."""

@@ -1,10 +1,7 @@
-"""How big chunks are, and the version of the rules that make them. An index made with other values is another index."""
+"""How big chunks are. An index made with other values is another index."""
 
 from dataclasses import dataclass
 from typing import Final
-
-CHUNKER_VERSION: Final = 1
-"""Raise it whenever the same bytes would give other chunks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -37,8 +36,7 @@ def format_options(function: Callable[..., int]) -> Callable[..., int]:
     return function
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """How an answer is written. `limit` 0 is the configured default."""
 
     limit: int

@@ -83,6 +83,8 @@ def invoke(args: list[str]) -> int:
             return int(root.invoke(context) or 0)
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
+    except click.Abort as aborted:  # a question answered with ctrl-C
+        raise KeyboardInterrupt from aborted
 
 
 def _complete(instruction: str) -> int:

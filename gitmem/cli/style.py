@@ -3,8 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 CHOICES: Final = ("auto", "always", "never")
 _DEFAULT_WIDTH: Final = 100
@@ -12,8 +11,7 @@ _LEAST_WIDTH: Final = 40
 _CODES: Final = {"path": "35", "symbol": "1", "match": "1;31", "dim": "2"}
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """How to write for the other end of standard output. `width` 0 is no limit."""
 
     coloured: bool

@@ -6,9 +6,8 @@ that its safety rules (`safe.directory`, `safe.bareRepository`) hold for us too.
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed, NotARepository
 from gitmem.git.program import GitResult, first_complaint, run_git
@@ -25,8 +24,7 @@ QUESTIONS: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """One working tree (or bare repository) and where its parts lie. All paths are absolute and without links."""
 
     worktree: Path | None

@@ -1,8 +1,7 @@
 """From what a person calls a revision to the commit and the tree it names. One git child, two when it names nothing."""
 
 import os
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed, UnknownRevision
 from gitmem.git.locate import Location
@@ -11,8 +10,7 @@ from gitmem.git.program import first_complaint, run_git
 MAX_REFS_TO_COMPARE: Final = 5000
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(NamedTuple):
     """A tree and how it was asked for. `commit` is None when a tree was named directly, `branch` when no branch was."""
 
     name: str
@@ -40,7 +38,7 @@ def resolve(location: Location, rev: str) -> Revision:
     if (
         tree is None and plain[1] != "blob" and rev != plain[0]
     ):  # `:/text` takes everything behind it for text, `^{tree}` too
-        return replace(resolve(location, plain[0]), name=rev)
+        return resolve(location, plain[0])._replace(name=rev)
     if tree is None:
         raise UnknownRevision(f"`{rev}` names a {plain[1]}, not a commit or a folder")
     on_branch = branch is not None and (tag is None or rev != short)
