@@ -84,8 +84,10 @@ class Container:
 
     def _open_section(self, offset: int, length: int, sums: bytes) -> "Section":
         start = self._body + offset
-        if offset < 0 or length < 0 or start + length > len(self._view) or len(sums) != 4 * -(-length // BLOCK):
+        if offset < 0 or length < 0 or start + length > len(self._view):
             raise damaged(self.path, "cut short")
+        if not isinstance(sums, bytes) or len(sums) != 4 * -(-length // BLOCK):
+            raise damaged(self.path, "its checksums do not fit its content")
         return Section(self.path, self._view[start : start + length], sums)
 
     def __getitem__(self, name: str) -> "Section":

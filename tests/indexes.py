@@ -1,0 +1,190 @@
+"""Indexes of real repositories with a fake model: a deterministic encoder, a pool without processes, and dumps to
+compare what two indexes hold."""
+
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gitmem.actions.query import Answer, Request, answer
+from gitmem.actions.refresh import IndexReport, refresh
+from gitmem.embedding.encoder import Embeddings
+from gitmem.indexing.digest import digest
+from gitmem.store.columns import COLUMNS, OUTCOMES
+from gitmem.store.manifest import find_manifest
+from gitmem.store.snapshot import Snapshot
+from gitmem.types import KINDS
+from gitmem.words import Text
+from gitmem.workspace import Workspace, open_snapshot, open_workspace, require_index
+from tests.gitrepo import Repo
+
+DIMENSIONS: Final = 256
+
+
+class HashEncoder:
+    """Adds up a fixed random vector for each identifier; remembers how many texts it was given."""
+
+    fingerprint = "hash:1"
+    dimensions = DIMENSIONS
+    encoded = 0
+
+    def encode(self, texts: Sequence[Text]) -> Embeddings:
+        type(self).encoded += len(texts)
+        vectors = np.stack([self.encode_query(text) for text in texts] or [np.zeros(DIMENSIONS, np.float32)])
+        return Embeddings(vectors[: len(texts)], np.ones(len(texts), np.float32))
+
+    def encode_query(self, text: Text) -> NDArray[np.float32]:
+        total = np.zeros(DIMENSIONS)
+        for identifier, times in sorted(text.identifiers.items()):
+            seed = zlib.crc32(identifier.lower().encode())
+            total += times * np.random.default_rng(seed).standard_normal(DIMENSIONS)
+        length = float(np.linalg.norm(total)) or 1.0
+        return (total / length).astype(np.float32)
+
+
+class InlinePool:
+    """Digests in this process; a blob that holds `poison` fails like one whose worker died."""
+
+    poison: bytes = b""
+    digested: int = 0
+    encoder: Any = HashEncoder()
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+
+    def run(self, batches: Iterable[Sequence[tuple[str, bytes]]]) -> Iterator[list[dict[str, Any]]]:
+        for batch in batches:
+            type(self).digested += len(batch)
+            yield [self._digest(item) for item in batch] if self._poisoned(batch) else [digest(batch, self.encoder)]
+
+    def _poisoned(self, batch: Sequence[tuple[str, bytes]]) -> bool:
+        return bool(self.poison) and any(self.poison in data for _, data in batch)
+
+    def _digest(self, item: tuple[str, bytes]) -> dict[str, Any]:
+        if not self._poisoned([item]):
+            return digest([item], self.encoder)
+        return {**digest([], self.encoder), "blobs": [(item[0], "failed", 0)]}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return
+
+
+@pytest.fixture
+def fake_model(monkeypatch: pytest.MonkeyPatch) -> type[InlinePool]:
+    """Index and ask in this process with the fake model; the pool counts what it digests."""
+
+    class CountingPool(InlinePool):
+        poison = b""
+        digested = 0
+
+    monkeypatch.setattr("gitmem.indexing.run.Pool", CountingPool)
+    monkeypatch.setattr("gitmem.embedding.bundled.BundledEncoder", HashEncoder)
+    return CountingPool
+
+
+def workspace_of(repo: Repo) -> Workspace:
+    """A repository as actions take it."""
+    return open_workspace(repo.path, {})
+
+
+def index(repo: Repo, **options: Any) -> IndexReport:
+    """Index HEAD."""
+    workspace = workspace_of(repo)
+    return refresh(workspace, workspace.location.head_tree, **options)
+
+
+def ask(repo: Repo, text: str, **options: Any) -> Answer:
+    """Ask a question."""
+    return answer(workspace_of(repo), Request(text, **options))
+
+
+def found(made: Answer) -> list[tuple[str, int, int, str, float]]:
+    """An answer's hits in short."""
+    return [(hit.path, hit.start_line, hit.end_line, hit.symbol, round(hit.score, 6)) for hit, _ in made.hits]
+
+
+def snapshot_of(repo: Repo) -> Snapshot:
+    """The index of a repository, opened."""
+    workspace = workspace_of(repo)
+    return open_snapshot(workspace, require_index(workspace))
+
+
+class DumpedRow(NamedTuple):
+    """Everything an index says of one chunk."""
+
+    blob: str
+    asked: str
+    language: str
+    span: tuple[int, int]
+    lines: tuple[int, int]
+    kind: str
+    symbol: str
+    vector: bytes
+    rest: tuple[float, ...]
+    terms: tuple[tuple[str, bytes, int], ...]
+
+
+def dump_rows(snapshot: Snapshot) -> set[DumpedRow]:
+    """All rows, without regard to how they are shared out among segments."""
+    return {row for segment in snapshot.segments for row in _dump_segment(segment)}
+
+
+def dump_outcomes(snapshot: Snapshot) -> set[tuple[str, str, str]]:
+    """What became of each blob."""
+    return {
+        (oid.hex(), asked, OUTCOMES[outcome])
+        for segment in snapshot.segments
+        for (oid, asked), outcome in zip(
+            (rows := segment.load_rows()).blobs.keys, rows.blobs.outcomes.tolist(), strict=True
+        )
+    }
+
+
+def _dump_segment(segment: Any) -> Iterator[DumpedRow]:
+    rows = segment.load_rows()
+    terms: list[list[tuple[str, bytes, int]]] = [[] for _ in range(len(rows))]
+    for field, postings in rows.postings.items():
+        for term, row, count in zip(
+            postings.term.tolist(), postings.row.tolist(), postings.count.tolist(), strict=True
+        ):
+            terms[row].append((field, postings.terms[term], count))
+    columns = {name: rows.columns[name].tolist() for name in COLUMNS}
+    first = rows.blobs.first.tolist()
+    for place, ((oid, asked), language) in enumerate(zip(rows.blobs.keys, rows.blobs.languages, strict=True)):
+        for row in range(first[place], first[place + 1]):
+            yield DumpedRow(
+                blob=oid.hex(),
+                asked=asked,
+                language=language,
+                span=(columns["start"][row], columns["start"][row] + columns["length"][row]),
+                lines=(columns["line"][row], columns["line"][row] + columns["lines"][row] - 1),
+                kind=KINDS[columns["kind"][row]],
+                symbol=rows.symbols[row].decode(),
+                vector=rows.vectors[row].tobytes(),
+                rest=(columns["words"][row], columns["scale"][row], columns["norm"][row]),
+                terms=tuple(sorted(terms[row])),
+            )
+
+
+def manifest_of(repo: Repo) -> Any:
+    """The manifest on disk."""
+    return find_manifest(workspace_of(repo).paths.manifest)
+
+
+def files_in(folder: Any) -> list[Any]:
+    """The files of a folder of the index, in order."""
+    return sorted(folder.iterdir())
+
+
+def python_file(*names: str) -> str:
+    """A Python file with one function a name, each with its own words."""
+    return "\n\n".join(
+        f'def {name}(value):\n    """Handle the {name.replace("_", " ")} of a value."""\n    return {name}_table[value]\n'
+        for name in names
+    )

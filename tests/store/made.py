@@ -1,0 +1,138 @@
+"""Rows made up for tests of the store, and strategies that draw them."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
+from gitmem.store.rows import Blobs, Postings, Rows
+from gitmem.types import KINDS
+
+DIMENSIONS = 64
+
+
+class MadeChunk(NamedTuple):
+    """One row: its span, symbol and the terms of both fields with their counts."""
+
+    start: int
+    length: int
+    symbol: bytes
+    terms: dict[bytes, int]
+    names: dict[bytes, int]
+
+
+class MadeBlob(NamedTuple):
+    """One blob with its rows."""
+
+    oid: bytes
+    asked: str
+    language: str
+    outcome: int
+    chunks: Sequence[MadeChunk]
+
+
+def oid_of(text: str) -> bytes:
+    """A made-up object id."""
+    return hashlib.sha1(text.encode()).digest()
+
+
+def vector_of(blob: MadeBlob, chunk: MadeChunk) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
+    """A vector that depends on the chunk alone."""
+    seed = int.from_bytes(hashlib.sha1(repr((blob.oid, chunk.start, chunk.symbol)).encode()).digest()[:8])
+    return np.random.default_rng(seed).integers(-127, 128, DIMENSIONS).astype(np.int8)
+
+
+def rows_of(made: Sequence[MadeBlob]) -> Rows:
+    """Put blobs into the form that a segment is written from."""
+    chunks = [chunk for blob in made for chunk in blob.chunks]
+    vectors = [vector_of(blob, chunk) for blob in made for chunk in blob.chunks]
+    columns = {
+        "start": [chunk.start for chunk in chunks],
+        "length": [chunk.length for chunk in chunks],
+        "line": [chunk.start // 10 + 1 for chunk in chunks],
+        "lines": [chunk.length // 10 + 1 for chunk in chunks],
+        "kind": [chunk.length % len(KINDS) for chunk in chunks],
+        "words": [min(sum(chunk.terms.values()), 65535) for chunk in chunks],
+        "scale": [0.5 for _ in chunks],
+        "norm": [1.25 for _ in chunks],
+    }
+    return Rows(
+        Blobs(
+            [(blob.oid, blob.asked) for blob in made],
+            [blob.language for blob in made],
+            np.array([blob.outcome for blob in made], np.uint8),
+            np.cumsum([0, *(len(blob.chunks) for blob in made)]).astype(np.int64),
+        ),
+        {name: np.array(columns[name], kind) for name, kind in COLUMNS.items()},
+        [chunk.symbol for chunk in chunks],
+        np.array(vectors, np.int8).reshape(len(chunks), DIMENSIONS),
+        {"text": _postings([chunk.terms for chunk in chunks]), "symbol": _postings([chunk.names for chunk in chunks])},
+    )
+
+
+def _postings(counts: Sequence[dict[bytes, int]]) -> Postings:
+    numbers: dict[bytes, int] = {}
+    triples = [
+        (numbers.setdefault(term, len(numbers)), row, min(times, 255))
+        for row, terms in enumerate(counts)
+        for term, times in terms.items()
+    ]
+    term, row, count = (list(column) for column in zip(*triples, strict=True)) if triples else ([], [], [])
+    return Postings(list(numbers), np.array(term, np.int32), np.array(row, np.int32), np.array(count, np.uint8))
+
+
+def assert_same_rows(left: Rows, right: Rows) -> None:
+    """Equal in everything but the order in which terms are numbered."""
+    assert left.blobs.keys == right.blobs.keys
+    assert left.blobs.languages == right.blobs.languages
+    assert left.blobs.outcomes.tolist() == right.blobs.outcomes.tolist()
+    assert left.blobs.first.tolist() == right.blobs.first.tolist()
+    assert left.symbols == right.symbols
+    assert np.array_equal(left.vectors, right.vectors)
+    for name in COLUMNS:
+        assert left.columns[name].tolist() == right.columns[name].tolist(), name
+    for field in FIELDS:
+        assert triples_of(left.postings[field]) == triples_of(right.postings[field]), field
+
+
+def triples_of(postings: Postings) -> list[tuple[bytes, int, int]]:
+    """Term, row and count, in order."""
+    return sorted(
+        (postings.terms[term], row, count)
+        for term, row, count in zip(postings.term.tolist(), postings.row.tolist(), postings.count.tolist(), strict=True)
+    )
+
+
+terms = st.one_of(
+    st.binary(max_size=255),
+    st.text(max_size=60).map(lambda text: text.encode("utf-8", "replace")[:255]),
+    st.sampled_from([b"get", b"getter", b"getters", b"get_user", b"a" * 254, b"a" * 255, b""]),
+)
+
+
+@st.composite
+def some_blobs(draw: st.DrawFn) -> list[MadeBlob]:
+    """A few blobs whose rows share a handful of terms; few draws make many rows, so that examples stay cheap."""
+    words = draw(st.lists(terms, max_size=10, unique=True))
+    made = []
+    for number, seed in enumerate(draw(st.lists(st.binary(min_size=4, max_size=64), max_size=5))):
+        chunks = [_chunk(seed[place:] + seed[:place], words) for place in range(len(seed) // 12)]
+        asked = ("", "python", "go", "c#", "日本語")[seed[0] % 5]
+        language = ("python", "go", "text")[seed[1] % 3]
+        made.append(MadeBlob(oid_of(f"{number}{seed!r}"), asked, language, seed[2] % len(OUTCOMES), chunks))
+    return made
+
+
+def _chunk(source: bytes, words: Sequence[bytes]) -> MadeChunk:
+    """A row from a few bytes; counts go up to 510, more than a posting can say."""
+    counts = dict(zip(words, (2 * byte for byte in source), strict=False))
+    return MadeChunk(
+        start=int.from_bytes(source[:4]),
+        length=int.from_bytes(source[4:6]),
+        symbol=words[source[0] % len(words)].decode("utf-8", "replace").encode() if words else b"",
+        terms={word: times for word, times in counts.items() if times},
+        names={word: 1 for word, times in counts.items() if times > 300},
+    )

@@ -1,0 +1,164 @@
+"""The container: any byte that changes is noticed, and nothing a header says is believed."""
+
+import struct
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from gitmem.errors import DamagedFile, NewerFormat
+from gitmem.store.format import BLOCK, FORMAT, Container, OldFormat, build_container, find_container
+
+MAGIC = b"GITMEMXX"
+HERE = Path("index/file")
+
+many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+fields = st.dictionaries(
+    st.text(max_size=8), st.one_of(st.integers(-(2**63), 2**64 - 1), st.text(), st.binary()), max_size=4
+)
+sections = st.dictionaries(
+    st.text(max_size=8), st.builds(bytes.__mul__, st.binary(max_size=40), st.integers(0, 300)), max_size=4
+)
+
+
+def build(fields: Mapping[str, Any], sections: Mapping[str, bytes]) -> bytes:
+    return b"".join(build_container(MAGIC, fields, sections))
+
+
+def read(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Everything a file says, read to the last byte."""
+    container = Container(HERE, MAGIC, data)
+    container.check()
+    names = list(container._sections)
+    return container.fields, {name: bytes(container[name].all()) for name in names}
+
+
+def forge(header: Any, body: bytes = b"", *, version: int = FORMAT) -> bytes:
+    """A file whose checksums are right and whose header says what it likes."""
+    packed = header if isinstance(header, bytes) else msgpack.packb(header)
+    start = struct.pack("<8sII", MAGIC, version, len(packed))
+    prefix = start + struct.pack("<I", zlib.crc32(packed, zlib.crc32(start))) + packed
+    return prefix + bytes(-len(prefix) % 64) + body
+
+
+@many
+@given(fields=fields, sections=sections)
+@example(fields={}, sections={})
+@example(fields={}, sections={"a": b"", "b": bytes(BLOCK), "c": bytes(BLOCK + 1)})
+def test_fields_and_sections_are_read_back(fields: dict[str, Any], sections: dict[str, bytes]) -> None:
+    assert read(build(fields, sections)) == (fields, sections)
+
+
+@many
+@given(sections=sections, data=st.data())
+def test_any_part_of_a_section_can_be_read_alone(sections: dict[str, bytes], data: st.DataObject) -> None:
+    container = Container(HERE, MAGIC, build({}, sections))
+    for name, content in sections.items():
+        start = data.draw(st.integers(0, len(content)))
+        end = data.draw(st.integers(start, len(content)))
+        assert bytes(container[name].read(start, end)) == content[start:end]
+
+
+SAMPLE = build({"rows": 3, "names": ["a", "b"]}, {"one": bytes(range(256)) * 3, "two": b"x" * 5000, "none": b""})
+
+
+def test_a_file_cut_short_anywhere_is_damage_or_has_lost_only_padding() -> None:
+    whole = read(SAMPLE)
+    for length in range(len(SAMPLE)):
+        try:
+            seen = read(SAMPLE[:length])
+        except DamagedFile:
+            continue
+        assert seen == whole
+        assert not SAMPLE[length:].strip(b"\0"), length
+
+
+def test_every_flipped_bit_is_damage_or_changes_nothing() -> None:
+    whole = read(SAMPLE)
+    unnoticed = 0
+    for place in range(8 * len(SAMPLE)):
+        flipped = bytearray(SAMPLE)
+        flipped[place // 8] ^= 1 << place % 8
+        try:
+            assert read(bytes(flipped)) == whole
+            unnoticed += 1
+        except DamagedFile:
+            continue
+    assert unnoticed <= 8 * 64 * 4, "only padding may change unnoticed"
+
+
+def test_a_reader_without_checksums_would_be_caught_by_these_tests() -> None:
+    flipped = bytearray(SAMPLE)
+    flipped[-3000] ^= 1
+    assert bytes(Container(HERE, MAGIC, bytes(flipped))["two"].unchecked()) != b"x" * 5000
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"", b"\xc1", b"\x81", 7, [], None, "text", {}, {"fields": {}}, {"sections": {}},
+        {"fields": 1, "sections": {}}, {"fields": [1], "sections": {}}, {"fields": {}, "sections": 3},
+        {"fields": {}, "sections": {"a": 1}}, {"fields": {}, "sections": {"a": []}},
+        {"fields": {}, "sections": {"a": [0, 0]}}, {"fields": {}, "sections": {"a": [0, 0, b"", b""]}},
+        {"fields": {}, "sections": {"a": [0, 2**40, b""]}}, {"fields": {}, "sections": {"a": [2**63, 4, b"aaaa"]}},
+        {"fields": {}, "sections": {"a": [-64, 4, b"aaaa"]}}, {"fields": {}, "sections": {"a": [0, -1, b""]}},
+        {"fields": {}, "sections": {"a": ["0", "1", "2"]}}, {"fields": {}, "sections": {"a": [0, 1.5, b"aaaa"]}},
+        {"fields": {}, "sections": {"a": [0, float("inf"), b"aaaa"]}}, {"fields": {}, "sections": {"a": [0, 4, 4]}},
+        {"fields": {}, "sections": {"a": [None, None, None]}}, {"fields": {}, "sections": {"a": [0, 4, "aaaa"]}},
+        b"\x91" * 100_000, b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff", b"\xc6\xff\xff\xff\xff",
+        b"\x81\x01\x02", b"\x82\xa6fields\x80\xa8sections\x80trailing",
+    ],
+)  # fmt: skip
+def test_a_header_of_any_other_shape_is_damage(header: Any) -> None:
+    with pytest.raises(DamagedFile):
+        read(forge(header, bytes(256)))
+
+
+wild = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-(2**63), 2**64 - 1),
+        st.floats(),
+        st.text(max_size=5),
+        st.binary(max_size=8),
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=8), inner, max_size=4)),
+    max_leaves=8,
+)
+
+
+@many
+@given(fields=wild, sections=st.one_of(wild, st.dictionaries(st.text(max_size=3), st.lists(wild, max_size=4))))
+def test_no_forged_header_raises_anything_else(fields: Any, sections: Any) -> None:
+    try:
+        read(forge({"fields": fields, "sections": sections}, bytes(128)))
+    except DamagedFile:
+        return
+
+
+def test_a_newer_format_says_so_and_an_older_one_is_damage_to_be_made_anew() -> None:
+    header = {"fields": {}, "sections": {}}
+    with pytest.raises(NewerFormat, match=f"format {FORMAT + 1}"):
+        read(forge(header, version=FORMAT + 1))
+    with pytest.raises(OldFormat):
+        read(forge(header, version=0))
+    assert issubclass(OldFormat, DamagedFile)
+
+
+def test_a_file_of_another_kind_is_damage() -> None:
+    with pytest.raises(DamagedFile, match="not a file of this kind"):
+        Container(HERE, b"GITMEMYY", SAMPLE)
+
+
+def test_an_empty_file_is_damage_and_a_missing_one_is_none(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.touch()
+    with pytest.raises(DamagedFile):
+        find_container(empty, MAGIC)
+    assert find_container(tmp_path / "missing", MAGIC) is None

@@ -1,0 +1,80 @@
+"""The manifest: read back as written, and nothing in it leads outside the index."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gitmem.errors import DamagedFile
+from gitmem.store.format import build_container
+from gitmem.store.manifest import MAGIC, MAX_TREES, Manifest, SegmentEntry, find_manifest, write_manifest
+
+many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+sizes = st.integers(0, 2**40)
+entries = st.builds(SegmentEntry, st.text("0123456789abcdef", min_size=40, max_size=40), sizes, sizes, sizes)
+manifests = st.builds(
+    Manifest,
+    fingerprint=st.text(max_size=40),
+    generation=sizes,
+    segments=st.lists(entries, max_size=5).map(tuple),
+    views=st.lists(st.text(max_size=40), max_size=5).map(tuple),
+    complete=st.booleans(),
+    graph=st.sampled_from(["", "ab" * 20]),
+)
+GOOD: dict[str, Any] = {
+    "fingerprint": "1", "generation": 1, "complete": True, "graph": "", "views": [], "segments": [["a" * 40, 1, 1, 1]],
+}  # fmt: skip
+
+
+def write_fields(path: Path, fields: dict[str, Any]) -> None:
+    path.write_bytes(b"".join(build_container(MAGIC, fields, {})))
+
+
+@many
+@given(manifest=manifests)
+def test_a_manifest_is_read_back(tmp_path: Path, manifest: Manifest) -> None:
+    write_manifest(tmp_path / "manifest", manifest)
+    assert find_manifest(tmp_path / "manifest") == manifest
+
+
+def test_the_fields_used_below_are_those_of_a_manifest(tmp_path: Path) -> None:
+    write_fields(tmp_path / "manifest", GOOD)
+    assert find_manifest(tmp_path / "manifest") is not None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"segments": [["../../../../../../../../../../../etc/pass", 1, 1, 1]]}, {"segments": [["/" + "a" * 39, 1, 1, 1]]},
+        {"segments": [["a" * 39 + "\0", 1, 1, 1]]}, {"segments": [["a" * 41, 1, 1, 1]]}, {"segments": [["٣" * 40, 1, 1, 1]]},
+        {"segments": [[7, 1, 1, 1]]}, {"segments": [["a" * 40, 1, 1]]}, {"segments": ["abcd"]}, {"segments": 5},
+        {"segments": [["a" * 40, float("inf"), 1, 1]]}, {"segments": [["a" * 40, None, 1, 1]]}, {"segments": [None]},
+        {"graph": "../../x"}, {"graph": "a" * 39 + "/"}, {"graph": 5}, {"graph": "a" * 40 + "\n"},
+        {"generation": float("inf")}, {"generation": float("nan")}, {"generation": []}, {"views": 5}, {"more": 1},
+    ],
+)  # fmt: skip
+def test_a_manifest_with_a_hostile_field_is_damage(tmp_path: Path, change: dict[str, Any]) -> None:
+    write_fields(tmp_path / "manifest", GOOD | change)
+    with pytest.raises(DamagedFile):
+        find_manifest(tmp_path / "manifest")
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_manifest_without_a_field_is_damage(tmp_path: Path, name: str) -> None:
+    write_fields(tmp_path / "manifest", {key: value for key, value in GOOD.items() if key != name})
+    with pytest.raises(DamagedFile):
+        find_manifest(tmp_path / "manifest")
+
+
+def test_only_the_latest_trees_are_remembered() -> None:
+    manifest = Manifest("1")
+    for number in range(MAX_TREES + 10):
+        manifest = manifest.with_view(str(number))
+    manifest = manifest.with_view(str(MAX_TREES))
+    assert len(manifest.views) == MAX_TREES
+    assert manifest.views[-1] == str(MAX_TREES)
+    assert len(set(manifest.views)) == MAX_TREES
+    assert manifest.generation == MAX_TREES + 11
+    assert manifest.complete
