@@ -1,5 +1,7 @@
 """Build or extend the neighbour graph of an index, beside its readers and writers."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 
 from gitmem.fsio import writer_lock
@@ -32,6 +34,21 @@ def build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
         write_manifest(workspace.paths.manifest, _with_graph(newest, name))
         drop_graphs(workspace.paths, name)
     return f"the graph holds {len(graph.keys)} chunks ({len(graph.keys) - before if before else len(graph.keys)} added)"
+
+
+def start_if_behind(workspace: Workspace) -> str:
+    """Start building the graph in a process of its own where it lacks much; returns a sentence, empty where not.
+
+    The process outlives this one and has none of its descriptors; what it does is `gitmem index --graph`.
+    """
+    manifest = require_index(workspace)
+    if not is_behind(workspace, manifest):
+        return ""
+    where = str(workspace.location.worktree or workspace.location.git_dir)
+    command = [sys.executable, "-P", "-m", "gitmem", "-C", where, "--quiet", "index", "--graph"]
+    null = subprocess.DEVNULL
+    subprocess.Popen(command, stdin=null, stdout=null, stderr=null, start_new_session=True)
+    return "the neighbour graph is built in the background; until then search is exact"
 
 
 def is_behind(workspace: Workspace, manifest: Manifest) -> bool:

@@ -2,7 +2,7 @@
 
 import click
 
-from gitmem.actions.refresh import refresh
+from gitmem.actions.refresh import IndexReport, refresh
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.report import index_json, print_notes, print_report
 from gitmem.cli.session import is_quiet, open_here, write_json
@@ -37,7 +37,7 @@ def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool
         tree, name = found.tree, rev
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx) or as_json) as progress:
         made = refresh(workspace, tree, full=full, wait=not no_wait, report=progress)
-    built = _build_graph(ctx, workspace) if graph else ""
+    built = _build_graph(ctx, workspace) if graph else start_graph(workspace, made)
     if as_json:
         write_json(index_json(made) | ({"graph": built} if built else {}))
     elif not is_quiet(ctx):
@@ -46,6 +46,15 @@ def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool
         if built:
             print(f"  {built}")
     return 5 if made.problems else 0
+
+
+def start_graph(workspace: Workspace, made: IndexReport) -> str:
+    """After a run that changed the index, let the neighbour graph follow in the background."""
+    if made.up_to_date:
+        return ""
+    from gitmem.actions.graph import start_if_behind
+
+    return start_if_behind(workspace)
 
 
 def _build_graph(ctx: click.Context, workspace: Workspace) -> str:

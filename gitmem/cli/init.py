@@ -3,6 +3,7 @@
 import click
 
 from gitmem.actions.refresh import refresh
+from gitmem.cli.index import start_graph
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.report import print_notes, print_report, print_summary
 from gitmem.cli.session import is_quiet, open_here
@@ -27,6 +28,7 @@ def command(ctx: click.Context, path: str) -> int:
     name = describe_head(workspace.location)
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx)) as progress:
         made = refresh(workspace, workspace.location.head_tree, report=progress)
+    graph = start_graph(workspace, made)
     if is_quiet(ctx):
         return 5 if made.problems else 0
     print_report(made, name)
@@ -35,5 +37,7 @@ def command(ctx: click.Context, path: str) -> int:
 
         print_summary(made, folder_bytes(workspace.paths.root))
         print_notes(made)
+        if graph:
+            print(f"  {graph}")
         print('  ask: gitmem query "where are cookies signed"')
     return 5 if made.problems else 0

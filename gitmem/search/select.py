@@ -4,8 +4,11 @@ import heapq
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-REPEAT_DECAY: Final = 0.5
+REPEAT_DECAY: Final = .5
 """What each further chunk of one file keeps of its score."""
+
+COLLAPSED_BYTES: Final = 6000
+"""A class longer than this does not stand for its methods: both may be shown."""
 
 
 class Scored(NamedTuple):
@@ -22,7 +25,8 @@ class Scored(NamedTuple):
 def select(candidates: Sequence[Scored], limit: int, decay: float = REPEAT_DECAY) -> list[tuple[int, float]]:
     """Places and final scores of the best, scores never rising; ties go by path and line.
 
-    A candidate that overlaps a chosen one in its file (a method and its class) is dropped.
+    A candidate that overlaps a chosen one in its file (a method and its class) is dropped, unless the wider of the two
+    is too long to be an answer to the same question.
     """
     queue = [(-item.score, item.path, item.line, place, 0) for place, item in enumerate(candidates)]
     heapq.heapify(queue)
@@ -32,7 +36,7 @@ def select(candidates: Sequence[Scored], limit: int, decay: float = REPEAT_DECAY
         negative, path, line, place, repeats = heapq.heappop(queue)
         item = candidates[place]
         others = taken.setdefault(path, [])
-        if any(item.start < other.end and other.start < item.end for other in others):
+        if any(_collapse(item, other) for other in others):
             continue
         if len(others) > repeats:
             damped = item.score * decay ** len(others)
@@ -41,3 +45,9 @@ def select(candidates: Sequence[Scored], limit: int, decay: float = REPEAT_DECAY
         others.append(item)
         chosen.append((item.place, -negative))
     return chosen
+
+
+def _collapse(one: Scored, other: Scored) -> bool:
+    if one.start >= other.end or other.start >= one.end:
+        return False
+    return max(one.end - one.start, other.end - other.start) <= COLLAPSED_BYTES
