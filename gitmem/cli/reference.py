@@ -1,9 +1,12 @@
-"""The command line reference and the table of settings as Markdown: `python -m gitmem.cli.reference`.
+"""The command line reference and the table of settings as Markdown: `python -m gitmem.cli.reference [README.md]`.
 
-The README holds this text between two marks, and a test compares it.
+The README holds this text between two marks, and a test compares it. With a file, what stands between its marks is
+replaced; without one, the text is printed.
 """
 
 import inspect
+import sys
+from pathlib import Path
 from typing import Final
 
 import click
@@ -76,5 +79,16 @@ def _range(setting: Setting) -> str:
     return ", ".join(setting.choices) if setting.choices else f"{setting.least} to {setting.most}"
 
 
+def fill(text: str) -> str:
+    """A text with the reference between its marks."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n\n{render().strip()}\n\n{END}{after}"
+
+
 if __name__ == "__main__":
-    print(render(), end="")
+    if sys.argv[1:]:
+        target = Path(sys.argv[1])
+        target.write_text(fill(target.read_text(encoding="utf-8")), encoding="utf-8")
+    else:
+        print(render(), end="")

@@ -32,9 +32,14 @@ def command(ctx: click.Context, yes: bool) -> int:
 
 
 def _ask(place: str) -> None:
-    if sys.stdin is None or not sys.stdin.isatty():
+    if not is_asked_by_a_person():
         raise UsageError(
             "uninstall asks before it removes the index, and nobody can answer", hint="gitmem uninstall --yes"
         )
     if not click.confirm(f"remove {place}?", err=True):
         raise click.exceptions.Exit(1)
+
+
+def is_asked_by_a_person() -> bool:
+    """Whether somebody sits at standard input."""
+    return sys.stdin is not None and sys.stdin.isatty()

@@ -136,11 +136,13 @@ def _check_head(
     if paths.view(key).read_bytes() != b"".join(view_parts(tree, build_view(location, tree))):
         found.blame(f"views/{key}", f"`{paths.view(key)}` is not the view of {tree}")
         return
+    _note_gone(view, gone, found)
+    if found.damaged or key not in manifest.views:
+        return  # what is damaged is made anew, and what is missing with it
     missing = np.flatnonzero(Snapshot(paths, manifest).match(view) == -1)
-    if len(missing) and key in manifest.views and not found.damaged:
+    if len(missing):
         path = path_text(view.paths[int(missing[0])])
         found.blame("manifest", f"{len(missing)} files of HEAD are not indexed though they should be, such as `{path}`")
-    _note_gone(view, gone, found)
 
 
 def _note_gone(view: View, gone: set[str], found: Findings) -> None:

@@ -1,4 +1,4 @@
-"""Everything that can be wrong with a repository, an index, a disk or a command line: one clear line, the documented code."""
+"""All that can be wrong with a repository, an index, a disk or a command line: one clear line, the documented code."""
 
 import json
 import os

@@ -21,7 +21,7 @@ def test_a_question_finds_the_method_that_answers_it(cli: Cli, indexed: Repo) ->
     first, *rest = made.out.splitlines()
     assert made.code == 0
     assert made.err == ""
-    assert first.startswith("src/cookies.py:") or first.startswith("src/copy_of_cookies.py:")
+    assert first.startswith(("src/cookies.py:", "src/copy_of_cookies.py:"))
     assert "  CookieSession.sign_cookie  " in first
     assert any("def sign_cookie" in line for line in rest)
 

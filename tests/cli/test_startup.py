@@ -58,7 +58,7 @@ def test_the_list_of_commands_imports_none_of_them(indexed: Repo) -> None:
 
 def test_index_with_nothing_to_do_imports_neither_numpy_nor_click(indexed: Repo) -> None:
     found = imported(indexed.path, "index")
-    assert not found & (IDLE | {"click", "inspect", "datetime", "difflib", "tempfile", "shutil", "rich", "email"})
+    assert not found & (IDLE | {"click", "dataclasses", "inspect", "difflib", "tempfile", "shutil", "rich", "email"})
 
 
 @pytest.mark.parametrize("args", [["status"], ["query", SIGN], ["query", "-C", "2", "--color", "always", SIGN],

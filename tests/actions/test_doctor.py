@@ -1,0 +1,110 @@
+"""`doctor` finds nothing on a sound machine, and names what is wrong on another."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gitmem.actions import doctor
+from gitmem.actions.doctor import FAIL, OK, WARN, Check, examine
+from gitmem.git.program import GitResult
+from tests.gitrepo import Repo
+from tests.sample import Cli, segment_files
+
+
+def check_of(checks: list[Check], name: str) -> Check:
+    return next(check for check in checks if check.name == name)
+
+
+def test_all_is_well_here(cli: Cli, indexed: Repo) -> None:
+    made = cli("doctor", cwd=indexed.path)
+    assert made.code == 0, made.out
+    assert "fail" not in [line.split()[0] for line in made.out.splitlines()]
+    parsed = json.loads(cli("doctor", "--json", cwd=indexed.path).out)
+    assert parsed["sound"] is True
+    assert {check["name"] for check in parsed["checks"]} == {
+        "versions", "git", "model", "grammars", "worker", "graph", "repository", "index", "disk", "completion"
+    }  # fmt: skip
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the checks that start processes and load models."""
+    for name in ("_model", "_grammars", "_worker", "_versions"):
+        monkeypatch.setattr(doctor, name, lambda: Check("", OK, ""))
+
+
+@pytest.mark.usefixtures("quick")
+def test_outside_a_repository_is_a_warning(cli: Cli, tmp_path: Path) -> None:
+    made = cli("doctor", cwd=tmp_path)
+    assert made.code == 0
+    assert "warn  repository" in made.out
+    assert "git init" in made.out
+
+
+@pytest.mark.usefixtures("quick")
+def test_no_index_yet_is_a_warning_with_the_command(tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    assert check_of(examine(repo.path, {}), "index") == Check(
+        "index", WARN, "this repository has no index yet", "gitmem init"
+    )
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_missing_segment_fails_with_the_command_that_mends_it(cli: Cli, own: Repo) -> None:
+    segment_files(own)[0].unlink()
+    found = check_of(examine(own.path, {}), "index")
+    assert (found.state, found.mend) == (FAIL, "gitmem index")
+    assert cli("doctor", cwd=own.path).code == 5
+    assert cli("index", cwd=own.path).code == 0
+    assert check_of(examine(own.path, {}), "index").state == OK
+
+
+@pytest.mark.usefixtures("quick")
+def test_an_index_that_is_a_link_fails(own: Repo) -> None:
+    shutil.move(own.path / ".gitmem", own.path.parent / "elsewhere")
+    (own.path / ".gitmem").symlink_to(own.path.parent / "elsewhere")
+    found = check_of(examine(own.path, {}), "index")
+    assert found.state == FAIL
+    assert "symbolic link" in found.told
+
+
+@pytest.mark.usefixtures("quick")
+def test_an_index_others_can_read_is_a_warning(own: Repo) -> None:
+    (own.path / ".gitmem").chmod(0o755)
+    found = check_of(examine(own.path, {}), "index")
+    assert (found.state, found.mend) == (WARN, f"chmod 700 {own.path}/.gitmem")
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_wrong_setting_is_told(own: Repo) -> None:
+    own.git("config", "gitmem.jobs", "many")
+    assert check_of(examine(own.path, {}), "repository").state == FAIL
+
+
+def test_an_old_git_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "run_git", lambda _: GitResult(b"git version 2.25.1\n", "", 0))
+    assert doctor._git().state == FAIL
+    monkeypatch.setattr(doctor, "run_git", lambda _: GitResult(b"git version 3.0.0\n", "", 0))
+    assert doctor._git().state == OK
+
+
+def test_a_full_disk_is_a_warning(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.sample import open_sample
+
+    monkeypatch.setattr(doctor, "_LEAST_FREE_BYTES", 1 << 60)
+    assert doctor._disk(open_sample(own)).state == WARN
+
+
+def test_a_check_that_breaks_is_a_finding() -> None:
+    def broken() -> Check:
+        raise RuntimeError("no such luck")
+
+    found = doctor._check("model", broken)
+    assert (found.state, found.told) == (FAIL, "RuntimeError: no such luck")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "nu"])
+def test_completion_is_hinted_at_for_every_shell(shell: str) -> None:
+    assert "gitmem completion" in doctor._completion({"SHELL": f"/usr/bin/{shell}"}).told

@@ -1,0 +1,70 @@
+"""Neighbours of a chunk by its stored vector."""
+
+import numpy as np
+import pytest
+
+from gitmem.actions.query import Request
+from gitmem.actions.related import parse_place, related
+from gitmem.errors import UsageError
+from gitmem.search.related import search_related
+from gitmem.search.scope import Filters, Scope
+from gitmem.store.snapshot import Snapshot
+from gitmem.workspace import open_snapshot, require_index
+from tests.gitrepo import Repo
+from tests.sample import open_sample
+
+
+def scope_of(repo: Repo) -> Scope:
+    from gitmem.indexing.views import peek_view
+
+    workspace = open_sample(repo)
+    snapshot = open_snapshot(workspace, require_index(workspace))
+    tree = workspace.location.head_tree
+    assert tree is not None
+    return Scope(snapshot, peek_view(workspace.location, workspace.paths, tree), Filters())
+
+
+def place_of(snapshot: Snapshot, row: int) -> tuple[int, int, int]:
+    blob = int(np.searchsorted(snapshot.blob_first, row, side="right")) - 1
+    start = int(snapshot.column("start")[row])
+    return blob, start, start + int(snapshot.column("length")[row])
+
+
+def test_no_neighbour_overlaps_the_chunk(indexed: Repo) -> None:
+    scope = scope_of(indexed)
+    for row in np.flatnonzero(scope.mask).tolist():
+        blob, start, end = place_of(scope.snapshot, row)
+        oid = scope.view.oid(int(scope.entry_of[row]))
+        found = search_related(scope, row, 50)
+        assert found, blob
+        assert all(hit.blob != oid or hit.start >= end or hit.end <= start for hit in found)
+        assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+        assert all(0 < hit.score <= 1 for hit in found)
+
+
+def test_the_limit_and_the_filters_are_kept(indexed: Repo) -> None:
+    scope = scope_of(indexed)
+    row = int(np.flatnonzero(scope.mask)[0])
+    assert len(search_related(scope, row, 2)) == 2
+    assert search_related(scope, row, 2) == search_related(scope, row, 50)[:2]
+
+
+def test_a_place_may_be_written_as_results_print_it() -> None:
+    assert parse_place("a:b/c.py:12") == ("a:b/c.py", 12)
+    assert parse_place("c.py:12-40") == ("c.py", 12)
+    for place in ("", ":", "c.py:", "c.py:-1", "c.py:1234567890", "c.py:1_0", "c.py:²"):
+        with pytest.raises(UsageError):
+            parse_place(place)
+
+
+def test_the_innermost_chunk_counts(indexed: Repo) -> None:
+    workspace = open_sample(indexed)
+    made = related(workspace, "src/cookies.py:9", limit=5)
+    assert made.request == Request("src/cookies.py:9", 5)
+    assert all(hit.symbol != "CookieSession.sign_cookie" for hit, _ in made.hits)
+    assert made.terms == ()
+
+
+def test_the_limit_is_checked(indexed: Repo) -> None:
+    with pytest.raises(UsageError, match="between 1 and 50"):
+        related(open_sample(indexed), "src/cookies.py:9", limit=51)

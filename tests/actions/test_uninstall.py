@@ -1,0 +1,120 @@
+"""After `uninstall` a repository is byte for byte what it was before `init`."""
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.gitrepo import Repo
+from tests.sample import Cli, assert_error, damage, make_sample, segment_files
+
+
+def fingerprint(folder: Path) -> dict[str, str]:
+    """Every path below a folder with its mode and content."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        mode = f"{path.lstat().st_mode:o}"
+        content = str(path.readlink()) if path.is_symlink() else path.read_bytes().hex() if path.is_file() else ""
+        found[name] = f"{mode} {hashlib.sha256(content.encode()).hexdigest()}"
+    return found
+
+
+EXCLUDES = {"as git makes it": None, "none": b"", "no line feed at its end": b"*.bak", "no folder": b"\0"}
+
+
+@pytest.mark.parametrize("exclude", EXCLUDES)
+def test_the_repository_is_byte_for_byte_as_before(cli: Cli, tmp_path: Path, exclude: str) -> None:
+    repo = make_sample(tmp_path / "repo")
+    info = repo.path / ".git" / "info"
+    content = EXCLUDES[exclude]
+    if exclude == "no folder":
+        shutil.rmtree(info)
+    elif exclude == "none":
+        (info / "exclude").unlink()
+    elif content is not None:
+        (info / "exclude").write_bytes(content)
+    before = fingerprint(repo.path)
+    assert cli("init", cwd=repo.path).code == 0
+    assert repo.git("status", "--porcelain") == ""
+    for args in (["query", "cookie"], ["query", "--rev", "v1", "cookie"], ["status"], ["verify"], ["gc"]):
+        assert cli(*args, cwd=repo.path).code == 0
+    made = cli("uninstall", "--yes", cwd=repo.path)
+    assert made.out == f"removed {repo.path}/.gitmem\n"
+    assert fingerprint(repo.path) == before
+
+
+def test_a_bare_repository_is_as_before(cli: Cli, own: Repo, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.git"
+    own.git("clone", "-q", "--bare", str(own.path), str(bare))
+    before = fingerprint(bare)
+    assert cli("init", cwd=bare).code == 0
+    assert cli("uninstall", "--yes", cwd=bare).code == 0
+    assert fingerprint(bare) == before
+
+
+def test_a_linked_worktree_removes_the_shared_index(cli: Cli, own: Repo) -> None:
+    own.git("worktree", "add", "-q", "--detach", str(own.path.parent / "side"))
+    assert cli("uninstall", "--yes", cwd=own.path.parent / "side").code == 0
+    assert not (own.path / ".gitmem").exists()
+
+
+def test_without_an_index_nothing_changes(cli: Cli, tmp_path: Path) -> None:
+    repo = make_sample(tmp_path / "repo")
+    before = fingerprint(repo.path)
+    made = cli("uninstall", "--yes", cwd=repo.path)
+    assert (made.code, made.out) == (0, "there is no index here; nothing was changed\n")
+    assert fingerprint(repo.path) == before
+
+
+@pytest.mark.parametrize("state", ["manifest", "segment", "no manifest", "no token", "empty", "half-made"])
+def test_a_damaged_or_half_made_index_goes_too(cli: Cli, own: Repo, state: str) -> None:
+    index = own.path / ".gitmem"
+    if state == "manifest":
+        (index / "manifest").write_bytes(b"garbage")
+    elif state == "segment":
+        damage(segment_files(own)[0], 20)
+    elif state == "no manifest":
+        (index / "manifest").unlink()
+    elif state == "no token":
+        for file in index.glob("gitmem-*"):
+            file.unlink()
+    else:
+        shutil.rmtree(index)
+        index.mkdir()
+        if state == "half-made":
+            (index / ".manifest.123.tmp").write_bytes(b"")
+            (index / "segments").mkdir()
+    assert cli("uninstall", "--yes", cwd=own.path).code == 0
+    assert not index.exists()
+    assert ".gitmem" not in (own.path / ".git" / "info" / "exclude").read_text()
+    assert not list((own.path / ".git").glob("gitmem*"))
+
+
+def test_somebody_elses_folder_of_that_name_is_left_alone(cli: Cli, tmp_path: Path) -> None:
+    repo = make_sample(tmp_path / "repo")
+    (repo.path / ".gitmem").mkdir()
+    (repo.path / ".gitmem" / "diary.txt").write_text("dear diary")
+    assert_error(cli("uninstall", "--yes", cwd=repo.path), 5, "`diary.txt`, which gitmem did not put there")
+    assert (repo.path / ".gitmem" / "diary.txt").read_text() == "dear diary"
+
+
+def test_a_link_inside_the_index_is_removed_and_not_followed(cli: Cli, own: Repo, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious").write_text("keep me")
+    shutil.rmtree(own.path / ".gitmem" / "views")
+    (own.path / ".gitmem" / "views").symlink_to(outside)
+    assert cli("uninstall", "--yes", cwd=own.path).code == 0
+    assert (outside / "precious").read_text() == "keep me"
+    assert not (own.path / ".gitmem").exists()
+
+
+def test_it_asks_first(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_error(cli("uninstall", cwd=own.path), 2, "nobody can answer", "--yes")
+    for answer, code in ((b"n\n", 1), (b"y\n", 0)):
+        monkeypatch.setattr("gitmem.cli.uninstall.is_asked_by_a_person", lambda: True)
+        made = cli("uninstall", cwd=own.path, stdin=answer)
+        assert made.code == code
+    assert not (own.path / ".gitmem").exists()

@@ -1,0 +1,123 @@
+"""`verify` finds every damage there can be, and repairs it."""
+
+import json
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from gitmem.actions.verify import verify
+from gitmem.indexing.identity import view_key
+from gitmem.store.manifest import find_manifest, write_manifest
+from gitmem.store.view import ViewEntry, write_view
+from tests.gitrepo import Repo
+from tests.sample import Cli, damage, open_sample, segment_files
+
+
+def index_file(repo: Repo, folder: str) -> Path:
+    (file,) = (repo.path / ".gitmem" / folder).iterdir()
+    return file
+
+
+def test_a_sound_index_is_said_to_be_sound(cli: Cli, indexed: Repo) -> None:
+    made = cli("verify", cwd=indexed.path)
+    assert made.code == 0
+    assert made.out.startswith("sound: 1 segment, 1 tree, ")
+    assert json.loads(cli("verify", "--json", cwd=indexed.path).out)["sound"] is True
+
+
+@pytest.mark.parametrize("folder", ["segments", "views"])
+def test_every_flipped_byte_is_found(own: Repo, folder: str) -> None:
+    file = index_file(own, folder)
+    whole = file.read_bytes()
+    chance = random.Random(7)
+    for place in [0, 9, 30, len(whole) - 1, *(chance.randrange(len(whole)) for _ in range(60))]:
+        broken = bytearray(whole)
+        broken[place] ^= 1 << chance.randrange(8)
+        file.write_bytes(bytes(broken))
+        findings = verify(open_sample(own)).findings
+        if folder == "segments" or findings.problems:
+            assert findings.damaged == [f"{folder}/{file.name}"]
+        else:
+            assert _is_padding(whole, place)
+
+
+def _is_padding(whole: bytes, place: int) -> bool:
+    """Between sections stand zeros that mean nothing."""
+    return whole[place] == 0
+
+
+@pytest.mark.parametrize("folder", ["segments", "views"])
+@pytest.mark.parametrize("how", ["flip", "cut", "missing", "foreign"])
+def test_what_is_damaged_is_replaced(cli: Cli, own: Repo, folder: str, how: str) -> None:
+    expected = cli("query", "--jsonl", "cookie", cwd=own.path).out
+    file = index_file(own, folder)
+    if how == "flip":
+        damage(file, file.stat().st_size // 2)
+    elif how == "cut":
+        os.truncate(file, file.stat().st_size // 2)
+    elif how == "missing":
+        file.unlink()
+    else:
+        file.write_bytes((own.path / ".gitmem" / "manifest").read_bytes())
+    broken = verify(open_sample(own))
+    if (folder, how) != ("views", "missing"):
+        assert not broken.sound
+    made = cli("verify", "--repair", cwd=own.path)
+    assert made.code == 0, made
+    assert cli("verify", cwd=own.path).code == 0
+    assert cli("query", "--jsonl", "cookie", cwd=own.path).out == expected
+
+
+def test_a_damaged_manifest_is_replaced(cli: Cli, own: Repo) -> None:
+    damage(own.path / ".gitmem" / "manifest", 30)
+    made = cli("verify", cwd=own.path)
+    assert made.code == 5
+    assert made.err.splitlines()[-1] == "hint: gitmem verify --repair"
+    assert "repaired: " in cli("verify", "--repair", cwd=own.path).out
+    assert cli("verify", cwd=own.path).code == 0
+
+
+def test_a_view_that_is_not_the_one_of_its_tree_is_found(own: Repo) -> None:
+    tree = own.oid("HEAD^{tree}")
+    entry = ViewEntry(b"elsewhere.py", bytes.fromhex(own.oid("HEAD:src/cookies.py")), "python", 0)
+    write_view(own.path / ".gitmem" / "views" / view_key(tree), tree, [entry])
+    findings = verify(open_sample(own)).findings
+    assert findings.damaged == [f"views/{view_key(tree)}"]
+    assert verify(open_sample(own), repair=True).sound
+
+
+def test_files_that_should_be_indexed_and_are_not_are_found(own: Repo) -> None:
+    manifest_file = own.path / ".gitmem" / "manifest"
+    manifest = find_manifest(manifest_file)
+    assert manifest is not None
+    write_manifest(manifest_file, manifest.with_segments([]))
+    findings = verify(open_sample(own)).findings
+    assert "files of HEAD are not indexed" in findings.problems[0]
+    assert verify(open_sample(own), repair=True).sound
+
+
+def test_blobs_that_git_has_dropped_are_a_note(own: Repo, cli: Cli) -> None:
+    own.commit({"short.py": "def short_lived_function():\n    return 1\n"})
+    cli("index", cwd=own.path)
+    own.git("reset", "-q", "--hard", "HEAD~1")
+    own.git("reflog", "expire", "--expire=now", "--all")
+    own.git("gc", "-q", "--prune=now")
+    made = verify(open_sample(own))
+    assert made.sound
+    assert made.findings.notes == ["1 indexed blobs are no longer in git; run `gitmem gc`"]
+
+
+def test_head_not_indexed_yet_is_a_note(own: Repo) -> None:
+    own.commit({"new.py": "x = 1\n"})
+    made = verify(open_sample(own))
+    assert made.sound
+    assert made.findings.notes == ["HEAD has not been indexed yet; run `gitmem index`"]
+
+
+def test_verify_changes_nothing(own: Repo) -> None:
+    damage(segment_files(own)[0])
+    before = {path: path.read_bytes() for path in (own.path / ".gitmem").rglob("*") if path.is_file()}
+    verify(open_sample(own))
+    assert {path: path.read_bytes() for path in (own.path / ".gitmem").rglob("*") if path.is_file()} == before

@@ -1,0 +1,113 @@
+"""Every command explains itself, and the README repeats it word for word."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from gitmem import __version__
+from gitmem.cli import reference
+from gitmem.cli.root import COMMANDS, root
+from gitmem.config import SETTINGS
+from tests.sample import Cli
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def find(name: str) -> click.Command:
+    command = root.get_command(click.Context(root), name)
+    assert command is not None
+    return command
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_description_and_examples(name: str) -> None:
+    about, _, examples = (find(name).help or "").partition("Examples:")
+    assert about.splitlines()[0] == COMMANDS[name]
+    assert f"gitmem {name}" in examples
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_says_what_it_does(name: str) -> None:
+    for param in find(name).params:
+        if isinstance(param, click.Option):
+            assert param.help, param.name
+            assert param.help.endswith((".", "]", ")")), param.help
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_fits_a_terminal(cli: Cli, name: str) -> None:
+    made = cli(name, "--help")
+    assert made.code == 0
+    assert made == cli(name, "-h")
+    assert all(len(line) <= 100 for line in made.out.splitlines())
+
+
+def test_help_lists_every_command(cli: Cli) -> None:
+    made = cli("--help")
+    assert made.code == 0
+    assert all(f"  {name}" in made.out for name in COMMANDS)
+    assert cli().out == made.out
+
+
+def test_version(cli: Cli) -> None:
+    assert cli("--version").out == f"gitmem {__version__}\n"
+
+
+def test_the_reference_names_every_command_option_and_setting() -> None:
+    text = reference.render()
+    for name in COMMANDS:
+        assert f"#### `gitmem {name} " in text
+        for param in find(name).params:
+            if isinstance(param, click.Option):
+                assert param.opts[-1] in text
+    for setting in SETTINGS:
+        assert f"| `gitmem.{setting.name}` | `{setting.variable}` |" in text
+
+
+def test_the_reference_is_printed_by_its_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "gitmem.cli.reference"], capture_output=True, text=True, check=True)
+    assert done.stdout == reference.render()
+
+
+def test_the_readme_holds_the_reference() -> None:
+    inside = reference.between_marks(README.read_text(encoding="utf-8"))
+    if inside is None:
+        pytest.skip("the README has no marks yet")
+    assert inside == reference.render().strip("\n") + "\n"
+
+
+def test_text_between_marks_is_found() -> None:
+    assert reference.between_marks(f"a\n{reference.BEGIN}\n\nb\n\n{reference.END}\nc") == "b\n"
+    assert reference.between_marks("nothing") is None
+
+
+def test_the_marks_are_filled_and_the_rest_is_left() -> None:
+    filled = reference.fill(f"above\n{reference.BEGIN}\nold\n{reference.END}\nbelow\n")
+    assert filled.startswith(f"above\n{reference.BEGIN}\n\n### Commands\n")
+    assert filled.endswith(f"\n\n{reference.END}\nbelow\n")
+    assert reference.between_marks(filled) == reference.render().strip("\n") + "\n"
+    assert reference.fill(filled) == filled
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_that_asks_gitmem(cli: Cli, shell: str) -> None:
+    made = cli("completion", shell)
+    assert made.code == 0
+    assert "_GITMEM_COMPLETE" in made.out
+
+
+def test_completion_of_an_unknown_shell_is_refused(cli: Cli) -> None:
+    assert cli("completion", "tcsh").code == 2
+
+
+def test_completion_offers_commands_and_options(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_GITMEM_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "gitmem qu")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert cli().out == "plain,query\n"
+    monkeypatch.setenv("COMP_WORDS", "gitmem query --mo")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    assert cli().out == "plain,--mode\n"

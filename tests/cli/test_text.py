@@ -1,0 +1,82 @@
+"""Text from a repository on its way to a terminal, and the small words around it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.cli.names import parse_kinds, parse_languages
+from gitmem.cli.results import json_path
+from gitmem.cli.text import count, duration, shares, size, visible, visible_code
+from gitmem.errors import UsageError
+from gitmem.git.names import path_text
+
+BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
+HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u2028\u2029\U000e0041"
+
+
+@given(st.text())
+def test_visible_text_has_nothing_unseen_left(text: str) -> None:
+    shown = visible(text)
+    assert not any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or char in BIDI + HIDDEN for char in shown)
+    assert visible(shown) == shown
+    shown.encode("utf-8")
+
+
+@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"])))
+def test_ordinary_text_stays_as_it_is(text: str) -> None:
+    assert visible(text) == text
+
+
+def test_tabs_stay_in_code_and_nowhere_else() -> None:
+    assert visible_code("\tif\x1b[2J") == "\tif\\e[2J"
+    assert visible("a\tb\nc\r") == "a\\tb\\nc\\r"
+
+
+@given(st.binary(min_size=1).filter(lambda path: b"\0" not in path))
+def test_every_path_is_safe_in_json_and_distinct(path: bytes) -> None:
+    text = json_path(path_text(path))
+    text.encode("utf-8")
+    if path.decode("utf-8", "replace").encode() == path:
+        assert text == path.decode("utf-8")
+    else:
+        assert text[0] == text[-1] == '"'
+        unquoted = text[1:-1].encode("utf-8").decode("unicode_escape").encode("latin-1")
+        assert unquoted == path
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (9949, "9.9 kB"), (12_345, "12 kB"), (999_600, "1.0 MB"),
+     (5 * 10**15, "5000 TB")],
+)  # fmt: skip
+def test_sizes(number: int, text: str) -> None:
+    assert size(number) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.0961, "96 ms"), (1.34, "1.3 s"), (42.0, "42 s"), (250.0, "4 min 10 s"), (7260.0, "2 h 1 min")],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_counts_and_shares() -> None:
+    assert count(1, "file") == "1 file"
+    assert count(1914, "chunk") == "1,914 chunks"
+    assert shares({"b": 1, "a": 1, "python": 1200, "": 3}) == "python 1,200, text 3, a 1, b 1"
+
+
+def test_languages_by_name_and_by_ending() -> None:
+    assert parse_languages(["Python", "ts", ".rs", "c++", "go"]) == ("python", "typescript", "rust", "cpp", "go")
+    with pytest.raises(UsageError, match="no language") as caught:
+        parse_languages(["rusty"])
+    assert "rust" in caught.value.hint
+    with pytest.raises(UsageError):
+        parse_languages(["..."])
+
+
+def test_kinds_by_name() -> None:
+    assert parse_kinds(["Function", "class"]) == ("function", "class")
+    with pytest.raises(UsageError, match="no chunk type"):
+        parse_kinds([""])
