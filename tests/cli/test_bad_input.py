@@ -259,7 +259,7 @@ def test_a_really_full_disk_leaves_the_old_index(own: Repo) -> None:
         index.mkdir()
         subprocess.run(["mount", "--bind", place, index], check=True)
         try:
-            words = "\n".join(f"def function_number_{number}():\n    return {number}\n" for number in range(9000))
+            words = "\n".join(f"def function_number_{number}():\n    return {number}\n" for number in range(5000))
             own.commit({"big.py": words})
             made = start("index", cwd=own.path)
             assert made.returncode == 5, made

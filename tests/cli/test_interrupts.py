@@ -26,7 +26,7 @@ def large(tmp_path: Path) -> Repo:
     body = "\n\n".join(
         f"def part_{{0}}_{n}(value):\n    result = value * {n}\n    return result + {n}" for n in range(60)
     )
-    repo.commit({f"pack/module_{number}.py": body.format(number) + "\n" for number in range(400)})
+    repo.commit({f"pack/module_{number}.py": body.format(number) + "\n" for number in range(150)})
     return repo
 
 
@@ -109,7 +109,7 @@ def test_an_interrupted_init_ends_quietly_and_is_taken_up_again(
     made = cli("init", cwd=large.path)
     assert made.code == 0, made
     assert cli("verify", cwd=large.path).out.startswith("sound: ")
-    assert cli("query", "-l", "-n", "1", "part_399_59", cwd=large.path).out == "pack/module_399.py\n"
+    assert cli("query", "-l", "-n", "1", "part_149_59", cwd=large.path).out == "pack/module_149.py\n"
 
 
 def test_an_interrupt_before_the_first_segment_is_130(large: Repo) -> None:
