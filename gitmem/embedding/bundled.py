@@ -39,8 +39,8 @@ class BundledEncoder:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or bundled("models")
-        card = Card(self._folder)
-        self._card, self.fingerprint, self.dimensions = card.fields, card.fingerprint, card.dimensions
+        self._card = Card(self._folder)
+        self.fingerprint, self.dimensions = self._card.fingerprint, self._card.dimensions
 
     def encode(self, texts: Sequence[Text]) -> Embeddings:
         import numpy as np
@@ -87,9 +87,7 @@ class BundledEncoder:
     @cached_property
     def _pieces(self) -> Pieces:
         data = read_file(self._folder / "tokenizer.json")
-        self._require(
-            data is not None and zlib.crc32(data) == self._expected("tokenizer.json")["crc32"], "tokenizer.json"
-        )
+        self._require(data is not None and zlib.crc32(data) == self._card.crc32["tokenizer.json"], "tokenizer.json")
         assert data is not None
         return Pieces(data)
 
@@ -98,11 +96,13 @@ class BundledEncoder:
         import numpy as np
 
         mapped = map_file(self._folder / "model.onnx")
-        self._require(mapped is not None and zlib.crc32(mapped) == self._expected("model.onnx")["crc32"], "model.onnx")
+        self._require(mapped is not None and zlib.crc32(mapped) == self._card.crc32["model.onnx"], "model.onnx")
         assert mapped is not None
-        rows, width = int(self._card["vocabulary"]), self.dimensions
-        table = np.frombuffer(mapped, np.int8, rows * width, int(self._card["table_offset"])).reshape(rows, width)
-        scale = np.frombuffer(mapped, "<f4", rows, int(self._card["scale_offset"]))
+        rows, width = self._card.vocabulary, self.dimensions
+        ends = self._card.table_offset + rows * width, self._card.scale_offset + 4 * rows
+        self._require(min(rows, width) > 0 and max(ends) <= len(mapped), "model.onnx")
+        table = np.frombuffer(mapped, np.int8, rows * width, self._card.table_offset).reshape(rows, width)
+        scale = np.frombuffer(mapped, "<f4", rows, self._card.scale_offset)
         return table, scale
 
     @cached_property
@@ -111,15 +111,11 @@ class BundledEncoder:
 
         data = read_file(self._folder / "model.onnx")
         sha256 = hashlib.sha256(data or b"").hexdigest()
-        self._require(data is not None and sha256 == self._expected("model.onnx")["sha256"], "model.onnx")
+        self._require(data is not None and sha256 == self._card.sha256["model.onnx"], "model.onnx")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-
-    def _expected(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = self._card["files"][name]
-        return found
 
     def _require(self, good: bool, name: str) -> None:
         if not good:

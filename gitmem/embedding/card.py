@@ -7,21 +7,31 @@ from typing import Any, Final
 from gitmem.errors import ModelDamaged
 from gitmem.fsio import read_file
 
+FILES: Final = ("model.onnx", "tokenizer.json")
 PREPARATION: Final = 1
 """Version of how a text becomes token weights; part of the fingerprint."""
 
 
 class Card:
-    """`fingerprint` names model, weights and text preparation, `dimensions` is the length of a vector."""
+    """`fingerprint` names model, weights and text preparation, `dimensions` is the length of a vector.
+
+    `sha256` and `crc32` of the files by name; the table of `vocabulary` vectors and its scales lie at the two offsets
+    of the model's file.
+    """
 
     def __init__(self, folder: Path) -> None:
         data = read_file(folder / "card.json")
         if data is None:
             raise ModelDamaged(f"the model is missing from `{folder}`", hint="install gitmem again")
         try:
-            self.fields: dict[str, Any] = json.loads(data)
-            weights = self.fields["files"]["model.onnx"]["sha256"][:16]
-            self.fingerprint = f"{self.fields['name']}:{weights}:{PREPARATION}"
-            self.dimensions = int(self.fields["dimensions"])
-        except (ValueError, KeyError, TypeError) as problem:
+            self._load(json.loads(data))
+        except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise ModelDamaged(f"the card in `{folder}` cannot be read", hint="install gitmem again") from problem
+
+    def _load(self, fields: dict[str, Any]) -> None:
+        files = {name: fields["files"][name] for name in FILES}
+        self.sha256 = {name: str(facts["sha256"]) for name, facts in files.items()}
+        self.crc32 = {name: int(facts["crc32"]) for name, facts in files.items()}
+        self.vocabulary, self.dimensions = int(fields["vocabulary"]), int(fields["dimensions"])
+        self.table_offset, self.scale_offset = int(fields["table_offset"]), int(fields["scale_offset"])
+        self.fingerprint = f"{fields['name']}:{self.sha256['model.onnx'][:16]}:{PREPARATION}"
