@@ -106,7 +106,7 @@ def ask(repo: Repo, text: str, **options: Any) -> Answer:
 
 def found(made: Answer) -> list[tuple[str, int, int, str, float]]:
     """An answer's hits in short."""
-    return [(hit.path, hit.start_line, hit.end_line, hit.symbol, round(hit.score, 6)) for hit, _ in made.hits]
+    return [(hit.path, hit.start_line, hit.end_line, hit.symbol, round(hit.score, 2)) for hit, _ in made.hits]
 
 
 def snapshot_of(repo: Repo) -> Snapshot:
@@ -137,13 +137,12 @@ def dump_rows(snapshot: Snapshot) -> set[DumpedRow]:
 
 def dump_outcomes(snapshot: Snapshot) -> set[tuple[str, str, str]]:
     """What became of each blob."""
-    return {
-        (oid.hex(), asked, OUTCOMES[outcome])
-        for segment in snapshot.segments
-        for (oid, asked), outcome in zip(
-            (rows := segment.load_rows()).blobs.keys, rows.blobs.outcomes.tolist(), strict=True
-        )
-    }
+    told = set()
+    for segment in snapshot.segments:
+        blobs = segment.load_rows().blobs
+        for (oid, asked), outcome in zip(blobs.keys, blobs.outcomes.tolist(), strict=True):
+            told.add((oid.hex(), asked, OUTCOMES[outcome]))
+    return told
 
 
 def _dump_segment(segment: Any) -> Iterator[DumpedRow]:
@@ -185,6 +184,6 @@ def files_in(folder: Any) -> list[Any]:
 def python_file(*names: str) -> str:
     """A Python file with one function a name, each with its own words."""
     return "\n\n".join(
-        f'def {name}(value):\n    """Handle the {name.replace("_", " ")} of a value."""\n    return {name}_table[value]\n'
+        f'def {name}(value):\n    """Handle {name.replace("_", " ")} of a value."""\n    return {name}_table[value]\n'
         for name in names
     )

@@ -47,8 +47,10 @@ def test_the_fields_used_below_are_those_of_a_manifest(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"segments": [["../../../../../../../../../../../etc/pass", 1, 1, 1]]}, {"segments": [["/" + "a" * 39, 1, 1, 1]]},
-        {"segments": [["a" * 39 + "\0", 1, 1, 1]]}, {"segments": [["a" * 41, 1, 1, 1]]}, {"segments": [["٣" * 40, 1, 1, 1]]},
+        {"segments": [["../../../../../../../../../../../etc/pass", 1, 1, 1]]},
+        {"segments": [["/" + "a" * 39, 1, 1, 1]]},
+        {"segments": [["a" * 39 + "\0", 1, 1, 1]]}, {"segments": [["a" * 41, 1, 1, 1]]},
+        {"segments": [["٣" * 40, 1, 1, 1]]},
         {"segments": [[7, 1, 1, 1]]}, {"segments": [["a" * 40, 1, 1]]}, {"segments": ["abcd"]}, {"segments": 5},
         {"segments": [["a" * 40, float("inf"), 1, 1]]}, {"segments": [["a" * 40, None, 1, 1]]}, {"segments": [None]},
         {"graph": "../../x"}, {"graph": "a" * 39 + "/"}, {"graph": 5}, {"graph": "a" * 40 + "\n"},

@@ -1,0 +1,204 @@
+"""The bundled model: one formula on both paths, and refused when it is not what its card says."""
+
+import json
+import math
+import shutil
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitmem.embedding.bundled import BundledEncoder
+from gitmem.embedding.encoder import quantise
+from gitmem.errors import ModelDamaged
+from gitmem.paths import bundled
+from gitmem.words import MAX_IDENTIFIER, count_identifiers
+
+many = settings(max_examples=100, deadline=None)
+texts = st.one_of(
+    st.text(max_size=200),
+    st.lists(st.sampled_from("def return getUser parse_http naïve 検索 x 42 ___ Ünïcode".split()), max_size=60).map(
+        " ".join
+    ),
+)
+
+
+@many
+@given(text=texts)
+def test_a_question_and_a_chunk_of_the_same_words_have_the_same_vector(encoder: BundledEncoder, text: str) -> None:
+    counted = count_identifiers(text)
+    assert np.abs(encoder.encode([counted]).vectors[0] - encoder.encode_query(counted)).max() < 1e-5
+
+
+@many
+@given(batch=st.lists(texts, max_size=8), data=st.data())
+def test_a_vector_does_not_depend_on_its_batch(encoder: BundledEncoder, batch: list[str], data: st.DataObject) -> None:
+    counted = [count_identifiers(text) for text in batch]
+    order = data.draw(st.permutations(range(len(batch))))
+    together = encoder.encode(counted)
+    turned = encoder.encode([counted[place] for place in order])
+    assert together.vectors.shape == (len(batch), encoder.dimensions)
+    for place, other in enumerate(order):
+        assert np.abs(turned.vectors[place] - together.vectors[other]).max() < 1e-5
+        assert turned.norms[place] == pytest.approx(together.norms[other], rel=1e-4, abs=1e-5)
+
+
+@many
+@given(text=texts)
+def test_vectors_are_finite_and_of_unit_length_or_zero(encoder: BundledEncoder, text: str) -> None:
+    vector = encoder.encode_query(count_identifiers(text))
+    length = float(np.linalg.norm(vector))
+    assert np.isfinite(vector).all()
+    assert length == pytest.approx(1.0, abs=1e-4) or not vector.any()
+
+
+def test_the_formula_is_that_of_its_description(encoder: BundledEncoder) -> None:
+    counted = count_identifiers("parse parse parse header")
+    table, scale = encoder._tables
+    weights: dict[int, float] = {}
+    for word, times in (("parse", 3), ("header", 1)):
+        for piece in encoder._pieces.of_identifier(word):
+            weights[piece] = 1 + math.log(times)
+    total = sum(weight * table[piece].astype(np.float64) * scale[piece] for piece, weight in weights.items())
+    expected = total / np.linalg.norm(total)
+    assert np.abs(encoder.encode_query(counted) - expected).max() < 1e-5
+    assert encoder.encode([counted]).norms[0] == pytest.approx(float(np.linalg.norm(total)), rel=1e-3)
+
+
+def test_words_that_mean_alike_are_nearer_than_others(encoder: BundledEncoder) -> None:
+    vectors = encoder.encode(
+        [count_identifiers(text) for text in ("delete a file", "remove file", "parse http header")]
+    )
+    near, far = vectors.vectors[0] @ vectors.vectors[1], vectors.vectors[0] @ vectors.vectors[2]
+    assert near > far
+
+
+@many
+@given(text=st.text(max_size=120))
+def test_pieces_are_those_of_the_tokenizers_library(encoder: BundledEncoder, library: Any, text: str) -> None:
+    for identifier in count_identifiers(text).identifiers:
+        own = encoder._pieces.of_identifier(identifier)
+        assert list(own) == library.encode(identifier[:MAX_IDENTIFIER], add_special_tokens=False).ids
+
+
+@pytest.mark.parametrize("identifier", ["parseHTTPRequest_v2", "x" * 63, "A1B2c3", "__", "ABCdef", "aB" * 31])
+def test_pieces_of_odd_names_are_those_of_the_library(encoder: BundledEncoder, library: Any, identifier: str) -> None:
+    assert list(encoder._pieces.of_identifier(identifier)) == library.encode(identifier, add_special_tokens=False).ids
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
+@pytest.mark.parametrize("place", [0, 5000, -1])
+def test_a_changed_byte_of_the_model_is_refused(tampered: Callable[[str, int], Path], name: str, place: int) -> None:
+    encoder = BundledEncoder(tampered(name, place))
+    with pytest.raises(ModelDamaged, match=name):
+        encoder.encode_query(count_identifiers("sign the cookie"))
+    with pytest.raises(ModelDamaged, match=name):
+        encoder.encode([count_identifiers("sign the cookie")])
+
+
+def test_a_card_that_does_not_fit_the_model_is_refused_and_never_crashes(tmp_path: Path) -> None:
+    shutil.copytree(bundled("models"), tmp_path / "models")
+    card = (bundled("models") / "card.json").read_bytes()
+    refused = 0
+    for place in range(len(card)):
+        (tmp_path / "models" / "card.json").write_bytes(card[:place] + bytes([card[place] ^ 1]) + card[place + 1 :])
+        try:
+            BundledEncoder(tmp_path / "models")
+        except ModelDamaged:
+            refused += 1
+    assert refused > 200
+    facts = json.loads(card)
+    for name, value in (("table_offset", 10**9), ("scale_offset", 7_100_000), ("vocabulary", 0), ("dimensions", 10**6)):
+        (tmp_path / "models" / "card.json").write_text(json.dumps(facts | {name: value}))
+        with pytest.raises(ModelDamaged):
+            BundledEncoder(tmp_path / "models").encode_query(count_identifiers("sign the cookie"))
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "card.json"])
+def test_a_missing_file_of_the_model_is_refused(tampered: Callable[[str, int], Path], name: str) -> None:
+    folder = tampered("model.onnx", 0)
+    (folder / name).unlink()
+    with pytest.raises(ModelDamaged):
+        BundledEncoder(folder).encode_query(count_identifiers("sign"))
+
+
+def test_the_card_describes_the_files_beside_it() -> None:
+    card = json.loads((bundled("models") / "card.json").read_text())
+    for name, facts in card["files"].items():
+        assert (bundled("models") / name).stat().st_size == facts["bytes"]
+
+
+def test_the_fingerprint_names_model_and_preparation(encoder: BundledEncoder) -> None:
+    name, digest, version = encoder.fingerprint.split(":")
+    assert name
+    assert len(digest) == 16
+    assert version.isdigit()
+    assert BundledEncoder().fingerprint == encoder.fingerprint
+
+
+def test_the_model_is_loaded_once_and_only_when_something_is_embedded(monkeypatch: pytest.MonkeyPatch) -> None:
+    import onnxruntime
+
+    sessions: list[object] = []
+    real = onnxruntime.InferenceSession
+
+    def open_session(*args: object, **options: object) -> object:
+        sessions.append(args)
+        return real(*args, **options)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", open_session)
+    encoder = BundledEncoder()
+    assert encoder.fingerprint
+    encoder.encode_query(count_identifiers("a question needs no session"))
+    assert sessions == []
+    for _ in range(3):
+        encoder.encode([count_identifiers("text")])
+    assert len(sessions) == 1
+
+
+def test_a_question_imports_neither_onnxruntime_nor_tokenizers() -> None:
+    import subprocess
+
+    program = (
+        "import sys\nfrom gitmem.embedding.bundled import BundledEncoder\nfrom gitmem.words import count_identifiers\n"
+        "BundledEncoder().encode_query(count_identifiers('where is getUser signed'))\n"
+        "print([name for name in ('onnxruntime', 'tokenizers') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_threads_that_ask_at_once_get_what_one_gets(encoder: BundledEncoder) -> None:
+    fresh = BundledEncoder()
+    asked = [count_identifiers(f"parse the header of request {number}") for number in range(8)]
+    made: dict[int, np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
+    threads = [
+        threading.Thread(target=lambda number=number: made.__setitem__(number, fresh.encode_query(asked[number])))  # type: ignore[misc]
+        for number in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, text in enumerate(asked):
+        assert np.array_equal(made[number], encoder.encode_query(text))
+
+
+@many
+@given(seed=st.integers(0, 2**32 - 1), width=st.sampled_from([8, 64, 256]), rows=st.integers(0, 20))
+def test_quantised_vectors_are_off_by_half_a_step_at_most(seed: int, width: int, rows: int) -> None:
+    generator = np.random.default_rng(seed)
+    vectors = generator.standard_normal((rows, width)).astype(np.float32)
+    vectors[: rows // 4] = 0
+    quantised = quantise(vectors)
+    assert quantised.vectors.dtype == np.int8
+    back = quantised.vectors.astype(np.float32) * quantised.scales[:, None]
+    assert (np.abs(back - vectors) <= quantised.scales[:, None] / 2 + 1e-6).all()
+    assert (np.abs(quantised.vectors) <= 127).all()
+    assert not quantised.vectors[: rows // 4].any()

@@ -1,0 +1,267 @@
+"""Files are published whole or not at all, links are not followed, and a lock dies with its holder."""
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from gitmem import fsio
+from gitmem.errors import Busy, StorageFailed, UnsafeIndex
+from gitmem.fsio import (
+    make_folder,
+    map_file,
+    read_file,
+    remove_file,
+    remove_tree,
+    require_own_folder,
+    sweep_leftovers,
+    write_atomic,
+    write_once,
+    writer_lock,
+)
+from tests.sample import _isolated
+
+__all__ = ["_isolated"]
+
+HOLD = (
+    "import sys; from pathlib import Path; from gitmem.fsio import writer_lock\n"
+    "with writer_lock(Path(sys.argv[1]), wait=False):\n    print('held', flush=True); sys.stdin.read()\n"
+)
+
+
+def test_readers_never_see_half_of_a_file(tmp_path: Path) -> None:
+    target = tmp_path / "file"
+    write_atomic(target, [b"a" * 100_000])
+    seen: set[bytes] = set()
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            seen.add(read_file(target) or b"")
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for number in range(150):
+        write_atomic(target, [bytes([97 + number % 26]) * 50_000, memoryview(bytes([97 + number % 26]) * 50_000)])
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert seen
+    assert all(len(content) == 100_000 and len(set(content)) == 1 for content in seen)
+    assert {path.name for path in tmp_path.iterdir()} == {"home", "file"}
+
+
+def test_a_map_stays_whole_when_its_file_is_replaced_or_removed(tmp_path: Path) -> None:
+    target = tmp_path / "file"
+    write_atomic(target, [b"old" * 5000])
+    mapped = map_file(target)
+    assert mapped is not None
+    write_atomic(target, [b"new"])
+    remove_file(target)
+    assert mapped[:] == b"old" * 5000
+
+
+@pytest.mark.parametrize("call", ["write", "fsync", "replace", "open"])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EDQUOT])
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+) -> None:
+    target = tmp_path / "index" / "file"
+    make_folder(target.parent)
+    write_atomic(target, [b"old"])
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        if call == "replace":
+            patch.setattr(Path, "replace", fail)
+        else:
+            patch.setattr(os, call, fail)
+        with pytest.raises(StorageFailed, match=os.strerror(number)):
+            write_atomic(target, [b"new"])
+    assert target.read_bytes() == b"old"
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: real(handle, bytes(data[:7])))
+    write_atomic(tmp_path / "file", [b"0123456789" * 20, b"", b"end"])
+    assert (tmp_path / "file").read_bytes() == b"0123456789" * 20 + b"end"
+
+
+def test_a_folder_that_must_not_be_written_says_so(tmp_path: Path) -> None:
+    with pytest.raises(StorageFailed, match="No such file"):
+        write_atomic(tmp_path / "missing" / "file", [b"x"])
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageFailed):
+        make_folder(tmp_path / "file")
+
+
+def test_a_leftover_of_a_dead_writer_is_in_nobodys_way_and_swept(tmp_path: Path) -> None:
+    for number in range(os.getpid() - 2, os.getpid() + 3):
+        (tmp_path / f".file.{number}.tmp").write_bytes(b"half")
+    write_atomic(tmp_path / "file", [b"whole"])
+    (tmp_path / "other.tmp").touch()
+    assert sweep_leftovers(tmp_path) == 5
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "other.tmp", "home"}
+    assert sweep_leftovers(tmp_path / "missing") == 0
+
+
+def test_a_link_is_replaced_and_its_target_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_bytes(b"precious")
+    (tmp_path / "file").symlink_to("victim")
+    with pytest.raises(UnsafeIndex):
+        read_file(tmp_path / "file")
+    with pytest.raises(UnsafeIndex):
+        map_file(tmp_path / "file")
+    write_atomic(tmp_path / "file", [b"ours"])
+    assert (tmp_path / "victim").read_bytes() == b"precious"
+    assert (tmp_path / "file").read_bytes() == b"ours"
+    assert not (tmp_path / "file").is_symlink()
+
+
+def test_reading_what_is_no_file_neither_hangs_nor_crashes(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        for read in (read_file, map_file):
+            with pytest.raises(StorageFailed, match="no regular file"):
+                read(path)
+    assert read_file(tmp_path / "missing") is None
+    assert map_file(tmp_path / "missing") is None
+
+
+def test_an_error_while_reading_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(StorageFailed, match=r"self/mem.*Input/output error"):
+        read_file(Path("/proc/self/mem"))
+
+
+def test_an_empty_file_is_no_bytes(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert map_file(tmp_path / "file") == b""
+    assert read_file(tmp_path / "file") == b""
+
+
+def test_files_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        make_folder(tmp_path / "index")
+        write_atomic(tmp_path / "index" / "file", [b"x"])
+        with writer_lock(tmp_path / "index" / "lock", wait=False):
+            pass
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "index").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "index" / "file").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "index" / "lock").stat().st_mode) == 0o600
+
+
+def test_the_first_of_several_writers_wins_a_file_that_is_written_once(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    target = tmp_path / "own" / "token"
+    start = threading.Barrier(8)
+
+    def write(number: int) -> None:
+        start.wait()
+        write_once(target, b"%d" % number)
+        seen.append(target.read_bytes())
+
+    seen: list[bytes] = []
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert len(set(seen)) == 1
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_file_written_once_needs_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "no hard links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    write_once(tmp_path / "token", b"x")
+    assert (tmp_path / "token").read_bytes() == b"x"
+
+
+def test_a_lock_is_free_once_its_holder_is_killed(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    command = [sys.executable, "-c", HOLD, str(lock)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(Busy), writer_lock(lock, wait=False):
+            pass
+        holder.kill()
+    with writer_lock(lock, wait=False):
+        pass
+    with writer_lock(lock, wait=True):
+        pass
+
+
+def test_a_lock_file_left_behind_with_anything_in_it_is_no_lock(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text(f"{os.getpid()}\nlocalhost\n")
+    with writer_lock(tmp_path / "lock", wait=False):
+        pass
+
+
+def test_a_lock_that_is_a_link_is_refused_and_its_target_left_alone(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    victim.chmod(0o644)
+    (tmp_path / "lock").symlink_to(victim)
+    with pytest.raises(StorageFailed), writer_lock(tmp_path / "lock", wait=False):
+        pass
+    assert victim.read_bytes() == b"precious"
+    assert stat.S_IMODE(victim.stat().st_mode) == 0o644
+
+
+def test_removing_a_folder_does_not_follow_links_out_of_it(tmp_path: Path) -> None:
+    (tmp_path / "index" / "sub").mkdir(parents=True)
+    (tmp_path / "keep").mkdir()
+    (tmp_path / "keep" / "file").touch()
+    (tmp_path / "index" / "sub" / "link").symlink_to(tmp_path / "keep")
+    remove_tree(tmp_path / "index")
+    remove_tree(tmp_path / "index")
+    assert not (tmp_path / "index").exists()
+    assert (tmp_path / "keep" / "file").exists()
+
+
+def test_only_a_folder_of_our_own_is_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_folder(tmp_path / "index")
+    assert require_own_folder(tmp_path / "index")
+    assert not require_own_folder(tmp_path / "missing")
+    (tmp_path / "link").symlink_to("index")
+    (tmp_path / "file").touch()
+    for name in ("link", "file"):
+        with pytest.raises(UnsafeIndex):
+            require_own_folder(tmp_path / name)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    with pytest.raises(UnsafeIndex, match="another user"):
+        require_own_folder(tmp_path / "index")
+
+
+def test_sync_reports_what_the_disk_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    real_fsync, real_replace = os.fsync, Path.replace
+
+    def fsync(handle: int) -> None:
+        order.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        real_fsync(handle)
+
+    def replace(path: Path, target: Path) -> Path:
+        order.append("rename")
+        return real_replace(path, target)
+
+    monkeypatch.setattr(fsio.os, "fsync", fsync)
+    monkeypatch.setattr(Path, "replace", replace)
+    write_atomic(tmp_path / "file", [b"x"])
+    assert order == ["file", "rename", "folder"]

@@ -1,0 +1,122 @@
+"""Words: every way of writing a name meets every other, in any script, within bounds."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitmem.words import (
+    MAX_IDENTIFIER,
+    MAX_TERM_BYTES,
+    count_identifiers,
+    decode,
+    split_identifier,
+    stem,
+    terms_of,
+)
+
+part = st.sampled_from(["get", "user", "name", "http", "parse", "cookie", "sign", "table", "x2"])
+many = settings(max_examples=200, deadline=None)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "parts"),
+    [
+        ("parseHTTPRequest_v2", ["parse", "HTTP", "Request", "v", "2"]),
+        ("get_user", ["get", "user"]),
+        ("getUser", ["get", "User"]),
+        ("GETUser", ["GET", "User"]),
+        ("__init__", ["init"]),
+        ("SCREAMING_SNAKE", ["SCREAMING", "SNAKE"]),
+        ("utf8Decode", ["utf", "8", "Decode"]),
+        ("x", ["x"]),
+        ("___", []),
+        ("größe_Ändern", ["größe", "Ändern"]),
+        ("été_2", ["été", "2"]),
+    ],
+)
+def test_an_identifier_is_split_where_a_reader_would(identifier: str, parts: list[str]) -> None:
+    assert split_identifier(identifier) == parts
+
+
+@many
+@given(words=st.lists(part, min_size=2, max_size=4))
+def test_one_name_in_any_style_has_one_compound(words: list[str]) -> None:
+    styles = ["_".join(words), "_".join(words).upper(), "".join(map(str.title, words))]
+    styles.append(words[0] + "".join(map(str.title, words[1:])))
+    compound = "".join(words)
+    assert all(compound in terms_of(style) for style in styles)
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        ("caching", "caches", "cached", "cache"),
+        ("queries", "query", "querying", "queried"),
+        ("parse", "parses", "parsed", "parsing"),
+        ("boxes", "box"),
+        ("running", "runs", "run"),
+        ("classes", "class"),
+    ],
+)
+def test_forms_of_a_word_share_a_stem(family: tuple[str, ...]) -> None:
+    assert len({stem(word) for word in family}) == 1
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [("universe", "universal"), ("string", "str"), ("status", "stat"), ("this", "thi"), ("ring", "r"), ("bus", "bu")],
+)
+def test_different_words_keep_different_stems(pair: tuple[str, str]) -> None:
+    assert stem(pair[0]) != stem(pair[1])
+
+
+@many
+@given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz", max_size=20))
+def test_a_stem_is_never_empty_and_never_longer(word: str) -> None:
+    assert (len(stem(word)) > 0) == (len(word) > 0)
+    assert len(stem(word)) <= len(word)
+
+
+@many
+@given(st.text(max_size=300))
+def test_terms_of_any_text_fit_into_the_index_and_come_once(text: str) -> None:
+    for identifier in count_identifiers(text).identifiers:
+        terms = terms_of(identifier)
+        assert len(set(terms)) == len(terms)
+        assert all(0 < len(term.encode()) <= MAX_TERM_BYTES for term in terms)
+        assert terms_of(identifier) == terms
+
+
+@pytest.mark.parametrize("letter", ["a", "İ", "ß", "ﬃ", "漢", "𐐀", "\U0001d54f", "\uff17"])
+def test_huge_identifiers_are_cut(letter: str) -> None:
+    terms = terms_of(letter * 100_000)
+    assert sum(map(len, terms)) <= 8 * MAX_IDENTIFIER
+    assert all(len(term.encode()) <= MAX_TERM_BYTES for term in terms)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"), [("東京都庁の検索", "検索"), ("データベース接続", "接続"), ("사용자이름", "이름")]
+)
+def test_scripts_without_spaces_are_found_by_a_word_inside(text: str, asked: str) -> None:
+    held = {term for identifier in count_identifiers(text).identifiers for term in terms_of(identifier)}
+    assert set(terms_of(asked)) & held
+
+
+def test_other_alphabets_are_found_whatever_their_case() -> None:
+    assert set(terms_of("Привет_Мир")) >= {"привет", "мир"}
+    assert terms_of("ΣΟΦΙΑ")[0] == terms_of("σοφια")[0]
+
+
+def test_identifiers_are_counted() -> None:
+    assert count_identifiers("a_b(a_b, c1); a-b").identifiers == {"a_b": 2, "c1": 1, "a": 1, "b": 1}
+    assert count_identifiers("").identifiers == {}
+
+
+@given(st.text())
+def test_text_is_decoded_as_it_was_encoded(text: str) -> None:
+    assert decode(text.encode("utf-8", "surrogatepass") if text.isprintable() else b"") in (text, "", text[1:])
+
+
+def test_what_is_no_utf8_is_latin1_and_a_mark_is_dropped() -> None:
+    assert decode(b"caf\xe9") == "café"
+    assert decode(b"\xef\xbb\xbfcaf\xc3\xa9") == "café"
