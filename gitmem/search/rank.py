@@ -18,8 +18,8 @@ from gitmem.words import count_identifiers, terms_of
 
 WEIGHTS: Final[Mapping[str, float]] = {
     "fused": 1.0,
-    "definition": 1.8,
-    "definition_folded": 3.2,
+    "definition": 2.5,
+    "definition_folded": 2.0,
     "symbol": 1.0,
     "stem": 1.9,
     "folder": 1.5,
@@ -118,7 +118,7 @@ def _shape_features(candidate: Candidate) -> dict[str, float]:
 
 def _symbol_features(query: Query, candidate: Candidate, idf: Mapping[str, float]) -> dict[str, float]:
     found: dict[str, float] = {}
-    if candidate.symbol and candidate.kind in _DEFINING:
+    if query.names and candidate.symbol and candidate.kind in _DEFINING:
         for parts in _qualified_names(candidate.symbol):
             exact, folded = _defines(query, parts)
             if exact:

@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-REPEAT_DECAY: Final = .5
+REPEAT_DECAY: Final = 0.5
 """What each further chunk of one file keeps of its score."""
 
 COLLAPSED_BYTES: Final = 6000

@@ -149,8 +149,10 @@ class PostingList:
     def find(self, term: bytes) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]] | None:
         """Places of a term, ascending, and counts; None where it does not stand anywhere."""
         block = self._find_block(term)
-        found = next((known for known in self._iter_block(block) if known.term == term), None) if block >= 0 else None
-        return None if found is None else self._read(found)
+        for known in self._iter_block(block) if block >= 0 else ():
+            if known.term >= term:
+                return self._read(known) if known.term == term else None
+        return None
 
     def _find_block(self, term: bytes) -> int:
         """The last block whose first term is not behind the wanted one, -1 where there is none."""

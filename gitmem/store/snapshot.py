@@ -5,6 +5,7 @@ period. A segment that is gone or damaged is left out and named, so that the res
 makes it anew.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
@@ -42,6 +43,11 @@ class Snapshot:
                 self.segments.append(segment)
         self.bases = np.cumsum([0] + [segment.rows for segment in self.segments]).astype(np.int64)
 
+    @cached_property
+    def _base_list(self) -> list[int]:
+        bases: list[int] = self.bases.tolist()
+        return bases
+
     @property
     def rows(self) -> int:
         return int(self.bases[-1])
@@ -53,8 +59,8 @@ class Snapshot:
 
     def locate(self, row: int) -> tuple[Segment, int]:
         """The segment of a row and the row's number in it."""
-        place = int(np.searchsorted(self.bases, row, side="right")) - 1
-        return self.segments[place], row - int(self.bases[place])
+        place = bisect_right(self._base_list, row) - 1
+        return self.segments[place], row - self._base_list[place]
 
     def split(self, rows: NDArray[np.int64]) -> Iterator[tuple[Segment, NDArray[np.int64], NDArray[np.int64]]]:
         """Share rows out among segments: the segment, rows as numbered in it, and their places in `rows`."""
