@@ -40,6 +40,11 @@ class IndexPaths(NamedTuple):
     def state(self) -> Path:
         return self.root / "state"
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders inside the index folder."""
+        return self.segments, self.views, self.graphs, self.state
+
     def segment(self, name: str) -> Path:
         return self.segments / name
 

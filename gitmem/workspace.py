@@ -57,7 +57,7 @@ def find_index(workspace: Workspace) -> Manifest | None:
 
     Raises: UnsafeIndex where the index is not ours to read, DamagedFile, NewerFormat.
     """
-    if not require_own_folder(workspace.paths.root):
+    if not _require_own_index(workspace.paths):
         return None
     require_untracked(workspace)
     inside = read_file(workspace.paths.root / _MARK, 64)
@@ -72,6 +72,14 @@ def find_index(workspace: Workspace) -> Manifest | None:
     return find_manifest(workspace.paths.manifest)
 
 
+def _require_own_index(paths: IndexPaths) -> bool:
+    """Whether the index folder is there; refuse one that is a link or another user's, in whole or in part."""
+    found = require_own_folder(paths.root)
+    for folder in paths.folders if found else ():
+        require_own_folder(folder)
+    return found
+
+
 def require_index(workspace: Workspace) -> Manifest:
     """Like `find_index`, but an index must be there. Raises NoIndex too."""
     manifest = find_index(workspace)
@@ -84,7 +92,7 @@ def create_index(workspace: Workspace) -> bool:
     """Make the index folder, hidden from git; False where it stands already. Raises UnsafeIndex, StorageFailed."""
     paths = workspace.paths
     require_untracked(workspace)
-    fresh = not require_own_folder(paths.root)
+    fresh = not _require_own_index(paths)
     make_folder(paths.root)
     token_file = workspace.location.common_dir / _MARK
     outside = read_file(token_file, 64)
@@ -96,7 +104,7 @@ def create_index(workspace: Workspace) -> bool:
         )
     if not fresh and inside is None and any(paths.root.iterdir()):
         _require_empty_but_ours(paths)
-    for folder in (paths.segments, paths.views, paths.graphs, paths.state):
+    for folder in paths.folders:
         make_folder(folder)
     if not paths.ignore.exists():
         write_atomic(paths.ignore, [b"*\n"])

@@ -55,7 +55,7 @@ class Digest:
         columns["start"].append(chunk.start)
         columns["length"].append(chunk.end - chunk.start)
         columns["line"].append(chunk.start_line)
-        columns["lines"].append(min(chunk.end_line - chunk.start_line + 1, 65535))
+        columns["lines"].append(chunk.end_line - chunk.start_line + 1)
         columns["kind"].append(_KIND_CODES[chunk.kind])
         self.bodies.append(body.identifiers)
         self.names.append(name.identifiers)

@@ -6,7 +6,7 @@ FIELDS: Final = ("text", "symbol")
 """What is searched by words: the chunk's own text, and its qualified name."""
 
 COLUMNS: Final = {
-    "start": "<u4", "length": "<u4", "line": "<u4", "lines": "<u2",
+    "start": "<u4", "length": "<u4", "line": "<u4", "lines": "<u4",
     "kind": "<u1", "words": "<u2", "scale": "<f2", "norm": "<f2",
 }  # fmt: skip
 """Columns with one value a row: first byte, bytes, first line, lines, chunk kind, words of its text (capped), and the
