@@ -1,0 +1,286 @@
+"""Answers as a person sees them: what ranks above what, filters, limits, ties, and text that is exactly the blob's."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gitmem.actions.query import MAX_QUERY
+from gitmem.errors import NoIndex, UnknownRevision, UsageError
+from tests.gitrepo import Repo
+from tests.indexes import InlinePool, ask, found, index, python_file
+
+DEFINES = '''def rotate_keys(ring):
+    """Replace the oldest signing key of a ring."""
+    return ring[1:] + [new_key()]
+'''
+MENTIONS = '''def nightly(ring):
+    """Housekeeping at night: rotate_keys rotate_keys rotate_keys."""
+    rotate_keys(ring)
+    return rotate_keys(ring)
+'''
+TESTS = '''def test_rotate_keys_replaces_the_oldest_signing_key():
+    """Rotate keys: replace the oldest signing key of a ring."""
+    assert rotate_keys([1, 2]) == [2, 3]
+'''
+FILES = {
+    "lib/keys.py": DEFINES,
+    "lib/jobs.py": MENTIONS,
+    "tests/test_keys.py": TESTS,
+    "lib/many.py": python_file(*(f"ring_step_{number}" for number in range(20))),
+    "web/keys.go": "package web\n\n// RotateKeys drops the oldest.\nfunc RotateKeys(r []int) []int {\n\treturn r\n}\n",
+    "docs/keys.md": "# Keys\n\n## Rotation\n\nKeys are rotated by `rotate_keys` every quarter.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """Indexed with the real model."""
+    made = Repo.init(tmp_path_factory.mktemp("answers") / "repo")
+    made.commit(FILES)
+    index(made)
+    return made
+
+
+def paths(made: Any) -> list[str]:
+    return [hit.path for hit, _ in made.hits]
+
+
+@pytest.mark.parametrize("question", ["rotate_keys", "rotateKeys", "RotateKeys", "where is rotate_keys defined"])
+def test_a_definition_stands_above_a_mention(repo: Repo, question: str) -> None:
+    order = paths(ask(repo, question))
+    assert order.index("lib/keys.py") < order.index("lib/jobs.py")
+    assert order[0] in ("lib/keys.py", "web/keys.go")
+
+
+def test_code_stands_above_its_tests_unless_tests_are_asked_for(repo: Repo) -> None:
+    order = paths(ask(repo, "replace the oldest signing key of a ring"))
+    assert order.index("lib/keys.py") < order.index("tests/test_keys.py")
+    assert paths(ask(repo, "test that rotate keys replaces the oldest signing key"))[0] == "tests/test_keys.py"
+
+
+def test_one_file_does_not_fill_the_list(repo: Repo) -> None:
+    order = paths(ask(repo, "ring", limit=8))
+    assert len(set(order)) >= 3
+
+
+def test_scores_never_rise_and_lie_between_nothing_and_one(repo: Repo) -> None:
+    for mode in ("hybrid", "semantic", "lexical"):
+        scores = [hit.score for hit, _ in ask(repo, "rotate the signing key", mode=mode).hits]
+        assert scores == sorted(scores, reverse=True)
+        assert all(0 <= score <= 1 for score in scores)
+
+
+def test_chunks_that_overlap_come_once(repo: Repo) -> None:
+    hits = [hit for hit, _ in ask(repo, "ring step", limit=50).hits]
+    for one in hits:
+        for other in hits:
+            assert one is other or one.path != other.path or one.end <= other.start or other.end <= one.start
+
+
+def test_equal_hits_stand_in_the_order_of_their_paths(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit(
+        {f"{name}/x.py": "def same_thing(value):\n    return value\n" + "\n" * n for n, name in enumerate("dbacef")}
+    )
+    index(repo)
+    first = found(ask(repo, "same_thing"))
+    assert [path for path, *_ in first] == sorted(path for path, *_ in first)
+    assert found(ask(repo, "same_thing")) == first
+
+
+def test_copies_of_a_blob_are_one_hit_that_names_them_all(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"b/keys.py": DEFINES, "a/keys.py": DEFINES, "c/other.py": MENTIONS})
+    index(repo)
+    hit = ask(repo, "rotate_keys").hits[0][0]
+    assert (hit.path, hit.also) == ("a/keys.py", ("b/keys.py",))
+    assert paths(ask(repo, "rotate_keys", include=("b/",))) == ["b/keys.py"]
+
+
+@pytest.mark.parametrize("limit", [1, 3, 50])
+def test_as_many_hits_as_asked_for_where_there_are_so_many(repo: Repo, limit: int) -> None:
+    assert len(ask(repo, "ring", limit=limit).hits) == min(limit, len(ask(repo, "ring", limit=50).hits))
+
+
+@pytest.mark.parametrize("limit", [-1, 51, 10**9])
+def test_a_limit_out_of_range_is_refused(repo: Repo, limit: int) -> None:
+    with pytest.raises(UsageError, match="between 1 and 50"):
+        ask(repo, "ring", limit=limit)
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t", "a\0b", "x" * (MAX_QUERY + 1), "x" * 100_000])
+def test_a_question_that_is_none_is_refused(repo: Repo, text: str) -> None:
+    with pytest.raises(UsageError):
+        ask(repo, text)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=200).filter(lambda text: text.strip() and "\0" not in text))
+def test_any_other_question_gets_an_answer(repo: Repo, text: str) -> None:
+    for hit, lines in ask(repo, text).hits:
+        assert len(lines) == hit.end_line - hit.start_line + 1
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical"])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    include=st.sets(st.sampled_from(["lib/", "web/", "*.py", "docs", "none/"]), max_size=2),
+    exclude=st.sets(st.sampled_from(["lib/many.py", "tests/", "*.md"]), max_size=2),
+    languages=st.sets(st.sampled_from(["python", "go", "markdown", "klingon"]), max_size=2),
+    kinds=st.sets(st.sampled_from(["function", "section", "class"]), max_size=2),
+)
+def test_filters_hold_for_every_hit_and_starve_none(
+    repo: Repo, mode: str, include: set[str], exclude: set[str], languages: set[str], kinds: set[str]
+) -> None:
+    limits = {
+        "include": tuple(include),
+        "exclude": tuple(exclude),
+        "languages": tuple(languages),
+        "kinds": tuple(kinds),
+    }
+
+    def passes(hit: Any) -> bool:
+        inside = not include or any(matches(hit.path, glob) for glob in include)
+        outside = any(matches(hit.path, glob) for glob in exclude)
+        return (
+            inside and not outside and (not languages or hit.language in languages) and (not kinds or hit.kind in kinds)
+        )
+
+    hits = [hit for hit, _ in ask(repo, "rotate keys ring", mode=mode, limit=50, **limits).hits]
+    assert all(map(passes, hits))
+    everything = [hit for hit, _ in ask(repo, "rotate keys ring", mode=mode, limit=50).hits]
+    assert {hit.path for hit in everything if passes(hit)} <= {hit.path for hit in hits}
+
+
+def matches(path: str, glob: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    return folder == glob.rstrip("/") or path == glob or (glob.startswith("*") and name.endswith(glob[1:]))
+
+
+def test_any_revision_can_be_asked_and_is_indexed_first(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    first = repo.commit({"a.py": python_file("old_way")})
+    repo.git("tag", "v1")
+    repo.git("rm", "--quiet", "a.py")
+    repo.commit({"b.py": python_file("new_way")})
+    index(repo)
+    assert paths(ask(repo, "old_way", mode="lexical")) in ([], ["b.py"])
+    for rev in (first, "v1", "HEAD~1", "HEAD~1^{tree}"):
+        assert paths(ask(repo, "old_way", rev=rev)) == ["a.py"]
+    with pytest.raises(UnknownRevision):
+        ask(repo, "old_way", rev="no-such-thing")
+
+
+def test_a_small_change_is_indexed_before_the_answer_and_a_large_one_told(
+    tmp_path: Path, fake_model: type[InlinePool]
+) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"a.py": python_file("old_way")})
+    with pytest.raises(NoIndex):
+        ask(repo, "old_way")
+    index(repo)
+    repo.commit({"b.py": python_file("new_way")})
+    stale = ask(repo, "new_way", refresh=False)
+    assert (stale.view.stale, stale.view.missing) == (True, 1)
+    fresh = ask(repo, "new_way")
+    assert paths(fresh)[0] == "b.py"
+    assert not fresh.view.stale
+    repo.commit({f"c{number}.py": python_file(f"way_{number}") for number in range(40)})
+    large = ask(repo, "way_7")
+    assert (large.view.stale, large.view.missing) == (True, 40)
+
+
+# -- text is the blob's
+
+CONTENTS = {
+    "crlf.py": b"def one():\r\n    return 1\r\n\r\n\r\ndef two():\r\n    return 2\r\n",
+    "bom.py": b"\xef\xbb\xbfdef marked():\n    return 1\n",
+    "latin.py": b"def caf\xe9():\n    return '\xe9t\xe9'\n\n\ndef th\xe9():\n    return 2\n",
+    "lone.txt": b"first line\rstill first\nsecond line\x0cpage\n",
+    "nofeed.py": b"def last():\n    return 'no line feed at the end'",
+    "wide.py": "def 検索(値):\n    return '東京' + 値\n".encode(),
+    "form.txt": "one\u2028two\x85three\nfour\n".encode(),
+    "blank.py": b"\n\n\n\ndef late():\n\n\n    return 1\n\n\n",
+    "deep/one line.json": b'{"key": "value"}',
+}
+
+
+@pytest.fixture
+def contents(tmp_path: Path, fake_model: type[InlinePool]) -> Repo:
+    repo = Repo.init(tmp_path / "repo")
+    repo.git("config", "core.autocrlf", "false")
+    repo.commit(CONTENTS)
+    index(repo)
+    return repo
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_spans_and_lines_of_a_hit_are_exactly_those_of_its_blob(contents: Repo, name: str) -> None:
+    data = CONTENTS[name]
+    hits = ask(
+        contents, "one marked café first last 検索 two late key value return", include=(f"/{name}",), limit=50
+    ).hits
+    assert hits
+    for hit, lines in hits:
+        assert hit.path == name
+        assert data[: hit.start].count(b"\n") + 1 == hit.start_line
+        assert data[: hit.end - 1].count(b"\n") + 1 == hit.end_line
+        whole = data.split(b"\n")[hit.start_line - 1 : hit.end_line]
+        assert [plain(line) for line in whole] == lines
+        assert data[hit.start : hit.end].strip(b"\xef\xbb\xbf \r\n") in b"\n".join(whole)
+
+
+def plain(line: bytes) -> str:
+    try:
+        return line.decode("utf-8-sig").removesuffix("\r")
+    except UnicodeDecodeError:
+        return line.decode("latin-1").removesuffix("\r")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"text\0more", "binary"),
+        (b"x" * 8191 + b"\0", "binary"),
+        (b" \n\t\r\n", "empty"),
+        (b"", "empty"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "lfs"),
+        (b"var a=1;" * 2000, "minified"),
+        (b"x = 1\n" * 180_000, "large"),
+    ],
+)
+def test_what_holds_no_text_is_left_out_with_its_reason(
+    tmp_path: Path, fake_model: type[InlinePool], content: bytes, reason: str
+) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"file.js": content, "other.py": python_file("other")})
+    assert index(repo).skipped == {reason: 1}
+    assert paths(ask(repo, "var x text other")) == ["other.py"]
+
+
+def test_a_long_line_in_a_real_file_and_a_late_nul_are_no_reason_to_leave_it_out(
+    tmp_path: Path, fake_model: type[InlinePool]
+) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"data.js": b"// table\n" + b"call(1);\n" * 2000 + b"x" * 2000, "late.txt": b"word\n" * 2000 + b"\0"})
+    assert index(repo).skipped == {}
+
+
+def test_the_limit_is_exact(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.git("config", "gitmem.maxFileBytes", "2k")
+    repo.commit({"fits.txt": b"word\n" * 409 + b"abc", "more.txt": b"word\n" * 409 + b"abcd"})
+    assert index(repo).skipped == {"large": 1}
+    assert paths(ask(repo, "word", limit=50))[0] == "fits.txt"
+
+
+def test_a_chunk_of_very_many_lines_ends_where_it_ends(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    body = "".join(f"    def m{number}(self): pass\n" for number in range(3000))
+    repo.commit({"long.py": "class Long:\n" + "\n" * 70_000 + body})
+    index(repo)
+    ends = {hit.end_line for hit, _ in ask(repo, "Long", kinds=("class",)).hits}
+    assert ends == {73_001}

@@ -1,0 +1,95 @@
+"""Settings: defaults, origins in their order, and one clear refusal for anything else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.config import SETTINGS, Setting, Settings, parse_settings
+from gitmem.errors import ConfigError
+
+NUMBERS = [setting for setting in SETTINGS if not setting.choices]
+
+
+def field_of(setting: Setting) -> str:
+    return setting.variable.removeprefix("GITMEM_").lower()
+
+
+def test_nothing_told_gives_the_documented_defaults() -> None:
+    settings = parse_settings([], {})
+    assert settings == Settings()
+    assert {setting.name: getattr(settings, field_of(setting)) for setting in SETTINGS} == {
+        setting.name: setting.default for setting in SETTINGS
+    }
+    assert all(setting.meaning.endswith(".") for setting in SETTINGS)
+
+
+@given(data=st.data())
+def test_the_environment_wins_over_git_and_the_last_entry_over_the_first(data: st.DataObject) -> None:
+    entries: list[tuple[str, str | None, str]] = []
+    environment = {}
+    expected = {}
+    for setting in NUMBERS:
+        values = data.draw(st.lists(st.integers(setting.least, min(setting.most, 10**12 - 1)), min_size=3, max_size=3))
+        told = data.draw(st.integers(0, 3))
+        if told >= 1:
+            entries.append((f"gitmem.{setting.name.lower()}", str(values[0]), "global"))
+            expected[field_of(setting)] = values[0]
+        if told >= 2:
+            entries.append((f"gitmem.{setting.name}", str(values[1]), "local"))
+            expected[field_of(setting)] = values[1]
+        if told >= 3:
+            environment[setting.variable] = str(values[2])
+            expected[field_of(setting)] = values[2]
+    settings = parse_settings(entries, environment)
+    for name, value in expected.items():
+        assert getattr(settings, name) == value
+
+
+@pytest.mark.parametrize("setting", NUMBERS, ids=lambda setting: setting.name)
+@pytest.mark.parametrize("wrong", ["-1", "x", "", "1.5", "0x10", "1e3", "9" * 13, "1 2", "1kk", "²"])
+def test_a_number_that_is_none_is_refused_with_key_value_range_and_origin(setting: Setting, wrong: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        parse_settings([("gitmem." + setting.name, wrong, "local")], {})
+    message = refusal.value.message
+    assert f"gitmem.{setting.name}" in message
+    assert f"from {setting.least} to {setting.most}" in message
+    assert "local" in message
+    with pytest.raises(ConfigError, match=setting.variable):
+        parse_settings([], {setting.variable: wrong})
+
+
+@pytest.mark.parametrize("setting", NUMBERS, ids=lambda setting: setting.name)
+def test_both_ends_of_a_range_belong_to_it(setting: Setting) -> None:
+    for value in (setting.least, setting.most):
+        assert getattr(parse_settings([], {setting.variable: str(value)}), field_of(setting)) == value
+    for value in (setting.least - 1, setting.most + 1):
+        with pytest.raises(ConfigError):
+            parse_settings([], {setting.variable: str(value)})
+
+
+def test_numbers_take_the_suffixes_of_git() -> None:
+    assert parse_settings([("gitmem.maxfilebytes", "2m", "local")], {}).max_file_bytes == 2 << 20
+    assert parse_settings([("gitmem.maxFileBytes", "64K", "local")], {}).max_file_bytes == 64 << 10
+    assert parse_settings([("gitmem.maxFileBytes", "1g", "local")], {}).max_file_bytes == 1 << 30
+
+
+def test_a_choice_must_be_one_of_its_words() -> None:
+    assert parse_settings([("gitmem.fusion", "rrf", "local")], {}).fusion == "rrf"
+    with pytest.raises(ConfigError, match="zscore, rrf"):
+        parse_settings([("gitmem.fusion", "RRF", "local")], {})
+    with pytest.raises(ConfigError):
+        parse_settings([("gitmem.fusion", None, "local")], {})
+
+
+@pytest.mark.parametrize(
+    ("key", "advice"), [("gitmem.serchMaxLimit", "searchMaxLimit"), ("gitmem.zzz", "unset"), ("gitmem.", "unset")]
+)
+def test_an_unknown_key_is_refused_with_the_nearest_known_one(key: str, advice: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        parse_settings([(key, "1", "global")], {})
+    assert advice in refusal.value.hint
+    assert "--global --unset" in refusal.value.hint
+
+
+def test_other_variables_of_the_environment_mean_nothing() -> None:
+    assert parse_settings([], {"GITMEM_HOME": "x", "HEAL_FILES": "7", "gitmem_jobs": "7"}) == Settings()

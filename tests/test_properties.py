@@ -1,0 +1,110 @@
+"""Promises that no single part can keep alone."""
+
+import ast
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gitmem
+from tests.gitrepo import Repo
+from tests.indexes import ask, found, index, python_file
+from tests.sample import _isolated
+
+__all__ = ["_isolated"]
+
+SOURCE = Path(gitmem.__file__).parent
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    made = Repo.init(tmp_path / "repo")
+    made.commit(
+        {"src/cookies.py": python_file("sign_cookie", "load_cookie"), "notes.md": "# Notes\n\nRotate the keys.\n"}
+    )
+    return made
+
+
+def test_no_socket_is_opened_to_index_and_to_answer(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any, **options: Any) -> None:
+        raise AssertionError("a socket was opened")
+
+    for name in ("socket", "create_connection", "getaddrinfo", "socketpair"):
+        monkeypatch.setattr(socket, name, refuse)
+    with pytest.raises(AssertionError):
+        socket.create_connection(("127.0.0.1", 9))
+    assert index(repo).status == "success"
+    assert found(ask(repo, "sign_cookie"))[0][0] == "src/cookies.py"
+
+
+def test_nothing_in_the_package_imports_what_talks_to_a_network() -> None:
+    talking = {"socket", "ssl", "http", "urllib", "requests", "httpx", "aiohttp", "ftplib", "smtplib", "xmlrpc"}
+    for file in SOURCE.rglob("*.py"):
+        tree = ast.parse(file.read_text())
+        named = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        named |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert not {name.split(".")[0] for name in named} & talking, file
+
+
+def test_nothing_but_the_front_doors_prints_reads_arguments_or_ends_the_process() -> None:
+    for file in SOURCE.rglob("*.py"):
+        if file.relative_to(SOURCE).parts[0] in ("cli", "__main__.py"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            called = node.func if isinstance(node, ast.Call) else None
+            assert not (isinstance(called, ast.Name) and called.id in ("print", "exit", "quit", "input")), file
+            ended = isinstance(called, ast.Attribute) and called.attr in ("exit", "argv")
+            assert not ended or "worker" in file.name, file
+
+
+def test_a_run_with_nothing_to_do_loads_nothing_heavy(repo: Repo) -> None:
+    index(repo)
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom gitmem.workspace import open_workspace\n"
+        "from gitmem.actions.refresh import refresh\n"
+        "place = open_workspace(Path(sys.argv[1]), {})\nmade = refresh(place, place.location.head_tree)\n"
+        "heavy = {'numpy', 'pygit2', 'onnxruntime', 'tokenizers', 'tree_sitter', 'hnswlib', 'pathspec', 'click'}\n"
+        "print(made.up_to_date, sorted(heavy & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(repo.path)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True []"
+
+
+def test_a_question_loads_neither_the_parser_nor_the_embedding_runtime(repo: Repo) -> None:
+    index(repo)
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom gitmem.workspace import open_workspace\n"
+        "from gitmem.actions.query import Request, answer\n"
+        "made = answer(open_workspace(Path(sys.argv[1]), {}), Request('sign the cookie'))\n"
+        "heavy = {'pygit2', 'onnxruntime', 'tokenizers', 'tree_sitter', 'hnswlib', 'pathspec'}\n"
+        "print(len(made.hits) > 0, sorted(heavy & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(repo.path)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True []"
+
+
+def test_two_runs_of_the_real_model_give_the_same_bytes(repo: Repo, tmp_path: Path) -> None:
+    index(repo)
+    repo.git("clone", "--quiet", str(repo.path), str(tmp_path / "again"))
+    index(Repo(tmp_path / "again"))
+    names = [
+        {file.name for file in (place / ".gitmem/segments").iterdir()} for place in (repo.path, tmp_path / "again")
+    ]
+    assert names[0] == names[1]
+
+
+@pytest.mark.long
+def test_fifty_thousand_files_are_indexed_and_asked(tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    stream = [b"commit refs/heads/main\ncommitter A <a@example.invalid> 1700000000 +0000\ndata 1\nx\n"]
+    for number in range(50_000):
+        data = python_file(f"step_{number}", f"part_{number % 977}").encode()
+        stream.append(b"M 100644 inline d%d/f%d.py\ndata %d\n%s\n" % (number % 300, number, len(data), data))
+    repo.git("fast-import", "--quiet", stdin=b"".join(stream))
+    made = index(repo)
+    assert (made.files, made.embedded) == (50_000, 50_000)
+    assert found(ask(repo, "step_31415"))[0][0] == "d215/f31415.py"
+    assert index(repo).up_to_date
