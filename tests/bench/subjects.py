@@ -11,8 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from tests.bench.synthetic import write_repository
+
+
+GRAPH_KEY: Final = "gitmem.graphThreshold"
+NEVER: Final = "1000000000"
 
 
 class SubjectError(Exception):
@@ -29,6 +34,14 @@ class Subject:
     def drop_index(self) -> None:
         """Remove the index, so that the next run is a first one."""
         shutil.rmtree(self.path / ".gitmem", ignore_errors=True)
+
+    def forbid_graph(self) -> None:
+        """Keep the neighbour graph of a large index from being built in the background of what is measured."""
+        git(self.path, "config", GRAPH_KEY, NEVER)
+
+    def allow_graph(self) -> None:
+        """Let a graph be built when it is asked for."""
+        git(self.path, "config", "--unset", GRAPH_KEY)
 
 
 def add_subject_options(parser: argparse.ArgumentParser, files: int) -> None:
@@ -58,7 +71,7 @@ def clone_subject(repository: Path, work: Path) -> Subject:
     """Clone a repository's HEAD with its working tree; objects are shared with the original."""
     target = work / repository.resolve().name
     git(work, "clone", "-q", "--shared", str(repository.resolve()), str(target))
-    return Subject(target.name, target)
+    return prepared(target)
 
 
 def synthetic_subject(files: int, work: Path) -> Subject:
@@ -66,7 +79,14 @@ def synthetic_subject(files: int, work: Path) -> Subject:
     target = work / f"synthetic-{files}"
     write_repository(target, files)
     git(target, "checkout", "-q", "-f", "main")
-    return Subject(target.name, target)
+    return prepared(target)
+
+
+def prepared(target: Path) -> Subject:
+    """The subject in a folder, to be indexed without a graph."""
+    subject = Subject(target.name, target)
+    subject.forbid_graph()
+    return subject
 
 
 def git(folder: Path, *args: str) -> str:

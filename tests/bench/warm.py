@@ -15,6 +15,7 @@ from typing import Final
 from tests.bench.commands import load_gitmem
 from tests.bench.figures import Figure
 from tests.bench.inprocess import open_search
+from tests.bench.processes import cpu_of
 from tests.bench.subjects import add_subject_options, git, iter_subjects, work_folder
 
 BAR: Final = 20
@@ -27,6 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add repositories and the number of questions."""
     add_subject_options(parser, FILES)
     parser.add_argument("--questions", type=int, default=300, help="how many to ask")
+    parser.add_argument("--graph", action="store_true", help="build the neighbour graph first")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
@@ -36,6 +38,9 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     with work_folder(options) as work:
         for subject in iter_subjects(options, work):
             report, _ = gitmem.index_report(subject.path)
+            if options.graph:
+                subject.allow_graph()
+                figures.append(Figure(subject.name, "graph", cpu_of(gitmem.index(subject.path, "--graph")), "s CPU"))
             figures.append(Figure(subject.name, "chunks in the index", report["chunks"]))
             figures += ask_all(subject.name, subject.path, make_questions(subject.path, options.questions))
     return figures
