@@ -15,7 +15,6 @@ from typing import Final
 
 from tests.bench.synthetic import write_repository
 
-
 GRAPH_KEY: Final = "gitmem.graphThreshold"
 NEVER: Final = "1000000000"
 
