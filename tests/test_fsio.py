@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from gitmem import fsio
 from gitmem.errors import Busy, StorageFailed, UnsafeIndex
 from gitmem.fsio import (
     make_folder,
@@ -261,7 +260,7 @@ def test_sync_reports_what_the_disk_reports(tmp_path: Path, monkeypatch: pytest.
         order.append("rename")
         return real_replace(path, target)
 
-    monkeypatch.setattr(fsio.os, "fsync", fsync)
+    monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(Path, "replace", replace)
     write_atomic(tmp_path / "file", [b"x"])
     assert order == ["file", "rename", "folder"]

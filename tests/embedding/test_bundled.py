@@ -179,7 +179,7 @@ def test_threads_that_ask_at_once_get_what_one_gets(encoder: BundledEncoder) -> 
     asked = [count_identifiers(f"parse the header of request {number}") for number in range(8)]
     made: dict[int, np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
     threads = [
-        threading.Thread(target=lambda number=number: made.__setitem__(number, fresh.encode_query(asked[number])))  # type: ignore[misc]
+        threading.Thread(target=lambda number=number: made.__setitem__(number, fresh.encode_query(asked[number])))
         for number in range(8)
     ]
     for thread in threads:

@@ -34,7 +34,7 @@ from tests.indexes import (
     workspace_of,
 )
 
-FILES = {
+FILES: dict[str, str | bytes] = {
     "src/cookies.py": python_file("sign_cookie", "load_cookie"),
     "src/routes.py": python_file("match_route", "add_route"),
     "docs/guide.md": "# Guide\n\n## Backups\n\nCopy the database every night.\n",

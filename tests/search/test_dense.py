@@ -45,7 +45,8 @@ def units(count: int, width: int = 256, seed: int = 0, clusters: int = 0) -> Flo
     if clusters:
         centres = np.random.default_rng(99).standard_normal((clusters, width))
         vectors = centres[generator.integers(0, clusters, count)] + 0.6 * vectors
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    scaled: Floats = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return scaled
 
 
 def oid_of(number: int) -> bytes:
@@ -163,7 +164,7 @@ scores = st.lists(st.floats(-1, 20, width=32).map(lambda value: round(value, 3))
 def test_reciprocal_ranks_follow_their_formula(dense: list[float], lexical: list[float]) -> None:
     count = min(len(dense), len(lexical))
     lists = [np.array(values[:count], np.float32) for values in (dense, lexical)]
-    fused = fuse_ranks(*lists)
+    fused = fuse_ranks(lists[0], lists[1])
     for place in range(count):
         expected = sum(1 / (RRF_K + 1 + int((values > values[place]).sum())) for values in lists if values[place] > 0)
         assert fused[place] == pytest.approx(expected, rel=1e-5)
@@ -182,7 +183,7 @@ def test_standard_scores_follow_their_formula(
     for weight, values in zip(weights, lists, strict=True):
         spread = values.std()
         expected += weight * ((values - values.mean()) / spread if spread > 1e-6 else 0)
-    assert np.allclose(fuse_zscores(*lists, weights), expected, atol=1e-3)
+    assert np.allclose(fuse_zscores(lists[0], lists[1], weights), expected, atol=1e-3)
     assert not standardise(np.full(4, 3.5, np.float32)).any()
     assert len(standardise(np.zeros(0, np.float32))) == 0
 

@@ -143,7 +143,7 @@ def test_no_forged_header_raises_anything_else(fields: Any, sections: Any) -> No
 
 
 def test_a_newer_format_says_so_and_an_older_one_is_damage_to_be_made_anew() -> None:
-    header = {"fields": {}, "sections": {}}
+    header: dict[str, Any] = {"fields": {}, "sections": {}}
     with pytest.raises(NewerFormat, match=f"format {FORMAT + 1}"):
         read(forge(header, version=FORMAT + 1))
     with pytest.raises(OldFormat):
