@@ -3,7 +3,9 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
+from gitmem.errors import Busy
 from gitmem.fsio import writer_lock
 from gitmem.store.manifest import Manifest, find_manifest, write_manifest
 from gitmem.workspace import Workspace, open_snapshot, require_index
@@ -12,9 +14,20 @@ from gitmem.workspace import Workspace, open_snapshot, require_index
 def build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
     """Bring the graph up to date, reporting rows done and rows to do; returns a sentence about what was done.
 
-    The lock is held only while the manifest takes up the new graph's name. Raises NoIndex, StorageFailed.
+    One process builds at a time, others wait for it. The writer lock is held only while the manifest takes up the new
+    graph's name. Raises NoIndex, StorageFailed.
     """
-    from gitmem.store.graph import build_graph, drop_graphs, find_graph, is_available, write_graph
+    require_index(workspace)
+    with writer_lock(_builder_lock(workspace), wait=True):
+        return _build(workspace, report)
+
+
+def _builder_lock(workspace: Workspace) -> Path:
+    return workspace.paths.state / "graph-builder"
+
+
+def _build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
+    from gitmem.store.graph import RowGraph, build_graph, drop_graphs, find_graph, is_available, write_graph
 
     manifest = require_index(workspace)
     if not is_available():
@@ -24,6 +37,8 @@ def build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
         return f"{manifest.rows} chunks are searched exactly; a graph is built from {threshold} on"
     snapshot = open_snapshot(workspace, manifest)
     old = find_graph(workspace.paths, manifest.graph, snapshot.dimensions)
+    if old is not None and not len(RowGraph(old, snapshot).lacking):
+        return f"the graph holds all {manifest.rows} chunks"
     before = len(old.keys) if old is not None else 0
     graph = build_graph(snapshot, old, report)
     name = write_graph(workspace.paths, graph)
@@ -44,6 +59,11 @@ def start_if_behind(workspace: Workspace) -> str:
     manifest = require_index(workspace)
     if not is_behind(workspace, manifest):
         return ""
+    try:
+        with writer_lock(_builder_lock(workspace), wait=False):
+            pass
+    except Busy:
+        return "the neighbour graph is being built; until then search is exact"
     where = str(workspace.location.worktree or workspace.location.git_dir)
     command = [sys.executable, "-P", "-m", "gitmem", "-C", where, "--quiet", "index", "--graph"]
     null = subprocess.DEVNULL
