@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile
 from gitmem.indexing.compact import without_repeats
+from gitmem.paths import IndexPaths
 from gitmem.store.columns import OUTCOMES
-from gitmem.store.manifest import SegmentEntry
+from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.rows import concatenate, select_blobs
 from gitmem.store.segment import MAX_ROWS, Segment, find_segment, write_segment
+from gitmem.store.snapshot import Snapshot
+from gitmem.store.view import ViewEntry, load_view
 from tests.store.made import (
     DIMENSIONS,
     MadeBlob,
@@ -170,3 +173,22 @@ def test_words_in_many_terms_are_counted_alike(tmp_path: Path) -> None:
     ]
     segment = reopen(tmp_path, write_segment(tmp_path, rows_of(made)))
     assert_same_rows(segment.load_rows(), rows_of(made))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_in_whatever_segment_it_stands_the_try_that_read_a_blob_counts(tmp_path: Path, order: tuple[int, int]) -> None:
+    paths = IndexPaths(tmp_path)
+    paths.segments.mkdir()
+    tries = [
+        [MadeBlob(oid_of("a"), "go", "go", OUTCOMES.index("missing"), [])],
+        [MadeBlob(oid_of("b"), "go", "go", 0, [chunk(0)]), MadeBlob(oid_of("a"), "go", "go", 0, [chunk(0), chunk(20)])],
+    ]
+    entries = tuple(write_segment(paths.segments, rows_of(tries[place])) for place in order)
+    snapshot = Snapshot(paths, Manifest("1", segments=entries))
+    view = load_view(
+        Path("view"), "t", [ViewEntry(b"a.go", oid_of("a"), "go", 0), ViewEntry(b"c.go", oid_of("c"), "go", 0)]
+    )
+    found, absent = snapshot.match(view).tolist()
+    assert OUTCOMES[snapshot.blob_outcomes[found]] == "parsed"
+    assert snapshot.blob_first[found + 1] - snapshot.blob_first[found] == 2
+    assert absent == -1

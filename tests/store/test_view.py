@@ -1,0 +1,90 @@
+"""Views: every path of a tree with its blob, read back whatever the bytes, and joined to segments without mistakes."""
+
+from pathlib import Path
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gitmem.store.keys import blob_keys, match_keys
+from gitmem.store.view import REASONS, ViewEntry, find_view, load_view, view_parts, write_view
+from gitmem.words import count_identifiers, terms_of
+
+many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+paths = st.one_of(
+    st.binary(min_size=1, max_size=30).filter(lambda path: b"\0" not in path),
+    st.lists(
+        st.sampled_from(["src", "getUser.py", "old_name.tar.gz", ".hidden", "ü.go", "-x"]), min_size=1, max_size=4
+    ).map(lambda parts: "/".join(parts).encode()),
+)
+entries = st.lists(
+    st.builds(
+        ViewEntry,
+        path=paths,
+        oid=st.binary(min_size=20, max_size=20),
+        language=st.sampled_from(["", "python", "go", "日本語"]),
+        reason=st.integers(0, len(REASONS) - 1),
+    ),
+    max_size=12,
+    unique_by=lambda entry: entry.path,
+).map(sorted)
+
+
+@many
+@given(entries=entries)
+def test_a_view_is_read_back(tmp_path: Path, entries: list[ViewEntry]) -> None:
+    write_view(tmp_path / "view", "tree", entries)
+    view = find_view(tmp_path / "view")
+    assert view is not None
+    view.check()
+    told = [
+        ViewEntry(view.path(place), bytes.fromhex(view.oid(place)), view.language(place), int(view.reasons[place]))
+        for place in range(len(view))
+    ]
+    assert (view.tree, told, view.paths) == ("tree", entries, [entry.path for entry in entries])
+
+
+@many
+@given(entries=entries)
+def test_every_word_of_an_indexed_path_finds_it(entries: list[ViewEntry]) -> None:
+    view = load_view(Path("view"), "tree", entries)
+    for field in ("stem", "folder"):
+        held: dict[bytes, list[int]] = {}
+        for place, entry in enumerate(entries):
+            folder, _, name = entry.path.rpartition(b"/")
+            text = (name.split(b".")[0] or name) if field == "stem" else folder
+            if entry.reason == 0:
+                for identifier in count_identifiers(text.decode("utf-8", "replace")).identifiers:
+                    for term in terms_of(identifier):
+                        held.setdefault(term.encode(), []).append(place)
+        for word, places in held.items():
+            found = view.find_postings(field, word)
+            assert found is not None
+            assert found.tolist() == sorted(set(places))
+        assert view.find_postings(field, b"no such word") is None
+
+
+def test_the_same_entries_give_the_same_bytes_and_ids_of_any_length_fit() -> None:
+    for width in (20, 32):
+        made = [ViewEntry(b"a.py", bytes(range(width)), "python", 0)]
+        assert b"".join(view_parts("t", made)) == b"".join(view_parts("t", list(made)))
+        assert load_view(Path("view"), "t", made).oid(0) == bytes(range(width)).hex()
+
+
+@many
+@given(
+    wanted=st.lists(st.integers(0, 40), max_size=30),
+    offered=st.lists(st.integers(0, 40), max_size=30),
+)
+def test_keys_are_matched_to_the_last_that_is_offered(wanted: list[int], offered: list[int]) -> None:
+    expected = [max((place for place, key in enumerate(offered) if key == want), default=-1) for want in wanted]
+    assert match_keys(np.array(wanted, np.uint64), np.array(offered, np.uint64)).tolist() == expected
+
+
+def test_one_blob_in_two_languages_has_two_keys() -> None:
+    oids = np.tile(np.arange(20, dtype=np.uint8), (3, 1))
+    keys = blob_keys(oids, np.array([0, 1, 0], np.uint16), ["go", "python"])
+    assert keys[0] != keys[1]
+    assert keys[0] == keys[2]
+    turned = blob_keys(oids, np.array([1, 0, 1], np.uint16), ["python", "go"])
+    assert keys.tolist() == turned.tolist()
