@@ -28,6 +28,11 @@ def isolated_environment() -> dict[str, str]:
     return inherited | ISOLATION | IDENTITY
 
 
+def unmeasured_environment() -> dict[str, str]:
+    """The environment for a program whose imports are looked at: coverage would bring its own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+
+
 class Repo:
     """A repository in a folder, driven through the git program."""
 

@@ -5,7 +5,7 @@ from typing import Final
 _SNIFFED: Final = 8192
 _LFS: Final = b"version https://git-lfs.github.com/spec/v1"
 _LFS_LIMIT: Final = 1024
-_MINIFIED: Final = frozenset({"javascript", "typescript", "css", "json", "html", "xml", "svg", "text"})
+_MINIFIED: Final = frozenset({"javascript", "typescript", "css", "json", "html", "xml", "svg"})
 _MINIFIED_LEAST: Final = 4096
 _LONG_LINE: Final = 1000
 

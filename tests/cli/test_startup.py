@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gitrepo import Repo
+from tests.gitrepo import Repo, unmeasured_environment
 from tests.sample import SIGN
 
 PROBE = """
@@ -33,7 +33,12 @@ IDLE = HEAVY | {"numpy"}
 def imported(folder: Path, *args: str) -> set[str]:
     """The modules a command has imported when it ends."""
     done = subprocess.run(
-        [sys.executable, "-c", PROBE, json.dumps(args)], cwd=folder, capture_output=True, text=True, check=True
+        [sys.executable, "-c", PROBE, json.dumps(args)],
+        cwd=folder,
+        env=unmeasured_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     code, modules = json.loads(done.stdout.splitlines()[-1])
     assert code == 0, done

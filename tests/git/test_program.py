@@ -11,6 +11,7 @@ from gitmem.git.locate import locate
 from gitmem.git.program import first_complaint, run_git
 from gitmem.git.trees import read_tree
 from tests.git.conftest import MakeRepo
+from tests.gitrepo import unmeasured_environment
 
 HOSTILE = {
     "GIT_DIR": "{other}/.git",
@@ -127,7 +128,8 @@ def test_the_query_path_imports_neither_pygit2_nor_pathspec_nor_numpy() -> None:
         "gitmem.git.attributes, gitmem.git.ignore, gitmem.git.excludes, gitmem.git.tracking, gitmem.git.reachability;"
         "print(sorted({'pygit2', 'pathspec', 'numpy', 'difflib', 'tempfile', 'hashlib', 'shutil'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=unmeasured_environment(), capture_output=True, check=True)
     assert done.stdout == b"[]\n"
 
 
