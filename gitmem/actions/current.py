@@ -2,6 +2,7 @@
 
 from gitmem.errors import DamagedFile
 from gitmem.indexing.identity import current_fingerprint, view_key
+from gitmem.store.manifest import Manifest
 from gitmem.workspace import Workspace, find_index
 
 
@@ -11,7 +12,12 @@ def is_current(workspace: Workspace, tree: str) -> bool:
         manifest = find_index(workspace)
     except DamagedFile:
         return False
-    if manifest is None or manifest.fingerprint != current_fingerprint(workspace.settings.max_file_bytes):
+    return manifest is not None and holds_tree(workspace, manifest, tree)
+
+
+def holds_tree(workspace: Workspace, manifest: Manifest, tree: str) -> bool:
+    """Whether a manifest of today's makers names this tree, and its files are there."""
+    if manifest.fingerprint != current_fingerprint(workspace.settings.max_file_bytes):
         return False
     key = view_key(tree)
     files = [workspace.paths.segment(entry.name) for entry in manifest.segments]

@@ -6,14 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gitmem.actions.current import is_current
+from gitmem.actions.current import holds_tree
 from gitmem.errors import DamagedFile
 from gitmem.fsio import sweep_leftovers, writer_lock
 from gitmem.store.manifest import Manifest, write_manifest
 from gitmem.workspace import Workspace, create_index, read_manifest_for_writing
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from gitmem.indexing.run import Progress
+    from gitmem.store.segment import Segment
     from gitmem.store.snapshot import Snapshot
     from gitmem.store.view import View
 
@@ -65,12 +69,18 @@ def refresh(
     create_index(workspace)
     if tree is None:
         return _refresh_empty(workspace, wait=wait)
-    if not (full or check) and is_current(workspace, tree):
+    if not (full or check) and _is_current(workspace, tree):
         return IndexReport(tree, up_to_date=True, seconds=time.monotonic() - started)
     with writer_lock(workspace.paths.lock, wait=wait):
         made = _refresh_or_repair(workspace, tree, full=full, check=check, report=report)
     made.seconds = time.monotonic() - started
     return made
+
+
+def _is_current(workspace: Workspace, tree: str) -> bool:
+    """Whether there is nothing to do, in an index that was found to be ours just now."""
+    manifest = read_manifest_for_writing(workspace)
+    return manifest is not None and holds_tree(workspace, manifest, tree)
 
 
 def _refresh_empty(workspace: Workspace, *, wait: bool) -> IndexReport:
@@ -113,7 +123,7 @@ def _refresh_locked(
     old = read_manifest_for_writing(workspace, replace_newer=full)
     made = IndexReport(tree, chunks_before=old.rows if old else 0)
     manifest, made.rebuilt = _starting_point(workspace, old, fingerprint, full=full, check=check)
-    view = ensure_view(workspace.location, paths, tree, check=check)
+    view = ensure_view(workspace.location, paths, tree, check=check, base=manifest.views[-1] if manifest.views else "")
     before = Snapshot(paths, manifest)
     wanted = missing_blobs(view, before, retry=True)
     if wanted:
@@ -182,7 +192,6 @@ def _count(made: IndexReport, view: "View", snapshot: "Snapshot") -> None:
     """Share the view's paths out among parsed, text and skipped, as they stand in the index."""
     import numpy as np
 
-    from gitmem.store.columns import OUTCOMES
     from gitmem.store.view import INDEXED, REASONS
 
     made.files = len(view)
@@ -192,16 +201,29 @@ def _count(made: IndexReport, view: "View", snapshot: "Snapshot") -> None:
     known = found[found >= 0]
     made.reused = len(np.unique(known))
     made.chunks_in_view = int((snapshot.blob_first[known + 1] - snapshot.blob_first[known]).sum())
-    for number in known.tolist():
-        segment, blob = snapshot.blob(number)
-        outcome = OUTCOMES[segment.outcomes[blob]]
-        language = segment.languages[segment.blob_languages[blob]]
+    bases = snapshot.blob_bases
+    for segment, first, end in zip(snapshot.segments, bases.tolist(), bases[1:].tolist(), strict=False):
+        own = known[(known >= first) & (known < end)] - first
+        _count_segment(made, segment, own)
+
+
+def _count_segment(made: IndexReport, segment: "Segment", blobs: "NDArray[np.int64]") -> None:
+    """Add blobs of a segment, as often as they stand in the view."""
+    import numpy as np
+
+    from gitmem.store.columns import OUTCOMES
+
+    pairs = segment.outcomes[blobs].astype(np.int64) * len(segment.languages) + segment.blob_languages[blobs]
+    for pair, times in enumerate(np.bincount(pairs).tolist()):
+        if not times:
+            continue
+        outcome, language = OUTCOMES[pair // len(segment.languages)], segment.languages[pair % len(segment.languages)]
         if outcome == "parsed":
-            made.parsed[language] += 1
+            made.parsed[language] += times
         elif outcome == "text":
-            made.as_text[language] += 1
+            made.as_text[language] += times
         else:
-            made.skipped[outcome] += 1
+            made.skipped[outcome] += times
 
 
 def _drop_unnamed(workspace: Workspace, manifest: Manifest, old: Manifest | None) -> None:

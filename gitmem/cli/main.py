@@ -17,6 +17,7 @@ _GARBAGE = 50_000
 def main() -> None:
     """Run the command line of this process and end it with the command's exit code."""
     gc.set_threshold(_GARBAGE)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's import would start a thread a core, for tiny products
     try:
         _occupy_standard_streams()
         code = run(sys.argv[1:])

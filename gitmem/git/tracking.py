@@ -17,15 +17,23 @@ ADDED_WITH_FILE: Final = b"# added by gitmem, with this file\n"
 ADDED_WITH_FOLDER: Final = b"# added by gitmem, with this file and its folder\n"
 
 
-def tracked(location: Location, path: str) -> bool:
-    """Whether the index or HEAD of this working tree holds `path` (from its root) or anything below it.
+def tracked(location: Location, name: str) -> bool:
+    """Whether the index or HEAD of this working tree holds `name` at its top, or anything below it.
 
     Upper and lower case count as one: on some systems they name the same file.
     """
-    head = [f"--with-tree={location.head_tree}"] if location.head_tree else []
-    args = ["ls-files", "-z", *head, "--", f":(top,literal,icase){path}"]
+    args = ["ls-files", "-z", "--", f":(top,literal,icase){name}"]
     where = location.worktree or location.git_dir
-    return bool(run_git(args, git_dir=location.git_dir, cwd=where).stdout)
+    return bool(run_git(args, git_dir=location.git_dir, cwd=where).stdout) or _in_head(location, name)
+
+
+def _in_head(location: Location, name: str) -> bool:
+    """Only the topmost tree is read: `ls-files --with-tree` reads all of them, ten times as long for 5,000 files."""
+    if location.head_tree is None:
+        return False
+    args = ["--no-replace-objects", "ls-tree", "-z", "--name-only", "--full-tree", location.head_tree]
+    held = run_git(args, git_dir=location.git_dir).stdout.split(b"\0")
+    return name.lower().encode() in map(bytes.lower, held)
 
 
 def add_exclude(location: Location, line: str) -> bool:

@@ -10,14 +10,15 @@ from contextlib import suppress
 from typing import Final
 
 from gitmem.chunking.languages import language_of
-from gitmem.errors import DamagedFile, NewerFormat
+from gitmem.errors import DamagedFile, GitFailed, NewerFormat
 from gitmem.git.attributes import AttributeRules, Value, exclusion, is_off
 from gitmem.git.excludes import default_exclude, package_folders
 from gitmem.git.ignore import IgnoreRules
 from gitmem.git.locate import Location
 from gitmem.git.names import path_text
 from gitmem.git.objects import ObjectReader, open_reader
-from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry, read_tree
+from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry, diff_trees, read_tree
+from gitmem.indexing.derive import Parts, derive, rule_entries, same_rules
 from gitmem.indexing.identity import view_key
 from gitmem.paths import IndexPaths
 from gitmem.store.view import INDEXED, REASONS, View, ViewEntry, find_view, load_view, write_view
@@ -25,8 +26,11 @@ from gitmem.store.view import INDEXED, REASONS, View, ViewEntry, find_view, load
 _REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
 
 
-def ensure_view(location: Location, paths: IndexPaths, tree: str, *, check: bool = False) -> View:
-    """Open the view of a tree, making it first where there is none or only a damaged one; `check` reads all of it."""
+def ensure_view(location: Location, paths: IndexPaths, tree: str, *, check: bool = False, base: str = "") -> View:
+    """Open the view of a tree, making it first where there is none or only a damaged one; `check` reads all of it.
+
+    `base` is the key of a view that is probably much like it.
+    """
     target = paths.view(view_key(tree))
     with suppress(DamagedFile, NewerFormat):
         view = find_view(target)
@@ -34,7 +38,11 @@ def ensure_view(location: Location, paths: IndexPaths, tree: str, *, check: bool
             if check:
                 view.check()
             return view
-    write_view(target, tree, build_view(location, tree))
+    parts = _derive(location, paths, tree, base) if base else None
+    if parts is not None:
+        write_view(target, tree, parts.entries, parts.postings)
+    else:
+        write_view(target, tree, build_view(location, tree))
     view = find_view(target)
     assert view is not None, "it was written just now"
     return view
@@ -53,11 +61,20 @@ def peek_view(location: Location, paths: IndexPaths, tree: str) -> View:
 def build_view(location: Location, tree: str) -> list[ViewEntry]:
     """Classify every path of a tree."""
     entries = sorted(read_tree(location, tree))
-    with open_reader(location, bulk=False) as reader:
-        attributes = AttributeRules.load(_rule_files(entries, b".gitattributes", reader))
-        ignored = IgnoreRules.load(_rule_files(entries, b".gitmemignore", reader))
-    classify = _Classifier(attributes, ignored, package_folders(entry.path for entry in entries))
+    classify = _Classifier.load(location, entries, package_folders(entry.path for entry in entries))
     return [classify.entry(entry) for entry in entries]
+
+
+def _derive(location: Location, paths: IndexPaths, tree: str, base: str) -> Parts | None:
+    """The view of a tree out of that of another; None where that is gone, or other rules hold now."""
+    with suppress(DamagedFile, NewerFormat, GitFailed):
+        old = find_view(paths.view(base))
+        if old is None or view_key(old.tree) != base:
+            return None
+        changes = diff_trees(location, old.tree, tree)
+        if same_rules(old, changes):
+            return derive(old, changes, _Classifier.load(location, rule_entries(old), package_folders(old.paths)).entry)
+    return None
 
 
 def _rule_files(entries: list[TreeEntry], name: bytes, reader: ObjectReader) -> dict[bytes, bytes]:
@@ -73,7 +90,15 @@ def _rule_files(entries: list[TreeEntry], name: bytes, reader: ObjectReader) -> 
 
 
 class _Classifier:
-    """Says of each path what becomes of it; languages are remembered by file ending."""
+    """Says of each path what becomes of it, by the rules of one tree."""
+
+    @classmethod
+    def load(cls, location: Location, entries: list[TreeEntry], packages: frozenset[bytes]) -> "_Classifier":
+        """Read the rules of a tree that has these entries, of which only the rule files count."""
+        with open_reader(location, bulk=False) as reader:
+            attributes = AttributeRules.load(_rule_files(entries, b".gitattributes", reader))
+            ignored = IgnoreRules.load(_rule_files(entries, b".gitmemignore", reader))
+        return cls(attributes, ignored, packages)
 
     def __init__(self, attributes: AttributeRules, ignored: IgnoreRules, packages: frozenset[bytes]) -> None:
         self._packages = packages

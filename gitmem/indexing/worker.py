@@ -4,6 +4,7 @@ Started as `python -P -m gitmem.indexing.worker`. Parsing holds the interpreter 
 so it happens here. Frames are a length and a `marshal` of plain types: the two ends are one version of one program.
 """
 
+import gc
 import marshal
 import os
 import sys
@@ -12,6 +13,9 @@ from typing import Any, BinaryIO
 HEADER_BYTES = 8
 MAX_FRAME = 1 << 34
 """More than any batch: the largest file that may be indexed has 1 GiB."""
+
+_GARBAGE = 50_000
+"""Objects made before the first search for garbage: imports make thousands, none of them garbage."""
 
 
 def write_frame(stream: BinaryIO, value: Any) -> None:
@@ -38,6 +42,7 @@ def main() -> None:
     """Serve batches until the parent closes the pipe."""
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not reach the pipe
+    gc.set_threshold(_GARBAGE)
     from gitmem.embedding.bundled import BundledEncoder
     from gitmem.indexing.digest import digest
 

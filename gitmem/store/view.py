@@ -7,7 +7,7 @@ Its folder and file names are searchable by word without opening anything else.
 import itertools
 import posixpath
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -42,9 +42,11 @@ class ViewEntry(NamedTuple):
     reason: int
 
 
-def write_view(path: Path, tree: str, entries: Sequence[ViewEntry]) -> None:
-    """Publish a view; entries in path order."""
-    write_atomic(path, [memoryview(part) for part in view_parts(tree, entries)])
+def write_view(
+    path: Path, tree: str, entries: Sequence[ViewEntry], postings: "Mapping[str, Postings] | None" = None
+) -> None:
+    """Publish a view; entries in path order. `postings` are those of `path_postings`, where they are known already."""
+    write_atomic(path, [memoryview(part) for part in view_parts(tree, entries, postings)])
 
 
 def load_view(path: Path, tree: str, entries: Sequence[ViewEntry]) -> "View":
@@ -52,7 +54,9 @@ def load_view(path: Path, tree: str, entries: Sequence[ViewEntry]) -> "View":
     return View(Container(path, MAGIC, b"".join(view_parts(tree, entries))))
 
 
-def view_parts(tree: str, entries: Sequence[ViewEntry]) -> list[Buffer]:
+def view_parts(
+    tree: str, entries: Sequence[ViewEntry], postings: "Mapping[str, Postings] | None" = None
+) -> list[Buffer]:
     """What the file of a view holds; the same entries give the same bytes."""
     languages = sorted({entry.language for entry in entries})
     codes = {name: code for code, name in enumerate(languages)}
@@ -69,16 +73,16 @@ def view_parts(tree: str, entries: Sequence[ViewEntry]) -> list[Buffer]:
         "language": np.array([codes[entry.language] for entry in entries], "<u2").data,
         "reason": np.array([entry.reason for entry in entries], "<u1").data,
     }
-    for name, postings in _path_postings(entries).items():
-        sections |= posting_sections(name, postings, ENTRY)
+    for name, words in (postings or path_postings(enumerate(entries))).items():
+        sections |= posting_sections(name, words, ENTRY)
     return build_container(MAGIC, fields, sections)
 
 
-def _path_postings(entries: Sequence[ViewEntry]) -> "dict[str, Postings]":
-    """Which words stand in which path; only of paths that are indexed."""
+def path_postings(entries: Iterable[tuple[int, ViewEntry]]) -> "dict[str, Postings]":
+    """Which words stand in which path, by the numbers that come with the entries; only of paths that are indexed."""
     stems: dict[bytes, list[int]] = defaultdict(list)
     folders: dict[bytes, list[int]] = defaultdict(list)
-    for number, entry in enumerate(entries):
+    for number, entry in entries:
         if entry.reason == INDEXED:
             folder, name = posixpath.split(entry.path)
             folders[folder].append(number)
@@ -170,6 +174,10 @@ class View:
         """Entries whose path holds a word, ascending."""
         found = self._postings[field].find(term)
         return None if found is None else found[0]
+
+    def load_postings(self, field: str) -> "Postings":
+        """All words of a field, as `path_postings` gave them."""
+        return self._postings[field].load()
 
     def language(self, entry: int) -> str:
         """The language asked for at an entry."""

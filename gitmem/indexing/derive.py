@@ -1,0 +1,89 @@
+"""The view of a tree out of that of another one: what both share is taken over, only what differs is classified.
+
+The result is what classifying the whole tree gives, to the byte. Where a difference touches the rules themselves
+(attributes, ignore lines, the folders that count as packages), the shared part may be judged otherwise and nothing is
+derived.
+"""
+
+import posixpath
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from gitmem.git.excludes import package_folders
+from gitmem.git.trees import GITLINK, SYMLINK, TreeChange, TreeEntry
+from gitmem.store.rows import Postings
+from gitmem.store.view import PATH_FIELDS, REASONS, View, ViewEntry, path_postings
+
+RULE_FILES: Final = frozenset((b".gitattributes", b".gitmemignore"))
+_MODES: Final = {REASONS.index("symlink"): SYMLINK, REASONS.index("submodule"): GITLINK}
+_FILE: Final = 0o100644
+
+Classify = Callable[[TreeEntry], ViewEntry]
+
+
+class Parts(NamedTuple):
+    """What a view is made of."""
+
+    entries: list[ViewEntry]
+    postings: dict[str, Postings]
+
+
+def same_rules(old: View, changes: Iterable[TreeChange]) -> bool:
+    """Whether paths that did not change are classified as they were."""
+    known = set(old.paths)
+    appeared = []
+    for change in changes:
+        if posixpath.basename(change.path) in RULE_FILES:
+            return False
+        if change.oid is None or change.path not in known:
+            appeared.append(change.path)
+    return package_folders(appeared) == package_folders(())
+
+
+def rule_entries(old: View) -> list[TreeEntry]:
+    """The attribute and ignore files of the tree that a view was made of."""
+    tails = tuple(RULE_FILES)
+    places = [entry for entry, path in enumerate(old.paths) if path.endswith(tails)]
+    return [TreeEntry(old.paths[entry], _MODES.get(int(old.reasons[entry]), _FILE), old.oid(entry)) for entry in places]
+
+
+def derive(old: View, changes: Iterable[TreeChange], classify: Classify) -> Parts:
+    """Put the changes into the old view's entries and into the words of its paths."""
+    entries = _old_entries(old)
+    fresh = set()
+    for change in changes:
+        entries.pop(change.path, None)
+        if change.mode is not None and change.oid is not None:
+            entries[change.path] = classify(TreeEntry(change.path, change.mode, change.oid))
+            fresh.add(change.path)
+    made = [entries[path] for path in sorted(entries)]
+    numbers = {entry.path: number for number, entry in enumerate(made)}
+    moved = np.array([-1 if path in fresh else numbers.get(path, -1) for path in old.paths], np.int32)
+    added = path_postings((numbers[path], entries[path]) for path in sorted(fresh))
+    return Parts(made, {name: _join(old.load_postings(name), moved, added[name]) for name in PATH_FIELDS})
+
+
+def _old_entries(old: View) -> dict[bytes, ViewEntry]:
+    ids = old.oids.tobytes()
+    width = old.oids.shape[1] if len(old) else 20
+    languages = [old.languages[code] for code in old.language_codes.tolist()]
+    return {
+        path: ViewEntry(path, ids[width * place : width * (place + 1)], language, reason)
+        for place, (path, language, reason) in enumerate(zip(old.paths, languages, old.reasons.tolist(), strict=True))
+    }
+
+
+def _join(old: Postings, moved: "np.ndarray[tuple[int], np.dtype[np.int32]]", added: Postings) -> Postings:
+    """The old postings at their new places, without those that have none, and the added ones."""
+    row = moved[old.row]
+    kept = row >= 0
+    numbers = {term: number for number, term in enumerate(old.terms)}
+    term = np.array([numbers.setdefault(word, len(numbers)) for word in added.terms], np.int32)
+    return Postings(
+        list(numbers),
+        np.concatenate([old.term[kept], term[added.term]]),
+        np.concatenate([row[kept], added.row]),
+        np.concatenate([old.count[kept], added.count]),
+    )
