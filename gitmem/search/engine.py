@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 
 from gitmem.search.dense import exact_cosines, search_dense
 from gitmem.search.fuse import fuse_ranks, fuse_zscores
-from gitmem.search.hits import Hit, load_candidate, load_hit, load_scored, read_columns
+from gitmem.search.hits import Hit, Signals, choose, load_candidates, load_hit
 from gitmem.search.lexical import LexicalScores, search_lexical
 from gitmem.search.query import Query
-from gitmem.search.rank import combine, rank
+from gitmem.search.rank import combine, features_of, rank
 from gitmem.search.scope import Scope
-from gitmem.search.select import select
 from gitmem.store.graph import RowGraph
 
 KEEP: Final = 200
@@ -50,20 +49,11 @@ def search(
     rows, dense = _candidates(scope, vector, lexical, mode, graph)
     words = lexical.scores[rows] if mode != "semantic" else np.zeros(len(rows), np.float32)
     fused = _fuse(dense, words, fusion)
-    covered = _covered(scope, lexical, rows)
-    columns = read_columns(scope.snapshot)
-    found = [
-        load_candidate(scope, columns, row, dense=near, lexical=told, fused=both, covered=share)
-        for row, near, told, both, share in zip(
-            rows.tolist(), dense.tolist(), words.tolist(), fused.tolist(), covered.tolist(), strict=True
-        )
-    ]
+    signals = Signals(dense, words, fused, _covered(scope, lexical, rows))
+    found = load_candidates(scope, rows, signals)
     features = rank(query, found, lexical.idf)
-    scored = [
-        load_scored(columns, place, item, score)
-        for place, (item, score) in enumerate(zip(found, combine(features).tolist(), strict=True))
-    ]
-    return [load_hit(scope, columns, found[place], score, features[place]) for place, score in select(scored, limit)]
+    chosen = choose(scope, found, combine(features).tolist(), limit)
+    return [load_hit(scope, found, place, score, features_of(features, place)) for place, score in chosen]
 
 
 def _candidates(
@@ -81,12 +71,21 @@ def _candidates(
 
 def _best(scores: NDArray[np.float32], keep: int) -> NDArray[np.int64]:
     """Rows of the highest positive scores, at least `keep` where there are so many: ties of the last are all taken."""
-    positive = np.flatnonzero(scores > 0)
-    if len(positive) <= keep:
-        return positive
-    limit = np.partition(scores[positive], -keep)[-keep]
-    best: NDArray[np.int64] = positive[scores[positive] >= limit]
+    likely = np.flatnonzero((scores > 0) & (scores >= _floor(scores, keep)))
+    if len(likely) <= keep:
+        return likely
+    limit = np.partition(scores[likely], -keep)[-keep]
+    best: NDArray[np.int64] = likely[scores[likely] >= limit]
     return best
+
+
+def _floor(scores: NDArray[np.float32], keep: int) -> float:
+    """What at least `keep` of very many scores reach: the bests of as many groups. Spares sorting out all of them."""
+    size = len(scores) // (8 * keep)
+    if size < 2:
+        return 0.0
+    bests = scores[: size * 8 * keep].reshape(size, -1).max(axis=0)
+    return float(np.partition(bests, -keep)[-keep])
 
 
 def _fuse(dense: NDArray[np.float32], words: NDArray[np.float32], fusion: str) -> NDArray[np.float32]:

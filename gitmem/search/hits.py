@@ -1,16 +1,15 @@
 """Rows as candidates and as results: what a row's chunk is called, where it stands, which paths hold it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.git.names import path_text
-from gitmem.search.rank import Candidate
+from gitmem.search.rank import Candidates
 from gitmem.search.scope import Scope
-from gitmem.search.select import Scored
-from gitmem.store.snapshot import Snapshot
+from gitmem.search.select import Scored, select
 from gitmem.types import KINDS
 
 
@@ -32,67 +31,60 @@ class Hit(NamedTuple):
     also: tuple[str, ...] = ()
 
 
-class Columns(NamedTuple):
-    """The columns of a snapshot that turn rows into hits, read once."""
+class Signals(NamedTuple):
+    """What retrieval says of each row: its cosine, its word score, both together, and how much of the question its
+    file covers."""
 
-    start: NDArray[np.generic]
-    length: NDArray[np.generic]
-    line: NDArray[np.generic]
-    lines: NDArray[np.generic]
-    kind: NDArray[np.generic]
-
-
-def read_columns(snapshot: Snapshot) -> Columns:
-    """Read them."""
-    return Columns(*(snapshot.column(name) for name in ("start", "length", "line", "lines", "kind")))
+    dense: NDArray[np.float32]
+    lexical: NDArray[np.float32]
+    fused: NDArray[np.float32]
+    covered: NDArray[np.float64]
 
 
-def load_candidate(
-    scope: Scope, columns: Columns, row: int, *, dense: float, lexical: float, fused: float, covered: float
-) -> Candidate:
-    """What ranking needs to know of a row."""
-    entry = int(scope.entry_of[row])
-    segment, own = scope.snapshot.locate(row)
-    return Candidate(
-        row=row,
-        path=path_text(scope.view.path(entry)),
-        kind=KINDS[int(columns.kind[row])],
-        symbol=segment.symbol(own),
-        words=float(scope.words[row]),
-        file_words=float(scope.file_words[entry]),
-        covered=covered,
-        dense=dense,
-        lexical=lexical,
-        fused=fused,
+def load_candidates(scope: Scope, rows: NDArray[np.int64], signals: Signals) -> Candidates:
+    """What ranking needs to know of some rows."""
+    entries, file = np.unique(scope.entry_of[rows], return_inverse=True)
+    return Candidates(
+        row=rows,
+        file=file,
+        paths=[path_text(scope.view.path(entry)) for entry in entries.tolist()],
+        kind=scope.snapshot.gather(("kind",), rows)["kind"].astype(np.uint8),
+        symbol=scope.snapshot.symbols(rows),
+        words=scope.words[rows],
+        file_words=scope.file_words[entries][file],
+        **signals._asdict(),
     )
 
 
-def load_scored(columns: Columns, place: int, found: Candidate, score: float) -> Scored:
-    """A candidate as selection sees it."""
-    start = int(columns.start[found.row])
-    return Scored(place, found.path, start, start + int(columns.length[found.row]), int(columns.line[found.row]), score)
+def choose(scope: Scope, found: Candidates, scores: Sequence[float], limit: int) -> list[tuple[int, float]]:
+    """Places and final scores of the best candidates, best first."""
+    spans = scope.snapshot.gather(("start", "length", "line"), found.row)
+    starts, lengths = spans["start"].astype(np.int64), spans["length"].astype(np.int64)
+    paths = [found.paths[file] for file in found.file.tolist()]
+    columns = (paths, starts.tolist(), (starts + lengths).tolist(), spans["line"].tolist(), scores)
+    return select([Scored(place, *values) for place, values in enumerate(zip(*columns, strict=True))], limit)
 
 
-def load_hit(scope: Scope, columns: Columns, found: Candidate, score: float, features: Mapping[str, float]) -> Hit:
-    """A ranked row as a result."""
-    row = found.row
+def load_hit(scope: Scope, found: Candidates, place: int, score: float, features: Mapping[str, float]) -> Hit:
+    """A ranked candidate as a result."""
+    row = int(found.row[place])
     entry = int(scope.entry_of[row])
     segment, own = scope.snapshot.locate(row)
     blob = int(np.searchsorted(segment.first, own, side="right")) - 1
-    start, line = int(columns.start[row]), int(columns.line[row])
+    start, length, line, lines = (int(segment.column(name)[own]) for name in ("start", "length", "line", "lines"))
     return Hit(
-        path=found.path,
+        path=found.paths[int(found.file[place])],
         start=start,
-        end=start + int(columns.length[row]),
+        end=start + length,
         start_line=line,
-        end_line=line + int(columns.lines[row]) - 1,
-        kind=found.kind,
-        symbol=found.symbol,
+        end_line=line + lines - 1,
+        kind=KINDS[int(found.kind[place])],
+        symbol=found.symbol[place],
         language=segment.languages[int(segment.blob_languages[blob])],
         blob=scope.view.oid(entry),
         chunk=own - int(segment.first[blob]),
         score=score,
-        scores={"semantic": max(0.0, found.dense), "lexical": found.lexical, **features},
+        scores={"semantic": max(0.0, float(found.dense[place])), "lexical": float(found.lexical[place]), **features},
         also=_other_paths(scope, entry),
     )
 

@@ -21,11 +21,10 @@ FOLDER_WEIGHT: Final = 0.3
 
 
 class LexicalScores(NamedTuple):
-    """Scores of rows and of whole files [entries], zero where no word matches; `idf` of each term over the rows' text,
-    and the rows that hold it, ascending."""
+    """Scores of rows, zero where no word matches; `idf` of each term over the rows' text, and the rows that hold it,
+    ascending."""
 
     scores: NDArray[np.float32]
-    files: NDArray[np.float32]
     idf: dict[str, float]
     holders: dict[str, NDArray[np.int64]]
 
@@ -35,26 +34,27 @@ class LexicalScores(NamedTuple):
 
 
 def search_lexical(scope: Scope, terms: Sequence[str]) -> LexicalScores:
-    """Score every row in scope, and every file as if it were one text."""
+    """Score every row in scope."""
     scores = np.zeros(scope.snapshot.rows, np.float32)
-    files = np.zeros(len(scope.view), np.float32)
-    norm = K1 * (1 - B + B * scope.words / max(scope.mean_words, 1e-9))
-    file_norm = K1 * (1 - B + B * scope.file_words / max(scope.mean_file_words, 1e-9))
     idf, holders = {}, {}
     for term in terms:
         word = term.encode("utf-8", "replace")
         rows, counts = find_rows(scope, "text", word)
         holders[term] = rows
         idf[term] = inverse_frequency(scope.rows, len(rows))
-        scores[rows] += idf[term] * counts * (K1 + 1) / (counts + norm[rows])
-        times = np.bincount(scope.entry_of[rows], counts, len(files)).astype(np.float32)
-        files += inverse_frequency(scope.entries, int((times > 0).sum())) * times * (K1 + 1) / (times + file_norm)
+        scores[rows] += idf[term] * counts * (K1 + 1) / (counts + _norm(scope, rows))
         named, _ = find_rows(scope, "symbol", word)
         scores[named] += SYMBOL_WEIGHT * inverse_frequency(scope.rows, len(named))
-        for field, weight in (("stem", STEM_WEIGHT), ("folder", FOLDER_WEIGHT)):
-            placed, found = _rows_by_path(scope, field, word)
-            scores[placed] += weight * inverse_frequency(scope.entries, found)
-    return LexicalScores(scores, files, idf, holders)
+    by_path = _score_paths(scope, terms)
+    if by_path.any():
+        scores += by_path[scope.entry_of]
+    return LexicalScores(scores, idf, holders)
+
+
+def _norm(scope: Scope, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    """BM25's measure of how long rows are."""
+    norm: NDArray[np.float32] = K1 * (1 - B + B * scope.words[rows] / max(scope.mean_words, 1e-9))
+    return norm
 
 
 def _among(rows: NDArray[np.int64], held: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -86,13 +86,13 @@ def find_rows(scope: Scope, field: str, word: bytes) -> tuple[NDArray[np.int64],
     return joined[inside], times[inside]
 
 
-def _rows_by_path(scope: Scope, field: str, word: bytes) -> tuple[NDArray[np.int64], int]:
-    """Rows in scope whose path holds a word, and how many paths that are."""
-    entries = scope.view.find_postings(field, word)
-    if entries is None:
-        return np.zeros(0, np.int64), 0
-    order, bounds = scope.rows_of_entry
-    starts, ends = bounds[entries], bounds[entries.astype(np.int64) + 1]
-    sizes = ends - starts
-    within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return order[np.repeat(starts, sizes) + within], int((sizes > 0).sum())
+def _score_paths(scope: Scope, terms: Sequence[str]) -> NDArray[np.float32]:
+    """What the words of its path are worth to each row of an entry, [entries + 1]; the last, a zero, stands for rows
+    out of scope."""
+    scores = np.zeros(len(scope.view) + 1, np.float32)
+    for term in terms:
+        for field, weight in (("stem", STEM_WEIGHT), ("folder", FOLDER_WEIGHT)):
+            entries = scope.view.find_postings(field, term.encode("utf-8", "replace"))
+            if entries is not None:
+                scores[entries] += weight * inverse_frequency(scope.entries, int(scope.filled[entries].sum()))
+    return scores

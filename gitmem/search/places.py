@@ -2,10 +2,12 @@
 
 import posixpath
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
+from gitmem.search.query import STOP_WORDS
 from gitmem.words import count_identifiers, terms_of
 
+PLACES: Final = ("test", "example", "document", "aside")
 _TEST_FOLDERS: Final = frozenset(
     "test tests spec specs __tests__ __mocks__ mock mocks testdata test-data testing fixture fixtures e2e testutil "
     "testutils".split()
@@ -23,9 +25,25 @@ _TEST_CLASSES: Final = ("Test", "Tests", "TestCase", "Spec", "IT")
 _DOCUMENT_ENDINGS: Final = (".md", ".rst", ".adoc", ".txt", ".mdx")
 _DOCUMENT_NAMES: Final = ("changelog", "changes", "history", "news", "authors", "license")
 _ASIDE_ENDINGS: Final = ("compat", ".d", ".gen", "_generated", ".generated")
+_REMEMBERED: Final = 1 << 15
+"""Paths and names a process that stays keeps the words of, some 20 MB at most."""
 
 
-@lru_cache(maxsize=8192)
+class PathWords(NamedTuple):
+    """Terms of a file's name without its ending, of its folders, and the place it stands at."""
+
+    stem: tuple[str, ...]
+    folder: tuple[str, ...]
+    place: str
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def path_words(path: str) -> PathWords:
+    """What a path says."""
+    folder, name = posixpath.split(path)
+    return PathWords(content_terms(name.split(".")[0]), content_terms(folder), place_of(path))
+
+
 def place_of(path: str) -> str:
     """`test`, `example`, `aside` (vendored, generated, compatibility), `document` or empty for ordinary code."""
     folder, name = posixpath.split(path)
@@ -51,17 +69,9 @@ def _is_test(stem: str, lower: str) -> bool:
     )
 
 
-def stem_terms(path: str) -> tuple[str, ...]:
-    """Terms of a file's name without its ending."""
-    return _terms(posixpath.basename(path).split(".")[0])
-
-
-def folder_terms(path: str) -> tuple[str, ...]:
-    """Terms of the folders of a path."""
-    return _terms(posixpath.dirname(path))
-
-
-@lru_cache(maxsize=8192)
-def _terms(text: str) -> tuple[str, ...]:
-    found = count_identifiers(text).identifiers
-    return tuple(dict.fromkeys(term for identifier in found for term in terms_of(identifier)))
+@lru_cache(maxsize=_REMEMBERED)
+def content_terms(name: str) -> tuple[str, ...]:
+    """Distinct terms of a name, without the words that say nothing."""
+    found = count_identifiers(name).identifiers
+    terms = dict.fromkeys(term for identifier in found for term in terms_of(identifier))
+    return tuple(term for term in terms if term not in STOP_WORDS)

@@ -4,17 +4,15 @@ Every feature is a number a candidate, mostly between 0 and 1; the score is thei
 The weights below are the whole model.
 """
 
-import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.search.places import folder_terms, place_of, stem_terms
-from gitmem.search.query import STOP_WORDS, Query
-from gitmem.words import count_identifiers, terms_of
+from gitmem.search.places import PLACES, content_terms, path_words
+from gitmem.search.query import Query
+from gitmem.types import KINDS
 
 WEIGHTS: Final[Mapping[str, float]] = {
     "fused": 1.0,
@@ -42,90 +40,117 @@ FILE_FADE: Final = 0.97
 FILE_CHUNKS: Final = 8
 """How many chunks of a file speak for it, each counting a little less than the one before."""
 
-_DEFINING: Final = frozenset(
-    "namespace class interface struct enum trait impl type function method property field constant macro module".split()
-)
+_MARKS: Final = frozenset(("definition", "definition_folded", "function", "prose", "path", *PLACES))
+"""Features a candidate has or has not."""
 
 
-class Candidate(NamedTuple):
-    """A row that may be a hit, with what ranking needs to know of it.
+def _kinds(names: str) -> NDArray[np.float64]:
+    """1 for the kinds named, 0 for the others, in the order of KINDS."""
+    return np.array([float(kind in names.split()) for kind in KINDS])
 
-    `words` and `file_words` are the lengths of its text and of its file, `covered` the share of the question that is
-    found in any candidate of its file (by idf), `dense` its cosine, `lexical` its word score, `fused` both together.
+
+_ACTING: Final = _kinds("function method")
+_TELLING: Final = _kinds("section text")
+_DEFINING: Final = 1 - _TELLING
+
+
+class Candidates(NamedTuple):
+    """Rows that may be hits, column by column, with what ranking needs to know of them.
+
+    `file` is the place in `paths`, which names each file once; `kind` is a place in KINDS. `words` and `file_words`
+    are the lengths of the row's text and of its file, `covered` the share of the question that is found in any
+    candidate of the file (by idf), `dense` the cosine, `lexical` the word score, `fused` both together.
     """
 
-    row: int
-    path: str
-    kind: str
-    symbol: str
-    words: float
-    file_words: float
-    covered: float
-    dense: float
-    lexical: float
-    fused: float
+    row: NDArray[np.int64]
+    file: NDArray[np.int64]
+    paths: list[str]
+    kind: NDArray[np.uint8]
+    symbol: list[str]
+    words: NDArray[np.float32]
+    file_words: NDArray[np.float32]
+    covered: NDArray[np.float64]
+    dense: NDArray[np.float32]
+    lexical: NDArray[np.float32]
+    fused: NDArray[np.float32]
 
 
-def rank(query: Query, candidates: Sequence[Candidate], idf: Mapping[str, float]) -> list[dict[str, float]]:
-    """The features of every candidate."""
-    coherence = _coherence(candidates)
-    asked = _asked_places(query)
-    features = []
-    for candidate, shared in zip(candidates, coherence, strict=True):
-        found = {"fused": candidate.fused, "file": shared, "covered": candidate.covered}
-        found |= _shape_features(candidate)
-        found |= _symbol_features(query, candidate, idf)
-        found |= _path_features(query, candidate.path, idf)
-        place = place_of(candidate.path)
-        if place and place not in asked:
-            found[place] = 1.0
-        features.append(found)
-    return features
+Features = Mapping[str, NDArray[np.float64]]
+"""A column for each of WEIGHTS."""
 
 
-def combine(features: Sequence[Mapping[str, float]], weights: Mapping[str, float] = WEIGHTS) -> NDArray[np.float64]:
-    """Scores between 0 and 1 from features."""
-    sums = np.array([sum(weights[name] * value for name, value in found.items()) for found in features] or [0.0])
-    return (1.0 / (1.0 + np.exp(-(sums + BIAS))))[: len(features)]
+class _Asked(NamedTuple):
+    """The terms of a question: what each is worth, and all together."""
+
+    idf: Mapping[str, float]
+    wanted: float
 
 
-def _coherence(candidates: Sequence[Candidate]) -> list[float]:
-    """How much of each candidate's file was found: its best chunks' positive fused scores, against the best file's."""
-    by_file: dict[str, list[float]] = defaultdict(list)
-    for candidate in candidates:
-        by_file[candidate.path].append(max(candidate.fused, 0.0))
-    totals = {path: _fading_sum(sorted(values, reverse=True)) for path, values in by_file.items()}
-    most = max(totals.values(), default=0.0) or 1.0
-    return [totals[candidate.path] / most for candidate in candidates]
-
-
-def _fading_sum(values: Sequence[float]) -> float:
-    return sum(value * FILE_FADE**place for place, value in enumerate(values[:FILE_CHUNKS]))
-
-
-def _shape_features(candidate: Candidate) -> dict[str, float]:
-    """Sizes on a log scale, zero at about 50 words a chunk and 1,100 a file; code that acts; text that only tells."""
-    found = {
-        "chunk_size": (math.log1p(candidate.words) - 4) / 2,
-        "file_size": (math.log1p(candidate.file_words) - 7) / 3,
+def rank(query: Query, candidates: Candidates, idf: Mapping[str, float]) -> Features:
+    """The features of all candidates."""
+    asked = _Asked(idf, sum(idf.values()) or 1.0)
+    by_file = _path_features(query, candidates.paths, asked)
+    return {
+        "fused": candidates.fused.astype(np.float64),
+        "file": _coherence(candidates),
+        "covered": candidates.covered,
+        **_shape_features(candidates),
+        **_definitions(query, candidates),
+        "symbol": np.array([_coverage(content_terms(_last_name(name)), asked) for name in candidates.symbol]),
+        **{name: values[candidates.file] for name, values in by_file.items()},
     }
-    if candidate.kind in ("function", "method"):
-        found["function"] = 1.0
-    if candidate.kind in ("section", "text"):
-        found["prose"] = 1.0
-    return found
 
 
-def _symbol_features(query: Query, candidate: Candidate, idf: Mapping[str, float]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    if query.names and candidate.symbol and candidate.kind in _DEFINING:
-        for parts in _qualified_names(candidate.symbol):
-            exact, folded = _defines(query, parts)
-            if exact:
-                found["definition"] = 1.0
-            elif folded:
-                found["definition_folded"] = 1.0
-    found["symbol"] = _coverage(_last_terms(candidate.symbol), query.terms, idf)
+def combine(features: Features, weights: Mapping[str, float] = WEIGHTS) -> NDArray[np.float64]:
+    """Scores between 0 and 1 from features."""
+    sums = sum((weights[name] * values for name, values in features.items()), start=np.float64(BIAS))
+    scores: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-sums))
+    return scores
+
+
+def features_of(features: Features, place: int) -> dict[str, float]:
+    """The features of one candidate; of those it has or has not, only what it has."""
+    told = {name: float(values[place]) for name, values in features.items()}
+    return {name: value for name, value in told.items() if value or name not in _MARKS}
+
+
+def _coherence(candidates: Candidates) -> NDArray[np.float64]:
+    """How much of each candidate's file was found: its best chunks' positive fused scores, against the best file's."""
+    found = np.maximum(candidates.fused, 0.0).astype(np.float64)
+    order = np.lexsort((-found, candidates.file))
+    files = candidates.file[order]
+    place = np.arange(len(files)) - np.searchsorted(files, files)
+    told = np.where(place < FILE_CHUNKS, found[order] * FILE_FADE**place, 0.0)
+    totals = np.bincount(files, told, len(candidates.paths))
+    coherence: NDArray[np.float64] = (totals / (totals.max(initial=0.0) or 1.0))[candidates.file]
+    return coherence
+
+
+def _shape_features(candidates: Candidates) -> dict[str, NDArray[np.float64]]:
+    """Sizes on a log scale, zero at about 50 words a chunk and 1,100 a file; code that acts; text that only tells."""
+    return {
+        "chunk_size": (np.log1p(candidates.words.astype(np.float64)) - 4) / 2,
+        "file_size": (np.log1p(candidates.file_words.astype(np.float64)) - 7) / 3,
+        "function": _ACTING[candidates.kind],
+        "prose": _TELLING[candidates.kind],
+    }
+
+
+def _definitions(query: Query, candidates: Candidates) -> dict[str, NDArray[np.float64]]:
+    """Which candidates define what the question names."""
+    found = {name: np.zeros(len(candidates.row)) for name in ("definition", "definition_folded")}
+    if not query.names:
+        return found
+    endings = {_fold(name[-1]) for name in query.names}
+    for place in np.flatnonzero(_DEFINING[candidates.kind]).tolist():
+        symbol = candidates.symbol[place]
+        folded = _fold(symbol.lower())
+        if not symbol or not any(ending in folded for ending in endings):  # spares nearly all of them the closer look
+            continue
+        for parts in _qualified_names(symbol):
+            exact, alike = _defines(query, parts)
+            if exact or alike:
+                found["definition" if exact else "definition_folded"][place] = 1.0
     return found
 
 
@@ -135,9 +160,13 @@ def _defines(query: Query, parts: Sequence[str]) -> tuple[bool, bool]:
     exact = any(name == lower[-len(name) :] for name in query.names)
     if exact:
         return True, False
-    bare = tuple(part.replace("_", "") for part in lower)
-    names = (tuple(part.replace("_", "") for part in name) for name in query.names)
+    bare = tuple(map(_fold, lower))
+    names = (tuple(map(_fold, name)) for name in query.names)
     return False, any(name and name == bare[-len(name) :] for name in names)
+
+
+def _fold(name: str) -> str:
+    return name.replace("_", "")
 
 
 def _qualified_names(symbol: str) -> list[tuple[str, ...]]:
@@ -148,32 +177,29 @@ def _qualified_names(symbol: str) -> list[tuple[str, ...]]:
     return [first, *(first[:-1] + name for name in others)]
 
 
-def _last_terms(symbol: str) -> tuple[str, ...]:
-    last = symbol.split(", ")[0].rsplit(".", 1)[-1].rsplit(" > ", 1)[-1]
-    found = count_identifiers(last).identifiers
-    return tuple(dict.fromkeys(term for identifier in found for term in terms_of(identifier)))
+def _last_name(symbol: str) -> str:
+    return symbol.split(", ", 1)[0].rsplit(".", 1)[-1].rsplit(" > ", 1)[-1]
 
 
-def _coverage(held: Sequence[str], asked: Sequence[str], idf: Mapping[str, float]) -> float:
+def _coverage(held: Sequence[str], asked: _Asked) -> float:
     """How much of what a name says was asked for, and how much of what was asked it says, as a geometric mean."""
-    words = [word for word in held if word not in STOP_WORDS]
-    shared = [word for word in words if word in idf]
-    if not shared or not asked:
+    shared = [asked.idf[term] for term in held if term in asked.idf]
+    if not shared:
         return 0.0
-    told = sum(idf[term] for term in shared)
-    wanted = sum(idf.values()) or 1.0
-    return float((len(shared) / len(words) * min(1.0, told / wanted)) ** 0.5)
+    return float((len(shared) / len(held) * min(1.0, sum(shared) / asked.wanted)) ** 0.5)
 
 
-def _path_features(query: Query, path: str, idf: Mapping[str, float]) -> dict[str, float]:
-    lower = path.lower()
-    found = {
-        "stem": _coverage(stem_terms(path), query.terms, idf),
-        "folder": _coverage(folder_terms(path), query.terms, idf),
+def _path_features(query: Query, paths: Sequence[str], asked: _Asked) -> dict[str, NDArray[np.float64]]:
+    """What the paths say, a value a path."""
+    words = [path_words(path) for path in paths]
+    places = np.array([word.place for word in words], str)
+    spoken_of = _asked_places(query)
+    return {
+        "stem": np.array([_coverage(word.stem, asked) for word in words]),
+        "folder": np.array([_coverage(word.folder, asked) for word in words]),
+        "path": np.array([float(any(part in path.lower() for part in query.paths)) for path in paths]),
+        **{place: (places == place) * float(place not in spoken_of) for place in PLACES},
     }
-    if any(fragment in lower for fragment in query.paths):
-        found["path"] = 1.0
-    return found
 
 
 def _asked_places(query: Query) -> frozenset[str]:

@@ -5,9 +5,8 @@ from numpy.typing import NDArray
 
 from gitmem.search.dense import search_dense
 from gitmem.search.engine import KEEP
-from gitmem.search.hits import Columns, Hit, load_candidate, load_hit, load_scored, read_columns
+from gitmem.search.hits import Hit, Signals, choose, load_candidates, load_hit
 from gitmem.search.scope import Scope
-from gitmem.search.select import select
 
 
 def search_related(scope: Scope, row: int, limit: int) -> list[Hit]:
@@ -16,25 +15,22 @@ def search_related(scope: Scope, row: int, limit: int) -> list[Hit]:
     if not vector.any():
         return []
     near = search_dense(scope, vector, KEEP)
-    columns = read_columns(scope.snapshot)
-    apart = ~_overlaps(scope, columns, near.rows, row) & (near.cosines > 0)
+    apart = ~_overlaps(scope, near.rows, row) & (near.cosines > 0)
     rows, cosines = near.rows[apart], near.cosines[apart]
-    found = [
-        load_candidate(scope, columns, other, dense=cosine, lexical=0.0, fused=cosine, covered=0.0)
-        for other, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
-    ]
-    scored = [load_scored(columns, place, item, min(1.0, item.dense)) for place, item in enumerate(found)]
-    return [load_hit(scope, columns, found[place], score, {}) for place, score in select(scored, limit)]
+    none = np.zeros(len(rows))
+    found = load_candidates(scope, rows, Signals(cosines, none.astype(np.float32), cosines, none))
+    chosen = choose(scope, found, np.minimum(cosines, 1.0).tolist(), limit)
+    return [load_hit(scope, found, place, score, {}) for place, score in chosen]
 
 
-def _overlaps(scope: Scope, columns: Columns, rows: NDArray[np.int64], row: int) -> NDArray[np.bool_]:
+def _overlaps(scope: Scope, rows: NDArray[np.int64], row: int) -> NDArray[np.bool_]:
     """Which rows share bytes with one row: in the same blob, with meeting spans."""
     first, last = _blob_rows(scope, row)
-    start, end = int(columns.start[row]), int(columns.start[row]) + int(columns.length[row])
-    starts = columns.start[rows].astype(np.int64)
-    ends = starts + columns.length[rows].astype(np.int64)
+    spans = scope.snapshot.gather(("start", "length"), np.append(rows, row))
+    starts = spans["start"].astype(np.int64)
+    ends = starts + spans["length"].astype(np.int64)
     beside = (rows >= first) & (rows < last)
-    met: NDArray[np.bool_] = (beside & (starts < end) & (ends > start)) | (rows == row)
+    met: NDArray[np.bool_] = (beside & (starts[:-1] < ends[-1]) & (ends[:-1] > starts[-1])) | (rows == row)
     return met
 
 

@@ -94,21 +94,16 @@ class Scope:
         return np.bincount(inside, self.words[self.mask], len(self.view)).astype(np.float32)
 
     @cached_property
-    def mean_file_words(self) -> float:
-        """Words of a path on average, over the paths that have a row in scope."""
-        return float(self.file_words.sum()) / max(self.entries, 1)
-
-    @cached_property
-    def rows_of_entry(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows in scope sorted by entry, and where each entry's begin: [entries + 1]."""
-        order = np.argsort(self.entry_of, kind="stable")[self.snapshot.rows - self.rows :]
-        return order, np.searchsorted(self.entry_of[order], np.arange(len(self.view) + 1))
+    def filled(self) -> NDArray[np.bool_]:
+        """Which paths have a row in scope, [entries]."""
+        filled = np.zeros(len(self.view), bool)
+        filled[self.entry_of[self.mask]] = True
+        return filled
 
     @cached_property
     def entries(self) -> int:
         """How many paths have a row in scope."""
-        _, bounds = self.rows_of_entry
-        return int((np.diff(bounds) > 0).sum())
+        return int(self.filled.sum())
 
 
 def _assign_rows(snapshot: Snapshot, blob_of: NDArray[np.int64], allowed: NDArray[np.bool_]) -> NDArray[np.int32]:

@@ -126,6 +126,7 @@ class PostingList:
         self._terms = container[f"{field}.terms"]
         self._places = container[f"{field}.places"]
         self._counts = container[f"{field}.counts"]
+        self._first_terms: dict[int, bytes] = {}
 
     @cached_property
     def _block_at(self) -> list[int]:
@@ -166,9 +167,13 @@ class PostingList:
         return low - 1
 
     def _first_term(self, block: int) -> bytes:
-        start = self._block_at[block]
-        length = self._terms.read(start + 1, start + 2)[0]
-        return bytes(self._terms.read(start + 2, start + 2 + length))
+        """Remembered: every search begins with the same few."""
+        term = self._first_terms.get(block)
+        if term is None:
+            start = self._block_at[block]
+            length = self._terms.read(start + 1, start + 2)[0]
+            term = self._first_terms[block] = bytes(self._terms.read(start + 2, start + 2 + length))
+        return term
 
     def _iter_block(self, block: int) -> Iterator[_Term]:
         data = bytes(self._terms.read(*self._block_at[block : block + 2]))

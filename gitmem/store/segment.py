@@ -162,10 +162,11 @@ class Segment:
             raise damaged(self.path, "it names a language it does not list")
         return column
 
-    def symbol(self, row: int) -> str:
-        """The qualified name of a row's chunk."""
-        start, end = self._symbol_at[row : row + 2].tolist()
-        return bytes(self._file["symbols"].read(start, end)).decode("utf-8", "replace")
+    def symbols(self, rows: NDArray[np.int64]) -> list[str]:
+        """The qualified names of some rows' chunks."""
+        read, at = self._file["symbols"].read, self._symbol_at
+        spans = zip(at[rows].tolist(), at[rows + 1].tolist(), strict=True)
+        return [str(read(start, end), "utf-8", "replace") for start, end in spans]
 
     @cached_property
     def _symbol_at(self) -> NDArray[np.uint32]:

@@ -6,7 +6,7 @@ makes it anew.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gitmem.errors import DamagedFile
 from gitmem.paths import IndexPaths
-from gitmem.store.columns import RETRIED
+from gitmem.store.columns import COLUMNS, RETRIED
 from gitmem.store.keys import match_keys
 from gitmem.store.manifest import Manifest
 from gitmem.store.segment import Segment, find_segment
@@ -56,6 +56,22 @@ class Snapshot:
         """A column over all rows (one segment: a view of the file)."""
         parts = [segment.column(name) for segment in self.segments]
         return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0)
+
+    def gather(self, names: Sequence[str], rows: NDArray[np.int64]) -> dict[str, NDArray[np.generic]]:
+        """Some columns of some rows."""
+        found: dict[str, NDArray[np.generic]] = {name: np.zeros(len(rows), COLUMNS[name]) for name in names}
+        for segment, own, places in self.split(rows):
+            for name, column in found.items():
+                column[places] = segment.column(name)[own]
+        return found
+
+    def symbols(self, rows: NDArray[np.int64]) -> list[str]:
+        """The qualified names of some rows' chunks."""
+        symbols = [""] * len(rows)
+        for segment, own, places in self.split(rows):
+            for place, symbol in zip(places.tolist(), segment.symbols(own), strict=True):
+                symbols[place] = symbol
+        return symbols
 
     def locate(self, row: int) -> tuple[Segment, int]:
         """The segment of a row and the row's number in it."""

@@ -71,7 +71,7 @@ def test_vectors_symbols_and_signs_belong_to_their_rows(tmp_path: Path, made: li
         vector = vector_of(blob, chunk)
         assert segment.vectors(np.array([row]))[0].tolist() == vector.tolist()
         assert np.unpackbits(segment.bits()[row]).tolist() == (vector > 0).astype(int).tolist()
-        assert segment.symbol(row).encode() == chunk.symbol
+        assert segment.symbols(np.array([row]))[0].encode() == chunk.symbol
 
 
 @many

@@ -1,0 +1,85 @@
+"""What is computed for all candidates at once is what a plain reading of its definition gives, row by row."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.search.engine import KEEP, _best
+from gitmem.search.query import parse_query
+from gitmem.search.rank import FILE_CHUNKS, FILE_FADE, WEIGHTS, Candidates, combine, features_of, rank
+from gitmem.types import KINDS
+
+PATHS = ["lib/keys.py", "tests/test_keys.py", "docs/keys.md"]
+fused = st.floats(-2, 4, width=32)
+
+
+def made_candidates(rows: list[tuple[int, float]], symbol: str = "") -> Candidates:
+    """Functions of so many files: a place in PATHS and a fused score each."""
+    count = len(rows)
+    return Candidates(
+        row=np.arange(count),
+        file=np.array([file for file, _ in rows], np.int64),
+        paths=PATHS,
+        kind=np.full(count, KINDS.index("function"), np.uint8),
+        symbol=[symbol] * count,
+        words=np.full(count, 50, np.float32),
+        file_words=np.full(count, 1100, np.float32),
+        covered=np.zeros(count),
+        dense=np.zeros(count, np.float32),
+        lexical=np.zeros(count, np.float32),
+        fused=np.array([score for _, score in rows], np.float32),
+    )
+
+
+@given(rows=st.lists(st.tuples(st.integers(0, 2), fused), max_size=40))
+def test_a_file_is_worth_its_best_chunks_each_a_little_less(rows: list[tuple[int, float]]) -> None:
+    by_file = defaultdict(list)
+    for file, score in rows:
+        by_file[file].append(max(score, 0.0))
+    totals = {
+        file: sum(value * FILE_FADE**place for place, value in enumerate(sorted(found, reverse=True)[:FILE_CHUNKS]))
+        for file, found in by_file.items()
+    }
+    most = max(totals.values(), default=0.0) or 1.0
+    told = rank(parse_query("keys"), made_candidates(rows), {"key": 1.0})["file"]
+    assert told.tolist() == pytest.approx([totals[file] / most for file, _ in rows])
+
+
+@pytest.mark.parametrize(
+    ("symbol", "told"),
+    [
+        ("Ring.rotate_keys", "definition"),
+        ("Ring.rotateKeys", "definition_folded"),
+        ("Ring.open, rotate_keys", "definition"),
+        ("rotate_keys_now", ""),
+        ("rotate_keys.inner", ""),
+        ("", ""),
+    ],
+)
+def test_a_definition_is_told_by_its_whole_name(symbol: str, told: str) -> None:
+    found = features_of(rank(parse_query("rotate_keys"), made_candidates([(0, 0.0)], symbol), {}), 0)
+    assert [name for name in ("definition", "definition_folded") if name in found] == [told] * bool(told)
+
+
+def test_features_of_a_hit_add_up_to_its_score_and_name_no_mark_it_lacks() -> None:
+    features = rank(parse_query("keys"), made_candidates([(file, 1.0) for file in range(3)]), {"key": 1.0})
+    assert set(features) == set(WEIGHTS)
+    told = [features_of(features, place) for place in range(3)]
+    assert ["test" in found for found in told] == [False, True, False]
+    assert ["document" in found for found in told] == [False, False, True]
+    sums = [sum(WEIGHTS[name] * value for name, value in found.items()) - 2.0 for found in told]
+    assert combine(features).tolist() == pytest.approx([1 / (1 + np.exp(-total)) for total in sums])
+
+
+@given(
+    rows=st.integers(0, 60 * KEEP), different=st.integers(1, 5000), positive=st.floats(0, 1), seed=st.integers(0, 99)
+)
+def test_the_best_rows_are_those_of_a_full_sort(rows: int, different: int, positive: float, seed: int) -> None:
+    dice = np.random.default_rng(seed)
+    scores = (dice.integers(0, different, rows) * (dice.random(rows) < positive)).astype(np.float32)
+    ordered = sorted(scores[scores > 0].tolist(), reverse=True)
+    limit = ordered[KEEP - 1] if len(ordered) >= KEEP else 0.0
+    assert _best(scores, KEEP).tolist() == np.flatnonzero((scores > 0) & (scores >= limit)).tolist()
