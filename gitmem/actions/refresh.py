@@ -136,7 +136,7 @@ def _refresh_locked(
     manifest = compact(paths, manifest)
     manifest = manifest.as_complete() if made.problems else manifest.with_view(view_key(tree))
     write_manifest(paths.manifest, manifest)
-    _drop_unnamed(workspace, manifest, old)
+    _drop_unnamed(workspace, manifest, old, view_key(tree))
     made.embedded = len(wanted)
     _count(made, view, Snapshot(paths, manifest))
     made.reused = max(0, made.reused - made.embedded)
@@ -226,10 +226,11 @@ def _count_segment(made: IndexReport, segment: "Segment", blobs: "NDArray[np.int
             made.skipped[outcome] += times
 
 
-def _drop_unnamed(workspace: Workspace, manifest: Manifest, old: Manifest | None) -> None:
-    """Start the grace period of segments that no longer count, and remove those whose period is over."""
-    from gitmem.indexing.collect import retire_segments
+def _drop_unnamed(workspace: Workspace, manifest: Manifest, old: Manifest | None, view: str) -> None:
+    """Start the grace period of segments that no longer count; remove those whose period is over, and old views."""
+    from gitmem.indexing.collect import remove_old_views, retire_segments
 
     named = {entry.name for entry in manifest.segments}
     retired = [entry.name for entry in old.segments if entry.name not in named] if old else []
     retire_segments(workspace.paths, named, retired)
+    remove_old_views(workspace.paths, {*manifest.views, view})

@@ -26,6 +26,10 @@ from gitmem.store.view import find_view
 GRACE_SECONDS: Final = 600.0
 """How long a file outlives the last generation that named it, for readers that still open it."""
 
+VIEW_GRACE_SECONDS: Final = 86_400.0
+"""How long a run leaves a view that the manifest does not name: a question about an old revision made it, and may be
+asked again. Without an end each commit would add one for good."""
+
 
 @dataclass(slots=True)
 class Shrunk:
@@ -111,6 +115,11 @@ def retire_segments(paths: IndexPaths, named: set[str], retired: Iterable[str]) 
         with suppress(OSError):
             os.utime(paths.segment(name))
     return remove_unnamed(paths.segments, named, GRACE_SECONDS)
+
+
+def remove_old_views(paths: IndexPaths, named: Collection[str]) -> Removed:
+    """Remove the views that are not named and were made long ago; who still needs one makes it anew."""
+    return remove_unnamed(paths.views, named, VIEW_GRACE_SECONDS)
 
 
 def remove_unnamed(folder: Path, named: Collection[str], grace: float, *, dry: bool = False) -> Removed:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from gitmem.errors import GitmemError
+from gitmem.indexing.fork import Forked, can_fork
 from gitmem.indexing.worker import read_frame, write_frame
 
 Job = Sequence[tuple[str, bytes]]
@@ -31,6 +32,9 @@ class Pool:
         self._jobs: queue.SimpleQueue[tuple[int, Job] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[tuple[int, list[dict[str, Any]] | GitmemError]] = queue.SimpleQueue()
         self._workers = [_Worker(command) for _ in range(workers)]
+        if command is _WORKER and can_fork():
+            for worker in self._workers:
+                worker.fork()
         self._threads = [threading.Thread(target=self._serve, args=(worker,), daemon=True) for worker in self._workers]
         for thread in self._threads:
             thread.start()
@@ -96,11 +100,16 @@ class _Worker:
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | Forked | None = None
         self._ended = False
         self._answered = False
         self._starting = threading.Lock()
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the worker)
+
+    def fork(self) -> None:
+        """Start as a copy of this process, before it has threads; after a death a new program is started."""
+        with suppress(OSError):
+            self._process = Forked(self._stderr)
 
     def digest(self, batch: Job) -> list[dict[str, Any]]:
         """Digest a batch; when that fails, each blob alone, so that the culprit is found and the others are kept."""
@@ -136,6 +145,7 @@ class _Worker:
             return None
         finally:
             timer.cancel()
+            timer.join()
         return result
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -144,7 +154,7 @@ class _Worker:
             if self._ended:
                 raise WorkersFailed("the run was stopped")
             try:
-                self._process = subprocess.Popen(
+                process = self._process = subprocess.Popen(
                     self._command,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
@@ -154,7 +164,7 @@ class _Worker:
                 )
             except OSError as problem:
                 raise WorkersFailed(f"the indexing worker does not start: {problem}") from problem
-        return self._process
+        return process
 
     def _last_words(self) -> str:
         """The last line that the worker complained in."""

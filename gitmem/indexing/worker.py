@@ -1,13 +1,13 @@
 """The worker process: batches of blobs on standard input, rows on standard output, until the input ends.
 
-Started as `python -P -m gitmem.indexing.worker`. Parsing holds the interpreter lock and may crash on hostile content,
-so it happens here. Frames are a length and a `marshal` of plain types: the two ends are one version of one program.
+Started as `python -P -m gitmem.indexing.worker`, or copied from the process that needs it (`fork.py`). Parsing holds
+the interpreter lock and may crash on hostile content, so it happens here. Frames are a length and a `marshal` of plain
+types: the two ends are one version of one program.
 """
 
 import gc
 import marshal
 import os
-import sys
 from typing import Any, BinaryIO
 
 HEADER_BYTES = 8
@@ -40,7 +40,7 @@ def read_frame(stream: BinaryIO) -> Any:
 
 def main() -> None:
     """Serve batches until the parent closes the pipe."""
-    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not reach the pipe
     gc.set_threshold(_GARBAGE)
     from gitmem.embedding.bundled import BundledEncoder

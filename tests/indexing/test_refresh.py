@@ -1,5 +1,6 @@
 """Refreshing: whatever came before and wherever it was cut off, the index ends as one made from scratch."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from gitmem.actions.refresh import refresh
 from gitmem.errors import Busy, NewerFormat, NoIndex, StorageFailed
 from gitmem.fsio import writer_lock
 from gitmem.indexing.collect import GRACE_SECONDS, remove_unnamed
+from gitmem.indexing.views import ensure_view
 from gitmem.store.manifest import find_manifest
 from gitmem.store.snapshot import Snapshot
 from tests.gitrepo import Repo
@@ -388,6 +390,24 @@ def test_files_of_the_last_generation_outlive_it_by_the_grace_period(repo: Repo,
     index(repo, full=True)
     assert old <= {file.name for file in files_in(workspace_of(repo).paths.segments)}
     assert remove_unnamed(workspace_of(repo).paths.segments, set(), GRACE_SECONDS).files == 0
+
+
+def test_views_that_nothing_names_go_after_a_day(repo: Repo, fake_model: Pool) -> None:
+    views = workspace_of(repo).paths.views
+    index(repo)
+    named = set(files_in(views))
+    repo.commit({"more.py": python_file("more")})
+    repo.commit({"last.py": python_file("last")})
+    ensure_view(workspace_of(repo).location, workspace_of(repo).paths, repo.oid("HEAD~1^{tree}"))
+    (unnamed,) = set(files_in(views)) - named
+    index(repo)
+    assert unnamed in files_in(views)
+    for file in views.iterdir():
+        os.utime(file, (0, 0))
+    repo.commit({"latest.py": python_file("latest")})
+    index(repo)
+    assert named < set(files_in(views))
+    assert unnamed not in files_in(views)
 
 
 # -- healing and other makers
