@@ -5,6 +5,7 @@ half its plain size; a term is found by bisection over the blocks. The highest b
 there more than once; only then a count is stored, in the order of the places.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -157,14 +158,7 @@ class PostingList:
 
     def _find_block(self, term: bytes) -> int:
         """The last block whose first term is not behind the wanted one, -1 where there is none."""
-        low, high = 0, len(self._block_at) - 1
-        while low < high:
-            middle = (low + high) // 2
-            if self._first_term(middle) <= term:
-                low = middle + 1
-            else:
-                high = middle
-        return low - 1
+        return bisect_right(range(len(self._block_at) - 1), term, key=self._first_term) - 1
 
     def _first_term(self, block: int) -> bytes:
         """Remembered: every search begins with the same few."""
@@ -197,7 +191,7 @@ class PostingList:
     ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
         flagged = packed >= self._flag
         counts = np.ones(len(packed), np.uint8)
-        if int(flagged.sum()) != len(repeats):
+        if np.count_nonzero(flagged) != len(repeats):
             raise damaged(self._file.path, f"its part `{self._field}.counts` does not fit its places")
         counts[flagged] = repeats
         return packed & ~self._flag, counts
@@ -221,6 +215,8 @@ class PostingList:
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
     """A number and where the next one begins."""
+    if data[at] < 0x80:  # nearly all are so small
+        return data[at], at + 1
     number = shift = 0
     while data[at] >= 0x80:
         number |= (data[at] & 0x7F) << shift

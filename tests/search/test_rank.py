@@ -75,7 +75,7 @@ def test_features_of_a_hit_add_up_to_its_score_and_name_no_mark_it_lacks() -> No
 
 
 @given(
-    rows=st.integers(0, 60 * KEEP), different=st.integers(1, 5000), positive=st.floats(0, 1), seed=st.integers(0, 99)
+    rows=st.integers(0, 30 * KEEP), different=st.integers(1, 5000), positive=st.floats(0, 1), seed=st.integers(0, 99)
 )
 def test_the_best_rows_are_those_of_a_full_sort(rows: int, different: int, positive: float, seed: int) -> None:
     dice = np.random.default_rng(seed)
