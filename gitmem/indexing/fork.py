@@ -31,9 +31,14 @@ class Forked:
     def __init__(self, stderr: BinaryIO) -> None:
         requests, to_worker = os.pipe()
         from_worker, answers = os.pipe()
-        self.pid = os.fork()
-        if self.pid == 0:
-            _serve(requests, answers, stderr.fileno())
+        # An interrupt that came while Python's own handlers of a fork run would be swallowed by them.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self.pid = os.fork()
+            if self.pid == 0:
+                _serve(requests, answers, stderr.fileno())
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(requests)
         os.close(answers)
         self.stdin: BinaryIO = os.fdopen(to_worker, "wb")
@@ -59,7 +64,7 @@ def _serve(requests: int, answers: int, stderr: int) -> None:
     """What the copy does. It never returns: what lies above on the stack belongs to the other process."""
     code = 1
     try:
-        os.setsid()
+        os.setsid()  # with SIGINT blocked for good: an interrupt of the terminal is the other process's to answer
         gc.freeze()  # an object of the other process that went would close a number that is a new file's here
         for number, wanted in enumerate((requests, answers, stderr)):
             os.dup2(wanted, number)
@@ -68,7 +73,7 @@ def _serve(requests: int, answers: int, stderr: int) -> None:
 
         main()
         code = 0
-    except BaseException as problem:
+    except Exception as problem:
         os.write(2, f"{type(problem).__name__}: {problem}\n".encode("utf-8", "replace"))
     finally:
         os._exit(code)

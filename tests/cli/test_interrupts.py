@@ -80,9 +80,10 @@ def has_view(index: Path, _: int) -> bool:
 
 
 def has_worker(_: Path, process: int) -> bool:
+    """Of a run's children only workers have a session of their own, copied or started."""
     try:
         return any(
-            Path(f"/proc/{child}/cmdline").read_bytes().find(b"gitmem.indexing.worker") >= 0
+            os.getsid(int(child)) == int(child)
             for task in Path(f"/proc/{process}/task").iterdir()
             for child in (task / "children").read_text().split()
         )
