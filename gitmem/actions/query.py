@@ -202,15 +202,16 @@ def open_searcher(
     if snapshot.lost and request.refresh:
         raise DamagedFile(snapshot.lost[0])
     notes += snapshot.lost
-    return Searcher(workspace, snapshot, _open_view(workspace, revision.tree), encoder)
+    return Searcher(workspace, snapshot, _open_view(workspace, manifest, revision.tree), encoder)
 
 
-def _open_view(workspace: Workspace, tree: str) -> "View":
+def _open_view(workspace: Workspace, manifest: Manifest, tree: str) -> "View":
     """The view of a tree, read from its file or, where none can be written, built in memory."""
     from gitmem.indexing.views import ensure_view, peek_view
 
     try:
-        return ensure_view(workspace.location, workspace.paths, tree)
+        base = manifest.views[-1] if manifest.views else ""
+        return ensure_view(workspace.location, workspace.paths, tree, base=base)
     except StorageFailed:
         return peek_view(workspace.location, workspace.paths, tree)
 
@@ -219,7 +220,7 @@ def _heal(workspace: Workspace, request: Request, revision: Revision, manifest: 
     """Index a tree's missing blobs before answering: all of them for a revision asked for by name, else only a few."""
     from gitmem.indexing.plan import missing_blobs
 
-    view = _open_view(workspace, revision.tree)
+    view = _open_view(workspace, manifest, revision.tree)
     snapshot = open_snapshot(workspace, manifest)
     lacking = len(missing_blobs(view, snapshot))
     if not lacking and missing_blobs(view, snapshot, retry=True):

@@ -1,8 +1,9 @@
 """The model that ships with gitmem: a static table of word-piece vectors inside an ONNX graph.
 
 Many texts go through onnxruntime. One question is a handful of rows, so it is summed from the mapped file by numpy,
-with the same formula: importing onnxruntime and opening a session would cost more than the rest of a query. Files are
-checked against the card before use: by SHA-256 for indexing, by CRC-32 for a question (7 times cheaper).
+with the same formula: importing onnxruntime and opening a session would cost more than the rest of a query. The weights
+are checked against the card before use: by SHA-256 for indexing, by CRC-32 for a question (7 times cheaper); the
+tokenizer by CRC-32. `gitmem doctor` checks the SHA-256 of both.
 """
 
 import hashlib

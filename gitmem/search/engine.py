@@ -24,8 +24,9 @@ the ranking features carry the words once more (symbol, stem, covered)."""
 RRF_SCALE: Final = 60.0
 """Brings a sum of reciprocal ranks to the range of a standard score."""
 
-MIN_COSINE: Final = 0.2
-"""A chunk that shares no word with the question must be at least this near to be a hit."""
+MIN_COSINE: Final = 0.3
+"""A chunk that shares no word with the question must be at least this near to be a hit: what questions about nothing in
+a repository (cooking, sports) come to at the most."""
 
 
 def search(
