@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gitmem.search.hits import Hit
     from gitmem.search.query import Query
     from gitmem.search.scope import Scope
+    from gitmem.store.graph import RowGraph
     from gitmem.store.snapshot import Snapshot
     from gitmem.store.view import View
 
@@ -90,6 +91,18 @@ class Searcher:
         self.view = view
         self._encoder = encoder
         self._unfiltered: Scope | None = None
+        self._graph: RowGraph | None = None
+
+    def load_graph(self) -> bool:
+        """Let the neighbour graph find rows by meaning from now on; False where there is no sound one.
+
+        For who stays and asks often: loading costs more than many exact scans.
+        """
+        from gitmem.store.graph import RowGraph, find_graph
+
+        graph = find_graph(self._workspace.paths, self.snapshot.manifest.graph, self.snapshot.dimensions)
+        self._graph = RowGraph(graph, self.snapshot) if graph is not None else None
+        return self._graph is not None
 
     def search(self, request: Request, limit: int) -> "tuple[Query, list[Hit]]":
         """Parse, search, rank. Raises DamagedFile where a file of the index turns out damaged."""
@@ -100,7 +113,8 @@ class Searcher:
         vector = self._encoder.encode_query(query.text)
         scope = self.scope(request)
         fusion = self._workspace.settings.fusion
-        return query, search(scope, query, vector, limit=limit, mode=request.mode, fusion=fusion)
+        found = search(scope, query, vector, limit=limit, mode=request.mode, fusion=fusion, graph=self._graph)
+        return query, found
 
     def scope(self, request: Request) -> "Scope":
         """The rows a request may find."""

@@ -21,10 +21,12 @@ def open_answers(repository: Path) -> Callable[[str], list[Place]]:
     return ask
 
 
-def open_search(repository: Path) -> Callable[[str], object]:
-    """A function that searches an index held open, as a server does."""
+def open_search(repository: Path, *, graph: bool = False) -> Callable[[str], object]:
+    """A function that searches an index held open, as a server does, with its neighbour graph where asked for."""
     workspace = open_workspace(repository, os.environ)
     request = Request(text="warm", limit=10, refresh=False)
     revision = resolve(workspace.location, "HEAD")
     searcher = open_searcher(workspace, request, revision, require_index(workspace), [])
+    if graph and not searcher.load_graph():
+        raise SystemExit("the graph was asked for and cannot be loaded")
     return lambda text: searcher.search(Request(text=text, limit=10, refresh=False), 10)

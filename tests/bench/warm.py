@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add repositories and the number of questions."""
     add_subject_options(parser, FILES)
     parser.add_argument("--questions", type=int, default=300, help="how many to ask")
-    parser.add_argument("--graph", action="store_true", help="build the neighbour graph first")
+    parser.add_argument("--graph", action="store_true", help="build the neighbour graph first and search by it")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
@@ -42,13 +42,14 @@ def measure(options: argparse.Namespace) -> list[Figure]:
                 subject.allow_graph()
                 figures.append(Figure(subject.name, "graph", cpu_of(gitmem.index(subject.path, "--graph")), "s CPU"))
             figures.append(Figure(subject.name, "chunks in the index", report["chunks"]))
-            figures += ask_all(subject.name, subject.path, make_questions(subject.path, options.questions))
+            questions = make_questions(subject.path, options.questions)
+            figures += ask_all(subject.name, subject.path, questions, graph=options.graph)
     return figures
 
 
-def ask_all(name: str, repository: Path, questions: list[str]) -> list[Figure]:
+def ask_all(name: str, repository: Path, questions: list[str], *, graph: bool) -> list[Figure]:
     """Time every question; the first few only warm caches."""
-    search = open_search(repository)
+    search = open_search(repository, graph=graph)
     elapsed, cpu = [], []
     for question in questions[:WARMING] + questions:
         began, began_cpu = time.perf_counter(), time.process_time()

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from gitmem.actions.graph import build, is_behind, start_if_behind
+from gitmem.actions.query import Request, Searcher, open_searcher
 from gitmem.config import Settings
 from gitmem.fsio import writer_lock
+from gitmem.git.revisions import resolve
 from gitmem.store import graph as graph_module
-from gitmem.store.graph import is_available
+from gitmem.store.graph import RowGraph, is_available
 from gitmem.workspace import Workspace
 from tests.gitrepo import Repo
 from tests.indexes import InlinePool, ask, files_in, found, index, manifest_of, python_file, workspace_of
@@ -59,10 +61,42 @@ def test_a_small_index_has_no_graph(repo: Repo) -> None:
     assert manifest_of(repo).graph == ""
 
 
-def test_answers_with_a_graph_and_without_one_are_the_same(repo: Repo) -> None:
+def held_open(repo: Repo) -> Searcher:
+    workspace = workspace_of(repo)
+    return open_searcher(workspace, Request("x"), resolve(workspace.location, "HEAD"), manifest_of(repo), [])
+
+
+def test_a_search_held_open_asks_the_graph_and_answers_the_same(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     before = found(ask(repo, "step_7"))
+    searcher = held_open(repo)
+    assert not searcher.load_graph()
     build(small(repo), quiet)
     assert found(ask(repo, "step_7")) == before
+    searcher = held_open(repo)
+    exact = searcher.search(Request("step_7"), 5)[1]
+    assert searcher.load_graph()
+    asked = []
+    nearest = RowGraph.nearest
+
+    def counted(self: RowGraph, vector: Any, keep: int) -> Any:
+        asked.append(keep)
+        return nearest(self, vector, keep)
+
+    monkeypatch.setattr(RowGraph, "nearest", counted)
+    assert searcher.search(Request("step_7"), 5)[1] == exact
+    assert asked
+
+
+def test_a_damaged_graph_leaves_a_search_exact(repo: Repo) -> None:
+    build(small(repo), quiet)
+    for file in files_in(small(repo).paths.graphs):
+        if file.suffix == ".hnsw":
+            content = bytearray(file.read_bytes())
+            content[len(content) // 2] ^= 1
+            file.write_bytes(content)
+    searcher = held_open(repo)
+    assert not searcher.load_graph()
+    assert searcher.search(Request("step_7"), 5)[1]
 
 
 def test_a_graph_of_another_model_is_not_taken_over(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
