@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed, UsageError
@@ -13,6 +14,9 @@ from gitmem.types import KINDS
 from gitmem.workspace import Workspace, open_snapshot, require_index
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from gitmem.embedding.encoder import Encoder
     from gitmem.search.hits import Hit
     from gitmem.search.query import Query
@@ -116,15 +120,24 @@ class Searcher:
         found = search(scope, query, vector, limit=limit, mode=request.mode, fusion=fusion, graph=self._graph)
         return query, found
 
+    @property
+    def missing_files(self) -> int:
+        """How many paths of the view should be indexed and are not."""
+        return int((self._blob_of == -1).sum())
+
+    @cached_property
+    def _blob_of(self) -> "NDArray[np.int64]":
+        return self.snapshot.match(self.view)
+
     def scope(self, request: Request) -> "Scope":
         """The rows a request may find."""
         from gitmem.search.scope import Filters, Scope
 
         filters = Filters(request.include, request.exclude, request.languages, request.kinds)
         if filters.any:
-            return Scope(self.snapshot, self.view, filters)
+            return Scope(self.snapshot, self.view, filters, self._blob_of)
         if self._unfiltered is None:
-            self._unfiltered = Scope(self.snapshot, self.view, filters)
+            self._unfiltered = Scope(self.snapshot, self.view, filters, self._blob_of)
         return self._unfiltered
 
 
@@ -177,7 +190,7 @@ def _search(
 ) -> Answer:
     searcher = open_searcher(workspace, request, revision, manifest, notes)
     terms, hits = find(searcher, limit)
-    missing = _missing_files(searcher)
+    missing = searcher.missing_files
     state = ViewState(
         rev=request.rev or "HEAD",
         commit=revision.commit,
@@ -253,10 +266,6 @@ def _refresh(workspace: Workspace, tree: str, *, wait: bool = True, check: bool 
     from gitmem.actions.refresh import refresh
 
     refresh(workspace, tree, wait=wait, check=check)
-
-
-def _missing_files(searcher: Searcher) -> int:
-    return int((searcher.snapshot.match(searcher.view) == -1).sum())
 
 
 def read_lines(location: Location, hits: "Sequence[Hit]") -> "list[tuple[Hit, list[str]]]":

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from gitmem.git.globtable import GlobTable, NestedTables
 from gitmem.git.wildmatch import Glob, parse_glob
 
-FILE_NAME: Final = b".gitattributes"
+ATTRIBUTES_FILE: Final = b".gitattributes"
 BLANK: Final = b" \t\r\n"
 MACRO_PREFIX: Final = b"[attr]"
 MAX_LINE: Final = 2048

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from gitmem.git.globtable import GlobTable, NestedTables, unknown_folders
 from gitmem.git.wildmatch import Glob, parse_glob
 
-FILE_NAME = b".gitmemignore"
+IGNORE_FILE = b".gitmemignore"
 
 
 class IgnoreRules:

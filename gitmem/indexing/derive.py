@@ -11,12 +11,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from gitmem.git.attributes import ATTRIBUTES_FILE
 from gitmem.git.excludes import package_folders
+from gitmem.git.ignore import IGNORE_FILE
 from gitmem.git.trees import GITLINK, SYMLINK, TreeChange, TreeEntry
 from gitmem.store.rows import Postings
 from gitmem.store.view import PATH_FIELDS, REASONS, View, ViewEntry, path_postings
 
-RULE_FILES: Final = frozenset((b".gitattributes", b".gitmemignore"))
+RULE_FILES: Final = frozenset((ATTRIBUTES_FILE, IGNORE_FILE))
 _MODES: Final = {REASONS.index("symlink"): SYMLINK, REASONS.index("submodule"): GITLINK}
 _FILE: Final = 0o100644
 

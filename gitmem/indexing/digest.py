@@ -120,20 +120,3 @@ def _encoding(data: bytes) -> str:
     except UnicodeDecodeError:
         return "latin-1"
     return "utf-8"
-
-
-def count_rows(result: dict[str, Any]) -> int:
-    """How many rows a finished batch holds."""
-    return len(result["symbols"])
-
-
-def failed_blob(language: str) -> tuple[str, str, int]:
-    """The note for a blob that could not be digested."""
-    return (language, "failed", 0)
-
-
-def note_only(notes: Sequence[tuple[str, str, int]], encoder: Encoder) -> dict[str, Any]:
-    """A batch of blobs that give no rows."""
-    made = Digest()
-    made.blobs += notes
-    return made.finish(encoder)

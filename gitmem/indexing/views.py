@@ -11,9 +11,9 @@ from typing import Final
 
 from gitmem.chunking.languages import language_of
 from gitmem.errors import DamagedFile, GitFailed, NewerFormat
-from gitmem.git.attributes import AttributeRules, Value, exclusion, is_off
+from gitmem.git.attributes import ATTRIBUTES_FILE, AttributeRules, Value, exclusion, is_off
 from gitmem.git.excludes import default_exclude, package_folders
-from gitmem.git.ignore import IgnoreRules
+from gitmem.git.ignore import IGNORE_FILE, IgnoreRules
 from gitmem.git.locate import Location
 from gitmem.git.names import path_text
 from gitmem.git.objects import ObjectReader, open_reader
@@ -96,8 +96,8 @@ class _Classifier:
     def load(cls, location: Location, entries: list[TreeEntry], packages: frozenset[bytes]) -> "_Classifier":
         """Read the rules of a tree that has these entries, of which only the rule files count."""
         with open_reader(location, bulk=False) as reader:
-            attributes = AttributeRules.load(_rule_files(entries, b".gitattributes", reader))
-            ignored = IgnoreRules.load(_rule_files(entries, b".gitmemignore", reader))
+            attributes = AttributeRules.load(_rule_files(entries, ATTRIBUTES_FILE, reader))
+            ignored = IgnoreRules.load(_rule_files(entries, IGNORE_FILE, reader))
         return cls(attributes, ignored, packages)
 
     def __init__(self, attributes: AttributeRules, ignored: IgnoreRules, packages: frozenset[bytes]) -> None:

@@ -16,9 +16,6 @@ from gitmem.store.snapshot import Snapshot
 from gitmem.store.view import View
 from gitmem.types import KINDS
 
-_NEVER = -2
-_ABSENT = -1
-
 
 class Filters(NamedTuple):
     """What a question is limited to; empty means no limit. Globs follow gitignore, languages and kinds are names."""
@@ -34,13 +31,17 @@ class Filters(NamedTuple):
 
 
 class Scope:
-    """The rows in question. `entry_of` [rows] gives each row's place in the view, -1 where it is out of scope."""
+    """The rows in question. `entry_of` [rows] gives each row's place in the view, -1 where it is out of scope.
 
-    def __init__(self, snapshot: Snapshot, view: View, filters: Filters) -> None:
+    `blob_of` is what `snapshot.match(view)` gives, for who has it already.
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, view: View, filters: Filters, blob_of: NDArray[np.int64] | None = None
+    ) -> None:
         self.snapshot = snapshot
         self.view = view
-        blob_of = snapshot.match(view)
-        self.absent = int((blob_of == _ABSENT).sum())
+        blob_of = snapshot.match(view) if blob_of is None else blob_of
         allowed = (blob_of >= 0) & self._path_filter(filters)
         self.entry_of = _assign_rows(snapshot, blob_of, allowed)
         if filters.languages:

@@ -181,15 +181,6 @@ def graph_files(name: str) -> frozenset[str]:
     return frozenset({name, name + _DATA})
 
 
-def count_rows(paths: IndexPaths, name: str) -> int:
-    """How many rows a graph file says it holds; 0 where there is none or only a damaged one."""
-    try:
-        container = find_container(paths.graph(name), MAGIC) if name else None
-        return int(container.fields["rows"]) if container else 0
-    except (DamagedFile, KeyError, TypeError, ValueError):
-        return 0
-
-
 def drop_graphs(paths: IndexPaths, keep: str) -> None:
     """Remove every graph but one."""
     for file in paths.graphs.iterdir():
