@@ -37,7 +37,7 @@ def command(ctx: click.Context, as_json: bool) -> int:
 
 
 def _lines(status: Status) -> list[str]:
-    lines = [f"problem    {visible(problem)}; run `gitmem index`" for problem in status.problems]
+    lines = [f"problem    {visible(problem)}; run `gitmem verify --repair`" for problem in status.problems]
     skipped = status.skipped.total()
     shared_out = f"{status.indexed:,} indexed, {status.not_indexed:,} not yet, {skipped:,} skipped"
     lines.append(f"files      {status.files:,}: {shared_out}")

@@ -177,5 +177,5 @@ def _require_version(path: Path, version: int) -> None:
 def damaged(path: Path, reason: str) -> DamagedFile:
     """The error for a file that is not what was written."""
     return DamagedFile(
-        f"`{path}` is damaged: {reason}", hint="run `gitmem index`; it rebuilds what is missing from git"
+        f"`{path}` is damaged: {reason}", hint="run `gitmem verify --repair`: it rebuilds the index from git"
     )
