@@ -88,14 +88,14 @@ class LibraryReader:
     def _packed_size(self, oid: str) -> int | None:
         try:
             kind, size = self._packs.read_header(pygit2.Oid(hex=oid))
-        except (KeyError, pygit2.GitError, OSError, ValueError):
+        except (KeyError, pygit2.GitError, OSError, ValueError, MemoryError):  # damage may claim any size
             return None
         return size if kind == pygit2.enums.ObjectType.BLOB else None
 
     def _packed(self, oid: str) -> bytes | None:
         try:
             kind, data = self._packs.read(pygit2.Oid(hex=oid))
-        except (KeyError, pygit2.GitError, OSError, ValueError):
+        except (KeyError, pygit2.GitError, OSError, ValueError, MemoryError):  # damage may claim any size
             return None
         return data if kind == pygit2.enums.ObjectType.BLOB and _is_content_of(oid, data) else None
 

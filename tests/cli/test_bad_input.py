@@ -108,7 +108,7 @@ def test_a_damaged_view_heals_by_itself(cli: Cli, own: Repo) -> None:
 
 def test_without_refresh_damage_is_told_and_left(cli: Cli, own: Repo) -> None:
     (own.path / ".gitmem" / "manifest").write_bytes(b"garbage")
-    assert_error(cli("query", "--no-refresh", SIGN, cwd=own.path), 5, "is damaged", "gitmem index")
+    assert_error(cli("query", "--no-refresh", SIGN, cwd=own.path), 5, "is damaged", "gitmem verify --repair")
 
 
 @pytest.mark.parametrize("args", [["query", "x"], ["index"], ["status"], ["verify"], ["gc"]])
