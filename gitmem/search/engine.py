@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.search.dense import exact_cosines, search_dense
-from gitmem.search.fuse import fuse_ranks, fuse_zscores
+from gitmem.search.fuse import FusionWeights, fuse_ranks, fuse_zscores
 from gitmem.search.hits import Hit, Signals, choose, load_candidates, load_hit
 from gitmem.search.lexical import LexicalScores, search_lexical
 from gitmem.search.query import Query
@@ -17,9 +17,8 @@ from gitmem.store.graph import RowGraph
 KEEP: Final = 200
 """Candidates of each retrieval that are ranked."""
 
-FUSION_WEIGHTS: Final = (0.8, 0.22)
-"""What a standard deviation of the semantic and of the lexical score is worth. The lexical share is small because
-the ranking features carry the words once more (symbol, stem, covered)."""
+FUSION_WEIGHTS: Final = FusionWeights(semantic=0.8, lexical=0.22)
+"""The lexical share is small because the ranking features carry the words once more (symbol, stem, covered)."""
 
 RRF_SCALE: Final = 60.0
 """Brings a sum of reciprocal ranks to the range of a standard score."""
@@ -37,19 +36,20 @@ def search(
     limit: int,
     mode: str = "hybrid",
     fusion: str = "zscore",
+    weights: FusionWeights = FUSION_WEIGHTS,
     graph: RowGraph | None = None,
 ) -> list[Hit]:
     """The best hits in scope, best first.
 
-    `vector` is the question's embedding, [dimensions], unused in lexical mode. A graph speeds up retrieval by meaning
-    over very many rows; without one it is exact.
+    `vector` is the question's embedding, [dimensions], unused in lexical mode. `weights` are those of the fusion
+    `zscore`. A graph speeds up retrieval by meaning over very many rows; without one it is exact.
     """
     if not scope.rows:
         return []
     lexical = search_lexical(scope, query.terms)
     rows, dense = _candidates(scope, vector, lexical, mode, graph)
     words = lexical.scores[rows] if mode != "semantic" else np.zeros(len(rows), np.float32)
-    fused = _fuse(dense, words, fusion)
+    fused = _fuse(dense, words, fusion, weights)
     signals = Signals(dense, words, fused, _covered(scope, lexical, rows))
     found = load_candidates(scope, rows, signals)
     features = rank(query, found, lexical.idf)
@@ -89,10 +89,12 @@ def _floor(scores: NDArray[np.float32], keep: int) -> float:
     return float(np.partition(bests, -keep)[-keep])
 
 
-def _fuse(dense: NDArray[np.float32], words: NDArray[np.float32], fusion: str) -> NDArray[np.float32]:
+def _fuse(
+    dense: NDArray[np.float32], words: NDArray[np.float32], fusion: str, weights: FusionWeights
+) -> NDArray[np.float32]:
     if fusion == "rrf":
         return fuse_ranks(dense, words) * RRF_SCALE
-    return fuse_zscores(dense, words, FUSION_WEIGHTS)
+    return fuse_zscores(dense, words, weights)
 
 
 def _covered(scope: Scope, lexical: LexicalScores, rows: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """Two rankings to one number a candidate. Pure."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,11 +8,18 @@ from numpy.typing import NDArray
 RRF_K: Final = 60
 
 
+class FusionWeights(NamedTuple):
+    """What a standard deviation of the semantic and of the lexical score is worth."""
+
+    semantic: float
+    lexical: float
+
+
 def fuse_zscores(
-    dense: NDArray[np.float32], lexical: NDArray[np.float32], weights: tuple[float, float]
+    dense: NDArray[np.float32], lexical: NDArray[np.float32], weights: FusionWeights
 ) -> NDArray[np.float32]:
     """Weighted sum of standard scores, each list over its own mean and deviation."""
-    fused = weights[0] * standardise(dense) + weights[1] * standardise(lexical)
+    fused = weights.semantic * standardise(dense) + weights.lexical * standardise(lexical)
     return fused.astype(np.float32)
 
 

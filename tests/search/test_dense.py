@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gitmem.embedding.encoder import quantise
 from gitmem.paths import IndexPaths
 from gitmem.search.dense import exact_cosines, search_dense
-from gitmem.search.fuse import RRF_K, fuse_ranks, fuse_zscores, standardise
+from gitmem.search.fuse import RRF_K, FusionWeights, fuse_ranks, fuse_zscores, standardise
 from gitmem.search.scope import Filters, Scope
 from gitmem.store import graph as graph_module
 from gitmem.store.columns import COLUMNS
@@ -183,7 +183,7 @@ def test_standard_scores_follow_their_formula(
     for weight, values in zip(weights, lists, strict=True):
         spread = values.std()
         expected += weight * ((values - values.mean()) / spread if spread > 1e-6 else 0)
-    assert np.allclose(fuse_zscores(lists[0], lists[1], weights), expected, atol=1e-3)
+    assert np.allclose(fuse_zscores(lists[0], lists[1], FusionWeights(*weights)), expected, atol=1e-3)
     assert not standardise(np.full(4, 3.5, np.float32)).any()
     assert len(standardise(np.zeros(0, np.float32))) == 0
 
