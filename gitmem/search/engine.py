@@ -1,6 +1,7 @@
 """A search from end to end: retrieve twice, fuse, rank as code, select."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from gitmem.search.fuse import FusionWeights, fuse_ranks, fuse_zscores
 from gitmem.search.hits import Hit, Signals, choose, load_candidates, load_hit
 from gitmem.search.lexical import LexicalScores, search_lexical
 from gitmem.search.query import Query
-from gitmem.search.rank import combine, features_of, rank
+from gitmem.search.rank import Candidates, Features, combine, features_of, rank
 from gitmem.search.scope import Scope
 from gitmem.store.graph import RowGraph
 
@@ -46,15 +47,49 @@ def search(
     """
     if not scope.rows:
         return []
+    retrieved = retrieve(scope, query, vector, mode=mode, graph=graph)
+    ordered = order(retrieved, limit=limit, fusion=fusion, weights=weights)
+    return [
+        load_hit(scope, retrieved.found, place, score, features_of(ordered.features, place))
+        for place, score in ordered.chosen
+    ]
+
+
+class Retrieved(NamedTuple):
+    """What a question found, before its two scores are fused: `found` has no fused score yet, `idf` is of its terms."""
+
+    scope: Scope
+    query: Query
+    found: Candidates
+    idf: Mapping[str, float]
+
+
+class Ordered(NamedTuple):
+    """Places of the best candidates with their scores, best first, and the features of all candidates."""
+
+    features: Features
+    chosen: list[tuple[int, float]]
+
+
+def retrieve(
+    scope: Scope, query: Query, vector: NDArray[np.float32], *, mode: str = "hybrid", graph: RowGraph | None = None
+) -> Retrieved:
+    """The candidates of a question; all that costs a look into the index."""
     lexical = search_lexical(scope, query.terms)
     rows, dense = _candidates(scope, vector, lexical, mode, graph)
     words = lexical.scores[rows] if mode != "semantic" else np.zeros(len(rows), np.float32)
-    fused = _fuse(dense, words, fusion, weights)
-    signals = Signals(dense, words, fused, _covered(scope, lexical, rows))
-    found = load_candidates(scope, rows, signals)
-    features = rank(query, found, lexical.idf)
-    chosen = choose(scope, found, combine(features).tolist(), limit)
-    return [load_hit(scope, found, place, score, features_of(features, place)) for place, score in chosen]
+    signals = Signals(dense, words, np.zeros(len(rows), np.float32), _covered(scope, lexical, rows))
+    return Retrieved(scope, query, load_candidates(scope, rows, signals), lexical.idf)
+
+
+def order(
+    retrieved: Retrieved, *, limit: int, fusion: str = "zscore", weights: FusionWeights = FUSION_WEIGHTS
+) -> Ordered:
+    """Fuse, rank and select; the same candidates can be ordered by other weights again."""
+    found = retrieved.found
+    found = found._replace(fused=_fuse(found.dense, found.lexical, fusion, weights))
+    features = rank(retrieved.query, found, retrieved.idf)
+    return Ordered(features, choose(retrieved.scope, found, combine(features).tolist(), limit))
 
 
 def _candidates(
