@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gitmem.search.dense import exact_cosines, search_dense
 from gitmem.search.fuse import FusionWeights, fuse_ranks, fuse_zscores
-from gitmem.search.hits import Hit, Signals, choose, load_candidates, load_hit
+from gitmem.search.hits import Hit, Signals, Spans, choose, load_candidates, load_hit, load_spans
 from gitmem.search.lexical import LexicalScores, search_lexical
 from gitmem.search.query import Query
 from gitmem.search.rank import Candidates, Features, combine, features_of, rank
@@ -56,11 +56,14 @@ def search(
 
 
 class Retrieved(NamedTuple):
-    """What a question found, before its two scores are fused: `found` has no fused score yet, `idf` is of its terms."""
+    """What a question found, before its two scores are fused: `found` has no fused score yet, `idf` is of its terms.
 
-    scope: Scope
+    It holds on to nothing of the index.
+    """
+
     query: Query
     found: Candidates
+    spans: Spans
     idf: Mapping[str, float]
 
 
@@ -79,7 +82,7 @@ def retrieve(
     rows, dense = _candidates(scope, vector, lexical, mode, graph)
     words = lexical.scores[rows] if mode != "semantic" else np.zeros(len(rows), np.float32)
     signals = Signals(dense, words, np.zeros(len(rows), np.float32), _covered(scope, lexical, rows))
-    return Retrieved(scope, query, load_candidates(scope, rows, signals), lexical.idf)
+    return Retrieved(query, load_candidates(scope, rows, signals), load_spans(scope, rows), lexical.idf)
 
 
 def order(
@@ -89,7 +92,7 @@ def order(
     found = retrieved.found
     found = found._replace(fused=_fuse(found.dense, found.lexical, fusion, weights))
     features = rank(retrieved.query, found, retrieved.idf)
-    return Ordered(features, choose(retrieved.scope, found, combine(features).tolist(), limit))
+    return Ordered(features, choose(found, retrieved.spans, combine(features).tolist(), limit))
 
 
 def _candidates(

@@ -56,12 +56,25 @@ def load_candidates(scope: Scope, rows: NDArray[np.int64], signals: Signals) -> 
     )
 
 
-def choose(scope: Scope, found: Candidates, scores: Sequence[float], limit: int) -> list[tuple[int, float]]:
+class Spans(NamedTuple):
+    """Where rows stand in their blobs: bytes, half-open, and the first line."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    line: NDArray[np.int64]
+
+
+def load_spans(scope: Scope, rows: NDArray[np.int64]) -> Spans:
+    """The spans of some rows."""
+    found = scope.snapshot.gather(("start", "length", "line"), rows)
+    start = found["start"].astype(np.int64)
+    return Spans(start, start + found["length"].astype(np.int64), found["line"].astype(np.int64))
+
+
+def choose(found: Candidates, spans: Spans, scores: Sequence[float], limit: int) -> list[tuple[int, float]]:
     """Places and final scores of the best candidates, best first."""
-    spans = scope.snapshot.gather(("start", "length", "line"), found.row)
-    starts, lengths = spans["start"].astype(np.int64), spans["length"].astype(np.int64)
     paths = [found.paths[file] for file in found.file.tolist()]
-    columns = (paths, starts.tolist(), (starts + lengths).tolist(), spans["line"].tolist(), scores)
+    columns = (paths, *(column.tolist() for column in spans), scores)
     return select([Scored(place, *values) for place, values in enumerate(zip(*columns, strict=True))], limit)
 
 
