@@ -1,0 +1,119 @@
+"""Recent history: commits with one parent, what they call themselves, what they changed, and which lines that was.
+
+Asked of git's plumbing, so that no configuration bends the answer. Merges and first commits are left out: they have no
+single former state to compare with.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from gitmem.errors import GitFailed
+from gitmem.git.locate import Location
+from gitmem.git.program import first_complaint, run_git
+from gitmem.git.promisor import is_partial
+
+_HUNK: Final = re.compile(rb"@@ -(\d+)(?:,(\d+))? ")
+_INDEX: Final = re.compile(rb"index ([0-9a-f]+)\.\.")
+_ID: Final = re.compile(rb"[0-9a-f]{40,64}\Z")
+_PATCH: Final = ("--patch", "--unified=0", "--full-index", "--diff-filter=M", "--diff-algorithm=myers",
+                 "--no-ext-diff", "--no-textconv", "--no-color")  # fmt: skip
+
+
+class Change(NamedTuple):
+    """A path that a commit changed. `before` is its former blob, None where the commit added the path."""
+
+    path: bytes
+    before: str | None
+
+
+class Commit(NamedTuple):
+    """A commit with one parent. `author` is name and address, `subject` the first paragraph of the message."""
+
+    oid: str
+    author: str
+    subject: str
+    changes: tuple[Change, ...]
+
+
+class Lines(NamedTuple):
+    """Lines of a former file that a commit changed: from `first` on (1-based). Where `size` is 0 nothing went, but
+    something was put in behind that line."""
+
+    first: int
+    size: int
+
+
+def read_commits(location: Location, most: int) -> list[Commit]:
+    """The latest commits HEAD reaches that have one parent and changed something, the newest first.
+
+    At most `most` are looked at. A commit at the end of a shallow clone has no parent there.
+    """
+    if location.head_commit is None:
+        return []
+    wanted = ("--min-parents=1", "--max-parents=1", f"--max-count={most}")
+    listed = _ask(location, ["rev-list", *wanted, location.head_commit])
+    shown = ("--raw", "--no-abbrev", "--encoding=UTF-8", "--format=%H%x00%an <%ae>%x00%s")
+    return list(_parse_commits(_ask(location, ["diff-tree", *_TREES, "-z", *shown], stdin=listed)))
+
+
+_TREES: Final = ("--stdin", "-r", "--no-renames")
+
+
+def _parse_commits(output: bytes) -> Iterator[Commit]:
+    """Fields end with NUL: id, author and subject, then a pair for each path, whose first begins with a colon."""
+    fields = output.split(b"\0")[:-1]
+    at = 0
+    while at < len(fields):
+        oid, author, subject = (field.strip(b"\n").decode("utf-8", "replace") for field in fields[at : at + 3])
+        at += 3
+        changes = []
+        while at < len(fields) and fields[at].lstrip(b"\n").startswith(b":"):
+            changes.append(_parse_change(fields[at], fields[at + 1]))
+            at += 2
+        yield Commit(oid, author, subject, tuple(changes))
+
+
+def _parse_change(record: bytes, path: bytes) -> Change:
+    _, _, before, _, status = record.split(b" ")
+    return Change(path, None if status == b"A" else before.decode("ascii"))
+
+
+def read_parent_trees(location: Location, commits: Sequence[str]) -> list[str]:
+    """The tree of each commit's parent."""
+    names = "".join(f"{oid}^^{{tree}}\n" for oid in commits).encode("ascii")
+    found = _ask(location, ["cat-file", "--batch-check=%(objectname)"], stdin=names).split(b"\n")[:-1]
+    lacking = next((oid for oid, tree in zip(commits, found, strict=True) if not _ID.match(tree)), None)
+    if lacking is not None:
+        raise _failed(location, f"git cannot read the parent of {lacking}")
+    return [tree.decode("ascii") for tree in found]
+
+
+def read_changed_lines(location: Location, commits: Sequence[str]) -> dict[str, dict[str, list[Lines]]]:
+    """For each commit, by the former blob of a file that stayed, the lines that changed."""
+    output = _ask(location, ["diff-tree", *_TREES, *_PATCH], stdin="".join(f"{oid}\n" for oid in commits).encode())
+    found: dict[str, dict[str, list[Lines]]] = {oid: {} for oid in commits}
+    files: dict[str, list[Lines]] = {}
+    spans: list[Lines] = []
+    for line in output.split(b"\n"):
+        if line[:1] in (b"+", b"-", b"\\"):
+            continue
+        if hunk := _HUNK.match(line):
+            spans.append(Lines(int(hunk[1]), int(hunk[2] or 1)))
+        elif index := _INDEX.match(line):
+            spans = files.setdefault(index[1].decode("ascii"), [])
+        elif _ID.match(line):
+            files = found[line.decode("ascii")]
+    return found
+
+
+def _ask(location: Location, args: list[str], stdin: bytes = b"") -> bytes:
+    result = run_git(["--no-replace-objects", *args], git_dir=location.git_dir, stdin=stdin, check=False)
+    if result.code != 0:
+        raise _failed(location, f"git {args[0]} failed: {first_complaint(result.stderr)}")
+    return result.stdout
+
+
+def _failed(location: Location, message: str) -> GitFailed:
+    partial = "this clone left parts of the history out; get them with: git fetch --refetch --no-filter"
+    return GitFailed(message, hint=partial if is_partial(location) else "run: git fsck")
