@@ -60,6 +60,18 @@ def write_once(path: Path, data: bytes) -> None:
     sync_folder(path.parent)
 
 
+def link_file(source: Path, target: Path) -> None:
+    """Give a file that never changes a second name, or a copy where there are no hard links; none where it is gone."""
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        return
+    except OSError:
+        data = read_file(source)
+        if data is not None:
+            write_atomic(target, [data])
+
+
 def _write_all(handle: int, parts: Iterable[bytes | memoryview]) -> None:
     for part in parts:
         rest = memoryview(part).cast("B")

@@ -41,6 +41,20 @@ class IndexPaths(NamedTuple):
         return self.root / "state"
 
     @property
+    def tuning(self) -> Path:
+        """Weights fitted on the repository's own history."""
+        return self.state / "tuning"
+
+    @property
+    def scratch(self) -> Path:
+        """The index of an evaluation, there while one runs."""
+        return self.state / "eval"
+
+    @property
+    def scratch_lock(self) -> Path:
+        return self.state / "eval-lock"
+
+    @property
     def folders(self) -> tuple[Path, ...]:
         """The folders inside the index folder."""
         return self.segments, self.views, self.graphs, self.state

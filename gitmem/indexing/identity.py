@@ -16,7 +16,12 @@ RULES_VERSION: Final = 2
 
 def current_fingerprint(max_file_bytes: int) -> str:
     """Names everything that a row depends on besides its blob and language."""
-    return f"{CHUNKER_VERSION}.{WORDS_VERSION}.{max_file_bytes}.{Card(bundled('models')).fingerprint}"
+    return f"{CHUNKER_VERSION}.{WORDS_VERSION}.{max_file_bytes}.{model_fingerprint()}"
+
+
+def model_fingerprint() -> str:
+    """Names the model in use: its weights, and how a text is prepared for it."""
+    return Card(bundled("models")).fingerprint
 
 
 def view_key(tree: str) -> str:

@@ -15,6 +15,7 @@ from gitmem.store.graph import graph_files, is_sound
 from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.segment import Segment, find_segment
 from gitmem.store.snapshot import Snapshot
+from gitmem.store.tuning import find_tuning
 from gitmem.store.view import View, find_view, view_parts
 
 _SHOWN = 5
@@ -44,6 +45,7 @@ def check_index(location: Location, paths: IndexPaths, manifest: Manifest) -> Fi
     segments = [segment for entry in manifest.segments if (segment := _check_segment(paths, entry, found))]
     views = _check_views(paths, found)
     _check_graph(paths, manifest, found)
+    _check_tuning(paths, found)
     gone = _compare_blobs(location, segments, found)
     if location.head_tree is not None:
         _check_head(location, paths, manifest, location.head_tree, views, gone, found)
@@ -91,6 +93,13 @@ def _check_graph(paths: IndexPaths, manifest: Manifest, found: Findings) -> None
     if manifest.graph and not is_sound(paths, manifest.graph):
         found.problems.append(f"the graph `{paths.graph(manifest.graph)}` is damaged; searches are exact without it")
         found.damaged += [f"graph/{name}" for name in sorted(graph_files(manifest.graph))]
+
+
+def _check_tuning(paths: IndexPaths, found: Findings) -> None:
+    try:
+        find_tuning(paths.tuning)
+    except DamagedFile as problem:
+        found.blame(f"{paths.tuning.parent.name}/{paths.tuning.name}", problem.message)
 
 
 def _compare_blobs(location: Location, segments: list[Segment], found: Findings) -> set[str]:
