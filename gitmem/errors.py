@@ -6,6 +6,7 @@ the hint what to do about it.
     │   ├── ConfigError         2  a configuration value is out of range or unknown
     │   ├── NotARepository      2  no git repository there, or git refuses to enter it
     │   └── UnknownRevision     2  a name that git cannot resolve
+    ├── TooLittleHistory        1  too few commits say what they change
     ├── NoIndex                 3  the repository has no index yet
     ├── Busy                    4  another process is writing the index
     ├── GitFailed               5  the git program reported an error
@@ -46,6 +47,12 @@ class NotARepository(UsageError):
 
 class UnknownRevision(UsageError):
     """A name that git cannot resolve to a commit or a tree."""
+
+
+class TooLittleHistory(GitmemError):
+    """Too few commits say what they change for anything to be judged by them."""
+
+    exit_code = 1
 
 
 class NoIndex(GitmemError):

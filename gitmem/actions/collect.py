@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
-from gitmem.fsio import sweep_leftovers, writer_lock
+from gitmem.errors import Busy
+from gitmem.fsio import remove_tree, sweep_leftovers, writer_lock
 from gitmem.git.reachability import reachable_blobs
 from gitmem.indexing.collect import GRACE_SECONDS, Removed, remove_unnamed, retire_segments, shrink
 from gitmem.indexing.identity import view_key
+from gitmem.paths import IndexPaths
 from gitmem.store.graph import graph_files
 from gitmem.store.manifest import Manifest, write_manifest
 from gitmem.workspace import Workspace, require_index
@@ -39,7 +41,7 @@ def collect(workspace: Workspace, *, dry_run: bool = False, wait: bool = True) -
 def _collect(workspace: Workspace, *, dry_run: bool) -> CollectReport:
     paths = workspace.paths
     manifest = require_index(workspace)
-    leftovers = 0 if dry_run else sum(map(sweep_leftovers, (paths.root, paths.segments, paths.views, paths.graphs)))
+    leftovers = 0 if dry_run else _sweep(paths)
     made = shrink(paths, manifest, reachable_blobs(workspace.location), write=not dry_run)
     if made.manifest is not manifest and not dry_run:
         write_manifest(paths.manifest, made.manifest)
@@ -56,6 +58,24 @@ def _collect(workspace: Workspace, *, dry_run: bool) -> CollectReport:
         chunks_left=manifest.rows - made.chunks,
         dry_run=dry_run,
     )
+
+
+def _sweep(paths: IndexPaths) -> int:
+    """Remove what processes that were killed left unfinished; returns how many files."""
+    folders = (paths.root, paths.segments, paths.views, paths.graphs, paths.state)
+    return sum(map(sweep_leftovers, folders)) + _sweep_scratch(paths)
+
+
+def _sweep_scratch(paths: IndexPaths) -> int:
+    """Remove the index of an evaluation, unless one is running."""
+    files = sum(path.is_file() for path in paths.scratch.rglob("*"))
+    if files:
+        try:
+            with writer_lock(paths.scratch_lock, wait=False):
+                remove_tree(paths.scratch)
+        except Busy:
+            return 0
+    return files
 
 
 def _remove_files(workspace: Workspace, old: Manifest, new: Manifest, *, dry_run: bool) -> Removed:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gitmem.embedding.encoder import Encoder
+    from gitmem.search.fuse import FusionWeights
     from gitmem.search.hits import Hit
     from gitmem.search.query import Query
     from gitmem.search.scope import Scope
@@ -89,8 +90,11 @@ def check_request(request: Request, max_limit: int, default_limit: int) -> int:
 class Searcher:
     """One view of one generation, held open: ask it as often as you like. A command asks once, a server many times."""
 
-    def __init__(self, workspace: Workspace, snapshot: "Snapshot", view: "View", encoder: "Encoder") -> None:
+    def __init__(
+        self, workspace: Workspace, snapshot: "Snapshot", view: "View", encoder: "Encoder", weights: "FusionWeights"
+    ) -> None:
         self._workspace = workspace
+        self._weights = weights
         self.snapshot = snapshot
         self.view = view
         self._encoder = encoder
@@ -116,8 +120,16 @@ class Searcher:
         query = parse_query(request.text)
         vector = self._encoder.encode_query(query.text)
         scope = self.scope(request)
-        fusion = self._workspace.settings.fusion
-        found = search(scope, query, vector, limit=limit, mode=request.mode, fusion=fusion, graph=self._graph)
+        found = search(
+            scope,
+            query,
+            vector,
+            limit=limit,
+            mode=request.mode,
+            fusion=self._workspace.settings.fusion,
+            weights=self._weights,
+            graph=self._graph,
+        )
         return query, found
 
     @property
@@ -213,6 +225,7 @@ def open_searcher(
     workspace: Workspace, request: Request, revision: Revision, manifest: Manifest, notes: list[str]
 ) -> Searcher:
     """Open the index for a tree; what the tree lacks in it is indexed first, where that is little or asked for."""
+    from gitmem.actions.tuning import load_weights
     from gitmem.embedding.bundled import BundledEncoder
     from gitmem.indexing.identity import current_fingerprint, view_key
 
@@ -229,7 +242,8 @@ def open_searcher(
     if snapshot.lost and request.refresh:
         raise DamagedFile(snapshot.lost[0])
     notes += snapshot.lost
-    return Searcher(workspace, snapshot, _open_view(workspace, manifest, revision.tree), encoder)
+    view = _open_view(workspace, manifest, revision.tree)
+    return Searcher(workspace, snapshot, view, encoder, load_weights(workspace, notes))
 
 
 def _open_view(workspace: Workspace, manifest: Manifest, tree: str) -> "View":

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from gitmem.actions.tuning import DEFAULT, TuningState, read_tuning
 from gitmem.errors import DamagedFile
 from gitmem.git.locate import describe_head
 from gitmem.store.manifest import Manifest
@@ -44,6 +45,7 @@ class Status:
     trees: int = 0
     bytes: int = 0
     model: str = ""
+    tuning: TuningState = field(default_factory=lambda: TuningState(DEFAULT))
 
 
 def read_status(workspace: Workspace) -> Status:
@@ -69,6 +71,7 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
     status.chunks_total, status.blobs_total = manifest.rows, manifest.blobs
     status.bytes = folder_bytes(workspace.paths.root)
     status.model = manifest.fingerprint.split(".", 3)[-1]
+    status.tuning = read_tuning(workspace)
     current = manifest.fingerprint == current_fingerprint(workspace.settings.max_file_bytes)
     if not current:
         status.problems.append("made with another model, chunker or file size limit; the next run builds it anew")

@@ -1,4 +1,4 @@
-"""How far indexing is, on standard error: a line that redraws itself on a terminal, a line now and then elsewhere."""
+"""How far a run is, on standard error: a line that redraws itself on a terminal, a line now and then elsewhere."""
 
 import sys
 import time
@@ -20,8 +20,9 @@ _SETTLED: Final = 0.5
 class ProgressLine:
     """Callable with each state of a run; use it as a context so that its last line is cleared."""
 
-    def __init__(self, what: str, *, quiet: bool) -> None:
+    def __init__(self, what: str, *, quiet: bool, unit: str = "chunk") -> None:
         self._what = what
+        self._unit = unit
         self._quiet = quiet or sys.stderr is None
         self._terminal = not self._quiet and sys.stderr.isatty()
         self._started = self._drawn = time.monotonic()
@@ -39,8 +40,8 @@ class ProgressLine:
         self._draw(progress.blobs, progress.blobs_total, "file", progress.rows)
 
     def step(self, done: int, total: int) -> None:
-        """The state of work that is counted in chunks alone."""
-        self._draw(done, total, "chunk", 0)
+        """The state of work that is counted in one unit alone."""
+        self._draw(done, total, self._unit, 0)
 
     def _draw(self, done: int, total: int, unit: str, chunks: int) -> None:
         now = time.monotonic()

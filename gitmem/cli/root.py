@@ -13,6 +13,7 @@ COMMANDS: Final = {
     "index": "Bring the index up to date.",
     "query": "Ask in words or symbols, get the code.",
     "related": "Find code like the code at a place.",
+    "eval": "Measure the answers on this repository's own history, and tune to it.",
     "status": "Say whether the index is up to date and what it holds.",
     "doctor": "Check that everything works, and say what mends it.",
     "verify": "Read every checksum and compare the index with git.",

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from gitmem.actions.status import NO_INDEX, Status, read_status
+from gitmem.actions.tuning import FITTED, TuningState
 from gitmem.cli.results import json_path
 from gitmem.cli.session import open_here, write_json
 from gitmem.cli.text import count, shares, size, visible
@@ -50,7 +51,19 @@ def _lines(status: Status) -> list[str]:
     lines.append(f"index      {visible(str(status.place))}, {size(status.bytes)}, generation {status.generation}, "
                  f"{count(status.segments, 'segment')}, {count(status.trees, 'tree')}")  # fmt: skip
     lines.append(f"model      {visible(status.model)}")
+    lines.append(f"weights    {visible(_weights(status.tuning))}")
     return lines
+
+
+def _weights(tuning: TuningState) -> str:
+    """Which weights of words and meaning are in force."""
+    found = tuning.found
+    if found is None:
+        return f"default; {tuning.problem}" if tuning.problem else "default"
+    if tuning.state != FITTED:
+        return "default; those fitted here are for another model or ranking, run `gitmem eval --tune`"
+    told = f"semantic {found.semantic:g}, lexical {found.lexical:g}"
+    return f"fitted here: {told}; NDCG@10 {found.gain:+.3f} on {count(found.questions, 'held-out question')}"
 
 
 def _as_json(status: Status) -> dict[str, Any]:
@@ -77,5 +90,6 @@ def _as_json(status: Status) -> dict[str, Any]:
             "trees": status.trees,
         },
         "model": status.model,
+        "weights": {"state": status.tuning.state, **(status.tuning.found._asdict() if status.tuning.found else {})},
         "problems": status.problems,
     }
