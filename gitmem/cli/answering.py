@@ -2,18 +2,21 @@
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from gitmem.actions.query import Answer
 from gitmem.cli.failures import say
-from gitmem.cli.results import answer_json, describe_view, format_hit, hit_json
+from gitmem.cli.results import answer_json, describe_view, format_explanation, format_hit, hit_json
 from gitmem.cli.session import is_quiet, write_json, write_json_line
 from gitmem.cli.style import CHOICES, Style, choose_style
 from gitmem.cli.text import visible
 from gitmem.errors import UsageError
 from gitmem.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gitmem.search.explain import Explanation
 
 MAX_CONTEXT: Final = 1000
 
@@ -47,6 +50,7 @@ class Format(NamedTuple):
     as_lines: bool
     color: str
     quiet: bool
+    explain: bool = False
 
     @classmethod
     def load(cls, ctx: click.Context, limit: int | None, shown: Mapping[str, Any]) -> "Format":
@@ -55,6 +59,8 @@ class Format(NamedTuple):
             raise UsageError(f"the limit is {limit}, it must be at least 1")
         if sum((shown["paths_only"], shown["as_json"], shown["as_lines"])) > 1:
             raise click.UsageError("`-l`, `--json` and `--jsonl` exclude each other", ctx)
+        if shown["paths_only"] and shown.get("explain"):
+            raise click.UsageError("`-l` and `--explain` exclude each other", ctx)
         return cls(limit=limit or 0, quiet=is_quiet(ctx), **shown)
 
 
@@ -62,29 +68,42 @@ def write_answer(workspace: Workspace, made: Answer, form: Format) -> int:
     """Print an answer; returns the exit code: 0 with hits, 1 without."""
     for note in [] if form.quiet else made.notes:
         say(f"note: {note}")
+    told = _explanations(made, form)
     if form.as_json:
-        write_json(answer_json(made))
+        write_json(answer_json(made, told))
     elif form.as_lines:
-        for hit, lines in made.hits:
-            write_json_line(hit_json(hit, lines))
+        for (hit, lines), why in zip(made.hits, told, strict=True):
+            write_json_line(hit_json(hit, lines, why))
     elif form.paths_only:
         for path in dict.fromkeys(hit.path for hit, _ in made.hits):
             print(visible(path))
     elif made.hits:
-        _write_hits(workspace, made, form, choose_style(form.color, os.environ))
+        _write_hits(workspace, made, told, form, choose_style(form.color, os.environ))
     if not made.hits:
         say(_nothing_found(made))
     return 0 if made.hits else 1
 
 
-def _write_hits(workspace: Workspace, made: Answer, form: Format, style: Style) -> None:
+def _explanations(made: Answer, form: Format) -> "list[Explanation | None]":
+    """Why each hit has its score, where that was asked for."""
+    if not form.explain:
+        return [None] * len(made.hits)
+    from gitmem.search.explain import explain
+
+    return [explain(hit.scores, hit.score) for hit, _ in made.hits]
+
+
+def _write_hits(
+    workspace: Workspace, made: Answer, told: "list[Explanation | None]", form: Format, style: Style
+) -> None:
     around: list[tuple[list[str], list[str]]] = [([], [])] * len(made.hits)
     if form.context:
         from gitmem.actions.excerpt import read_around
 
         around = read_around(workspace.location, [hit for hit, _ in made.hits], form.context)
-    for (hit, lines), beside in zip(made.hits, around, strict=True):
-        print("\n".join(format_hit(hit, lines, made.terms, style, full=form.full, around=beside)))
+    for (hit, lines), beside, why in zip(made.hits, around, told, strict=True):
+        shown = format_hit(hit, lines, made.terms, style, full=form.full, around=beside)
+        print("\n".join([*shown, *(format_explanation(why, hit, style) if why else [])]))
     if not form.quiet:
         print(style.paint("dim", describe_view(made.view, made.stats["query_time_ms"])))
 

@@ -26,6 +26,7 @@ _MOST_BYTES: Final = 4 * MAX_QUERY + 64
 @click.option("--type", "kinds", metavar="TYPE", multiple=True, help="Only this type (function, class, section).")
 @click.option("--mode", type=click.Choice(MODES), default="hybrid", help="By words and meaning, or one of them.")
 @format_options
+@click.option("--explain", is_flag=True, help="Show what each result's score is made of.")
 @click.option("--no-refresh", is_flag=True, help="Index nothing before answering.")
 @click.pass_context
 def command(
@@ -53,6 +54,7 @@ def command(
       gitmem query "where are cookies signed"
       gitmem query SessionInterface.save_session
       gitmem query --rev v0.12 --path src/ --lang python "error handling"
+      gitmem query -n 1 --explain "error handling"
       git log -1 --format=%B | gitmem query -
     """
     form = Format.load(ctx, limit, shown)

@@ -5,14 +5,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.cli.style import Style
 from gitmem.cli.text import count, visible, visible_code
-from gitmem.search.snippet import MAX_COLUMNS, SnippetLine, make_snippet, matched_spans
+from gitmem.search.snippet import SnippetLine, make_snippet, matched_spans, number_lines
 
 if TYPE_CHECKING:
     from gitmem.actions.query import Answer, ViewState
+    from gitmem.search.explain import Explanation
     from gitmem.search.hits import Hit
 
-SHOWN_LINES: Final = 6
-"""Lines of a chunk shown to a person."""
+MAX_COLUMNS: Final = 200
+"""Longer lines are cut, for a narrower terminal earlier."""
+
+_WHOLE: Final = 0.9999
+"""A share of a score that is all of it, but for rounding."""
 
 _PATHS_SHOWN: Final = 2
 _TAB: Final = "    "
@@ -29,10 +33,9 @@ def format_hit(
 ) -> list[str]:
     """A hit as lines: place, symbol and score, then its code with line numbers."""
     before, after = around
-    body = make_snippet(lines, hit.start_line, terms, len(lines) if full else SHOWN_LINES)
-    shown = [SnippetLine(hit.start_line - len(before) + place, line) for place, line in enumerate(before)]
-    shown += body
-    shown += [SnippetLine(hit.end_line + 1 + place, line) for place, line in enumerate(after)]
+    first = hit.start_line
+    body = number_lines(lines, first) if full else make_snippet(lines, first, terms, hit.symbol)
+    shown = [*number_lines(before, first - len(before)), *body, *number_lines(after, hit.end_line + 1)]
     digits = len(str(hit.end_line + len(after)))
     return [_heading(hit, style), *_also(hit, style), *(_code(line, digits, terms, style) for line in shown)]
 
@@ -59,16 +62,26 @@ def _also(hit: "Hit", style: Style) -> list[str]:
 
 
 def _code(line: SnippetLine, digits: int, terms: Sequence[str], style: Style) -> str:
+    """A numbered line. It is set in on a terminal; what reads it elsewhere may pay for every character."""
+    margin = "  " if style.width else ""
     if not line.number:
-        return style.paint("dim", f"{'⋮':>{digits + 2}}")
-    text = _cut(line.text.replace("\t", _TAB) if style.width else line.text, style, digits)
-    number = style.paint("dim", f"{line.number:>{digits + 2}}")
-    return f"{number}  {_mark(text, terms, style)}".rstrip()
+        return margin + style.paint("dim", "⋮".rjust(digits) if style.width else "...")
+    text = _cut(line.text.replace("\t", _TAB) if style.width else line.text, terms, style, digits)
+    number = style.paint("dim", f"{line.number:>{digits}}")
+    return f"{margin}{number}  {_mark(text, terms, style)}".rstrip()
 
 
-def _cut(text: str, style: Style, digits: int) -> str:
+def _cut(text: str, terms: Sequence[str], style: Style, digits: int) -> str:
+    """As much of a line as there is room for, from where it first matches if that would be cut off."""
     limit = min(MAX_COLUMNS, style.width - digits - 4) if style.width else MAX_COLUMNS
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    if len(text) <= limit:
+        return text
+    matched = next(iter(matched_spans(text, terms)), (0, 0))
+    if matched[1] < limit:
+        return text[: limit - 1] + "…"
+    start = min(matched[0] - limit // 3, len(text) - limit + 1)
+    piece = text[start : start + limit - 1]
+    return "…" + piece if start + len(piece) == len(text) else f"…{piece[:-1]}…"
 
 
 def _mark(text: str, terms: Sequence[str], style: Style) -> str:
@@ -90,9 +103,46 @@ def describe_view(view: "ViewState", milliseconds: float) -> str:
     return f"{visible(shown)}, {state}, {milliseconds:.0f} ms"
 
 
-def hit_json(hit: "Hit", lines: Sequence[str]) -> dict[str, Any]:
-    """A hit as plain values."""
+def format_explanation(told: "Explanation", hit: "Hit", style: Style) -> list[str]:
+    """Why a hit has its score, in aligned columns: value, weight and contribution of what counts."""
+    rows = [
+        (part.name, f"{part.value:.3f} x ", f"{part.weight:.3f} = ", f"{part.contribution:+.3f}")
+        for part in told.parts
+        if part.contribution
+    ]
+    rows += [("bias", "", "", f"{told.bias:+.3f}"), ("sum", "", "", f"{told.total:+.3f}")]
+    first, *widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    columns = ["  ".join(["", name.ljust(first), "".join(map(str.rjust, numbers, widths))]) for name, *numbers in rows]
+    found = f"  found by meaning {hit.scores['semantic']:.3f}, by words {hit.scores['lexical']:.3f}"
+    score = f"  score {told.ranked:.3f}"
+    if told.kept < _WHOLE:
+        score += f", x {told.kept:.3f} as a further chunk of its file = {hit.score:.3f}"
+    return [style.paint("dim", line) for line in (found, *columns, score)]
+
+
+def explanation_json(told: "Explanation") -> dict[str, Any]:
+    """Why a hit has its score, as plain values."""
+    features = [
+        {
+            "name": part.name,
+            "value": round(part.value, 6),
+            "weight": part.weight,
+            "contribution": round(part.contribution, 6),
+        }
+        for part in told.parts
+    ]
     return {
+        "features": features,
+        "bias": told.bias,
+        "sum": round(told.total, 6),
+        "ranked": round(told.ranked, 6),
+        "kept": round(told.kept, 6),
+    }
+
+
+def hit_json(hit: "Hit", lines: Sequence[str], told: "Explanation | None" = None) -> dict[str, Any]:
+    """A hit as plain values, with why it has its score where that was asked for."""
+    values = {
         "kind": "code",
         "path": json_path(hit.path),
         "start_line": hit.start_line,
@@ -105,14 +155,15 @@ def hit_json(hit: "Hit", lines: Sequence[str]) -> dict[str, Any]:
         "content": "\n".join(lines),
         "blob": hit.blob,
     }
+    return values if told is None else {**values, "explain": explanation_json(told)}
 
 
-def answer_json(made: "Answer") -> dict[str, Any]:
+def answer_json(made: "Answer", told: "Sequence[Explanation | None]") -> dict[str, Any]:
     """A whole answer as plain values."""
     view = made.view
     return {
         "query": made.request.text,
-        "results": [hit_json(hit, lines) for hit, lines in made.hits],
+        "results": [hit_json(hit, lines, why) for (hit, lines), why in zip(made.hits, told, strict=True)],
         "view": {"rev": view.rev, "commit": view.commit, "dirty": view.dirty, "stale": view.stale},
         "stats": {**made.stats, "files_missing": view.missing, "notes": made.notes},
     }

@@ -1,14 +1,27 @@
-"""The lines of a hit worth showing: from its first line on, then those that hold the question's words. Pure."""
+"""The lines of a hit worth reading: signature, first sentence of its doc, and those with the question's words. Pure.
+
+What it costs to read and what it must still tell are measured in `tests/bench/`.
+"""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gitmem.words import count_identifiers, decode, terms_of
+from gitmem.search.lead import find_lead, find_name, last_names, mark_comments, tells
+from gitmem.words import decode, terms_of
 
-HEAD_LINES: Final = 3
-SHOWN_LINES: Final = 10
-MAX_COLUMNS: Final = 200
+SHOWN_LINES: Final = 6
+"""Lines of a chunk shown at most."""
+
+LEAST_LINES: Final = 4
+"""Lines of a chunk shown at least: those that match best, and where none is left, the next ones of the body."""
+
+REPEATED: Final = 0.5
+"""What a word of the question is worth in a line, each time that a line shown already has it; a new word is worth 1."""
+
+LEAST_WORTH: Final = 1.0
+"""Beyond the least, a line worth less is not shown: one new word, or two that were seen once."""
 
 _WORD = re.compile(r"\w+")
 
@@ -26,41 +39,94 @@ def lines_of(data: bytes, start_line: int, end_line: int) -> list[str]:
     return [decode(line).removesuffix("\r") for line in lines]
 
 
-def make_snippet(lines: Sequence[str], first: int, terms: Sequence[str], shown: int = SHOWN_LINES) -> list[SnippetLine]:
-    """Pick at most `shown` of a chunk's lines: its head and the lines with the most of the terms, in order.
+def number_lines(lines: Sequence[str], first: int) -> list[SnippetLine]:
+    """All lines with their numbers."""
+    return [SnippetLine(first + place, line) for place, line in enumerate(lines)]
 
-    `first` is the number of the first line. Gaps of more than a line are marked, smaller ones filled.
+
+def make_snippet(
+    lines: Sequence[str], first: int, terms: Sequence[str], symbol: str = "", shown: int = SHOWN_LINES
+) -> list[SnippetLine]:
+    """Pick at most `shown` of a chunk's lines, in order; `first` is the number of the first.
+
+    Lines that tell nothing, like lone braces, are never picked, and only gaps that leave out others are marked.
     """
-    if len(lines) <= shown:
-        return [SnippetLine(first + place, line) for place, line in enumerate(lines)]
-    wanted = set(range(HEAD_LINES))
-    weights = [(_weight(line, frozenset(terms)), -place) for place, line in enumerate(lines)]
-    for weight, place in sorted(weights, reverse=True):
-        if len(wanted) >= shown or not weight:
+    telling = [place for place, line in enumerate(lines) if tells(line)]
+    if len(telling) <= shown:
+        return _with_gaps(telling, telling, lines, first)
+    lead = find_lead(lines, symbol)
+    wanted = [*lead.signature, *lead.doc][:shown]
+    wanted += _matching(lines, symbol, frozenset(terms), wanted, shown - len(wanted))
+    behind = max([*lead.signature, *lead.doc], default=-1)
+    after = [place for place in telling if place > behind and place not in wanted]
+    wanted += after[: max(0, min(LEAST_LINES, shown) - len(wanted))]
+    return _with_gaps(sorted(wanted), telling, lines, first)
+
+
+def _matching(lines: Sequence[str], symbol: str, asked: frozenset[str], shown: Sequence[int], room: int) -> list[int]:
+    """Places of the lines that say most about the question beyond those shown, each chosen in view of those before.
+
+    A line that defines a further name of the chunk is worth as much as a new word.
+    """
+    held = _terms_held(lines, asked)
+    defining = _defining(lines, symbol)
+    seen = Counter(term for place in shown for term in held.get(place, ()))
+    left = (held.keys() | defining) - set(shown)
+    chosen: list[int] = []
+
+    def worth(place: int) -> tuple[float, int]:
+        return sum(REPEATED ** seen[term] for term in held.get(place, ())) + (place in defining), -place
+
+    while left and len(chosen) < room:
+        best = max(left, key=worth)
+        if worth(best)[0] < LEAST_WORTH and len(shown) + len(chosen) >= LEAST_LINES:
             break
-        wanted.add(-place)
-    for place in range(len(lines)):
-        if len(wanted) >= shown:
-            break
-        wanted.add(place)
-    wanted |= {place + 1 for place in wanted if place + 2 in wanted}
-    return _with_gaps(sorted(wanted), lines, first)
+        left.remove(best)
+        chosen.append(best)
+        seen.update(held.get(best, ()))
+    return chosen
 
 
-def _weight(line: str, terms: frozenset[str]) -> int:
-    held = {term for identifier in count_identifiers(line).identifiers for term in terms_of(identifier)}
-    return len(held & terms)
+def _terms_held(lines: Sequence[str], asked: frozenset[str]) -> Mapping[int, frozenset[str]]:
+    """The terms of the question in each line that has any."""
+    telling = {word: terms for word in set(_WORD.findall("\n".join(lines))) if (terms := _shared(word, asked))}
+    held = {}
+    for place, line in enumerate(lines):
+        found = [telling[word] for word in _WORD.findall(line) if word in telling]
+        if found:
+            held[place] = frozenset().union(*found)
+    return held
 
 
-def _with_gaps(places: Sequence[int], lines: Sequence[str], first: int) -> list[SnippetLine]:
+def _shared(word: str, asked: frozenset[str]) -> frozenset[str]:
+    """The terms of the question that a word has. Most have none, and need not be split and stemmed to see that: a stem
+    keeps the letters of its word, but for the last one."""
+    letters = word.replace("_", "").lower()
+    return asked.intersection(terms_of(word)) if any((term[:-1] or term) in letters for term in asked) else frozenset()
+
+
+def _defining(lines: Sequence[str], symbol: str) -> frozenset[int]:
+    """Places where the names of a merged chunk are defined, but for the first, which leads."""
+    names = last_names(symbol)[1:]
+    if not names:
+        return frozenset()
+    comment = mark_comments(lines)
+    return frozenset(place for name in names if (place := find_name(lines, comment, name)) is not None)
+
+
+def _with_gaps(places: Sequence[int], telling: Sequence[int], lines: Sequence[str], first: int) -> list[SnippetLine]:
+    """Lines with their numbers, and a mark wherever lines that tell something are left out."""
     shown: list[SnippetLine] = []
-    before = -1
+    left_out = sorted({*telling} - {*places})
+    passed = 0
     for place in places:
-        if place > before + 1:
+        skipped = passed
+        while passed < len(left_out) and left_out[passed] < place:
+            passed += 1
+        if passed > skipped:
             shown.append(SnippetLine(0, ""))
         shown.append(SnippetLine(first + place, lines[place]))
-        before = place
-    if before < len(lines) - 1:
+    if passed < len(left_out):
         shown.append(SnippetLine(0, ""))
     return shown
 

@@ -112,9 +112,21 @@ def test_full_shows_every_line(cli: Cli, own: Repo) -> None:
     own.commit({"long.py": f"def long_procedure():\n{body}\n"})
     short = cli("query", "-n", "1", "long_procedure", cwd=own.path).out
     full = cli("query", "-n", "1", "--full", "long_procedure", cwd=own.path).out
-    assert "⋮" in short
+    assert "\n...\n" in short
     assert all(f"step_{number}()" in full for number in range(20))
-    assert "⋮" not in full
+    assert "\n...\n" not in full
+
+
+@pytest.mark.parametrize("at", [0, 400, 798])
+def test_a_long_line_is_cut_around_what_matches(cli: Cli, own: Repo, at: int) -> None:
+    words = ["filler"] * 800
+    words[at] = "xylophone"
+    own.commit({"long.py": f"text = '{' '.join(words)}'\n"})
+    made = cli("query", "--mode", "lexical", "-n", "1", "xylophone", cwd=own.path).out
+    line = made.splitlines()[1]
+    assert "xylophone" in line
+    assert len(line) <= 3 + 200
+    assert ("…" in line[:5], line.endswith("…")) == (at > 0, at < 798)
 
 
 def test_colour_comes_only_when_asked_for_or_on_a_terminal(

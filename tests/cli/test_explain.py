@@ -1,0 +1,74 @@
+"""`gitmem query --explain`: the parts of a score add up to it."""
+
+import json
+import math
+
+import pytest
+
+from gitmem.search.rank import BIAS, WEIGHTS
+from gitmem.search.select import REPEAT_DECAY
+from tests.cli.test_startup import imported
+from tests.gitrepo import Repo
+from tests.sample import SIGN, Cli, Json, assert_error
+
+
+def explained(cli: Cli, repo: Repo, *args: str) -> list[Json]:
+    made = cli("query", "--json", "--explain", *args, cwd=repo.path)
+    assert made.code == 0, made.err
+    results: list[Json] = json.loads(made.out)["results"]
+    return results
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical"])
+def test_contributions_add_up_to_the_score(cli: Cli, indexed: Repo, mode: str) -> None:
+    for hit in explained(cli, indexed, "--mode", mode, "cookie"):
+        told = hit["explain"]
+        for part in told["features"]:
+            assert part["weight"] == WEIGHTS[part["name"]]
+            assert part["contribution"] == pytest.approx(part["value"] * part["weight"], abs=1e-5)
+        total = told["bias"] + sum(part["contribution"] for part in told["features"])
+        assert told["bias"] == BIAS
+        assert told["sum"] == pytest.approx(total, abs=1e-4)
+        assert hit["score"] == pytest.approx(told["kept"] / (1 + math.exp(-total)), abs=1e-4)
+
+
+def test_the_largest_contribution_comes_first(cli: Cli, indexed: Repo) -> None:
+    for hit in explained(cli, indexed, SIGN):
+        sizes = [abs(part["contribution"]) for part in hit["explain"]["features"]]
+        assert sizes == sorted(sizes, reverse=True)
+
+
+def test_a_further_chunk_of_a_file_says_what_it_lost(cli: Cli, indexed: Repo) -> None:
+    hits = explained(cli, indexed, "cookie")
+    paths = [hit["path"] for hit in hits]
+    kept = [hit["explain"]["kept"] for hit in hits]
+    before = [paths[:place].count(path) for place, path in enumerate(paths)]
+    assert max(before) > 0
+    assert kept == pytest.approx([REPEAT_DECAY**count for count in before], abs=1e-3)
+    shown = cli("query", "--explain", "cookie", cwd=indexed.path).out
+    assert shown.count("as a further chunk of its file") == sum(count > 0 for count in before)
+
+
+def test_the_explanation_stands_below_its_hit_in_aligned_columns(cli: Cli, indexed: Repo) -> None:
+    hit = explained(cli, indexed, "-n", "1", SIGN)[0]
+    lines = cli("query", "-n", "1", "--explain", SIGN, cwd=indexed.path).out.splitlines()
+    at = next(place for place, line in enumerate(lines) if line.startswith("  found by meaning "))
+    rows = lines[at + 1 : -2]
+    counting = [part for part in hit["explain"]["features"] if part["contribution"]]
+    assert [row.split()[0] for row in rows] == [*(part["name"] for part in counting), "bias", "sum"]
+    assert len({len(row) for row in rows}) == 1
+    assert [float(row.split()[-1]) for row in rows[:-2]] == pytest.approx(
+        [part["contribution"] for part in counting], abs=1e-3
+    )
+    assert lines[-2] == f"  score {hit['score']:.3f}"
+
+
+def test_without_the_flag_nothing_is_explained_or_imported_for_it(cli: Cli, indexed: Repo) -> None:
+    assert "explain" not in json.loads(cli("query", "--json", SIGN, cwd=indexed.path).out)["results"][0]
+    assert "found by meaning" not in cli("query", SIGN, cwd=indexed.path).out
+    assert "gitmem.search.explain" not in imported(indexed.path, "query", SIGN)
+    assert "gitmem.search.explain" in imported(indexed.path, "query", "--explain", SIGN)
+
+
+def test_paths_alone_cannot_be_explained(cli: Cli, indexed: Repo) -> None:
+    assert_error(cli("query", "-l", "--explain", SIGN, cwd=indexed.path), 2, "exclude each other")

@@ -1,0 +1,173 @@
+"""What is shown of a chunk: its signature, what it is for, and the lines that answer; with their numbers."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.search.lead import tells
+from gitmem.search.query import parse_query
+from gitmem.search.snippet import LEAST_LINES, SHOWN_LINES, SnippetLine, make_snippet
+from gitmem.words import count_identifiers, terms_of
+
+ROUTE = '''@contextmanager
+@deprecated
+def open_session(
+    self, request: Request
+) -> Iterator[Session]:
+    """Open the session of a request. A second sentence.
+
+    And a paragraph that goes on about it.
+    """
+    if self.closed:
+        raise Closed()
+
+    store = self.find_store(request)
+    token = read_token(request)
+
+    if token is None:
+        yield self.make_empty(store)
+    else:
+        yield store.load(verify_signature(token))
+    store.flush()'''
+
+FILLER = [f"    step_{number}()" for number in range(20)]
+
+
+def shown(text: str, question: str, symbol: str = "", first: int = 1, **options: int) -> list[str]:
+    """A snippet as `number text`, gaps as `...`."""
+    made = make_snippet(text.split("\n"), first, parse_query(question).terms, symbol, **options)
+    return [f"{line.number} {line.text.strip()}" if line.number else "..." for line in made]
+
+
+def test_a_snippet_has_signature_first_sentence_and_what_matches() -> None:
+    assert shown(ROUTE, "where is the signature verified", "App.open_session", first=40) == [
+        "...",
+        "42 def open_session(",
+        "43 self, request: Request",
+        "44 ) -> Iterator[Session]:",
+        '45 """Open the session of a request. A second sentence.',
+        "...",
+        "58 yield store.load(verify_signature(token))",
+        "...",
+    ]
+
+
+def test_a_short_chunk_is_shown_whole_but_for_lines_that_say_nothing() -> None:
+    code = "int size(list *l)\n{\n\n    return l->count;\n}"
+    assert shown(code, "anything", "size") == ["1 int size(list *l)", "4 return l->count;"]
+
+
+@pytest.mark.parametrize(
+    ("head", "symbol", "told"),
+    [
+        ("/**\n * Formats a number. Then more.\n *\n * @param n it\n */\npublic String format(int n) {", "F.format",
+         ["2 * Formats a number. Then more.", "6 public String format(int n) {"]),
+        ("/// <summary>\n/// Formats a number.\n/// </summary>\n[Obsolete]\npublic string Format(int n)", "F.Format",
+         ["2 /// Formats a number.", "5 public string Format(int n)"]),
+        ("// format turns a number\n// into text. It is slow.\n// Do not use it.\nfunc format(n int) string {",
+         "format",
+         ["1 // format turns a number", "2 // into text. It is slow.", "4 func format(n int) string {"]),
+        ('@doc """\nFormats a number.\n\n## Examples\n"""\ndef format(n) do', "N.format",
+         ["2 Formats a number.", "6 def format(n) do"]),
+        ("{-| Formats\na number -}\nformat :: Int -> Text", "format",
+         ["1 {-| Formats", "2 a number -}", "3 format :: Int -> Text"]),
+        ("# Formats a number.\n#\n# @param n [Integer]\ndef format(n)", "N.format",
+         ["1 # Formats a number.", "4 def format(n)"]),
+        ("/* Formats. */\n#define FORMAT(n) text_of(n)", "FORMAT",
+         ["1 /* Formats. */", "2 #define FORMAT(n) text_of(n)"]),
+        ("#[inline]\n/// Formats a number.\npub fn format(n: u8) -> String {", "format",
+         ["2 /// Formats a number.", "3 pub fn format(n: u8) -> String {"]),
+        ("## Format\n\nNumbers are formatted.", "Guide > Format", ["1 ## Format"]),
+        ("operator fun plus(n: Int) =", "N.plus", ["1 operator fun plus(n: Int) ="]),
+        ("(<+>) :: Doc -> Doc -> Doc", "<+>", ["1 (<+>) :: Doc -> Doc -> Doc"]),
+    ],
+)  # fmt: skip
+def test_signature_and_doc_are_found_in_many_languages(head: str, symbol: str, told: list[str]) -> None:
+    made = shown("\n".join([head, *FILLER]), "xylophone", symbol)
+    assert [line for line in made if line != "..."][: len(told)] == told
+
+
+def test_the_signature_is_not_the_comment_that_names_it() -> None:
+    code = "\n".join(["// drain empties the queue", "// and closes it", "", "func (q *Queue) drain() {", *FILLER])
+    assert "4 func (q *Queue) drain() {" in shown(code, "xylophone", "Queue.drain")
+
+
+def test_every_name_of_a_merged_chunk_is_shown() -> None:
+    code = "\n".join(line for name in ("first", "second", "third") for line in (f"def {name}(): ", *FILLER[:3]))
+    made = shown(code, "xylophone", "Box.first, second, third")
+    assert [line for line in made if "def " in line] == ["1 def first():", "5 def second():", "9 def third():"]
+
+
+def test_beyond_the_least_a_line_that_only_repeats_what_is_shown_is_left_out() -> None:
+    repeats = [f"    cookie = cookie_{number}" for number in range(9)]
+    code = "\n".join(["def sign_cookie(value):", *FILLER, *repeats, "    bake(key(value))", "    return key"])
+    assert shown(code, "how is the cookie signed with a key", "sign_cookie") == [
+        "1 def sign_cookie(value):",
+        "...",
+        "22 cookie = cookie_0",
+        "...",
+        "31 bake(key(value))",
+        "32 return key",
+    ]
+
+
+def test_where_nothing_matches_the_first_lines_of_the_body_are_shown() -> None:
+    made = shown("\n".join(["def run():", *FILLER]), "xylophone", "run")
+    assert made == ["1 def run():", "2 step_0()", "3 step_1()", "4 step_2()", "..."]
+    assert len(made) - 1 == LEAST_LINES
+
+
+line = st.text(st.sampled_from(" \t{}()<>/*#\"'-@:.,_abcXyz1é"), max_size=20)
+
+
+@given(
+    st.lists(line, max_size=40),
+    st.integers(1, 999),
+    st.lists(st.sampled_from(["abc", "xyz", "a", "z1", "é"]), max_size=3),
+    st.text("abX. >,", max_size=8),
+    st.integers(1, 9),
+)
+def test_a_snippet_is_lines_of_the_chunk_in_order(
+    lines: list[str], first: int, terms: list[str], symbol: str, most: int
+) -> None:
+    made = make_snippet(lines, first, terms, symbol, most)
+    told = [entry for entry in made if entry.number]
+    assert all(entry.text == lines[entry.number - first] for entry in told)
+    assert [entry.number for entry in told] == sorted({entry.number for entry in told})
+    assert len(told) <= most
+    assert bool(told) == any(map(tells, lines))
+    left_out = {first + place for place, text in enumerate(lines) if tells(text)} - {entry.number for entry in told}
+    assert _marked(made, first, len(lines)) == _between(told, left_out, first, len(lines))
+
+
+def _between(told: list[SnippetLine], left_out: set[int], first: int, count: int) -> list[tuple[int, int]]:
+    """The gaps between shown lines that leave something out, as the numbers around them."""
+    ends = [first - 1, *(entry.number for entry in told), first + count]
+    return [(low, high) for low, high in pairwise(ends) if any(low < number < high for number in left_out)]
+
+
+def _marked(made: list[SnippetLine], first: int, count: int) -> list[tuple[int, int]]:
+    numbers = [first - 1, *(entry.number for entry in made), first + count]
+    return [(numbers[at - 1], numbers[at + 1]) for at in range(1, len(numbers) - 1) if not numbers[at]]
+
+
+words = st.sampled_from(
+    "cookies getUser parse_queries signing tried HTTPServer planned boxes closed retry_after".split()
+)
+
+
+@given(
+    st.lists(st.lists(words, min_size=1, max_size=4), min_size=SHOWN_LINES + 1, max_size=30),
+    st.lists(words, max_size=4),
+)
+def test_a_word_asked_for_is_shown_if_the_chunk_has_it(chunk: list[list[str]], asked: list[str]) -> None:
+    lines = [" ".join(words) for words in chunk]
+    terms = {term for word in asked for term in terms_of(word)}
+    made = make_snippet(lines, 1, sorted(terms))
+    assert _terms_in("\n".join(entry.text for entry in made)) & terms == _terms_in("\n".join(lines)) & terms
+
+
+def _terms_in(text: str) -> set[str]:
+    return {term for word in count_identifiers(text).identifiers for term in terms_of(word)}
