@@ -36,7 +36,7 @@ def test_the_wheel_holds_model_and_hooks_and_no_tests(wheel: Path) -> None:
     assert {f"gitmem/_bundled/models/{name}" for name in ("model.onnx", "tokenizer.json", "card.json")} <= names
     assert "gitmem/_bundled/hooks/post-commit" in names
     assert "gitmem/py.typed" in names
-    assert not any(name.startswith(("tests/", "models/")) for name in names)
+    assert not any(name.startswith(("tests/", "models/")) or "recipe" in name for name in names)
 
 
 def test_an_installed_wheel_answers_with_the_network_blocked(wheel: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ _OBJC: Final = re.compile(rb"^[ \t]*(?:@interface|@protocol|@implementation|#imp
 
 def chunk_blob(data: bytes, language: str, limits: ChunkLimits = DEFAULT_LIMITS) -> ChunkedBlob:
     """Cut a blob into chunks that together hold every line with ink. An empty language is taken from the content."""
-    language = _settled(data, language)
+    language = settled_language(data, language)
     if not data.strip():
         return ChunkedBlob(language, [], parsed=False, note="empty")
     lines = Lines(data)
@@ -32,7 +32,8 @@ def chunk_blob(data: bytes, language: str, limits: ChunkLimits = DEFAULT_LIMITS)
     return ChunkedBlob(language, _capped(data, chunks, lines, limits), parsed, note)
 
 
-def _settled(data: bytes, language: str) -> str:
+def settled_language(data: bytes, language: str) -> str:
+    """The language that a file name told, made exact by the content: C, C++ and Objective-C share endings."""
     if not language:
         return language_from_head(data[:2048])
     if language != "c":
