@@ -1,11 +1,15 @@
 """gitmem called from Python, for what would be lost in the start of a process. The only module here that imports it."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.actions.query import Request, answer, open_searcher
+from gitmem.cli.results import format_hit
+from gitmem.cli.style import Style
 from gitmem.git.revisions import resolve
+from gitmem.words import count_identifiers, terms_of
 from gitmem.workspace import open_workspace, require_index
 from tests.bench.scoring import Place
 
@@ -19,6 +23,39 @@ def open_answers(repository: Path) -> Callable[[str], list[Place]]:
         return [Place(hit.path, hit.start_line, hit.end_line) for hit, _ in made.hits]
 
     return ask
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A result as an agent gets it: whole and as printed, with the words of the question that either has."""
+
+    place: Place
+    chunk: str
+    printed: str
+    words: frozenset[str]
+    words_printed: frozenset[str]
+
+
+def open_shown(repository: Path, limit: int) -> Callable[[str], list[Shown]]:
+    """A function that answers a question with so many results as they are shown."""
+    workspace = open_workspace(repository, os.environ)
+
+    def ask(text: str) -> list[Shown]:
+        made = answer(workspace, Request(text=text, limit=limit, refresh=False))
+        shown = []
+        for hit, lines in made.hits:
+            heading, *code = format_hit(hit, lines, made.terms, Style(coloured=False))
+            words, kept = (_terms(part).intersection(made.terms) for part in (lines, code))
+            place = Place(hit.path, hit.start_line, hit.end_line)
+            shown.append(Shown(place, "\n".join(lines), "\n".join([heading, *code]), words, kept & words))
+        return shown
+
+    return ask
+
+
+def _terms(lines: Sequence[str]) -> frozenset[str]:
+    identifiers = count_identifiers("\n".join(lines)).identifiers
+    return frozenset(term for identifier in identifiers for term in terms_of(identifier))
 
 
 def open_search(repository: Path, *, graph: bool = False) -> Callable[[str], object]:

@@ -42,11 +42,16 @@ class Asked:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the questions, the repositories, and where the ranked results go."""
+    add_set_options(parser)
+    parser.add_argument("--processes", action="store_true", help="ask through the command line, a process a question")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="write the ranked results as JSON")
+
+
+def add_set_options(parser: argparse.ArgumentParser) -> None:
+    """Add the questions and the repositories."""
     parser.add_argument("--questions", type=Path, required=True, help="folder with repos.json and queries/")
     parser.add_argument("--trees", type=Path, required=True, help="folder with a repository per name")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="only these repositories")
-    parser.add_argument("--processes", action="store_true", help="ask through the command line, a process a question")
-    parser.add_argument("--results", type=Path, metavar="FILE", help="write the ranked results as JSON")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
@@ -55,9 +60,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     asked: list[Asked] = []
     with work_folder(options) as work:
         for name in read_names(options.questions, options.only):
-            if not (options.trees / name).is_dir():
-                raise SubjectError(f"there is no repository `{name}` in {options.trees}")
-            subject = clone_subject(options.trees / name, work)
+            subject = clone_subject(find_tree(options.trees, name), work)
             run(gitmem.index(subject.path))
             ask = open_processes(gitmem, subject.path) if options.processes else open_answers(subject.path)
             asked += [ask_one(question, ask) for question in read_questions(options.questions, name)]
@@ -70,6 +73,13 @@ def read_names(folder: Path, only: list[str]) -> list[str]:
     """The repositories of the set, or those asked for."""
     names = [str(entry["name"]) for entry in json.loads((folder / "repos.json").read_text(encoding="utf-8"))]
     return [name for name in names if not only or name in only]
+
+
+def find_tree(trees: Path, name: str) -> Path:
+    """The repository of a name. Raises SubjectError."""
+    if not (trees / name).is_dir():
+        raise SubjectError(f"there is no repository `{name}` in {trees}")
+    return trees / name
 
 
 def read_questions(folder: Path, name: str) -> list[Question]:
