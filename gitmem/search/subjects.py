@@ -26,13 +26,14 @@ _TYPE: Final = re.compile(
 )
 
 _BEGINNINGS: Final = (
-    r"merge[ds]?|revert(?:s|ed)?|reapply|backport(?:s|ed)?|cherry[- ]pick(?:s|ed)?|sync(?:s|ed)? with|wip|batch",
-    r"fixup!|squash!|amend!|initial commit|(?:start|begin)(?:ning)? (?:of |with )?(?:version|development)",
-    r"release[ds]?|(?:this is )?version|v?\d+\.\d\S*|bump(?:s|ed)?|placeholder",
+    r"merge[ds]? (?:in |from )?(?:remote|branch|tag|pull|pr|commit|upstream|master|main|\S+ into)|merged in",
+    r"revert(?:s|ed)?|reapply|backport(?:s|ed)?|cherry[- ]pick(?:s|ed)?|sync(?:s|ed)? with|wip|fixup!|squash!|amend!",
+    r"initial commit|(?:start|begin)(?:ning)? (?:of |with )?(?:version|development)|bump(?:s|ed)?",
+    r"(?:this is )?(?:released? |release of )?(?:version )?v?\d+\.\d\S*",
     r"prepar(?:e|es|ing|ation) (?:for |of )?(?:the )?(?:next |new )?(?:development |dev )?(?:release|version)",
     r"(?:update|upgrade)s? (?:the )?(?:\w+ )?(?:changelog|copyright|dependency|dependencies|requirements|readme)",
 )
-_ANYWHERE: Final = r"typos?|misspellings?|whitespace|changelog|copyright|merge (?:branch|pull request)|to v?\d+\.\d\S*"
+_ANYWHERE: Final = r"typos?|misspellings?|changelog|copyright|to v?\d+\.\d\S*"
 _WITHOUT_NEED: Final = re.compile(rf"(?:{'|'.join(_BEGINNINGS)})(?!\w)|.*\b(?:{_ANYWHERE})(?!\w)", re.IGNORECASE)
 
 _NOISE: Final = re.compile(

@@ -1,0 +1,46 @@
+"""A repository whose history asks questions: each commit changes the one function that its subject speaks of."""
+
+from pathlib import Path
+from typing import Final
+
+from tests.gitrepo import Repo
+
+_THINGS: Final = "anchor basket cipher dragon engine falcon garden harbor island jungle kettle lantern".split()
+_WORKS: Final = "rotates merges paints counts".split()
+
+WORDS: Final = [(work, thing) for thing in _THINGS for work in _WORKS]
+"""What each function does with what: 48 functions, 4 a file."""
+
+
+def function(work: str, thing: str, step: int) -> str:
+    """A function of four lines; `step` stands on its last line."""
+    head = f'def {work}_{thing}(value):\n    """The {work} of every {thing}."""\n'
+    return f"{head}    held = value\n    return held + {step}\n"
+
+
+def file_of(thing: str, steps: dict[tuple[str, str], int]) -> str:
+    """The 4 functions of a file."""
+    return "\n\n".join(function(work, thing, steps[work, thing]) for work in _WORKS)
+
+
+def make_history(path: Path, commits: int = len(WORDS), *options: str) -> Repo:
+    """A repository with a first commit and so many that change a function each, in one go of `git fast-import`."""
+    repo = Repo.init(path, *options)
+    steps = dict.fromkeys(WORDS, 0)
+    stream = [_commit(1, "Begin", {f"src/{thing}.py": file_of(thing, steps) for thing in _THINGS})]
+    for number, (work, thing) in enumerate(WORDS[:commits], 2):
+        steps[work, thing] = number
+        subject = f"fix: {thing} which a late visitor {work} in hurry (#{number})"
+        stream.append(_commit(number, subject, {f"src/{thing}.py": file_of(thing, steps)}))
+    repo.git("fast-import", "--quiet", stdin="".join(stream).encode())
+    if "--bare" not in options:
+        repo.git("reset", "--quiet", "--hard")
+    return repo
+
+
+def _commit(number: int, subject: str, files: dict[str, str]) -> str:
+    held = "".join(f"M 644 inline {name}\ndata {len(text)}\n{text}\n" for name, text in files.items())
+    return (
+        f"commit refs/heads/main\ncommitter A Person <person@example.invalid> {1_700_000_000 + number} +0000\n"
+        f"data {len(subject)}\n{subject}\n{held}"
+    )
