@@ -23,11 +23,11 @@ from gitmem.workspace import Workspace
 @click.option("--reset", is_flag=True, help="Go back to the default weights; nothing is asked.")
 @click.option("--commits", type=click.IntRange(1, 10_000), metavar="N", default=200, show_default=True,
               help="Ask what at most N commits ask.")  # fmt: skip
-@click.option("--budget", type=click.FloatRange(0, 86_400), metavar="SECONDS", default=60, show_default=True,
+@click.option("--budget", type=click.IntRange(0, 86_400), metavar="SECONDS", default=60, show_default=True,
               help="Ask nothing more after this time.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
-def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: float, as_json: bool) -> int:
+def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: int, as_json: bool) -> int:
     """Measure the answers on this repository's own history, and tune to it.
 
     The subject of a commit is a question, the code that it changed the answer; each question is asked of the tree

@@ -1,0 +1,345 @@
+"""A repository asks its own history, and what it finds out changes nothing but the weights."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gitmem.actions.collect import collect
+from gitmem.actions.evaluate import NO_TIME, Evaluation, evaluate, require_weights, tune
+from gitmem.actions.questions import NO_CODE, SAYS_TOO_LITTLE, TOO_WIDE, draft_questions, find_targets
+from gitmem.actions.status import read_status
+from gitmem.actions.tuning import DEFAULT, FITTED, OUTDATED, UNREADABLE, read_tuning, reset_weights
+from gitmem.actions.verify import verify
+from gitmem.errors import Busy, NoIndex, TooLittleHistory, UsageError
+from gitmem.fsio import writer_lock
+from gitmem.indexing.views import peek_view
+from gitmem.search.engine import FUSION_WEIGHTS
+from gitmem.search.metrics import Quality
+from gitmem.store.tuning import Tuning, find_tuning, write_tuning
+from tests.gitrepo import ISOLATION, Repo
+from tests.history import WORDS, make_history
+from tests.indexes import InlinePool, ask, fake_model, files_in, found, index, snapshot_of, workspace_of
+from tests.sample import damage
+from tests.search.trials import told_by_meaning, told_by_words
+
+__all__ = ["fake_model"]
+
+QUESTION = "anchor which visitors rotates"
+
+
+@pytest.fixture(scope="session")
+def _history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A repository with a history, made once."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in ISOLATION.items():
+            patch.setenv(name, value)
+        yield make_history(tmp_path_factory.mktemp("history") / "repo").path
+
+
+@pytest.fixture
+def repo(_history: Path, tmp_path: Path, fake_model: type[InlinePool]) -> Repo:
+    """A copy of it, indexed with the fake model."""
+    shutil.copytree(_history, tmp_path / "repo")
+    made = Repo(tmp_path / "repo")
+    index(made)
+    return made
+
+
+def asked(repo: Repo) -> Evaluation:
+    """Ask all that the history asks, without hurry."""
+    return evaluate(workspace_of(repo), commits=200, budget=600)
+
+
+def held_by(repo: Repo) -> dict[str, bytes]:
+    """Every file of an index but locks."""
+    root = repo.path / ".gitmem"
+    return {str(file.relative_to(root)): file.read_bytes() for file in sorted(root.rglob("*"))
+            if file.is_file() and "lock" not in file.name}  # fmt: skip
+
+
+def judged(to_fit: int, held_out: int, repo: Repo, *, by_words: bool) -> Evaluation:
+    """An evaluation whose questions are told by words or by meaning."""
+    made = asked(repo)
+    trials = told_by_words if by_words else told_by_meaning
+    made.to_fit.trials, made.held_out.trials = trials(to_fit), trials(held_out)
+    return made
+
+
+def test_each_commit_asks_for_the_function_it_changed(repo: Repo) -> None:
+    made = asked(repo)
+    assert (made.commits, made.questions) == (len(WORDS), len(WORDS))
+    assert not made.left_out
+    assert len(made.held_out.trials) == sum(int(oid[7], 16) % 2 for oid in _commits(repo))
+    assert set(made.quality) == {"hybrid", "semantic", "lexical"}
+    assert made.quality["lexical"].ndcg > 0.9
+    assert all(len(values) == len(made.held_out.trials) for values in made.held_out.quality.values())
+    assert made.weights == FUSION_WEIGHTS
+
+
+def _commits(repo: Repo) -> list[str]:
+    return repo.git("rev-list", "HEAD").split()[:-1]
+
+
+def test_the_same_repository_gives_the_same_figures(repo: Repo) -> None:
+    first, second = (asked(repo) for _ in range(2))
+    assert first.held_out.quality == second.held_out.quality
+    assert first.to_fit.quality == second.to_fit.quality
+
+
+def test_a_later_commit_leaves_the_others_in_their_halves(repo: Repo) -> None:
+    before = {one.commit: one.held_out for one in draft_questions(workspace_of(repo).location, 200).questions}
+    repo.commit({"src/anchor.py": "def late():\n    pass\n"}, "anchor loses everything it held")
+    after = {one.commit: one.held_out for one in draft_questions(workspace_of(repo).location, 200).questions}
+    assert len(after) == len(before) + 1
+    assert before.items() <= after.items()
+
+
+def test_the_index_is_left_as_it_was(repo: Repo) -> None:
+    before = held_by(repo)
+    asked(repo)
+    assert held_by(repo) == before
+    assert not workspace_of(repo).paths.scratch.exists()
+
+
+def test_blobs_that_are_indexed_already_are_not_embedded_again(repo: Repo, fake_model: type[InlinePool]) -> None:
+    blobs = set(repo.git("rev-list", "--objects", "--filter=object:type=blob", "HEAD", "--no-object-names").split())
+    fake_model.digested = 0
+    asked(repo)
+    there = {repo.oid(f"HEAD:{path}") for path in repo.git("ls-files").split()}
+    old = {oid for oid in blobs if repo.git("cat-file", "-t", oid) == "blob"} - there
+    assert fake_model.digested == len(old)
+
+
+def test_a_question_is_asked_of_the_code_before_its_commit(repo: Repo) -> None:
+    work, thing = WORDS[0]
+    [question] = [one for one in draft_questions(workspace_of(repo).location, 200).questions
+                  if one.text == f"{thing} which a late visitor {work} in hurry"]  # fmt: skip
+    assert question.tree == repo.oid("main~48^{tree}")
+    assert [path for path, _ in question.changed] == [f"src/{thing}.py".encode()]
+    assert [[*span] for _, lines in question.changed for span in lines] == [[4, 1]]
+
+
+def targets(repo: Repo, before: str, after: str, name: str = "lib/thing.py") -> list[str]:
+    """Symbols of the chunks that a commit changed in a file."""
+    repo.commit({name: before})
+    repo.commit({name: after}, "anchor kettle lantern island")
+    index(repo, full=True)
+    workspace = workspace_of(repo)
+    question = draft_questions(workspace.location, 1).questions[0]
+    repo.git("checkout", "-q", "HEAD^")
+    index(repo)
+    snapshot, view = snapshot_of(repo), peek_view(workspace.location, workspace.paths, question.tree)
+    rows = find_targets(question, snapshot, view, snapshot.match(view))
+    return snapshot.symbols(np.asarray(rows))
+
+
+TWO = "def a():\n    return 1\n\n\ndef b():\n    return 2\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "symbols"),
+    [
+        (TWO, TWO.replace("2", "3"), ["b"]),
+        ("def a():\n    x = 1\n    return x\n", "def a():\n    x = 1\n    x += 1\n    return x\n", ["a"]),
+        ("def a():\n    return 1\n", TWO, []),
+        ("import os\n\n\ndef a():\n    return 1\n", "import os\nimport re\n\n\ndef a():\n    return 1\n", []),
+    ],
+)  # fmt: skip
+def test_targets_are_the_innermost_named_chunks_that_changed(
+    tmp_path: Path, fake_model: type[InlinePool], before: str, after: str, symbols: list[str]
+) -> None:
+    assert targets(Repo.init(tmp_path / "repo"), before, after) == symbols
+
+
+def test_of_a_large_class_the_changed_method_is_the_target_or_the_class_that_got_another(
+    tmp_path: Path, fake_model: type[InlinePool]
+) -> None:
+    body = "\n".join(f"        step_{number} = other_{number} + {number}" for number in range(60))
+    before = (
+        f"class Box:\n    def open(self):\n{body}\n        return 1\n\n    def close(self):\n{body}\n        return 2\n"
+    )
+    assert targets(Repo.init(tmp_path / "one"), before, before.replace("return 2", "return 3")) == ["Box.close"]
+    more = before.replace("    def close", "    def peek(self):\n        return 3\n\n    def close")
+    assert targets(Repo.init(tmp_path / "two"), before, more) == ["Box"]
+
+
+@pytest.mark.parametrize("name", ["tests/test_thing.py", "docs/thing.py", "vendor/thing.py", "notes.md"])
+def test_tests_documents_and_vendored_code_are_no_answers(
+    tmp_path: Path, fake_model: type[InlinePool], name: str
+) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({name: "def a():\n    return 1\n"})
+    repo.commit({name: "def a():\n    return 2\n"}, "anchor kettle lantern island")
+    made = draft_questions(workspace_of(repo).location, 10)
+    assert not made.questions
+    assert made.left_out == {NO_CODE: 1}
+
+
+def test_commits_that_ask_nothing_are_counted_by_reason(repo: Repo) -> None:
+    repo.commit({f"wide/{number}.py": "x = 1\n" for number in range(11)}, "anchor kettle lantern island")
+    repo.commit({"src/anchor.py": "x = 1\n"}, "fix")
+    made = draft_questions(workspace_of(repo).location, 200)
+    assert made.left_out == {TOO_WIDE: 1, SAYS_TOO_LITTLE: 1}
+    assert made.commits == len(WORDS) + 2
+
+
+def test_no_more_is_asked_once_time_is_over(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter(range(10_000))
+    monkeypatch.setattr("gitmem.actions.evaluate.time.monotonic", lambda: float(next(ticks)))
+    made = evaluate(workspace_of(repo), commits=200, budget=40.5)
+    assert made.questions == 40
+    assert made.left_out == {NO_TIME: len(WORDS) - 40}
+
+
+def test_too_little_time_is_told(repo: Repo) -> None:
+    with pytest.raises(TooLittleHistory, match=r"^0 usable commits") as caught:
+        evaluate(workspace_of(repo), commits=200, budget=0)
+    assert "--budget" in caught.value.hint
+    assert not workspace_of(repo).paths.scratch.exists()
+
+
+def test_a_short_or_empty_history_is_told(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+    empty = Repo.init(tmp_path / "empty")
+    short = make_history(tmp_path / "short", 10)
+    for made, told in ((empty, "0 usable commits"), (short, "10 usable commits")):
+        index(made)
+        with pytest.raises(TooLittleHistory, match=told) as caught:
+            asked(made)
+        assert "at least 15 of each" in caught.value.message
+
+
+def test_a_shallow_clone_is_told_to_get_the_rest(repo: Repo, tmp_path: Path) -> None:
+    repo.git("clone", "-q", "--depth", "5", f"file://{repo.path}", str(tmp_path / "shallow"))
+    shallow = Repo(tmp_path / "shallow")
+    index(shallow)
+    with pytest.raises(TooLittleHistory, match=r"^4 usable commits") as caught:
+        asked(shallow)
+    assert "git fetch --unshallow" in caught.value.hint
+
+
+def test_a_bare_repository_and_a_linked_working_tree_give_the_same_figures(repo: Repo, tmp_path: Path) -> None:
+    expected = asked(repo).quality
+    repo.git("clone", "-q", "--bare", str(repo.path), str(tmp_path / "bare"))
+    repo.git("worktree", "add", "-q", str(tmp_path / "linked"))
+    for path in (tmp_path / "bare", tmp_path / "linked"):
+        index(Repo(path))
+        assert asked(Repo(path)).quality == expected
+
+
+def test_without_an_index_nothing_is_measured(tmp_path: Path) -> None:
+    workspace = workspace_of(Repo.init(tmp_path / "repo"))
+    with pytest.raises(NoIndex):
+        evaluate(workspace, commits=200, budget=600)
+    with pytest.raises(NoIndex):
+        reset_weights(workspace)
+
+
+def test_one_evaluation_runs_at_a_time(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    with writer_lock(workspace.paths.scratch_lock, wait=False), pytest.raises(Busy):
+        asked(repo)
+
+
+def test_what_a_killed_evaluation_left_goes(repo: Repo) -> None:
+    paths = workspace_of(repo).paths
+    for sweep in (asked, lambda repo: collect(workspace_of(repo))):
+        (paths.scratch / "segments").mkdir(parents=True)
+        (paths.scratch / "segments" / "left").write_bytes(b"x")
+        sweep(repo)
+        assert not paths.scratch.exists()
+
+
+def test_collection_leaves_a_running_evaluation_alone(repo: Repo) -> None:
+    paths = workspace_of(repo).paths
+    (paths.scratch / "segments").mkdir(parents=True)
+    (paths.scratch / "segments" / "held").write_bytes(b"x")
+    with writer_lock(paths.scratch_lock, wait=False):
+        collect(workspace_of(repo))
+    assert (paths.scratch / "segments" / "held").exists()
+
+
+def test_an_index_of_another_model_is_not_taken_over(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = asked(repo).quality
+    monkeypatch.setattr("gitmem.indexing.scratch.current_fingerprint", lambda _: "another")
+    InlinePool.digested = 0
+    assert asked(repo).quality == expected
+
+
+def test_weights_that_are_better_are_used_from_then_on(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    before = found(ask(repo, QUESTION))
+    made = tune(workspace, judged(6, 4, repo, by_words=True))
+    assert made.is_better
+    assert read_tuning(workspace).state == FITTED
+    stored = find_tuning(workspace.paths.tuning)
+    assert stored is not None
+    assert (stored.semantic, stored.lexical, stored.questions) == (*made.weights, 4)
+    assert asked(repo).weights == made.weights
+    assert found(ask(repo, QUESTION)) != before
+    assert read_status(workspace).tuning.found == stored
+    assert reset_weights(workspace)
+    assert not reset_weights(workspace)
+    assert found(ask(repo, QUESTION)) == before
+
+
+def test_the_default_weights_come_back_where_nothing_is_better(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    tune(workspace, judged(6, 4, repo, by_words=True))
+    assert not tune(workspace, judged(6, 4, repo, by_words=False)).is_better
+    assert read_tuning(workspace).state == DEFAULT
+    assert not workspace.paths.tuning.exists()
+
+
+def test_weights_of_another_model_or_ranking_are_not_used(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    before = found(ask(repo, QUESTION))
+    write_tuning(workspace.paths.tuning, Tuning("another", 0.0, 5.0, 0.1, 50))
+    made = ask(repo, QUESTION)
+    assert (found(made), made.notes) == (before, [])
+    assert read_status(workspace).tuning.state == OUTDATED
+    assert asked(repo).weights == FUSION_WEIGHTS
+
+
+def test_damaged_weights_are_told_of_once_and_taken_away(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    before = found(ask(repo, QUESTION))
+    tune(workspace, judged(6, 4, repo, by_words=True))
+    damage(workspace.paths.tuning, 40)
+    assert read_status(workspace).tuning.state == UNREADABLE
+    made = ask(repo, QUESTION)
+    assert found(made) == before
+    [note] = made.notes
+    assert "tuning` is damaged" in note
+    assert "gitmem eval --tune" in note
+    assert ask(repo, QUESTION).notes == []
+    assert read_status(workspace).tuning.state == DEFAULT
+
+
+def test_verify_finds_damaged_weights_and_takes_them_away(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    write_tuning(workspace.paths.tuning, Tuning("any", 0.0, 5.0, 0.1, 50))
+    assert verify(workspace).sound
+    damage(workspace.paths.tuning, 40)
+    assert verify(workspace).findings.damaged == ["state/tuning"]
+    assert verify(workspace, repair=True).sound
+    assert not workspace.paths.tuning.exists()
+
+
+def test_a_fusion_without_weights_is_not_tuned(repo: Repo) -> None:
+    repo.git("config", "gitmem.fusion", "rrf")
+    with pytest.raises(UsageError, match="rrf"):
+        require_weights(workspace_of(repo))
+    assert asked(repo).quality["lexical"] > Quality(0.9, 0.9)
+
+
+def test_scratch_files_are_second_names_of_the_segments(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    links: list[int] = []
+
+    def note(done: int, _total: int) -> None:
+        links.extend(file.stat().st_nlink for file in files_in(workspace_of(repo).paths.segments))
+
+    evaluate(workspace_of(repo), commits=200, budget=600, report=note)
+    assert set(links) == {2}

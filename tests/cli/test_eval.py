@@ -1,0 +1,138 @@
+"""`gitmem eval`, and what other commands say of the weights it keeps."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gitmem.actions.tuning import maker
+from gitmem.cli.main import run
+from gitmem.search.engine import FUSION_WEIGHTS
+from gitmem.store.tuning import Tuning, write_tuning
+from tests.cli.test_startup import HEAVY, imported
+from tests.gitrepo import ISOLATION, Repo
+from tests.history import WORDS, make_history
+from tests.sample import Cli, assert_error
+
+TUNING = Tuning("", 0.1, 0.9, 0.0321, 98)
+
+
+@pytest.fixture(scope="module")
+def _history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A repository with a history, indexed once with the real model."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in ISOLATION.items():
+            patch.setenv(name, value)
+        repo = make_history(tmp_path_factory.mktemp("history") / "repo")
+        assert run(["-q", "-C", str(repo.path), "init"]) == 0
+        yield repo.path
+
+
+@pytest.fixture
+def repo(_history: Path, tmp_path: Path) -> Repo:
+    """A copy of it to do with as a test likes."""
+    shutil.copytree(_history, tmp_path / "repo")
+    return Repo(tmp_path / "repo")
+
+
+def keep(repo: Repo, made_for: str) -> None:
+    """Put weights into the index."""
+    write_tuning(repo.path / ".gitmem" / "state" / "tuning", TUNING._replace(maker=made_for))
+
+
+def test_figures_are_shown_by_mode(cli: Cli, repo: Repo) -> None:
+    made = cli("eval", cwd=repo.path)
+    assert (made.code, made.err) == (0, "")
+    lines = made.out.splitlines()
+    assert lines[0].startswith("48 questions of 48 commits, ")
+    assert [line.split()[0] for line in lines[1:5]] == ["NDCG@10", "hybrid", "semantic", "lexical"]
+    assert lines[5] == f"  weights in force: semantic {FUSION_WEIGHTS.semantic:g}, lexical {FUSION_WEIGHTS.lexical:g}"
+    assert len(lines) == 6
+
+
+def test_json_holds_what_the_table_shows(cli: Cli, repo: Repo) -> None:
+    made = cli("eval", "--tune", "--json", cwd=repo.path)
+    told = json.loads(made.out)
+    assert (made.code, made.err) == (0, "")
+    assert told["questions"]["all"] == len(WORDS)
+    assert set(told["quality"]) == {"hybrid", "semantic", "lexical"}
+    assert all(0 <= value <= 1 for quality in told["quality"].values() for value in quality.values())
+    assert told["tuning"]["default"] == FUSION_WEIGHTS._asdict()
+    assert told["tuning"]["ndcg_at_10"]["default"] == pytest.approx(told["quality"]["hybrid"]["ndcg_at_10"])
+    gain = told["tuning"]["held_out"]
+    assert told["tuning"]["kept"] == (gain["mean"] > gain["error"])
+
+
+def test_tuning_says_what_both_halves_gain_and_what_becomes_of_it(cli: Cli, repo: Repo) -> None:
+    lines = cli("eval", "--tune", cwd=repo.path).out.splitlines()
+    assert lines[6].startswith("fitted: semantic ")
+    assert lines[7].startswith("  on the half fitted to  ")
+    assert lines[8].startswith("  held out               ")
+    assert lines[9].startswith(("  kept: ", "  not kept: "))
+    assert (repo.path / ".gitmem" / "state" / "tuning").exists() == lines[9].startswith("  kept: ")
+
+
+def test_reset_goes_back_to_the_default_weights(cli: Cli, repo: Repo) -> None:
+    keep(repo, maker())
+    assert cli("eval", "--reset", cwd=repo.path).out == "the default weights are in force again\n"
+    assert cli("eval", "--reset", cwd=repo.path).out == "the default weights are in force already\n"
+    assert json.loads(cli("eval", "--reset", "--json", cwd=repo.path).out) == {"reset": False}
+
+
+def test_too_few_commits_are_told(cli: Cli, repo: Repo) -> None:
+    made = cli("eval", "--commits", "12", cwd=repo.path)
+    assert_error(made, 1, "12 usable commits", "at least 15 of each are needed")
+    assert_error(cli("eval", "--budget", "0", cwd=repo.path), 1, "0 usable commits", "gitmem eval --budget")
+
+
+@pytest.mark.parametrize("args", [["--tune", "--reset"], ["--commits", "0"], ["--budget", "-1"], ["--budget", "nan"]])
+def test_wrong_options_are_refused(cli: Cli, repo: Repo, args: list[str]) -> None:
+    assert_error(cli("eval", *args, cwd=repo.path), 2)
+
+
+def test_a_fusion_without_weights_cannot_be_tuned(cli: Cli, repo: Repo) -> None:
+    repo.git("config", "gitmem.fusion", "rrf")
+    assert_error(cli("eval", "--tune", cwd=repo.path), 2, "`rrf`", "git config gitmem.fusion zscore")
+
+
+def test_without_an_index_nothing_is_measured(cli: Cli, tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "bare")
+    for option in ([], ["--tune"], ["--reset"]):
+        assert_error(cli("eval", *option, cwd=repo.path), 3, "gitmem init")
+
+
+def test_status_says_which_weights_are_in_force(cli: Cli, repo: Repo) -> None:
+    assert cli("status", cwd=repo.path).out.splitlines()[-1] == "  weights    default"
+    assert json.loads(cli("status", "--json", cwd=repo.path).out)["weights"] == {"state": "default"}
+    keep(repo, maker())
+    told = cli("status", cwd=repo.path).out
+    assert told.splitlines()[-1] == (
+        "  weights    fitted here: semantic 0.1, lexical 0.9; NDCG@10 +0.032 on 98 held-out questions"
+    )
+    assert told.startswith("Up to Date")
+    assert json.loads(cli("status", "--json", cwd=repo.path).out)["weights"]["semantic"] == 0.1
+    keep(repo, "another")
+    assert "weights    default; those fitted here are for another model or ranking" in cli("status", cwd=repo.path).out
+    (repo.path / ".gitmem" / "state" / "tuning").write_bytes(b"GITMEM")
+    assert "tuning` is damaged" in cli("status", cwd=repo.path).out.splitlines()[-1]
+
+
+def test_damaged_weights_are_told_of_once_and_questions_are_answered(cli: Cli, repo: Repo) -> None:
+    expected = cli("-q", "query", "rotates anchor", cwd=repo.path).out
+    (repo.path / ".gitmem" / "state" / "tuning").write_bytes(b"GITMEM")
+    made = cli("query", "rotates anchor", cwd=repo.path)
+    assert made.code == 0
+    assert made.out.startswith(expected)
+    assert made.err.count("\n") == 1
+    assert made.err.startswith("note: ")
+    assert cli("query", "rotates anchor", cwd=repo.path).err == ""
+
+
+def test_a_question_with_fitted_weights_imports_nothing_more(repo: Repo) -> None:
+    before = imported(repo.path, "query", "rotates anchor")
+    keep(repo, maker())
+    after = imported(repo.path, "query", "rotates anchor")
+    assert not after & HEAVY
+    assert after == before
