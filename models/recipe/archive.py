@@ -22,6 +22,9 @@ _SKIPPED: Final = re.compile(
     r"bundled|deps|typeshed|generated|gen|__generated__|snapshots|locales?|fixtures|testdata|test_data|i18n|umd|\.git|pods|"
     r"debian/patches)/|\.min\.|\.bundle\.|\.d\.ts$|_pb2\.py$|\.pb\.\w+$|\.g\.\w+$|\.designer\.cs$|\.generated\."
 )
+_MAY_BE: Final = {"c": {"c", "cpp"}, "tsx": {"tsx", "typescript"}}
+"""What a file turns out to be when it is read, where its name does not settle that."""
+
 _BUILT: Final = re.compile(r"/(?:dist|lib|esm|cjs|es|umd|build|modules|_esm|_cjs|module|commonjs)/")
 
 
@@ -32,19 +35,19 @@ class Archive(NamedTuple):
     files: list[tuple[str, bytes]]
 
 
-def read_archive(path: Path) -> Archive:
-    """Read a package file of any registry."""
+def read_archive(path: Path, languages: frozenset[str] = LANGUAGES) -> Archive:
+    """Read a package file of any registry: its licence, its read-me pages and its sources in these languages."""
     if path.suffix == ".dsc":
-        return _debian_source(path)
+        return _debian_source(path, languages)
     if path.suffix == ".deb":
-        return _collect(_deb_members(path))
+        return _collect(_deb_members(path), languages)
     if path.suffix in (".whl", ".zip"):
-        return _collect(_zip_members(path))
-    archive = _collect(_tar_members(path))
+        return _collect(_zip_members(path), languages)
+    archive = _collect(_tar_members(path), languages)
     return archive._replace(files=_without_builds(archive.files)) if path.suffix == ".tgz" else archive
 
 
-def _collect(members: Iterator[tuple[str, int, "io.BufferedIOBase | bytes"]]) -> Archive:
+def _collect(members: Iterator[tuple[str, int, "io.BufferedIOBase | bytes"]], languages: frozenset[str]) -> Archive:
     named = text = ""
     files = []
     for name, size, body in members:
@@ -53,7 +56,7 @@ def _collect(members: Iterator[tuple[str, int, "io.BufferedIOBase | bytes"]]) ->
             named = named or _named(name, _bytes(body))
         elif _LICENCE.search(name) and name.count("/") <= 3:
             text = text or licence_of_text(_bytes(body).decode("utf-8", "replace"))
-        if size <= MAX_FILE and _wanted(name):
+        if size <= MAX_FILE and _wanted(name, languages):
             files.append((name, _bytes(body)))
     return Archive(named or text, files)
 
@@ -62,13 +65,11 @@ def _bytes(body: "io.BufferedIOBase | bytes") -> bytes:
     return body if isinstance(body, bytes) else body.read()
 
 
-def _wanted(name: str) -> bool:
+def _wanted(name: str, languages: frozenset[str]) -> bool:
     base = name.rpartition("/")[2].lower()
-    if base.startswith("readme") and base.endswith((".md", ".markdown")):
-        return not _SKIPPED.search(name)
-    if base.endswith(".md") and "/doc" in name.lower():
-        return not _SKIPPED.search(name)
-    return language_of(name) in LANGUAGES and not _SKIPPED.search(name)
+    page = base.endswith((".md", ".markdown")) and (base.startswith("readme") or "/doc" in name.lower())
+    language = language_of(name)
+    return (page or bool(_MAY_BE.get(language, {language}) & languages)) and not _SKIPPED.search(name)
 
 
 def _named(path: str, body: bytes) -> str:
@@ -125,10 +126,10 @@ def _members(archive: tarfile.TarFile) -> Iterator[tuple[str, int, io.BufferedIO
             yield member.name.removeprefix("./"), member.size, body  # type: ignore[misc]
 
 
-def _debian_source(path: Path) -> Archive:
+def _debian_source(path: Path, languages: frozenset[str]) -> Archive:
     """All tarballs that a `.dsc` names; the copyright file of the Debian one counts."""
     names = re.findall(r"(?m)^ [0-9a-f]{32} \d+ (\S+\.tar\.\w+)$", path.read_text("utf-8", "replace"))
-    parts = [_collect(_tar_members(path.parent / name)) for name in names if (path.parent / name).exists()]
+    parts = [_collect(_tar_members(path.parent / name), languages) for name in names if (path.parent / name).exists()]
     licence = next((part.licence for part, name in reversed(list(zip(parts, names, strict=False))) if part.licence), "")
     return Archive(licence, [file for part in parts for file in part.files])
 

@@ -147,7 +147,20 @@ def test_a_package_gives_a_bounded_number_of_pairs(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(recipe, "CAPS", dict.fromkeys(recipe.CAPS, 0))
     path = find_archive(package, tmp_path)
     assert path is not None
-    assert mine_archive(path, package).pairs == []
+    assert [mined.pairs for mined in mine_archive(path, package)] == [[]]
+
+
+def test_an_archive_that_collects_projects_is_mined_project_by_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recipe, "COLLECTION", 1)
+    files = {f"all-1/{project}/join.ts": SOURCE.replace(b"joinParts", project.encode()) for project in ("one", "two")}
+    write_tar(tmp_path / "all_1.orig.tar.gz", {**files, "all-1/LICENSE": MIT})
+    (tmp_path / "all_1-1.dsc").write_text(f"Files:\n {'0' * 32} 1 all_1.orig.tar.gz\n")
+    package = Package("debian-source", "all", "1-1", "MIT", frozenset(["typescript"]))
+    found = list(mine_archive(tmp_path / "all_1-1.dsc", package))
+    assert [mined.label for mined in found] == ["debian:all/one", "debian:all/two"]
+    assert [pair.name for mined in found for pair in mined.pairs] == ["one", "two"]
 
 
 def test_one_command_writes_both_sides_alike_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
