@@ -64,6 +64,7 @@ def describe(done: int, total: int, unit: str, chunks: int, seconds: float, *, b
     if chunks:
         parts.append(count(chunks, "chunk"))
     if seconds > _SETTLED and share > 0:
-        parts.append(f"{done / seconds:,.0f} {unit}s/s")
+        if done >= seconds:
+            parts.append(f"{done / seconds:,.0f} {unit}s/s")
         parts.append(f"{duration(max(1.0, seconds / share - seconds))} left")
     return "  ".join(parts)
