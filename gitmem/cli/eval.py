@@ -32,8 +32,8 @@ def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: i
 
     The subject of a commit is a question, the code that it changed the answer; each question is asked of the tree
     before its commit. The figures are of one half of the commits, chosen by their ids. --tune fits on the other half
-    and keeps what it found only where the first half is answered better by more than the standard error. The exit
-    code is 1 where too few commits say what they change.
+    and keeps what it finds only where the first half, too, is answered better by more than the standard error. The
+    exit code is 1 where too few commits say what they change.
 
     \b
     Examples:
@@ -86,10 +86,11 @@ def _lines(made: Evaluation) -> list[str]:
 
 
 def _fit_lines(found: Fit) -> list[str]:
+    if found.weights == FUSION_WEIGHTS:
+        return ["fitted: no weights are clearly better on the other half; the default weights are in force"]
     lines = [f"fitted: {_told(found.weights)} (default: {_told(FUSION_WEIGHTS)})"]
     lines.append(f"  on the half fitted to  {_gain(found.fitted)}")
-    lines.append(f"  held out               {_gain(found.held_out)}, NDCG@10 {found.before.ndcg:.3f} -> "
-                 f"{found.after.ndcg:.3f}")  # fmt: skip
+    lines.append(f"  held out               {_gain(found.held_out)}; {found.before.ndcg:.3f} -> {found.after.ndcg:.3f}")
     if found.is_better:
         lines.append("  kept: every question uses them from now on; `gitmem eval --reset` goes back")
     else:

@@ -26,8 +26,8 @@ class Fit(NamedTuple):
 
     @property
     def is_better(self) -> bool:
-        """Whether the held-out half gains more than the standard error of that gain: less is likely to be chance."""
-        return self.held_out.mean > self.held_out.error
+        """Whether the held-out half clearly gains."""
+        return self.held_out.is_clear
 
 
 def fit(
@@ -38,13 +38,15 @@ def fit(
 ) -> Fit:
     """Try every pair of the grid on one half of the questions, and the best pair on the other.
 
-    Of equally good pairs the one nearest to the default is taken.
+    Of equally good pairs the one nearest to the default is taken, and the default itself where none clearly gains on
+    the first half: the best of many by chance would be held to be good by chance, too.
     """
     tried: dict[FusionWeights, list[Quality]] = {}
     for done, weights in enumerate(_grid(default), 1):
         tried[weights] = [score(trial, weights) for trial in trials]
         report(done, len(FACTORS) ** 2)
     best = max(tried, key=lambda weights: average(tried[weights]).ndcg)
+    best = best if compare(tried[best], tried[default]).is_clear else default
     before = [score(trial, default) for trial in held_out]
     after = [score(trial, best) for trial in held_out]
     return Fit(best, compare(tried[best], tried[default]), compare(after, before), average(before), average(after))

@@ -24,6 +24,11 @@ class Gain(NamedTuple):
     better: int
     worse: int
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is more than its standard error: less is likely to be chance."""
+        return self.mean > self.error
+
 
 def judge(met: Sequence[frozenset[int]], targets: int) -> Quality:
     """Score a list of results, best first, each with the numbers of the targets it meets.

@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from gitmem.actions.tuning import maker
+from gitmem.cli.eval import _fit_lines
 from gitmem.cli.main import run
 from gitmem.search.engine import FUSION_WEIGHTS
+from gitmem.search.fit import Fit
+from gitmem.search.fuse import FusionWeights
+from gitmem.search.metrics import Gain, Quality
 from gitmem.store.tuning import Tuning, write_tuning
 from tests.cli.test_startup import HEAVY, imported
 from tests.gitrepo import ISOLATION, Repo
@@ -65,13 +69,28 @@ def test_json_holds_what_the_table_shows(cli: Cli, repo: Repo) -> None:
     assert told["tuning"]["kept"] == (gain["mean"] > gain["error"])
 
 
-def test_tuning_says_what_both_halves_gain_and_what_becomes_of_it(cli: Cli, repo: Repo) -> None:
-    lines = cli("eval", "--tune", cwd=repo.path).out.splitlines()
-    assert lines[6].startswith("fitted: semantic ")
-    assert lines[7].startswith("  on the half fitted to  ")
-    assert lines[8].startswith("  held out               ")
-    assert lines[9].startswith(("  kept: ", "  not kept: "))
-    assert (repo.path / ".gitmem" / "state" / "tuning").exists() == lines[9].startswith("  kept: ")
+def test_tuning_says_what_it_found_and_what_becomes_of_it(cli: Cli, repo: Repo) -> None:
+    lines = cli("eval", "--tune", cwd=repo.path).out.splitlines()[6:]
+    kept = (repo.path / ".gitmem" / "state" / "tuning").exists()
+    assert lines[0].startswith("fitted: ")
+    assert lines[-1].startswith("  kept: ") == kept
+    assert lines[-1].endswith("the default weights are in force") == (not kept)
+
+
+def told_of(fitted: Gain, held_out: Gain, weights: FusionWeights) -> list[str]:
+    """The lines about a fit."""
+    return _fit_lines(Fit(weights, fitted, held_out, Quality(0.4, 0.5), Quality(0.43, 0.5)))
+
+
+def test_a_fit_is_told_with_what_both_halves_gain() -> None:
+    clear, unclear, weights = Gain(0.03, 0.01, 9, 2), Gain(0.003, 0.01, 3, 2), FusionWeights(0.4, 0.44)
+    told = told_of(clear, clear, weights)
+    assert told[0].startswith("fitted: semantic 0.4, lexical 0.44 (default: semantic ")
+    assert told[1] == "  on the half fitted to  +0.030 ± 0.010 NDCG@10, 9 better, 2 worse"
+    assert told[2] == "  held out               +0.030 ± 0.010 NDCG@10, 9 better, 2 worse; 0.400 -> 0.430"
+    assert told[3].startswith("  kept: ")
+    assert told_of(clear, unclear, weights)[3].startswith("  not kept: ")
+    assert len(told_of(unclear, unclear, FUSION_WEIGHTS)) == 1
 
 
 def test_reset_goes_back_to_the_default_weights(cli: Cli, repo: Repo) -> None:

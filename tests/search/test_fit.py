@@ -30,6 +30,14 @@ def test_the_default_stays_where_nothing_is_better() -> None:
     assert not made.is_better
 
 
+def test_the_default_stays_where_the_first_half_is_not_clearly_better() -> None:
+    opposed = [made_trial([0.9, 0.1], [0.0, 1.0], int(number < 6)) for number in range(11)]
+    made = fit(opposed, told_by_words(4), DEFAULT)
+    assert made.weights == DEFAULT
+    assert made.fitted.mean == made.held_out.mean == 0
+    assert fit(told_by_words(10), told_by_words(4), DEFAULT).weights != DEFAULT
+
+
 def test_what_fits_one_half_alone_is_not_better() -> None:
     made = fit(told_by_words(6), told_by_meaning(4), DEFAULT)
     assert made.fitted.mean > 0
