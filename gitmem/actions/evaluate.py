@@ -33,8 +33,8 @@ from gitmem.workspace import Workspace, require_index
 LEAST: Final = 15
 """Questions that each half must have: fewer say nothing about another question."""
 
-BLOCK: Final = 50
-"""Questions whose trees are indexed together: fewer start the workers more often, more hold more on disk at once."""
+BLOCK: Final = 20
+"""Questions whose trees are indexed together: fewer start the workers more often, more look at the clock less often."""
 
 NO_TIME: Final = "were not reached in time"
 
