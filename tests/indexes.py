@@ -36,6 +36,9 @@ class HashEncoder:
         vectors = np.stack([self.encode_query(text) for text in texts] or [np.zeros(DIMENSIONS, np.float32)])
         return Embeddings(vectors[: len(texts)], np.ones(len(texts), np.float32))
 
+    def encode_names(self, texts: Sequence[Text]) -> NDArray[np.float32]:
+        return np.stack([self.encode_query(text) for text in texts])
+
     def encode_query(self, text: Text) -> NDArray[np.float32]:
         total = np.zeros(DIMENSIONS)
         for identifier, times in sorted(text.identifiers.items()):

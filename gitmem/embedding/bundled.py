@@ -7,9 +7,7 @@ tokenizer by CRC-32. `gitmem doctor` checks the SHA-256 of both.
 """
 
 import hashlib
-import math
 import zlib
-from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -65,25 +63,25 @@ class BundledEncoder:
         return Embeddings(vectors, norms)
 
     def encode_query(self, text: Text) -> "NDArray[np.float32]":
+        vector: NDArray[np.float32] = self.encode_names([text])[0]
+        return vector
+
+    def encode_names(self, texts: Sequence[Text]) -> "NDArray[np.float32]":
         import numpy as np
 
-        bag = self._weigh(text)
-        if not bag:
-            return np.zeros(self.dimensions, np.float32)
-        table, scale = self._tables
-        ids = np.fromiter(bag, np.int64, len(bag))
-        weights = np.fromiter(bag.values(), np.float32, len(bag)) * scale[ids]
-        vector = weights @ table[ids].astype(np.float32)
-        return vector / max(float(np.linalg.norm(vector)), 1e-6)
+        from gitmem.bags import count_ids
 
-    def _weigh(self, text: Text) -> dict[int, float]:
-        """Weights of one text's pieces, as `encode` gives many."""
-        counts: Counter[int] = Counter()
-        pieces = self._pieces.of_identifier
-        for identifier, times in text.identifiers.items():
-            for piece in pieces(identifier):
-                counts[piece] += times
-        return {piece: 1.0 + math.log(count) for piece, count in counts.items()}
+        held = count_ids([text.identifiers for text in texts], self._pieces.of_identifier)
+        table, scale = self._tables
+        weights = (1.0 + np.log(held.counts)).astype(np.float32) * scale[held.ids]
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        filled = np.flatnonzero(np.bincount(held.bags, minlength=len(texts)))
+        if len(filled):
+            starts = np.searchsorted(held.bags, filled)
+            vectors[filled] = np.add.reduceat(table[held.ids] * weights[:, None], starts)
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        vectors /= np.maximum(lengths, 1e-6)[:, None]
+        return vectors
 
     @cached_property
     def _pieces(self) -> Pieces:

@@ -34,6 +34,9 @@ class Encoder(Protocol):
     def encode_query(self, text: Text) -> "NDArray[np.float32]":
         """Embed one question, float32 [dimensions], with as little start-up as possible."""
 
+    def encode_names(self, texts: Sequence[Text]) -> "NDArray[np.float32]":
+        """Embed some short texts like a question, float32 [n, dimensions]."""
+
 
 class Quantised(NamedTuple):
     """`vectors` int8 [n, dimensions]; `scales` float32 [n]: a vector is about int8 * scale."""

@@ -37,6 +37,15 @@ def test_a_question_and_a_chunk_of_the_same_words_have_the_same_vector(encoder: 
 
 
 @many
+@given(batch=st.lists(texts, max_size=8))
+def test_names_have_the_vectors_of_questions(encoder: BundledEncoder, batch: list[str]) -> None:
+    vectors = encoder.encode_names([count_identifiers(text) for text in batch])
+    assert vectors.shape == (len(batch), encoder.dimensions)
+    for vector, text in zip(vectors, batch, strict=True):
+        assert np.abs(vector - encoder.encode_query(count_identifiers(text))).max() < 1e-6
+
+
+@many
 @given(batch=st.lists(texts, max_size=8), data=st.data())
 def test_a_vector_does_not_depend_on_its_batch(encoder: BundledEncoder, batch: list[str], data: st.DataObject) -> None:
     counted = [count_identifiers(text) for text in batch]
