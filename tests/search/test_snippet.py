@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.search.lead import tells
@@ -119,9 +119,13 @@ def test_where_nothing_matches_the_first_lines_of_the_body_are_shown() -> None:
     assert len(made) - 1 == LEAST_LINES
 
 
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no fault of what is tested."""
+
 line = st.text(st.sampled_from(" \t{}()<>/*#\"'-@:.,_abcXyz1é"), max_size=20)
 
 
+@unhurried
 @given(
     st.lists(line, max_size=40),
     st.integers(1, 999),
@@ -158,6 +162,7 @@ words = st.sampled_from(
 )
 
 
+@unhurried
 @given(
     st.lists(st.lists(words, min_size=1, max_size=4), min_size=SHOWN_LINES + 1, max_size=30),
     st.lists(words, max_size=4),
