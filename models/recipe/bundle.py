@@ -1,28 +1,47 @@
-#!/usr/bin/env python3
-"""Bundle a trained static table as the model gitmem ships.
+"""A table and its tokenizer as the files that gitmem reads: `model.onnx`, `tokenizer.json` and `card.json`.
 
-usage: bundle.py SOURCE [--out models]
-
-SOURCE holds `model.onnx` (initializers `table` int8 [V, D] and `scale` float32 [V]) and `tokenizer.json`. Written are
-`model.onnx` with the graph gitmem runs, `tokenizer.json` unchanged, and `card.json`: shapes, hashes, and where in the
-file the two tables stand, so that one query can be embedded from the mapped file alone. Needs the package `onnx`.
+The card holds shapes, hashes, and where in the file the two tables stand, so that one query can be embedded from the
+mapped file alone.
 """
 
-import argparse
 import hashlib
 import json
-import shutil
 import zlib
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import onnx
+from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-NAME = "gitmem-code-static-1"
+from gitmem.embedding.encoder import Quantised
+
+NAME: Final = "gitmem-code-static-2"
+LICENCE: Final = "MIT"
 
 
-def build_graph(table: np.ndarray, scale: np.ndarray) -> onnx.ModelProto:
+def write_bundle(table: Quantised, tokenizer: str, folder: Path) -> None:
+    """Write the three files; `tokenizer` is the JSON that stands for one."""
+    rows, scales = table.vectors, table.scales.astype("<f4")
+    folder.mkdir(parents=True, exist_ok=True)
+    model = build_graph(rows, scales).SerializeToString(deterministic=True)
+    files = {"model.onnx": model, "tokenizer.json": tokenizer.encode()}
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    card = {
+        "name": NAME,
+        "licence": LICENCE,
+        "dimensions": int(rows.shape[1]),
+        "vocabulary": int(rows.shape[0]),
+        "table_offset": _place_of(model, rows.tobytes()),
+        "scale_offset": _place_of(model, scales.tobytes()),
+        "files": {name: _describe(data) for name, data in files.items()},
+    }
+    (folder / "card.json").write_text(json.dumps(card, indent=2) + "\n")
+
+
+def build_graph(table: NDArray[np.int8], scale: NDArray[np.float32]) -> onnx.ModelProto:
     """(input_ids [B, L], token_weight [B, L]) -> (embedding [B, D] of unit length, norm [B] before that).
 
     embedding = sum_i token_weight_i * scale[id_i] * table[id_i], divided by its Euclidean length; an empty text
@@ -66,43 +85,13 @@ def build_graph(table: np.ndarray, scale: np.ndarray) -> onnx.ModelProto:
     return model
 
 
-def place_of(data: bytes, array: np.ndarray) -> int:
+def _place_of(model: bytes, array: bytes) -> int:
     """Where an initializer's bytes stand in the serialised model; they stand there once."""
-    raw = array.tobytes()
-    place = data.find(raw)
-    if place < 0 or data.find(raw, place + 1) >= 0:
-        raise SystemExit("an initializer is not stored as one run of bytes")
+    place = model.find(array)
+    if place < 0 or model.find(array, place + 1) >= 0:
+        raise ValueError("an initializer is not stored as one run of bytes")
     return place
 
 
-def describe(path: Path) -> dict[str, object]:
-    data = path.read_bytes()
+def _describe(data: bytes) -> dict[str, object]:
     return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "crc32": zlib.crc32(data)}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("source", type=Path)
-    parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parent)
-    options = parser.parse_args()
-    trained = onnx.load(options.source / "model.onnx").graph.initializer
-    found = {item.name: numpy_helper.to_array(item) for item in trained}
-    table, scale = found["table"].astype(np.int8), found["scale"].astype("<f4")
-    target = options.out / "model.onnx"
-    target.write_bytes(build_graph(table, scale).SerializeToString(deterministic=True))
-    shutil.copyfile(options.source / "tokenizer.json", options.out / "tokenizer.json")
-    data = target.read_bytes()
-    card = {
-        "name": NAME,
-        "licence": "MIT",
-        "dimensions": int(table.shape[1]),
-        "vocabulary": int(table.shape[0]),
-        "table_offset": place_of(data, table),
-        "scale_offset": place_of(data, scale),
-        "files": {name: describe(options.out / name) for name in ("model.onnx", "tokenizer.json")},
-    }
-    (options.out / "card.json").write_text(json.dumps(card, indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,155 @@
+"""Texts as the model sees them: the distinct word pieces of each, with counts, in flat arrays."""
+
+import hashlib
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from models.recipe.records import Record
+
+MAX_TOKENS: Final = 300
+MAX_QUESTION: Final = 64
+MAX_NAME: Final = 12
+_AT_ONCE: Final = 4000
+_Item = TypeVar("_Item")
+
+
+class Weighted(NamedTuple):
+    """Some bags, ready to be summed: `ids` int64 [n], `weights` float32 [n] (1 + ln(count)), `offsets` int64 [bags]."""
+
+    ids: NDArray[np.int64]
+    weights: NDArray[np.float32]
+    offsets: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bags:
+    """Bag i is `ids[starts[i]:starts[i + 1]]` (int32) with `counts` (uint16)."""
+
+    ids: NDArray[np.int32]
+    counts: NDArray[np.uint16]
+    starts: NDArray[np.int64]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Distinct pieces of each bag, int64 [bags]."""
+        return np.diff(self.starts)
+
+    def take(self, bags: NDArray[np.int64]) -> Weighted:
+        """Some bags, in the order asked for."""
+        places, offsets = self.places_of(bags)
+        weights = (1 + np.log(self.counts[places])).astype(np.float32)
+        return Weighted(self.ids[places].astype(np.int64), weights, offsets)
+
+    def places_of(self, bags: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the entries of some bags stand in the flat arrays, and where each bag begins among these places."""
+        starts = self.starts[bags]
+        sizes = self.starts[bags + 1] - starts
+        offsets = np.cumsum(sizes) - sizes
+        return np.repeat(starts - offsets, sizes) + np.arange(int(sizes.sum())), offsets
+
+
+def join(parts: Sequence[Weighted]) -> Weighted:
+    """Bags one after another."""
+    sizes = np.array([len(part.ids) for part in parts])
+    shifts = np.cumsum(sizes) - sizes
+    offsets = [part.offsets + shift for part, shift in zip(parts, shifts, strict=True)]
+    ids, weights = (np.concatenate([part[field] for part in parts]) for field in (0, 1))
+    return Weighted(ids, weights, np.concatenate(offsets))
+
+
+class _Growing:
+    """Bags while they are collected: flat arrays of machine integers, a tenth of what lists would take."""
+
+    def __init__(self) -> None:
+        self._ids, self._counts, self._starts = array("i"), array("H"), array("q", [0])
+
+    def add(self, ids: Iterable[int]) -> None:
+        bag = Counter(ids)
+        self._ids.extend(bag)
+        self._counts.extend(bag.values())
+        self._starts.append(len(self._ids))
+
+    def finish(self) -> Bags:
+        return Bags(np.array(self._ids), np.array(self._counts), np.array(self._starts))
+
+
+def make_bags(lists: Iterable[Iterable[int]]) -> Bags:
+    """Lists of piece ids to bags."""
+    growing = _Growing()
+    for ids in lists:
+        growing.add(ids)
+    return growing.finish()
+
+
+def bags_of_texts(tokenizer: Tokenizer, texts: Iterable[str]) -> Bags:
+    """Each text cut at `MAX_TOKENS` pieces."""
+    return make_bags(ids[:MAX_TOKENS] for some in _batched(texts, _AT_ONCE) for ids in _encode(tokenizer, some))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Corpus:
+    """All pairs as bags, one entry of each field a pair.
+
+    `named` is the code with its qualified name in front, `name` the name alone, `masked` the code without the pieces of
+    its name. `package` int64 numbers the packages in order of appearance; pairs with one `question_key` (int64) ask the
+    same.
+    """
+
+    question: Bags
+    code: Bags
+    named: Bags
+    name: Bags
+    masked: Bags
+    package: NDArray[np.int64]
+    question_key: NDArray[np.int64]
+
+
+def encode_records(tokenizer: Tokenizer, records: Iterable[Record]) -> Corpus:
+    """Tokenise pairs."""
+    question, code, named, name, masked = (_Growing() for _ in range(5))
+    numbers: dict[str, int] = {}
+    packages, keys = array("q"), array("q")
+    for some in _batched(records, _AT_ONCE):
+        questions = _encode(tokenizer, [record.question for record in some])
+        codes = _encode(tokenizer, [record.code for record in some])
+        names = _encode(tokenizer, [record.name.rpartition("/")[2] for record in some])
+        for asked, body, called in zip(questions, codes, names, strict=True):
+            own = set(called)
+            question.add(asked[:MAX_QUESTION])
+            code.add(body[:MAX_TOKENS])
+            named.add((called[:MAX_NAME] + body)[:MAX_TOKENS])
+            name.add(called[:MAX_NAME])
+            masked.add(piece for piece in body[:MAX_TOKENS] if piece not in own)
+        packages.extend(numbers.setdefault(record.package, len(numbers)) for record in some)
+        keys.extend(_key(record.question) for record in some)
+    return Corpus(
+        question.finish(),
+        code.finish(),
+        named.finish(),
+        name.finish(),
+        masked.finish(),
+        np.array(packages),
+        np.array(keys),
+    )
+
+
+def _encode(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
+    return [encoded.ids for encoded in tokenizer.encode_batch(texts, add_special_tokens=False)]
+
+
+def _key(question: str) -> int:
+    return int.from_bytes(hashlib.sha256(question.lower().encode()).digest()[:7])
+
+
+def _batched(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
+    left = iter(items)
+    while some := list(islice(left, size)):
+        yield some
