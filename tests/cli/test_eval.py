@@ -20,6 +20,9 @@ from tests.gitrepo import ISOLATION, Repo
 from tests.history import WORDS, make_history
 from tests.sample import Cli, assert_error
 
+LONG = ("--budget", "3600")
+"""However slow the machine is, time is not over."""
+
 TUNING = Tuning("", 0.1, 0.9, 0.0321, 98)
 
 
@@ -47,7 +50,7 @@ def keep(repo: Repo, made_for: str) -> None:
 
 
 def test_figures_are_shown_by_mode(cli: Cli, repo: Repo) -> None:
-    made = cli("eval", cwd=repo.path)
+    made = cli("-q", "eval", *LONG, cwd=repo.path)
     assert (made.code, made.err) == (0, "")
     lines = made.out.splitlines()
     assert lines[0].startswith("48 questions of 48 commits, ")
@@ -57,7 +60,7 @@ def test_figures_are_shown_by_mode(cli: Cli, repo: Repo) -> None:
 
 
 def test_json_holds_what_the_table_shows(cli: Cli, repo: Repo) -> None:
-    made = cli("eval", "--tune", "--json", cwd=repo.path)
+    made = cli("eval", "--tune", "--json", *LONG, cwd=repo.path)
     told = json.loads(made.out)
     assert (made.code, made.err) == (0, "")
     assert told["questions"]["all"] == len(WORDS)
@@ -70,7 +73,7 @@ def test_json_holds_what_the_table_shows(cli: Cli, repo: Repo) -> None:
 
 
 def test_tuning_says_what_it_found_and_what_becomes_of_it(cli: Cli, repo: Repo) -> None:
-    lines = cli("eval", "--tune", cwd=repo.path).out.splitlines()[6:]
+    lines = cli("-q", "eval", "--tune", *LONG, cwd=repo.path).out.splitlines()[6:]
     kept = (repo.path / ".gitmem" / "state" / "tuning").exists()
     assert lines[0].startswith("fitted: ")
     assert lines[-1].startswith("  kept: ") == kept
@@ -101,9 +104,9 @@ def test_reset_goes_back_to_the_default_weights(cli: Cli, repo: Repo) -> None:
 
 
 def test_too_few_commits_are_told(cli: Cli, repo: Repo) -> None:
-    made = cli("eval", "--commits", "12", cwd=repo.path)
+    made = cli("-q", "eval", "--commits", "12", *LONG, cwd=repo.path)
     assert_error(made, 1, "12 usable commits", "at least 15 of each are needed")
-    assert_error(cli("eval", "--budget", "0", cwd=repo.path), 1, "0 usable commits", "gitmem eval --budget")
+    assert_error(cli("-q", "eval", "--budget", "0", cwd=repo.path), 1, "0 usable commits", "gitmem eval --budget")
 
 
 @pytest.mark.parametrize("args", [["--tune", "--reset"], ["--commits", "0"], ["--budget", "-1"], ["--budget", "nan"]])
