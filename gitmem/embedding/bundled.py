@@ -2,13 +2,13 @@
 
 Many texts go through onnxruntime. One question is a handful of rows, so it is summed from the mapped file by numpy,
 with the same formula: importing onnxruntime and opening a session would cost more than the rest of a query. The weights
-are checked against the card before use: by SHA-256 for indexing, by CRC-32 for a question (7 times cheaper); the
-tokenizer by CRC-32. `gitmem doctor` checks the SHA-256 of both.
+are checked against the card before use: by SHA-256 for indexing, by CRC-32 for a question (7 times cheaper); what
+splits words by CRC-32. `gitmem doctor` checks the SHA-256 of all.
 """
 
 import hashlib
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gitmem.embedding.card import Card
 from gitmem.embedding.encoder import Embeddings
 from gitmem.embedding.pieces import Pieces
+from gitmem.embedding.vocabulary import Vocabulary
 from gitmem.errors import ModelDamaged
 from gitmem.fsio import map_file, read_file
 from gitmem.paths import bundled
@@ -71,7 +72,7 @@ class BundledEncoder:
 
         from gitmem.bags import count_ids
 
-        held = count_ids([text.identifiers for text in texts], self._pieces.of_identifier)
+        held = count_ids([text.identifiers for text in texts], self._few_pieces.of_identifier)
         table, scale = self._tables
         weights = (1.0 + np.log(held.counts)).astype(np.float32) * scale[held.ids]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
@@ -85,10 +86,26 @@ class BundledEncoder:
 
     @cached_property
     def _pieces(self) -> Pieces:
-        data = read_file(self._folder / "tokenizer.json")
-        self._require(data is not None and zlib.crc32(data) == self._card.crc32["tokenizer.json"], "tokenizer.json")
+        """For many texts: the whole vocabulary in a dictionary."""
+        return self._split_with(self._vocabulary.load().get)
+
+    @cached_property
+    def _few_pieces(self) -> Pieces:
+        """For one question: a dozen words need not load a vocabulary."""
+        return self._split_with(self._vocabulary.find)
+
+    def _split_with(self, find: Callable[[str], int | None]) -> Pieces:
+        return Pieces(find, self._card.unknown, self._card.longest_word, lambda: self._read("tokenizer.json"))
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(self._read("pieces.bin"))
+
+    def _read(self, name: str) -> bytes:
+        data = read_file(self._folder / name)
+        self._require(data is not None and zlib.crc32(data) == self._card.crc32[name], name)
         assert data is not None
-        return Pieces(data)
+        return data
 
     @cached_property
     def _tables(self) -> "tuple[NDArray[np.int8], NDArray[np.float32]]":
@@ -102,6 +119,7 @@ class BundledEncoder:
         self._require(min(rows, width) > 0 and max(ends) <= len(mapped), "model.onnx")
         table = np.frombuffer(mapped, np.int8, rows * width, self._card.table_offset).reshape(rows, width)
         scale = np.frombuffer(mapped, "<f4", rows, self._card.scale_offset)
+        self._require(bool(((scale >= 0) & (scale < 1)).all()), "card.json")  # offsets that miss the scales
         return table, scale
 
     @cached_property

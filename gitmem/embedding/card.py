@@ -7,7 +7,7 @@ from typing import Any, Final
 from gitmem.errors import ModelDamaged
 from gitmem.fsio import read_file
 
-FILES: Final = ("model.onnx", "tokenizer.json")
+FILES: Final = ("model.onnx", "pieces.bin", "tokenizer.json")
 PREPARATION: Final = 1
 """Version of how a text becomes token weights; part of the fingerprint."""
 
@@ -16,7 +16,7 @@ class Card:
     """`fingerprint` names model, weights and text preparation, `dimensions` is the length of a vector.
 
     `sha256` and `crc32` of the files by name; the table of `vocabulary` vectors and its scales lie at the two offsets
-    of the model's file.
+    of the model's file. Words of more than `longest_word` characters are the piece `unknown`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -34,4 +34,5 @@ class Card:
         self.crc32 = {name: int(facts["crc32"]) for name, facts in files.items()}
         self.vocabulary, self.dimensions = int(fields["vocabulary"]), int(fields["dimensions"])
         self.table_offset, self.scale_offset = int(fields["table_offset"]), int(fields["scale_offset"])
+        self.unknown, self.longest_word = int(fields["unknown"]), int(fields["longest_word"])
         self.fingerprint = f"{fields['name']}:{self.sha256['model.onnx'][:16]}:{PREPARATION}"

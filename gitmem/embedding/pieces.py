@@ -4,7 +4,7 @@ Words in plain ASCII are split here, from the vocabulary alone, and remembered. 
 library, which knows the Unicode rules; it is imported only then. Both give what the library gives for the whole text.
 """
 
-import json
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -15,14 +15,17 @@ _CACHE_LIMIT = 200_000
 
 
 class Pieces:
-    """The vocabulary of one tokenizer file."""
+    """How one tokenizer splits words.
 
-    def __init__(self, tokenizer_json: bytes) -> None:
-        self._source = tokenizer_json
-        model = json.loads(tokenizer_json)["model"]
-        self._vocabulary: dict[str, int] = model["vocab"]
-        self._unknown: int = self._vocabulary[model["unk_token"]]
-        self._longest_word: int = model["max_input_chars_per_word"]
+    `find` gives the id of a piece or None; a word of more than `longest_word` characters, or with a character that no
+    piece has, is `unknown` as a whole. `load_tokenizer` reads the tokenizer's file, for words that are not ASCII.
+    """
+
+    def __init__(
+        self, find: Callable[[str], int | None], unknown: int, longest_word: int, load_tokenizer: Callable[[], bytes]
+    ) -> None:
+        self._find, self._unknown, self._longest_word = find, unknown, longest_word
+        self._load_tokenizer = load_tokenizer
         self._seen: dict[str, tuple[int, ...]] = {}
 
     def of_identifier(self, identifier: str) -> tuple[int, ...]:
@@ -44,17 +47,23 @@ class Pieces:
             return [self._unknown]
         pieces, start, prefix = [], 0, ""
         while start < len(word):
-            end = len(word)
-            while end > start and prefix + word[start:end] not in self._vocabulary:
-                end -= 1
-            if end == start:
+            piece, end = self._longest(word, start, prefix)
+            if piece is None:
                 return [self._unknown]
-            pieces.append(self._vocabulary[prefix + word[start:end]])
+            pieces.append(piece)
             start, prefix = end, _CONTINUES
         return pieces
+
+    def _longest(self, word: str, start: int, prefix: str) -> tuple[int | None, int]:
+        """The longest piece that the word goes on with, and where it ends."""
+        for end in range(len(word), start, -1):
+            piece = self._find(prefix + word[start:end])
+            if piece is not None:
+                return piece, end
+        return None, start
 
     @cached_property
     def _library(self) -> Any:
         from tokenizers import Tokenizer
 
-        return Tokenizer.from_str(self._source.decode("utf-8"))
+        return Tokenizer.from_str(self._load_tokenizer().decode("utf-8"))

@@ -1,14 +1,14 @@
-"""A table and its tokenizer as the files that gitmem reads: `model.onnx`, `tokenizer.json` and `card.json`.
+"""A table and its tokenizer as the files that gitmem reads: `model.onnx`, `pieces.bin`, `tokenizer.json`, `card.json`.
 
-The card holds shapes, hashes, and where in the file the two tables stand, so that one query can be embedded from the
-mapped file alone.
+Pieces are numbered in the order of their bytes, so that one can be found without loading all. The card holds shapes,
+hashes, and where in the file the two tables stand, so that one query can be embedded from the mapped file alone.
 """
 
 import hashlib
 import json
 import zlib
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import onnx
@@ -16,17 +16,25 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from gitmem.embedding.encoder import Quantised
+from gitmem.embedding.vocabulary import FIRST_SORTED, pack_pieces
 
 NAME: Final = "gitmem-code-static-2"
 LICENCE: Final = "MIT"
 
 
 def write_bundle(table: Quantised, tokenizer: str, folder: Path) -> None:
-    """Write the three files; `tokenizer` is the JSON that stands for one."""
-    rows, scales = table.vectors, table.scales.astype("<f4")
+    """Write the four files; `tokenizer` is the JSON that stands for one."""
+    fields = json.loads(tokenizer)
+    order = _renumber(fields)
+    rows, scales = table.vectors[order], table.scales[order].astype("<f4")
     folder.mkdir(parents=True, exist_ok=True)
     model = build_graph(rows, scales).SerializeToString(deterministic=True)
-    files = {"model.onnx": model, "tokenizer.json": tokenizer.encode()}
+    split = fields["model"]
+    files = {
+        "model.onnx": model,
+        "pieces.bin": pack_pieces(list(split["vocab"])),
+        "tokenizer.json": json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode(),
+    }
     for name, data in files.items():
         (folder / name).write_bytes(data)
     card = {
@@ -34,11 +42,23 @@ def write_bundle(table: Quantised, tokenizer: str, folder: Path) -> None:
         "licence": LICENCE,
         "dimensions": int(rows.shape[1]),
         "vocabulary": int(rows.shape[0]),
+        "unknown": split["vocab"][split["unk_token"]],
+        "longest_word": split["max_input_chars_per_word"],
         "table_offset": _place_of(model, rows.tobytes()),
         "scale_offset": _place_of(model, scales.tobytes()),
         "files": {name: _describe(data) for name, data in files.items()},
     }
     (folder / "card.json").write_text(json.dumps(card, indent=2) + "\n")
+
+
+def _renumber(tokenizer: dict[str, Any]) -> list[int]:
+    """Give all pieces but the special ones, which come first, ids in the order of their bytes; return the former ids,
+    by the new ones."""
+    former: dict[str, int] = tokenizer["model"]["vocab"]
+    pieces = sorted(former, key=former.__getitem__)
+    pieces[FIRST_SORTED:] = sorted(pieces[FIRST_SORTED:], key=str.encode)
+    tokenizer["model"]["vocab"] = {piece: place for place, piece in enumerate(pieces)}
+    return [former[piece] for piece in pieces]
 
 
 def build_graph(table: NDArray[np.int8], scale: NDArray[np.float32]) -> onnx.ModelProto:

@@ -93,6 +93,7 @@ def test_words_that_mean_alike_are_nearer_than_others(encoder: BundledEncoder) -
 def test_pieces_are_those_of_the_tokenizers_library(encoder: BundledEncoder, library: Any, text: str) -> None:
     for identifier in count_identifiers(text).identifiers:
         own = encoder._pieces.of_identifier(identifier)
+        assert own == encoder._few_pieces.of_identifier(identifier)
         assert list(own) == library.encode(identifier[:MAX_IDENTIFIER], add_special_tokens=False).ids
 
 
@@ -101,14 +102,19 @@ def test_pieces_of_odd_names_are_those_of_the_library(encoder: BundledEncoder, l
     assert list(encoder._pieces.of_identifier(identifier)) == library.encode(identifier, add_special_tokens=False).ids
 
 
-@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
+@pytest.mark.parametrize("name", ["model.onnx", "pieces.bin", "tokenizer.json"])
 @pytest.mark.parametrize("place", [0, 5000, -1])
 def test_a_changed_byte_of_the_model_is_refused(tampered: Callable[[str, int], Path], name: str, place: int) -> None:
     encoder = BundledEncoder(tampered(name, place))
     with pytest.raises(ModelDamaged, match=name):
-        encoder.encode_query(count_identifiers("sign the cookie"))
+        encoder.encode_query(count_identifiers("sign the naïve cookie"))
     with pytest.raises(ModelDamaged, match=name):
-        encoder.encode([count_identifiers("sign the cookie")])
+        encoder.encode([count_identifiers("sign the naïve cookie")])
+
+
+def test_words_of_plain_letters_need_no_tokenizer(tampered: Callable[[str, int], Path]) -> None:
+    encoder = BundledEncoder(tampered("tokenizer.json", 0))
+    assert encoder.encode_query(count_identifiers("sign the cookie")).any()
 
 
 def test_a_card_that_does_not_fit_the_model_is_refused_and_never_crashes(tmp_path: Path) -> None:
@@ -129,7 +135,7 @@ def test_a_card_that_does_not_fit_the_model_is_refused_and_never_crashes(tmp_pat
             BundledEncoder(tmp_path / "models").encode_query(count_identifiers("sign the cookie"))
 
 
-@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "card.json"])
+@pytest.mark.parametrize("name", ["model.onnx", "pieces.bin", "tokenizer.json", "card.json"])
 def test_a_missing_file_of_the_model_is_refused(tampered: Callable[[str, int], Path], name: str) -> None:
     folder = tampered("model.onnx", 0)
     (folder / name).unlink()

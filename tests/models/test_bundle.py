@@ -4,10 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.embedding.card import Card
-from gitmem.embedding.encoder import quantise
+from gitmem.embedding.encoder import Quantised, quantise
+from gitmem.embedding.vocabulary import FIRST_SORTED, Vocabulary
 from gitmem.words import count_identifiers
 from models.recipe.bags import bags_of_texts
 from models.recipe.evaluate import embed
@@ -33,9 +35,22 @@ def test_the_bundle_embeds_texts_as_its_table_does(tmp_path: Path) -> None:
     assert Card(tmp_path).fingerprint.startswith(NAME)
 
 
+def test_pieces_are_numbered_in_the_order_of_their_bytes(tmp_path: Path) -> None:
+    tokenizer = small_tokenizer(TEXTS * 3, 200)
+    size = tokenizer.get_vocab_size()
+    rows = np.arange(size, dtype=np.int8)[:, None].repeat(8, axis=1)
+    write_bundle(Quantised(rows, np.full(size, 0.5, np.float32)), tokenizer.to_str(), tmp_path)
+    vocabulary = Vocabulary((tmp_path / "pieces.bin").read_bytes()).load()
+    assert vocabulary == Tokenizer.from_file(str(tmp_path / "tokenizer.json")).get_vocab()
+    assert list(vocabulary)[FIRST_SORTED:] == sorted(list(vocabulary)[FIRST_SORTED:], key=str.encode)
+    table, _ = BundledEncoder(tmp_path)._tables
+    assert {piece: int(table[place, 0]) for piece, place in vocabulary.items()} == tokenizer.get_vocab()
+
+
 def test_a_bundle_is_the_same_bytes_again(tmp_path: Path) -> None:
-    table = quantise(np.random.default_rng(2).standard_normal((30, 8)).astype(np.float32))
+    tokenizer = small_tokenizer(TEXTS * 3, 200)
+    table = quantise(np.random.default_rng(2).standard_normal((tokenizer.get_vocab_size(), 8)).astype(np.float32))
     for folder in ("a", "b"):
-        write_bundle(table, "{}", tmp_path / folder)
-    for name in ("model.onnx", "tokenizer.json", "card.json"):
+        write_bundle(table, tokenizer.to_str(), tmp_path / folder)
+    for name in ("model.onnx", "pieces.bin", "tokenizer.json", "card.json"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
