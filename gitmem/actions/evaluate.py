@@ -13,10 +13,12 @@ from typing import Final
 
 from gitmem.actions.query import MODES
 from gitmem.actions.questions import MAX_TARGETS, NO_CODE, TOO_WIDE, Question, draft_questions, find_targets
+from gitmem.actions.refresh import refresh
 from gitmem.actions.tuning import load_weights, maker, reset_weights, store_weights
 from gitmem.embedding import bundled
 from gitmem.errors import TooLittleHistory, UsageError
 from gitmem.fsio import make_folder, writer_lock
+from gitmem.indexing.run import Progress
 from gitmem.indexing.scratch import Scratch, open_scratch
 from gitmem.search.engine import FUSION_WEIGHTS, retrieve
 from gitmem.search.fit import Fit, fit
@@ -75,6 +77,12 @@ class Evaluation:
         return {mode: average(values) for mode, values in self.held_out.quality.items()}
 
 
+def prepare(workspace: Workspace, report: Callable[[Progress], None] = lambda _: None) -> None:
+    """Bring the index up to date; what `evaluate` does itself where it was not done before. Raises NoIndex."""
+    require_index(workspace)
+    refresh(workspace, workspace.location.head_tree, report=report)
+
+
 def evaluate(
     workspace: Workspace, *, commits: int, budget: float, report: Report = lambda _done, _total: None
 ) -> Evaluation:
@@ -84,8 +92,8 @@ def evaluate(
 
     Raises: NoIndex, TooLittleHistory, Busy where another evaluation is running, GitFailed, StorageFailed, DamagedFile.
     """
+    prepare(workspace)
     started = time.monotonic()
-    require_index(workspace)
     notes: list[str] = []
     exam = _Exam(load_weights(workspace, notes), workspace.settings.fusion)
     drafted = draft_questions(workspace.location, commits)

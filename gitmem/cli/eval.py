@@ -4,13 +4,14 @@ from typing import Any
 
 import click
 
-from gitmem.actions.evaluate import Evaluation, evaluate, require_weights
+from gitmem.actions.evaluate import Evaluation, evaluate, prepare, require_weights
 from gitmem.actions.evaluate import tune as fit_weights
 from gitmem.actions.tuning import reset_weights
 from gitmem.cli.failures import say
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.session import is_quiet, open_here, write_json
 from gitmem.cli.text import count, duration, shares
+from gitmem.git.locate import describe_head
 from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.fit import Fit
 from gitmem.search.fuse import FusionWeights
@@ -50,12 +51,14 @@ def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: i
     if tune:
         require_weights(workspace)
     quiet = is_quiet(ctx) or as_json
-    with ProgressLine("asking", quiet=quiet, unit="question") as progress:
-        made = evaluate(workspace, commits=commits, budget=budget, report=progress.step)
+    with ProgressLine(f"indexing {describe_head(workspace.location)}", quiet=quiet) as indexing:
+        prepare(workspace, indexing)
+    with ProgressLine("asking", quiet=quiet, unit="question") as asking:
+        made = evaluate(workspace, commits=commits, budget=budget, report=asking.step)
     found = None
     if tune:
-        with ProgressLine("fitting", quiet=quiet, unit="pair") as progress:
-            found = fit_weights(workspace, made, progress.step)
+        with ProgressLine("fitting", quiet=quiet, unit="pair") as fitting:
+            found = fit_weights(workspace, made, fitting.step)
     for note in [] if is_quiet(ctx) else made.notes:
         say(f"note: {note}")
     if as_json:
@@ -94,7 +97,7 @@ def _fit_lines(found: Fit) -> list[str]:
     if found.is_better:
         lines.append("  kept: every question uses them from now on; `gitmem eval --reset` goes back")
     else:
-        lines.append("  not kept: that is no more than the standard error; the default weights are in force")
+        lines.append("  not kept: the held-out half does not gain clearly; the default weights are in force")
     return lines
 
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from gitmem.fsio import link_file, make_folder, remove_file, remove_tree
 from gitmem.git.locate import Location
-from gitmem.indexing.identity import current_fingerprint, view_key
+from gitmem.indexing.identity import view_key
 from gitmem.indexing.plan import missing_blobs
-from gitmem.indexing.run import Run, empty_manifest
+from gitmem.indexing.run import Run
 from gitmem.indexing.views import ensure_view
 from gitmem.paths import IndexPaths
 from gitmem.store.manifest import Manifest
@@ -59,7 +59,7 @@ class Scratch:
 def open_scratch(
     location: Location, folder: Path, origin: IndexPaths, manifest: Manifest, *, max_file_bytes: int, jobs: int
 ) -> Iterator[Scratch]:
-    """Make a scratch index in a folder, beginning with what an index holds; it is removed at the end.
+    """Make a scratch index in a folder, beginning with what an index of today's makers holds; it is removed at the end.
 
     What a killed process left in the folder is removed first. Raises StorageFailed.
     """
@@ -68,9 +68,6 @@ def open_scratch(
     for new in (folder, paths.segments, paths.views):
         make_folder(new)
     try:
-        fingerprint = current_fingerprint(max_file_bytes)
-        if manifest.fingerprint != fingerprint:
-            manifest = empty_manifest(manifest, fingerprint)
         for entry in manifest.segments:
             link_file(origin.segment(entry.name), paths.segment(entry.name))
         for key in manifest.views[-1:]:

@@ -15,13 +15,26 @@ from gitmem.actions.tuning import DEFAULT, FITTED, OUTDATED, UNREADABLE, read_tu
 from gitmem.actions.verify import verify
 from gitmem.errors import Busy, NoIndex, TooLittleHistory, UsageError
 from gitmem.fsio import writer_lock
+from gitmem.indexing.identity import current_fingerprint, view_key
 from gitmem.indexing.views import peek_view
 from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.metrics import Quality
+from gitmem.store.manifest import write_manifest
 from gitmem.store.tuning import Tuning, find_tuning, write_tuning
 from tests.gitrepo import ISOLATION, Repo
 from tests.history import WORDS, make_history
-from tests.indexes import InlinePool, ask, fake_model, files_in, found, index, snapshot_of, workspace_of
+from tests.indexes import (
+    InlinePool,
+    ask,
+    fake_model,
+    files_in,
+    found,
+    index,
+    manifest_of,
+    python_file,
+    snapshot_of,
+    workspace_of,
+)
 from tests.sample import damage
 from tests.search.trials import told_by_meaning, told_by_words
 
@@ -261,11 +274,20 @@ def test_collection_leaves_a_running_evaluation_alone(repo: Repo) -> None:
     assert (paths.scratch / "segments" / "held").exists()
 
 
-def test_an_index_of_another_model_is_not_taken_over(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_index_is_brought_up_to_date_first(repo: Repo) -> None:
+    repo.commit({"src/late.py": python_file("late")}, "late things come late to everybody")
+    asked(repo)
+    manifest = manifest_of(repo)
+    assert view_key(repo.oid("HEAD^{tree}")) in manifest.views
+    assert manifest.rows == len(WORDS) + 1
+
+
+def test_an_index_of_another_model_is_built_anew_first(repo: Repo) -> None:
     expected = asked(repo).quality
-    monkeypatch.setattr("gitmem.indexing.scratch.current_fingerprint", lambda _: "another")
-    InlinePool.digested = 0
+    paths = workspace_of(repo).paths
+    write_manifest(paths.manifest, manifest_of(repo)._replace(fingerprint="another"))
     assert asked(repo).quality == expected
+    assert manifest_of(repo).fingerprint == current_fingerprint(workspace_of(repo).settings.max_file_bytes)
 
 
 def test_weights_that_are_better_are_used_from_then_on(repo: Repo) -> None:
