@@ -37,7 +37,8 @@ class HashEncoder:
         return Embeddings(vectors[: len(texts)], np.ones(len(texts), np.float32))
 
     def encode_names(self, texts: Sequence[Text]) -> NDArray[np.float32]:
-        return np.stack([self.encode_query(text) for text in texts])
+        vectors = [self.encode_query(text) for text in texts]
+        return np.array(vectors, np.float32).reshape(len(texts), DIMENSIONS)
 
     def encode_query(self, text: Text) -> NDArray[np.float32]:
         total = np.zeros(DIMENSIONS)

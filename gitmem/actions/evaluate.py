@@ -149,10 +149,9 @@ class _Exam:
             return
         scope = Scope(snapshot, view, Filters(), blob_of)
         query = parse_query(question.text)
-        vector = self._encoder.encode_query(query.text)
         half = self.halves[question.held_out]
         for mode in MODES:
-            trial = make_trial(scope, retrieve(scope, query, vector, mode=mode), targets)
+            trial = make_trial(scope, retrieve(scope, query, self._encoder, mode=mode), targets)
             half.quality[mode].append(score(trial, self.weights, self._fusion))
             if mode == "hybrid":
                 half.trials.append(trial)

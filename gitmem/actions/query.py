@@ -118,12 +118,11 @@ class Searcher:
         from gitmem.search.query import parse_query
 
         query = parse_query(request.text)
-        vector = self._encoder.encode_query(query.text)
         scope = self.scope(request)
         found = search(
             scope,
             query,
-            vector,
+            self._encoder,
             limit=limit,
             mode=request.mode,
             fusion=self._workspace.settings.fusion,

@@ -1,11 +1,12 @@
 """A search from end to end: retrieve twice, fuse, rank as code, select."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.embedding.encoder import Encoder
 from gitmem.search.dense import exact_cosines, search_dense
 from gitmem.search.fuse import FusionWeights, fuse_ranks, fuse_zscores
 from gitmem.search.hits import Hit, Signals, Spans, choose, load_candidates, load_hit, load_spans
@@ -14,12 +15,16 @@ from gitmem.search.query import Query
 from gitmem.search.rank import Candidates, Features, combine, features_of, rank
 from gitmem.search.scope import Scope
 from gitmem.store.graph import RowGraph
+from gitmem.words import count_identifiers
 
 KEEP: Final = 200
 """Candidates of each retrieval that are ranked."""
 
-FUSION_WEIGHTS: Final = FusionWeights(semantic=0.8, lexical=0.22)
-"""The lexical share is small because the ranking features carry the words once more (symbol, stem, covered)."""
+FUSION_WEIGHTS: Final = FusionWeights(semantic=0.49, lexical=0.63)
+"""What fits public retrieval queries, see the benchmarks."""
+
+ROW_SHARE: Final = 0.2
+"""What a row's own words count beside those of its file, where it is asked how much of the file was found."""
 
 RRF_SCALE: Final = 60.0
 """Brings a sum of reciprocal ranks to the range of a standard score."""
@@ -32,7 +37,7 @@ a repository (cooking, sports) come to at the most."""
 def search(
     scope: Scope,
     query: Query,
-    vector: NDArray[np.float32],
+    encoder: Encoder,
     *,
     limit: int,
     mode: str = "hybrid",
@@ -42,12 +47,12 @@ def search(
 ) -> list[Hit]:
     """The best hits in scope, best first.
 
-    `vector` is the question's embedding, [dimensions], unused in lexical mode. `weights` are those of the fusion
-    `zscore`. A graph speeds up retrieval by meaning over very many rows; without one it is exact.
+    The encoder is the one the index was made with, unused in lexical mode. `weights` are those of the fusion `zscore`.
+    A graph speeds up retrieval by meaning over very many rows; without one it is exact.
     """
     if not scope.rows:
         return []
-    retrieved = retrieve(scope, query, vector, mode=mode, graph=graph)
+    retrieved = retrieve(scope, query, encoder, mode=mode, graph=graph)
     ordered = order(retrieved, limit=limit, fusion=fusion, weights=weights)
     return [
         load_hit(scope, retrieved.found, place, score, features_of(ordered.features, place))
@@ -75,37 +80,72 @@ class Ordered(NamedTuple):
 
 
 def retrieve(
-    scope: Scope, query: Query, vector: NDArray[np.float32], *, mode: str = "hybrid", graph: RowGraph | None = None
+    scope: Scope, query: Query, encoder: Encoder, *, mode: str = "hybrid", graph: RowGraph | None = None
 ) -> Retrieved:
     """The candidates of a question; all that costs a look into the index."""
-    lexical = search_lexical(scope, query.terms)
-    rows, dense = _candidates(scope, vector, lexical, mode, graph)
-    words = lexical.scores[rows] if mode != "semantic" else np.zeros(len(rows), np.float32)
-    signals = Signals(dense, words, np.zeros(len(rows), np.float32), _covered(scope, lexical, rows))
-    return Retrieved(query, load_candidates(scope, rows, signals), load_spans(scope, rows), lexical.idf)
+    lexical = search_lexical(scope, (*query.terms, *query.compounds))
+    by_words = _best(lexical.rows, KEEP) if mode != "semantic" else np.zeros(0, np.int64)
+    if mode == "lexical":
+        found = load_candidates(scope, by_words, _signals(scope, by_words, lexical))
+        return Retrieved(query, found, load_spans(scope, by_words), lexical.idf)
+    vector = encoder.encode_query(query.text)
+    rows = _with_near_rows(scope, by_words, vector, lexical, graph)
+    cosines = exact_cosines(scope.snapshot, vector, rows)
+    found = load_candidates(scope, rows, _signals(scope, rows, lexical if mode == "hybrid" else None, cosines))
+    by_path = _path_cosines(found.paths, encoder, vector)
+    return Retrieved(query, found._replace(path_cosine=by_path[found.file]), load_spans(scope, rows), lexical.idf)
+
+
+def _path_cosines(paths: Sequence[str], encoder: Encoder, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How near the words of each path are to the question. No path is part of what is embedded, so a move costs
+    nothing; einsum, as paths of the same words shall give the same bits, which a matrix product does not promise."""
+    names = encoder.encode_names([count_identifiers(path) for path in paths])
+    cosines: NDArray[np.float32] = np.einsum("ij,j->i", names, vector)
+    return cosines
+
+
+def _signals(
+    scope: Scope, rows: NDArray[np.int64], lexical: LexicalScores | None, cosines: NDArray[np.float32] | None = None
+) -> Signals:
+    """Both scores of some rows; zeros for the one that has no say."""
+    none = np.zeros(len(rows), np.float32)
+    return Signals(
+        dense=none if cosines is None else cosines,
+        lexical=none if lexical is None else lexical.rows[rows],
+        file_lexical=none if lexical is None else lexical.files[scope.entry_of[rows]],
+    )
+
+
+def _with_near_rows(
+    scope: Scope,
+    by_words: NDArray[np.int64],
+    vector: NDArray[np.float32],
+    lexical: LexicalScores,
+    graph: RowGraph | None,
+) -> NDArray[np.int64]:
+    """Rows of either retrieval, ascending."""
+    near = search_dense(scope, vector, KEEP, graph)
+    close = near.rows[(near.cosines >= MIN_COSINE) | (lexical.rows[near.rows] > 0)]
+    joined = np.concatenate([by_words, close])
+    return np.unique(joined, return_index=True)[0]  # without return_index, numpy imports numpy.ma
 
 
 def order(
     retrieved: Retrieved, *, limit: int, fusion: str = "zscore", weights: FusionWeights = FUSION_WEIGHTS
 ) -> Ordered:
-    """Fuse, rank and select; the same candidates can be ordered by other weights again."""
+    """Fuse, rank and select; the same candidates can be ordered by other weights again.
+
+    What a symbol means says little of where it is defined: chunks near to it are those that hold little else. So its
+    cosines count only where no word was found, and for how much of a file was found.
+    """
     found = retrieved.found
-    found = found._replace(fused=_fuse(found.dense, found.lexical, fusion, weights))
+    by_words = retrieved.query.coded and bool(found.file_lexical.any())
+    found = found._replace(
+        fused_row=_fuse(found.dense, found.lexical, fusion, weights._replace(lexical=ROW_SHARE * weights.lexical)),
+        fused=_fuse(np.zeros_like(found.dense) if by_words else found.dense, found.file_lexical, fusion, weights),
+    )
     features = rank(retrieved.query, found, retrieved.idf)
     return Ordered(features, choose(found, retrieved.spans, combine(features).tolist(), limit))
-
-
-def _candidates(
-    scope: Scope, vector: NDArray[np.float32], lexical: LexicalScores, mode: str, graph: RowGraph | None
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Rows of either retrieval, ascending, and their cosines."""
-    by_words = _best(lexical.scores, KEEP) if mode != "semantic" else np.zeros(0, np.int64)
-    if mode == "lexical":
-        return by_words, np.zeros(len(by_words), np.float32)
-    near = search_dense(scope, vector, KEEP, graph)
-    close = near.rows[(near.cosines >= MIN_COSINE) | (lexical.scores[near.rows] > 0)]
-    rows = np.unique(np.concatenate([by_words, close]), return_index=True)[0]  # without, numpy imports numpy.ma
-    return rows, exact_cosines(scope.snapshot, vector, rows)
 
 
 def _best(scores: NDArray[np.float32], keep: int) -> NDArray[np.int64]:
@@ -133,16 +173,3 @@ def _fuse(
     if fusion == "rrf":
         return fuse_ranks(dense, words) * RRF_SCALE
     return fuse_zscores(dense, words, weights)
-
-
-def _covered(scope: Scope, lexical: LexicalScores, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """For each row the share of the question, by idf, that stands in any of the rows of its file."""
-    idf = np.array(list(lexical.idf.values()) or [0.0])
-    if not len(rows) or idf.sum() <= 0:
-        return np.zeros(len(rows))
-    held = lexical.coverage(rows)
-    _, file = np.unique(scope.entry_of[rows], return_inverse=True)
-    by_file = np.zeros((int(file.max()) + 1, len(idf)), bool)
-    np.logical_or.at(by_file, file, held)
-    share: NDArray[np.float64] = (by_file @ idf)[file] / idf.sum()
-    return share

@@ -32,17 +32,15 @@ class Hit(NamedTuple):
 
 
 class Signals(NamedTuple):
-    """What retrieval says of each row: its cosine, its word score, both together, and how much of the question its
-    file covers."""
+    """What retrieval says of each row: its cosine, its word score, and the word score of its file."""
 
     dense: NDArray[np.float32]
     lexical: NDArray[np.float32]
-    fused: NDArray[np.float32]
-    covered: NDArray[np.float64]
+    file_lexical: NDArray[np.float32]
 
 
 def load_candidates(scope: Scope, rows: NDArray[np.int64], signals: Signals) -> Candidates:
-    """What ranking needs to know of some rows."""
+    """What ranking needs to know of some rows, but for `path_cosine` and the fused scores, which are zero."""
     entries, file = np.unique(scope.entry_of[rows], return_inverse=True)
     return Candidates(
         row=rows,
@@ -53,6 +51,7 @@ def load_candidates(scope: Scope, rows: NDArray[np.int64], signals: Signals) -> 
         words=scope.words[rows],
         file_words=scope.file_words[entries][file],
         **signals._asdict(),
+        **dict.fromkeys(("path_cosine", "fused_row", "fused"), np.zeros(len(rows), np.float32)),
     )
 
 

@@ -1,7 +1,12 @@
-"""Retrieval by words: BM25 over each row's own text, its symbol, and the name and folders of its file.
+"""Retrieval by words: BM25F over the fields of each row (text, symbol, the path of its file), and of each file as one
+document.
+
+BM25F: Robertson and Zaragoza 2009. The counts of a term in the fields are weighed, shortened by the length of the text
+and added before they saturate, so a word that stands in the symbol and in the text is not paid twice.
+idf = ln(1 + (n - df + 0.5) / (df + 0.5)); df counts what holds the term in text or symbol, or else in its path.
 
 Statistics are taken over the rows in scope, so an answer depends on the tree that is searched and on nothing else the
-index happens to hold. BM25: Robertson and Zaragoza 2009, with idf = ln(1 + (n - df + 0.5) / (df + 0.5)).
+index happens to hold.
 """
 
 import math
@@ -14,59 +19,59 @@ from numpy.typing import NDArray
 from gitmem.search.scope import Scope
 
 K1: Final = 1.2
-B: Final = 0.75
-SYMBOL_WEIGHT: Final = 0.8
-STEM_WEIGHT: Final = 0.8
-FOLDER_WEIGHT: Final = 0.3
+
+
+class FieldWeights(NamedTuple):
+    """What one mention of a term counts in each field, and how far long texts are shortened (BM25's b)."""
+
+    text: float
+    symbol: float
+    stem: float
+    folder: float
+    b: float
+
+
+ROW_WEIGHTS: Final = FieldWeights(text=1.0, symbol=3.0, stem=2.0, folder=1.0, b=0.75)
+FILE_WEIGHTS: Final = FieldWeights(text=1.0, symbol=2.0, stem=6.0, folder=2.0, b=0.75)
+"""A file's name says more of the file than of each of its rows. Symbols of a file are shortened like its text."""
 
 
 class LexicalScores(NamedTuple):
-    """Scores of rows, zero where no word matches; `idf` of each term over the rows' text, and the rows that hold it,
-    ascending."""
+    """Scores of rows [rows] and of files [entries], zero where no word matches; `idf` of each term over the rows."""
 
-    scores: NDArray[np.float32]
+    rows: NDArray[np.float32]
+    files: NDArray[np.float32]
     idf: dict[str, float]
-    holders: dict[str, NDArray[np.int64]]
 
-    def coverage(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of the terms each row holds, [rows, terms]."""
-        return np.stack([_among(rows, held) for held in self.holders.values()] or [np.zeros(len(rows), bool)], axis=1)
+
+class _Found(NamedTuple):
+    """Where a term stands: rows and how often, by field; entries by part of their path."""
+
+    text: tuple[NDArray[np.int64], NDArray[np.float32]]
+    symbol: tuple[NDArray[np.int64], NDArray[np.float32]]
+    stem: NDArray[np.int64]
+    folder: NDArray[np.int64]
 
 
 def search_lexical(scope: Scope, terms: Sequence[str]) -> LexicalScores:
-    """Score every row in scope."""
-    scores = np.zeros(scope.snapshot.rows, np.float32)
-    idf, holders = {}, {}
+    """Score every row and every file in scope."""
+    rows = np.zeros(scope.snapshot.rows, np.float32)
+    files = np.zeros(len(scope.view), np.float32)
+    idf = {}
     for term in terms:
-        word = term.encode("utf-8", "replace")
-        rows, counts = find_rows(scope, "text", word)
-        holders[term] = rows
-        idf[term] = inverse_frequency(scope.rows, len(rows))
-        scores[rows] += idf[term] * counts * (K1 + 1) / (counts + _norm(scope, rows))
-        named, _ = find_rows(scope, "symbol", word)
-        scores[named] += SYMBOL_WEIGHT * inverse_frequency(scope.rows, len(named))
-    by_path = _score_paths(scope, terms)
-    if by_path.any():
-        scores += by_path[scope.entry_of]
-    return LexicalScores(scores, idf, holders)
+        found = _find(scope, term.encode("utf-8", "replace"))
+        idf[term] = _add_rows(scope, found, rows)
+        _add_files(scope, found, files)
+    return LexicalScores(rows, files, idf)
 
 
-def _norm(scope: Scope, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-    """BM25's measure of how long rows are."""
-    norm: NDArray[np.float32] = K1 * (1 - B + B * scope.words[rows] / max(scope.mean_words, 1e-9))
-    return norm
-
-
-def _among(rows: NDArray[np.int64], held: NDArray[np.int64]) -> NDArray[np.bool_]:
-    if not len(held):
-        return np.zeros(len(rows), bool)
-    places = np.minimum(np.searchsorted(held, rows), len(held) - 1)
-    return held[places] == rows  # type: ignore[no-any-return]
-
-
-def inverse_frequency(total: int, holding: int) -> float:
-    """BM25's idf; never negative."""
-    return math.log(1 + (total - holding + 0.5) / (holding + 0.5)) if holding else 0.0
+def _find(scope: Scope, word: bytes) -> _Found:
+    return _Found(
+        find_rows(scope, "text", word),
+        find_rows(scope, "symbol", word),
+        _find_entries(scope, "stem", word),
+        _find_entries(scope, "folder", word),
+    )
 
 
 def find_rows(scope: Scope, field: str, word: bytes) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -86,13 +91,67 @@ def find_rows(scope: Scope, field: str, word: bytes) -> tuple[NDArray[np.int64],
     return joined[inside], times[inside]
 
 
-def _score_paths(scope: Scope, terms: Sequence[str]) -> NDArray[np.float32]:
-    """What the words of its path are worth to each row of an entry, [entries + 1]; the last, a zero, stands for rows
-    out of scope."""
-    scores = np.zeros(len(scope.view) + 1, np.float32)
-    for term in terms:
-        for field, weight in (("stem", STEM_WEIGHT), ("folder", FOLDER_WEIGHT)):
-            entries = scope.view.find_postings(field, term.encode("utf-8", "replace"))
-            if entries is not None:
-                scores[entries] += weight * inverse_frequency(scope.entries, int(scope.filled[entries].sum()))
-    return scores
+def _find_entries(scope: Scope, field: str, word: bytes) -> NDArray[np.int64]:
+    """Entries with rows in scope whose path holds a term."""
+    entries = scope.view.find_postings(field, word)
+    if entries is None:
+        return np.zeros(0, np.int64)
+    found = entries.astype(np.int64)
+    return found[scope.filled[found]]
+
+
+def _add_rows(scope: Scope, found: _Found, scores: NDArray[np.float32]) -> float:
+    """Add what a term is worth to each row; returns its idf."""
+    rows, counts = found.text
+    named, times = found.symbol
+    weighed = np.zeros(len(scores), np.float32)
+    weighed[rows] = ROW_WEIGHTS.text * counts / shortening(scope.words[rows], scope.mean_words, ROW_WEIGHTS.b)
+    weighed[named] += ROW_WEIGHTS.symbol * times
+    by_path = _path_weights(scope, found, ROW_WEIGHTS)
+    told = int(np.count_nonzero(weighed))
+    if by_path is not None:
+        weighed += by_path[scope.entry_of]
+    holding = np.flatnonzero(weighed)
+    idf = inverse_frequency(scope.rows, told or len(holding))
+    scores[holding] += idf * _saturate(weighed[holding])
+    return idf
+
+
+def _add_files(scope: Scope, found: _Found, scores: NDArray[np.float32]) -> None:
+    """Add what a term is worth to each file."""
+    weighed = np.zeros(len(scores) + 1, np.float32)
+    for (rows, counts), weight in ((found.text, FILE_WEIGHTS.text), (found.symbol, FILE_WEIGHTS.symbol)):
+        weighed[:-1] += weight * np.bincount(scope.entry_of[rows], counts, len(scores))
+    weighed[:-1] /= shortening(scope.file_words, scope.mean_file_words, FILE_WEIGHTS.b)
+    told = int(np.count_nonzero(weighed))
+    by_path = _path_weights(scope, found, FILE_WEIGHTS)
+    if by_path is not None:
+        weighed += by_path
+    holding = np.flatnonzero(weighed)
+    scores[holding] += inverse_frequency(scope.entries, told or len(holding)) * _saturate(weighed[holding])
+
+
+def _path_weights(scope: Scope, found: _Found, weights: FieldWeights) -> NDArray[np.float32] | None:
+    """What a term counts in the path of each entry, [entries + 1]; the last, a zero, stands for rows out of scope. None
+    where no path holds it."""
+    if not len(found.stem) and not len(found.folder):
+        return None
+    weighed = np.zeros(len(scope.view) + 1, np.float32)
+    weighed[found.stem] = weights.stem
+    weighed[found.folder] += weights.folder
+    return weighed
+
+
+def shortening(words: NDArray[np.float32], mean: float, b: float) -> NDArray[np.float32]:
+    """What counts are divided by for the length of the text they stand in."""
+    by: NDArray[np.float32] = 1 - b + b * words / max(mean, 1e-9)
+    return by
+
+
+def _saturate(weighed: NDArray[np.float32]) -> NDArray[np.float32]:
+    return weighed * (K1 + 1) / (weighed + K1)
+
+
+def inverse_frequency(total: int, holding: int) -> float:
+    """BM25's idf; never negative."""
+    return math.log(1 + (total - holding + 0.5) / (holding + 0.5)) if holding else 0.0

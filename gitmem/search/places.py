@@ -25,12 +25,16 @@ _TEST_CLASSES: Final = ("Test", "Tests", "TestCase", "Spec", "IT")
 _DOCUMENT_ENDINGS: Final = (".md", ".rst", ".adoc", ".txt", ".mdx")
 _DOCUMENT_NAMES: Final = ("changelog", "changes", "history", "news", "authors", "license")
 _ASIDE_ENDINGS: Final = ("compat", ".d", ".gen", "_generated", ".generated")
+_FOLDER_FILES: Final = frozenset("__init__ index init lib main mod".split())
+"""Names, in lower case, of the file that stands for its folder."""
+
 _REMEMBERED: Final = 1 << 15
 """Paths and names a process that stays keeps the words of, some 20 MB at most."""
 
 
 class PathWords(NamedTuple):
-    """Terms of a file's name without its ending, of its folders, and the place it stands at."""
+    """Terms of a file's name without its ending (of its folder's, where it stands for that: `mod.rs`), of its folders,
+    and the place it stands at."""
 
     stem: tuple[str, ...]
     folder: tuple[str, ...]
@@ -41,7 +45,10 @@ class PathWords(NamedTuple):
 def path_words(path: str) -> PathWords:
     """What a path says."""
     folder, name = posixpath.split(path)
-    return PathWords(content_terms(name.split(".")[0]), content_terms(folder), place_of(path))
+    stem = name.split(".")[0]
+    if folder and stem.lower() in _FOLDER_FILES:
+        stem = posixpath.basename(folder)
+    return PathWords(content_terms(stem), content_terms(folder), place_of(path))
 
 
 def place_of(path: str) -> str:

@@ -21,18 +21,28 @@ _CODED = re.compile(r"_|[a-z0-9][A-Z]|^[A-Z]+[a-z]|[A-Z]{2}")
 _PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+|[\w-]+\.[A-Za-z]\w{0,4}\b")
 
 
+_WORD = re.compile(r"\w+")
+_COMPOUND_WORDS: Final = (2, 3)
+_MAX_COMPOUNDS: Final = 24
+"""Enough for any sentence; a pasted page is no name."""
+
+
 class Query(NamedTuple):
     """A parsed question.
 
-    `terms` are what the lexical index is asked, `names` the identifiers that may be meant as symbols, each split into
-    its qualified parts in lower case, `paths` the path fragments it mentions, `bare` whether it is only a symbol.
+    `terms` are what the lexical index is asked, and so are `compounds`: neighbouring words joined as identifiers join
+    them (`error handler`: errorhandler). `names` are the identifiers that may be meant as symbols, each split into its
+    qualified parts in lower case, `paths` the path fragments it mentions, `bare` whether it may be only a symbol,
+    `coded` whether it is one for sure, being spelled as prose never is.
     """
 
     text: Text
     terms: tuple[str, ...]
+    compounds: tuple[str, ...]
     names: tuple[tuple[str, ...], ...]
     paths: tuple[str, ...]
     bare: bool
+    coded: bool
 
 
 def parse_query(question: str) -> Query:
@@ -42,7 +52,19 @@ def parse_query(question: str) -> Query:
     told = [identifier for identifier in text.identifiers if identifier.lower() not in STOP_WORDS]
     terms = dict.fromkeys(term for identifier in told or text.identifiers for term in terms_of(identifier))
     bare = _SYMBOL.fullmatch(stripped) is not None
-    return Query(text, tuple(terms), _names(stripped, bare), _paths(stripped), bare)
+    compounds = tuple(word for word in _compounds(stripped) if word not in terms)[:_MAX_COMPOUNDS]
+    coded = bare and (_SEPARATOR.search(stripped) is not None or _looks_coded(stripped, first=False))
+    return Query(text, tuple(terms), compounds, _names(stripped, bare), _paths(stripped), bare, coded)
+
+
+def _compounds(question: str) -> dict[str, None]:
+    """Two or three neighbouring words as one, where none of them is a stop word."""
+    words = [
+        "" if word.lower() in STOP_WORDS else "".join(split_identifier(word)).lower()
+        for word in _WORD.findall(question)
+    ]
+    runs = (words[at : at + size] for at in range(len(words)) for size in _COMPOUND_WORDS if at + size <= len(words))
+    return dict.fromkeys("".join(run) for run in runs if all(run))
 
 
 def _names(question: str, bare: bool) -> tuple[tuple[str, ...], ...]:

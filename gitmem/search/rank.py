@@ -10,32 +10,34 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.search.fuse import standardise
 from gitmem.search.places import PLACES, content_terms, path_words
 from gitmem.search.query import Query
 from gitmem.types import KINDS
 
 WEIGHTS: Final[Mapping[str, float]] = {
     "fused": 1.0,
-    "definition": 2.5,
-    "definition_folded": 2.0,
-    "symbol": 1.0,
-    "stem": 1.9,
-    "folder": 1.5,
+    "behind": -0.1,
+    "path_cosine": 4.2,
+    "definition": 1.0,
+    "definition_folded": 0.8,
+    "symbol": 2.5,
+    "stem": 3.8,
+    "folder": 2.4,
     "path": 2.5,
-    "file": 0.6,
-    "covered": 0.6,
-    "file_size": 0.4,
-    "chunk_size": 0.4,
-    "function": 0.25,
-    "prose": -0.6,
-    "test": -3.5,
-    "example": -2.5,
-    "document": -2.5,
-    "aside": -0.6,
+    "file": 1.5,
+    "file_size": 1.2,
+    "symbol_size": 0.97,
+    "function": 0.39,
+    "prose": -2.4,
+    "test": -3.3,
+    "example": -3.6,
+    "document": -2.8,
+    "aside": -3.7,
 }
 """What one unit of each feature adds to a candidate's sum. Fitted on public retrieval queries, see the benchmarks."""
 
-BIAS: Final = -2.0
+BIAS: Final = -7.5
 FILE_FADE: Final = 0.97
 FILE_CHUNKS: Final = 8
 """How many chunks of a file speak for it, each counting a little less than the one before."""
@@ -58,8 +60,9 @@ class Candidates(NamedTuple):
     """Rows that may be hits, column by column, with what ranking needs to know of them.
 
     `file` is the place in `paths`, which names each file once; `kind` is a place in KINDS. `words` and `file_words`
-    are the lengths of the row's text and of its file, `covered` the share of the question that is found in any
-    candidate of the file (by idf), `dense` the cosine, `lexical` the word score, `fused` both together.
+    are the lengths of the row's text and of its file, `dense` the cosine, `lexical` the word score of the row and
+    `file_lexical` that of its file, `path_cosine` how near the path's own words are to the question. `fused_row` is
+    the cosine with the row's word score, `fused` with its file's.
     """
 
     row: NDArray[np.int64]
@@ -69,9 +72,11 @@ class Candidates(NamedTuple):
     symbol: list[str]
     words: NDArray[np.float32]
     file_words: NDArray[np.float32]
-    covered: NDArray[np.float64]
     dense: NDArray[np.float32]
     lexical: NDArray[np.float32]
+    file_lexical: NDArray[np.float32]
+    path_cosine: NDArray[np.float32]
+    fused_row: NDArray[np.float32]
     fused: NDArray[np.float32]
 
 
@@ -92,9 +97,10 @@ def rank(query: Query, candidates: Candidates, idf: Mapping[str, float]) -> Feat
     by_file = _path_features(query, candidates.paths, asked)
     return {
         "fused": candidates.fused.astype(np.float64),
+        "behind": _behind(candidates),
+        "path_cosine": candidates.path_cosine.astype(np.float64),
         "file": _coherence(candidates),
-        "covered": candidates.covered,
-        **_shape_features(candidates),
+        **_shape_features(query, candidates),
         **_definitions(query, candidates),
         "symbol": np.array([_coverage(content_terms(_last_name(name)), asked) for name in candidates.symbol]),
         **{name: values[candidates.file] for name, values in by_file.items()},
@@ -114,9 +120,19 @@ def features_of(features: Features, place: int) -> dict[str, float]:
     return {name: value for name, value in told.items() if value or name not in _MARKS}
 
 
+def _behind(candidates: Candidates) -> NDArray[np.float64]:
+    """How far each candidate's word score is below the best of its file, in standard deviations of all of them: `fused`
+    knows the words of the file, this tells its chunks apart."""
+    scores = standardise(candidates.lexical).astype(np.float64)
+    best = np.full(len(candidates.paths), -np.inf)
+    np.maximum.at(best, candidates.file, scores)
+    behind: NDArray[np.float64] = best[candidates.file] - scores
+    return behind
+
+
 def _coherence(candidates: Candidates) -> NDArray[np.float64]:
     """How much of each candidate's file was found: its best chunks' positive fused scores, against the best file's."""
-    found = np.maximum(candidates.fused, 0.0).astype(np.float64)
+    found = np.maximum(candidates.fused_row, 0.0).astype(np.float64)
     order = np.lexsort((-found, candidates.file))
     files = candidates.file[order]
     place = np.arange(len(files)) - np.searchsorted(files, files)
@@ -126,10 +142,14 @@ def _coherence(candidates: Candidates) -> NDArray[np.float64]:
     return coherence
 
 
-def _shape_features(candidates: Candidates) -> dict[str, NDArray[np.float64]]:
-    """Sizes on a log scale, zero at about 50 words a chunk and 1,100 a file; code that acts; text that only tells."""
+def _shape_features(query: Query, candidates: Candidates) -> dict[str, NDArray[np.float64]]:
+    """Sizes on a log scale, zero at about 50 words a chunk and 1,100 a file; code that acts; text that only tells.
+
+    The chunk's own size counts where the question is only a symbol: there it tells a definition from an alias or a
+    re-export, elsewhere it tells nothing.
+    """
     return {
-        "chunk_size": (np.log1p(candidates.words.astype(np.float64)) - 4) / 2,
+        "symbol_size": (np.log1p(candidates.words.astype(np.float64)) - 4) / 2 * query.coded,
         "file_size": (np.log1p(candidates.file_words.astype(np.float64)) - 7) / 3,
         "function": _ACTING[candidates.kind],
         "prose": _TELLING[candidates.kind],

@@ -17,8 +17,8 @@ def search_related(scope: Scope, row: int, limit: int) -> list[Hit]:
     near = search_dense(scope, vector, KEEP)
     apart = ~_overlaps(scope, near.rows, row) & (near.cosines > 0)
     rows, cosines = near.rows[apart], near.cosines[apart]
-    none = np.zeros(len(rows))
-    found = load_candidates(scope, rows, Signals(cosines, none.astype(np.float32), cosines, none))
+    none = np.zeros(len(rows), np.float32)
+    found = load_candidates(scope, rows, Signals(cosines, none, none))
     chosen = choose(found, load_spans(scope, rows), np.minimum(cosines, 1.0).tolist(), limit)
     return [load_hit(scope, found, place, score, {}) for place, score in chosen]
 

@@ -95,6 +95,11 @@ class Scope:
         return np.bincount(inside, self.words[self.mask], len(self.view)).astype(np.float32)
 
     @cached_property
+    def mean_file_words(self) -> float:
+        """Words of a path on average, over those with a row in scope."""
+        return float(self.file_words.sum()) / max(self.entries, 1)
+
+    @cached_property
     def filled(self) -> NDArray[np.bool_]:
         """Which paths have a row in scope, [entries]."""
         filled = np.zeros(len(self.view), bool)

@@ -4,8 +4,9 @@ import heapq
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-REPEAT_DECAY: Final = 0.5
-"""What each further chunk of one file keeps of its score."""
+REPEAT_DECAY: Final = 0.02
+"""What each further chunk of one file keeps of its score: it comes before other files only where those are hopeless.
+Measured: 0.5 costs 0.019 of NDCG@10 over files, 0.1 costs 0.003, this 0.0005."""
 
 COLLAPSED_BYTES: Final = 6000
 """A class longer than this does not stand for its methods: both may be shown."""

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Final, Protocol
 
-from tests.bench import cold, idle, index, memory, quality, refresh, size, tokens, warm
+from tests.bench import ablation, cold, fit, idle, index, memory, quality, refresh, size, tokens, warm
 from tests.bench.commands import add_program_options
 from tests.bench.figures import Figure, format_table
 from tests.bench.processes import CommandFailed
@@ -34,6 +34,8 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "size": size,
     "memory": memory,
     "quality": quality,
+    "fit": fit,
+    "ablation": ablation,
     "tokens": tokens,
 }
 

@@ -83,7 +83,7 @@ def test_chunks_that_overlap_come_once(repo: Repo) -> None:
 def test_equal_hits_stand_in_the_order_of_their_paths(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit(
-        {f"{name}/x.py": "def same_thing(value):\n    return value\n" + "\n" * n for n, name in enumerate("dbacef")}
+        {f"x{mark}y/z.py": "def same_thing(value):\n    return value\n" + "\n" * n for n, mark in enumerate("~=-+,.")}
     )
     index(repo)
     first = found(ask(repo, "same_thing"))

@@ -49,7 +49,7 @@ def answers(paths: IndexPaths) -> Any:
             scope = Scope(snapshot, view, filters)
             for question in QUESTIONS:
                 query = parse_query(question)
-                hits = search(scope, query, HashEncoder().encode_query(query.text), limit=5)
+                hits = search(scope, query, HashEncoder(), limit=5)
                 told.append([(hit.path, hit.start, hit.end, hit.start_line, hit.symbol, hit.score) for hit in hits])
         return told
     except DamagedFile:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gitmem.search.engine import KEEP, _best
 from gitmem.search.query import parse_query
-from gitmem.search.rank import FILE_CHUNKS, FILE_FADE, WEIGHTS, Candidates, combine, features_of, rank
+from gitmem.search.rank import BIAS, FILE_CHUNKS, FILE_FADE, WEIGHTS, Candidates, combine, features_of, rank
 from gitmem.types import KINDS
 
 PATHS = ["lib/keys.py", "tests/test_keys.py", "docs/keys.md"]
@@ -27,9 +27,11 @@ def made_candidates(rows: list[tuple[int, float]], symbol: str = "") -> Candidat
         symbol=[symbol] * count,
         words=np.full(count, 50, np.float32),
         file_words=np.full(count, 1100, np.float32),
-        covered=np.zeros(count),
         dense=np.zeros(count, np.float32),
         lexical=np.zeros(count, np.float32),
+        file_lexical=np.zeros(count, np.float32),
+        path_cosine=np.zeros(count, np.float32),
+        fused_row=np.array([score for _, score in rows], np.float32),
         fused=np.array([score for _, score in rows], np.float32),
     )
 
@@ -70,7 +72,7 @@ def test_features_of_a_hit_add_up_to_its_score_and_name_no_mark_it_lacks() -> No
     told = [features_of(features, place) for place in range(3)]
     assert ["test" in found for found in told] == [False, True, False]
     assert ["document" in found for found in told] == [False, False, True]
-    sums = [sum(WEIGHTS[name] * value for name, value in found.items()) - 2.0 for found in told]
+    sums = [sum(WEIGHTS[name] * value for name, value in found.items()) + BIAS for found in told]
     assert combine(features).tolist() == pytest.approx([1 / (1 + np.exp(-total)) for total in sums])
 
 
@@ -83,3 +85,24 @@ def test_the_best_rows_are_those_of_a_full_sort(rows: int, different: int, posit
     ordered = sorted(scores[scores > 0].tolist(), reverse=True)
     limit = ordered[KEEP - 1] if len(ordered) >= KEEP else 0.0
     assert _best(scores, KEEP).tolist() == np.flatnonzero((scores > 0) & (scores >= limit)).tolist()
+
+
+def test_the_chunk_that_has_most_of_the_words_is_not_behind_in_its_file() -> None:
+    scores = np.array([3.0, 1.0, 0.5, 0.0], np.float32)
+    found = made_candidates([(0, 0.0), (0, 0.0), (1, 0.0), (1, 0.0)])._replace(lexical=scores)
+    told = rank(parse_query("keys"), found, {"key": 1.0})["behind"]
+    assert told.tolist() == pytest.approx([0.0, 2.0 / scores.std(), 0.0, 0.5 / scores.std()])
+
+
+@pytest.mark.parametrize(("question", "counts"), [("RotateKeys", True), ("rotate keys", False), ("keys", False)])
+def test_the_size_of_a_chunk_counts_where_a_symbol_is_asked_for(question: str, counts: bool) -> None:
+    found = made_candidates([(0, 0.0), (0, 0.0)])._replace(words=np.array([5, 500], np.float32))
+    small, large = rank(parse_query(question), found, {"key": 1.0})["symbol_size"].tolist()
+    assert (small < 0 < large) == counts
+    assert counts or small == large == 0.0
+
+
+def test_the_words_of_a_path_near_to_the_question_raise_its_file() -> None:
+    near = np.array([0.6, 0.0], np.float32)
+    scores = combine(rank(parse_query("keys"), made_candidates([(0, 0.0), (0, 0.0)])._replace(path_cosine=near), {}))
+    assert scores[0] > scores[1]

@@ -22,9 +22,11 @@ def made_trial(cosines: list[float], words: list[float], right: int) -> Trial:
         symbol=[""] * count,
         words=np.full(count, 50, np.float32),
         file_words=np.full(count, 1100, np.float32),
-        covered=np.zeros(count),
         dense=np.array(cosines, np.float32),
         lexical=np.array(words, np.float32),
+        file_lexical=np.array(words, np.float32),
+        path_cosine=np.zeros(count, np.float32),
+        fused_row=np.zeros(count, np.float32),
         fused=np.zeros(count, np.float32),
     )
     spans = Spans(np.zeros(count, np.int64), np.full(count, 100), np.ones(count, np.int64))

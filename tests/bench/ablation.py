@@ -1,0 +1,49 @@
+"""What each signal of the ranking is worth: NDCG@10 without it, the other weights fitted anew or left as they are.
+
+Folds and fit are those of `fit`. Unchanged weights know all repositories, so compare their figures with in-sample ones.
+"""
+
+import argparse
+from typing import Final
+
+import numpy as np
+
+from tests.bench.features import COLUMNS, add_collection_options, load_features
+from tests.bench.figures import Figure
+from tests.bench.fit import HELD, Validated, add_fit_options, validate
+from tests.bench.learn import Problem, Vector
+
+GROUPS: Final = {
+    "all of the embedding": ("semantic", "path_cosine"),
+    "all words of the path": ("stem", "folder", "path_cosine"),
+    "all places": ("test", "example", "document", "aside"),
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the questions, the repositories, and how the fit is done."""
+    add_collection_options(parser)
+    add_fit_options(parser)
+
+
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Take away one signal after the other."""
+    problem = Problem(load_features(options)["hybrid"])
+    whole = validate(problem, options.folds, options.penalty)
+    figures = describe(problem, "nothing", whole, whole.in_sample)
+    for name, taken in {**{name: (name,) for name in COLUMNS if name not in HELD}, **GROUPS}.items():
+        left = np.array([column not in (*HELD, *taken) for column in COLUMNS])
+        without = validate(problem, options.folds, options.penalty, left)
+        kept = np.array([column not in taken for column in COLUMNS])
+        figures += describe(problem, name, without, problem.ndcg(whole.weights * kept))
+    return figures
+
+
+def describe(problem: Problem, taken: str, refitted: Validated, unchanged: Vector) -> list[Figure]:
+    """What is left without a signal, for each set of trees."""
+    figures = []
+    for tree_set in dict.fromkeys(problem.sets.tolist()):
+        inside = problem.sets == tree_set
+        figures.append(Figure(f"without {taken}", f"{tree_set}, fitted anew", problem.mean(refitted.held_out, inside)))
+        figures.append(Figure(f"without {taken}", f"{tree_set}, unchanged", problem.mean(unchanged, inside)))
+    return figures

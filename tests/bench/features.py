@@ -1,0 +1,126 @@
+"""The features of every candidate of every question, as arrays: what weights are fitted on."""
+
+import argparse
+import os
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.actions.query import Request, open_searcher
+from gitmem.embedding.bundled import BundledEncoder
+from gitmem.git.revisions import resolve
+from gitmem.search.engine import Retrieved, order, retrieve
+from gitmem.search.fuse import FusionWeights
+from gitmem.search.query import parse_query
+from gitmem.search.rank import WEIGHTS
+from gitmem.workspace import open_workspace, require_index
+from tests.bench.commands import Gitmem, load_gitmem
+from tests.bench.processes import run
+from tests.bench.quality import Question, find_tree, read_names, read_questions
+from tests.bench.scoring import Place
+from tests.bench.subjects import clone_subject, work_folder
+
+FUSED: Final = {"semantic": FusionWeights(1.0, 0.0), "lexical": FusionWeights(0.0, 1.0)}
+"""The two standard scores of which `fused` is the weighted sum: fitted apart."""
+
+TIED: Final = {"definition_folded": ("definition", 0.8)}
+"""Features too rare for a weight of their own: such a share of another one's."""
+
+COLUMNS: Final = (*FUSED, *(name for name in WEIGHTS if name != "fused" and name not in TIED))
+"""What has a weight of its own."""
+
+MODES: Final = ("hybrid", "lexical")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A question's candidates, ordered by file.
+
+    `values` [candidates, COLUMNS], `file` [candidates] counts files from 0, `met` [candidates, targets] tells which
+    targets each one shows.
+    """
+
+    tree_set: str
+    question: Question
+    values: NDArray[np.float32]
+    file: NDArray[np.int64]
+    met: NDArray[np.bool_]
+
+
+def add_collection_options(parser: argparse.ArgumentParser) -> None:
+    """Add the questions, the sets of repositories, and where features are kept."""
+    parser.add_argument("--questions", type=Path, required=True, help="folder with repos.json and queries/")
+    parser.add_argument("--trees", type=Path, nargs="+", required=True, help="folders with a repository per name")
+    parser.add_argument(
+        "--features", type=Path, metavar="FILE", help="read features from here if it is there, else keep them"
+    )
+
+
+def load_features(options: argparse.Namespace) -> dict[str, list[Judged]]:
+    """The features of all questions by mode, kept in a file where the options name one."""
+    if options.features and options.features.exists():
+        with options.features.open("rb") as file:
+            kept: dict[str, list[Judged]] = pickle.load(file)
+        return kept
+    found = collect(options)
+    if options.features:
+        with options.features.open("wb") as file:
+            pickle.dump(found, file)
+    return found
+
+
+def collect(options: argparse.Namespace) -> dict[str, list[Judged]]:
+    """Index all repositories of all sets of trees and ask their questions, by mode."""
+    gitmem = load_gitmem(options)
+    found: dict[str, list[Judged]] = {mode: [] for mode in MODES}
+    for trees in options.trees:
+        for name in read_names(options.questions, []):
+            questions = read_questions(options.questions, name)
+            with work_folder(options) as work:
+                subject = clone_subject(find_tree(trees, name), work)
+                for mode, judged in _ask(gitmem, trees.name, subject.path, questions):
+                    found[mode].append(judged)
+    return found
+
+
+def _ask(gitmem: Gitmem, tree_set: str, path: Path, questions: list[Question]) -> Iterator[tuple[str, Judged]]:
+    run(gitmem.index(path))
+    workspace = open_workspace(path, os.environ)
+    request = Request(text="fit", refresh=False)
+    searcher = open_searcher(workspace, request, resolve(workspace.location, "HEAD"), require_index(workspace), [])
+    scope, encoder = searcher.scope(request), BundledEncoder()
+    for question in questions:
+        for mode in MODES:
+            retrieved = retrieve(scope, parse_query(question.text), encoder, mode=mode)
+            lines = scope.snapshot.gather(("line", "lines"), retrieved.found.row)
+            first = lines["line"].astype(np.int64)
+            yield mode, judge(tree_set, question, retrieved, first, first + lines["lines"].astype(np.int64) - 1)
+
+
+def judge(
+    tree_set: str, question: Question, retrieved: Retrieved, first: NDArray[np.int64], last: NDArray[np.int64]
+) -> Judged:
+    """Features of what was retrieved, and which targets it meets; `first` and `last` are its lines."""
+    found = retrieved.found
+    features = order(retrieved, limit=1).features
+    columns = {name: values for name, values in features.items() if name in COLUMNS}
+    for name, weights in FUSED.items():
+        columns[name] = order(retrieved, limit=1, weights=weights).features["fused"]
+    for name, (other, share) in TIED.items():
+        columns[other] = columns[other] + share * features[name]
+    paths = [found.paths[file] for file in found.file.tolist()]
+    places = [Place(*values) for values in zip(paths, first.tolist(), last.tolist(), strict=True)]
+    met = [[target.is_met_by(place) for target in question.targets] for place in places]
+    by_file = np.argsort(found.file, kind="stable")
+    return Judged(
+        tree_set,
+        question,
+        np.stack([columns[name] for name in COLUMNS], axis=1).astype(np.float32)[by_file],
+        found.file[by_file].astype(np.int64),
+        np.array(met, bool).reshape(len(paths), len(question.targets))[by_file],
+    )

@@ -1,0 +1,147 @@
+"""Weights of the ranking, fitted on questions with known answers and judged on repositories left out.
+
+Repositories are dealt out into folds; each fold is judged by weights fitted on the others. A repository that is in two
+sets of trees (its source folder, all of it) is in one fold. Prints the table for `gitmem/search/rank.py` and
+`gitmem/search/engine.py`.
+"""
+
+import argparse
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.search.rank import WEIGHTS
+from tests.bench.features import COLUMNS, FUSED, TIED, add_collection_options, load_features
+from tests.bench.figures import Figure
+from tests.bench.learn import Problem, Vector, fit
+from tests.bench.scoring import DEPTH
+
+HELD: Final = ("path", "behind")
+"""Features the questions say nothing of, as their answers are files: their weights are as they were."""
+
+PENALTY: Final = 0.01
+BARS: Final = (0.88, 0.86)
+"""For the first set of trees, source folders, and for others, whole repositories."""
+
+DRAWS: Final = 2000
+
+
+class Validated(NamedTuple):
+    """NDCG@10 of each question: by weights fitted without its repository, and by `weights`, fitted on all."""
+
+    held_out: Vector
+    in_sample: Vector
+    weights: Vector
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the questions, the repositories, and how the fit is done."""
+    add_collection_options(parser)
+    add_fit_options(parser)
+
+
+def add_fit_options(parser: argparse.ArgumentParser) -> None:
+    """Add how the fit is done."""
+    parser.add_argument("--folds", type=int, default=7)
+    parser.add_argument("--penalty", type=float, default=PENALTY, help="how strongly weights are held back")
+
+
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Fit, print the table, judge."""
+    problems = {mode: Problem(judged) for mode, judged in load_features(options).items()}
+    found = {mode: validate(problem, options.folds, options.penalty) for mode, problem in problems.items()}
+    hybrid, made = problems["hybrid"], found["hybrid"]
+    print(format_weights(made.weights, calibrate(hybrid, made.weights)))
+    return [
+        *judge_sets(hybrid, made),
+        *(
+            figure
+            for tree_set in dict.fromkeys(hybrid.sets.tolist())
+            for figure in compare_modes(hybrid, tree_set, made.held_out, found["lexical"].held_out)
+        ),
+    ]
+
+
+def validate(problem: Problem, folds: int, penalty: float, active: NDArray[np.bool_] | None = None) -> Validated:
+    """Fit on all repositories and without each fold of them."""
+    active = np.array([name not in HELD for name in COLUMNS]) if active is None else active
+    prior = np.array([WEIGHTS[name] if name in HELD else 0.0 for name in COLUMNS])
+    held_out = np.zeros(len(problem.questions))
+    names = sorted(set(problem.repositories.tolist()))
+    for fold in range(folds):
+        outside = np.isin(problem.repositories, names[fold::folds])
+        weights = fit(problem, ~outside, prior, penalty, active)
+        held_out[outside] = problem.ndcg(weights)[outside]
+    weights = fit(problem, np.ones(len(problem.questions), bool), prior, penalty, active)
+    return Validated(held_out, problem.ndcg(weights), weights)
+
+
+def judge_sets(problem: Problem, made: Validated) -> list[Figure]:
+    """Held-out and in-sample means of each set of trees, and by category and repository."""
+    figures = []
+    for place, tree_set in enumerate(dict.fromkeys(problem.sets.tolist())):
+        inside = problem.sets == tree_set
+        for kind, values in (("repository", problem.repositories), ("category", problem.categories)):
+            for value in sorted(set(values[inside].tolist())):
+                mean = problem.mean(made.held_out, inside & (values == value))
+                figures.append(Figure(f"{tree_set}: {value}", f"held-out NDCG@10 of a {kind}", mean))
+        figures.append(Figure(tree_set, "in-sample NDCG@10", problem.mean(made.in_sample, inside)))
+        mean = problem.mean(made.held_out, inside)
+        figures.append(Figure(tree_set, "held-out NDCG@10", mean, at_least=BARS[min(place, 1)]))
+    return figures
+
+
+def compare_modes(problem: Problem, tree_set: str, ours: Vector, others: Vector) -> list[Figure]:
+    """What meaning adds to words alone, each with weights of its own, by category; with the 95 % interval of a paired
+    bootstrap over questions."""
+    figures = []
+    for category in sorted(set(problem.categories.tolist())):
+        inside = (problem.sets == tree_set) & (problem.categories == category)
+        gain = problem.mean(ours - others, inside)
+        low, high = bootstrap((ours - others)[inside], problem.shares(inside)[inside])
+        name = f"{tree_set}: {category}"
+        figures.append(Figure(name, "lexical alone, held out", problem.mean(others, inside)))
+        figures.append(Figure(name, f"hybrid less lexical [{low:+.3f}, {high:+.3f}]", gain, at_least=0.0))
+    return figures
+
+
+def bootstrap(values: Vector, share: Vector) -> tuple[float, float]:
+    """The interval that holds 95 % of the weighted means of redrawn questions."""
+    drawn = np.random.default_rng(1).integers(0, len(values), (DRAWS, len(values)))
+    means = np.sort((values * share)[drawn].sum(axis=1) / share[drawn].sum(axis=1))
+    return float(means[DRAWS // 40]), float(means[-DRAWS // 40])
+
+
+def calibrate(problem: Problem, weights: Vector) -> float:
+    """The bias by which the ten best files of a question score, on average, what share of them answers."""
+    best = problem.score_files(problem.values @ weights)
+    order = np.lexsort((-best, problem.question_of))
+    place = np.arange(len(order)) - np.searchsorted(problem.question_of, problem.question_of[order])
+    shown = order[place < DEPTH]
+    wanted = float(np.isin(shown, problem.answering).mean())
+    low, high = -50.0, 50.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.mean(1 / (1 + np.exp(-best[shown] - middle))) < wanted else (low, middle)
+    return round((low + high) / 2, 1)
+
+
+def format_weights(weights: Vector, bias: float) -> str:
+    """The tables as they stand in the code."""
+    fitted = dict(zip(COLUMNS, map(readable, weights.tolist()), strict=True))
+    semantic, lexical = (fitted[name] for name in FUSED)
+    lines = [f"FUSION_WEIGHTS: Final = FusionWeights(semantic={semantic}, lexical={lexical})", ""]
+    lines += [f'    "{name}": {value},' for name, value in merge(fitted).items()]
+    return "\n".join([*lines, "", f"BIAS: Final = {bias}", ""])
+
+
+def merge(fitted: dict[str, float]) -> dict[str, float]:
+    """Fitted weights in the order of the table, with those of tied features."""
+    tied = {name: readable(fitted[other] * share) for name, (other, share) in TIED.items()}
+    return {name: 1.0 if name == "fused" else (fitted | tied)[name] for name in WEIGHTS}
+
+
+def readable(value: float) -> float:
+    """Two digits are all that the questions can tell."""
+    return float(f"{value:.2g}")

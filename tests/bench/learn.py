@@ -1,0 +1,172 @@
+"""Weights of a linear ranking of files, each worth its best chunk.
+
+Pairs of a file that answers and one that does not are to stand in the right order, each pair weighed by what swapping
+the two would change in NDCG (LambdaRank: Burges 2010), the weights held near a prior by an L2 penalty in units of each
+feature's deviation. Pure.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.bench.features import Judged
+from tests.bench.scoring import DEPTH
+
+ROUNDS: Final = 10
+STEPS: Final = 20
+RATE: Final = 0.05
+SETTLING: Final = ((0.5, 1.0), (0.8, 0.3), (1.0, 0.1))
+"""The share of all steps up to which the rate is multiplied so."""
+
+Vector = NDArray[np.float64]
+
+
+class Problem:
+    """Questions with all their candidates in one array.
+
+    `values` [candidates, features]; a *file* is one of one question; `file_of` [candidates] and `question_of` [files]
+    rise.
+    """
+
+    def __init__(self, judged: Sequence[Judged]) -> None:
+        self.questions = [one.question for one in judged]
+        self.sets = np.array([one.tree_set for one in judged])
+        self.repositories = np.array([one.question.repository for one in judged])
+        self.categories = np.array([one.question.category for one in judged])
+        self.values = np.concatenate([one.values for one in judged]).astype(np.float64)
+        files = [int(one.file[-1]) + 1 if len(one.file) else 0 for one in judged]
+        bases = np.cumsum([0, *files])
+        self.file_of = np.concatenate([one.file + base for one, base in zip(judged, bases, strict=False)])
+        self.first = np.searchsorted(self.file_of, np.arange(bases[-1]))
+        self.question_of = np.repeat(np.arange(len(judged)), files)
+        self.share = self.shares(np.ones(len(judged), bool))
+        self.ideal = np.array([_ideal(len(one.question.targets)) for one in judged])
+        self._number_targets(judged)
+        self._pair_files(bases)
+
+    def _number_targets(self, judged: Sequence[Judged]) -> None:
+        """All targets in one row: which candidates show which."""
+        candidates, targets = 0, 0
+        shown: list[NDArray[np.int64]] = []
+        for one in judged:
+            shown.append(np.argwhere(one.met) + np.array([candidates, targets]))
+            candidates, targets = candidates + len(one.file), targets + len(one.question.targets)
+        self.showing, self.shown = np.concatenate(shown).T
+        self.question_of_target = np.repeat(np.arange(len(judged)), [len(one.question.targets) for one in judged])
+
+    def _pair_files(self, bases: NDArray[np.int64]) -> None:
+        """Each file that shows a target beside every file of its question."""
+        self.answering = np.unique(self.file_of[self.showing])
+        questions = self.question_of[self.answering]
+        sizes = (bases[1:] - bases[:-1])[questions]
+        within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        self.one = np.repeat(np.arange(len(self.answering)), sizes)
+        self.other = np.repeat(bases[questions], sizes) + within
+
+    def score_files(self, scores: Vector) -> Vector:
+        """The best candidate's score of each file."""
+        best: Vector = np.maximum.reduceat(scores, self.first)
+        return best
+
+    def ndcg(self, weights: Vector) -> Vector:
+        """NDCG@10 of each question, a file taking one rank; of equal files the first in path order is better."""
+        scores = self.values @ weights
+        best = self.score_files(scores)
+        own = best[self.answering][self.one]
+        before = (best[self.other] > own) | ((best[self.other] == own) & (self.other < self.answering[self.one]))
+        ranks = 1 + np.bincount(self.one, before, len(self.answering)).astype(np.int64)
+        file = self.file_of[self.showing]
+        seen = scores[self.showing] == best[file]
+        rank = ranks[np.searchsorted(self.answering, file)]
+        seen &= rank <= DEPTH
+        best_rank = np.full(len(self.question_of_target), DEPTH + 1)
+        np.minimum.at(best_rank, self.shown[seen], rank[seen])
+        found = best_rank <= DEPTH
+        places = np.unique(self.question_of_target[found] * (DEPTH + 1) + best_rank[found])
+        question, place = np.divmod(places, DEPTH + 1)
+        gains: Vector = np.bincount(question, 1 / np.log2(place + 1), len(self.questions)) / self.ideal
+        return gains
+
+    def shares(self, inside: NDArray[np.bool_]) -> Vector:
+        """What each question counts in the mean over repositories of the mean over their questions."""
+        groups = Counter(zip(self.sets[inside].tolist(), self.repositories[inside].tolist(), strict=True))
+        names = zip(self.sets.tolist(), self.repositories.tolist(), strict=True)
+        shares = [1 / len(groups) / groups[name] if name in groups else 0.0 for name in names]
+        return np.where(inside, np.array(shares), 0.0)
+
+    def mean(self, values: Vector, inside: NDArray[np.bool_]) -> float:
+        """The mean of some questions' values over repositories."""
+        return float(values @ self.shares(inside))
+
+
+def _ideal(targets: int) -> float:
+    return sum(1 / math.log2(rank + 1) for rank in range(1, min(DEPTH, targets) + 1))
+
+
+class _Pairs(NamedTuple):
+    """Best candidates of files as `values` [files, features], places in it that should stand before others, and what
+    each pair counts."""
+
+    values: Vector
+    better: NDArray[np.int64]
+    worse: NDArray[np.int64]
+    share: Vector
+
+
+def fit(
+    problem: Problem, inside: NDArray[np.bool_], prior: Vector, penalty: float, active: NDArray[np.bool_]
+) -> Vector:
+    """The weights that order the questions `inside` best; those not `active` stay as the prior has them."""
+    spread = problem.values.std(axis=0)
+    moving = active & (spread > 0)
+    spread = np.where(spread > 0, spread, 1.0)
+    scaled = prior * spread
+    start = scaled.copy()
+    mean, square = np.zeros_like(scaled), np.zeros_like(scaled)
+    for round_number in range(ROUNDS):
+        pairs = _choose_pairs(problem, scaled / spread, spread, inside)
+        for step in range(round_number * STEPS + 1, (round_number + 1) * STEPS + 1):
+            slope = (_slope(pairs, scaled) + penalty * (scaled - start)) * moving
+            mean, square = 0.9 * mean + 0.1 * slope, 0.99 * square + 0.01 * slope**2  # Adam: Kingma and Ba 2015
+            rate = RATE * next(factor for share, factor in SETTLING if step <= share * ROUNDS * STEPS)
+            scaled -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
+    return scaled / spread
+
+
+def _choose_pairs(problem: Problem, weights: Vector, spread: Vector, inside: NDArray[np.bool_]) -> _Pairs:
+    """All pairs of the questions inside, weighed by the ranks that the weights give."""
+    scores = problem.values @ weights
+    best = problem.score_files(scores)
+    holders = np.flatnonzero(scores == best[problem.file_of])
+    holder = np.zeros(len(best), np.int64)
+    holder[problem.file_of[holders][::-1]] = holders[::-1]
+    better, worse = problem.answering[problem.one], problem.other
+    wanted = inside[problem.question_of[better]] & ~np.isin(worse, problem.answering)
+    better, worse = better[wanted], worse[wanted]
+    gain = 1 / np.log2(_ranks(problem, best) + 1)
+    question = problem.question_of[better]
+    share = np.abs(gain[better] - gain[worse]) / problem.ideal[question] * problem.share[question]
+    used, places = np.unique(np.concatenate([better, worse]), return_inverse=True)
+    return _Pairs(problem.values[holder[used]] / spread, places[: len(better)], places[len(better) :], share)
+
+
+def _ranks(problem: Problem, best: Vector) -> NDArray[np.int64]:
+    """The rank of each file within its question."""
+    order = np.lexsort((-best, problem.question_of))
+    ranks = np.empty(len(best), np.int64)
+    ranks[order] = np.arange(len(best)) - np.searchsorted(problem.question_of, problem.question_of[order]) + 1
+    return ranks
+
+
+def _slope(pairs: _Pairs, scaled: Vector) -> Vector:
+    """How the loss, the sum of share * ln(1 + exp(worse - better)), grows with each weight."""
+    scores = pairs.values @ scaled
+    pull = pairs.share / (1 + np.exp(np.clip(scores[pairs.better] - scores[pairs.worse], -30, 30)))
+    size = len(scores)
+    each = np.bincount(pairs.worse, pull, size) - np.bincount(pairs.better, pull, size)
+    slope: Vector = pairs.values.T @ each
+    return slope
