@@ -33,7 +33,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_model_and_hooks_and_no_tests(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {f"gitmem/_bundled/models/{name}" for name in ("model.onnx", "pieces.bin", "tokenizer.json", "card.json")} <= names
+    assert {
+        f"gitmem/_bundled/models/{name}" for name in ("model.onnx", "pieces.bin", "tokenizer.json", "card.json")
+    } <= names
     assert "gitmem/_bundled/hooks/post-commit" in names
     assert "gitmem/py.typed" in names
     assert not any(name.startswith(("tests/", "models/")) or "recipe" in name for name in names)
