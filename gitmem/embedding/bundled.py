@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.embedding.card import Card
 from gitmem.embedding.encoder import Embeddings
-from gitmem.embedding.pieces import Pieces
+from gitmem.embedding.pieces import Pieces, longest_of
 from gitmem.embedding.vocabulary import Vocabulary
 from gitmem.errors import ModelDamaged
 from gitmem.fsio import map_file, read_file
@@ -87,15 +87,15 @@ class BundledEncoder:
     @cached_property
     def _pieces(self) -> Pieces:
         """For many texts: the whole vocabulary in a dictionary."""
-        return self._split_with(self._vocabulary.load().get)
+        return self._split_with(longest_of(self._vocabulary.load()))
 
     @cached_property
     def _few_pieces(self) -> Pieces:
         """For one question: a dozen words need not load a vocabulary."""
-        return self._split_with(self._vocabulary.find)
+        return self._split_with(self._vocabulary.find_longest)
 
-    def _split_with(self, find: Callable[[str], int | None]) -> Pieces:
-        return Pieces(find, self._card.unknown, self._card.longest_word, lambda: self._read("tokenizer.json"))
+    def _split_with(self, longest: Callable[[str], tuple[int, int] | None]) -> Pieces:
+        return Pieces(longest, self._card.unknown, self._card.longest_word, lambda: self._read("tokenizer.json"))
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:

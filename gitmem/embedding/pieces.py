@@ -4,7 +4,7 @@ Words in plain ASCII are split here, from the vocabulary alone, and remembered. 
 library, which knows the Unicode rules; it is imported only then. Both give what the library gives for the whole text.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -14,17 +14,35 @@ _CONTINUES = "##"
 _CACHE_LIMIT = 200_000
 
 
+def longest_of(vocabulary: Mapping[str, int]) -> Callable[[str], tuple[int, int] | None]:
+    """What `Pieces` needs, from pieces and their ids."""
+
+    def longest(text: str) -> tuple[int, int] | None:
+        for end in range(len(text), 0, -1):
+            piece = vocabulary.get(text[:end])
+            if piece is not None:
+                return piece, end
+        return None
+
+    return longest
+
+
 class Pieces:
     """How one tokenizer splits words.
 
-    `find` gives the id of a piece or None; a word of more than `longest_word` characters, or with a character that no
-    piece has, is `unknown` as a whole. `load_tokenizer` reads the tokenizer's file, for words that are not ASCII.
+    `longest` gives the id and the length of the longest piece that a text begins with, or None; a word of more than
+    `longest_word` characters, or with a character that no piece has, is `unknown` as a whole. `load_tokenizer` reads
+    the tokenizer's file, for words that are not ASCII.
     """
 
     def __init__(
-        self, find: Callable[[str], int | None], unknown: int, longest_word: int, load_tokenizer: Callable[[], bytes]
+        self,
+        longest: Callable[[str], tuple[int, int] | None],
+        unknown: int,
+        longest_word: int,
+        load_tokenizer: Callable[[], bytes],
     ) -> None:
-        self._find, self._unknown, self._longest_word = find, unknown, longest_word
+        self._longest, self._unknown, self._longest_word = longest, unknown, longest_word
         self._load_tokenizer = load_tokenizer
         self._seen: dict[str, tuple[int, ...]] = {}
 
@@ -47,20 +65,12 @@ class Pieces:
             return [self._unknown]
         pieces, start, prefix = [], 0, ""
         while start < len(word):
-            piece, end = self._longest(word, start, prefix)
-            if piece is None:
+            found = self._longest(prefix + word[start:])
+            if found is None or found[1] <= len(prefix):
                 return [self._unknown]
-            pieces.append(piece)
-            start, prefix = end, _CONTINUES
+            pieces.append(found[0])
+            start, prefix = start + found[1] - len(prefix), _CONTINUES
         return pieces
-
-    def _longest(self, word: str, start: int, prefix: str) -> tuple[int | None, int]:
-        """The longest piece that the word goes on with, and where it ends."""
-        for end in range(len(word), start, -1):
-            piece = self._find(prefix + word[start:end])
-            if piece is not None:
-                return piece, end
-        return None, start
 
     @cached_property
     def _library(self) -> Any:

@@ -6,7 +6,7 @@ behind the two special pieces, pieces are in the order of their bytes.
 """
 
 import struct
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Sequence
 from mmap import mmap
 from typing import Final
@@ -42,13 +42,32 @@ class Vocabulary(Sequence[bytes]):
         start, end = _ENDS.unpack_from(self._data, _COUNT.size * (place + 1))
         return self._data[self._text + start : self._text + end - 1]
 
-    def find(self, piece: str) -> int | None:
-        """The id of a piece."""
-        word = piece.encode("utf-8", "replace")
-        place = bisect_left(self, word, FIRST_SORTED)
-        return place if place < self._count and self[place] == word else None
+    def find_longest(self, word: str) -> tuple[int, int] | None:
+        """The longest piece that a word begins with: its id and its length; None where no piece is so. ASCII only.
+
+        What sorts last among the pieces up to the word is the longest if the word begins with it. Else none is longer
+        than what the two share, so that is looked for next.
+        """
+        start, end = word.encode("ascii"), self._count
+        while start:
+            end = bisect_right(self, start, FIRST_SORTED, end)
+            if end == FIRST_SORTED:
+                return None
+            before = self[end - 1]
+            if start.startswith(before):
+                return end - 1, len(before)
+            start = start[: _shared(start, before)]
+        return None
 
     def load(self) -> dict[str, int]:
         """All pieces and their ids, for one who will ask very often."""
         pieces = self._data[self._text :].decode("utf-8").split("\n")[: self._count]
         return dict(zip(pieces, range(self._count), strict=True))
+
+
+def _shared(first: bytes, second: bytes) -> int:
+    """How many bytes two words begin with alike."""
+    for place, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one != other:
+            return place
+    return min(len(first), len(second))

@@ -1,6 +1,6 @@
 """A search from end to end: retrieve twice, fuse, rank as code, select."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gitmem.embedding.encoder import Encoder
 from gitmem.search.dense import exact_cosines, search_dense
-from gitmem.search.fuse import FusionWeights, fuse_ranks, fuse_zscores
+from gitmem.search.fuse import FusionWeights, fuse_ranks, fuse_zscores, standardise
 from gitmem.search.hits import Hit, Signals, Spans, choose, load_candidates, load_hit, load_spans
 from gitmem.search.lexical import LexicalScores, search_lexical
 from gitmem.search.query import Query
@@ -17,11 +17,15 @@ from gitmem.search.scope import Scope
 from gitmem.store.graph import RowGraph
 from gitmem.words import count_identifiers
 
-KEEP: Final = 200
+KEEP: Final = 120
 """Candidates of each retrieval that are ranked."""
 
 FUSION_WEIGHTS: Final = FusionWeights(semantic=0.49, lexical=0.63)
 """What fits public retrieval queries, see the benchmarks."""
+
+PATHS: Final = 48
+"""Files whose paths are compared with the question: those whose best chunk and words promise most. The others would
+need more than a path to come among the first."""
 
 ROW_SHARE: Final = 0.2
 """What a row's own words count beside those of its file, where it is asked how much of the file was found."""
@@ -92,15 +96,22 @@ def retrieve(
     rows = _with_near_rows(scope, by_words, vector, lexical, graph)
     cosines = exact_cosines(scope.snapshot, vector, rows)
     found = load_candidates(scope, rows, _signals(scope, rows, lexical if mode == "hybrid" else None, cosines))
-    by_path = _path_cosines(found.paths, encoder, vector)
-    return Retrieved(query, found._replace(path_cosine=by_path[found.file]), load_spans(scope, rows), lexical.idf)
+    found = found._replace(path_cosine=_path_cosines(found, encoder, vector)[found.file])
+    return Retrieved(query, found, load_spans(scope, rows), lexical.idf)
 
 
-def _path_cosines(paths: Sequence[str], encoder: Encoder, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """How near the words of each path are to the question. No path is part of what is embedded, so a move costs
-    nothing; einsum, as paths of the same words shall give the same bits, which a matrix product does not promise."""
-    names = encoder.encode_names([count_identifiers(path) for path in paths])
-    cosines: NDArray[np.float32] = np.einsum("ij,j->i", names, vector)
+def _path_cosines(found: Candidates, encoder: Encoder, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How near the words of each promising path are to the question, zero for the others.
+
+    No path is part of what is stored, so a move costs nothing. einsum, as paths of the same words shall give the same
+    bits, which a matrix product does not promise.
+    """
+    promise = np.full(len(found.paths), -np.inf, np.float32)
+    np.maximum.at(promise, found.file, standardise(found.dense) + standardise(found.file_lexical))
+    best = np.argsort(-promise, kind="stable")[:PATHS]
+    names = encoder.encode_names([count_identifiers(found.paths[file]) for file in best.tolist()])
+    cosines = np.zeros(len(promise), np.float32)
+    cosines[best] = np.einsum("ij,j->i", names, vector)
     return cosines
 
 
@@ -136,13 +147,14 @@ def order(
     """Fuse, rank and select; the same candidates can be ordered by other weights again.
 
     What a symbol means says little of where it is defined: chunks near to it are those that hold little else. So its
-    cosines count only where no word was found, and for how much of a file was found.
+    cosines count only where no word was found.
     """
     found = retrieved.found
     by_words = retrieved.query.coded and bool(found.file_lexical.any())
+    dense = np.zeros_like(found.dense) if by_words else found.dense
     found = found._replace(
-        fused_row=_fuse(found.dense, found.lexical, fusion, weights._replace(lexical=ROW_SHARE * weights.lexical)),
-        fused=_fuse(np.zeros_like(found.dense) if by_words else found.dense, found.file_lexical, fusion, weights),
+        fused_row=_fuse(dense, found.lexical, fusion, weights._replace(lexical=ROW_SHARE * weights.lexical)),
+        fused=_fuse(dense, found.file_lexical, fusion, weights),
     )
     features = rank(retrieved.query, found, retrieved.idf)
     return Ordered(features, choose(found, retrieved.spans, combine(features).tolist(), limit))

@@ -6,6 +6,7 @@ sets of trees (its source folder, all of it) is in one fold. Prints the table fo
 """
 
 import argparse
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -28,11 +29,15 @@ DRAWS: Final = 2000
 
 
 class Validated(NamedTuple):
-    """NDCG@10 of each question: by weights fitted without its repository, and by `weights`, fitted on all."""
+    """NDCG@10 of each question: by weights fitted without its repository, and by `weights`, fitted on all.
+
+    `folds` are the questions of each fold and the weights fitted without them.
+    """
 
     held_out: Vector
     in_sample: Vector
     weights: Vector
+    folds: list[tuple[NDArray[np.bool_], Vector]]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -49,32 +54,35 @@ def add_fit_options(parser: argparse.ArgumentParser) -> None:
 
 def measure(options: argparse.Namespace) -> list[Figure]:
     """Fit, print the table, judge."""
-    problems = {mode: Problem(judged) for mode, judged in load_features(options).items()}
-    found = {mode: validate(problem, options.folds, options.penalty) for mode, problem in problems.items()}
-    hybrid, made = problems["hybrid"], found["hybrid"]
+    hybrid, lexical = (Problem(judged) for judged in load_features(options).values())
+    made = validate(hybrid, options.folds, options.penalty)
     print(format_weights(made.weights, calibrate(hybrid, made.weights)))
-    return [
-        *judge_sets(hybrid, made),
-        *(
-            figure
-            for tree_set in dict.fromkeys(hybrid.sets.tolist())
-            for figure in compare_modes(hybrid, tree_set, made.held_out, found["lexical"].held_out)
-        ),
-    ]
+    others = {
+        "lexical": judge_folds(lexical, made.folds),
+        "lexical with weights of its own": validate(lexical, options.folds, options.penalty).held_out,
+    }
+    return [*judge_sets(hybrid, made), *compare_modes(hybrid, made.held_out, others)]
 
 
 def validate(problem: Problem, folds: int, penalty: float, active: NDArray[np.bool_] | None = None) -> Validated:
     """Fit on all repositories and without each fold of them."""
     active = np.array([name not in HELD for name in COLUMNS]) if active is None else active
     prior = np.array([WEIGHTS[name] if name in HELD else 0.0 for name in COLUMNS])
-    held_out = np.zeros(len(problem.questions))
     names = sorted(set(problem.repositories.tolist()))
+    made = []
     for fold in range(folds):
         outside = np.isin(problem.repositories, names[fold::folds])
-        weights = fit(problem, ~outside, prior, penalty, active)
-        held_out[outside] = problem.ndcg(weights)[outside]
+        made.append((outside, fit(problem, ~outside, prior, penalty, active)))
     weights = fit(problem, np.ones(len(problem.questions), bool), prior, penalty, active)
-    return Validated(held_out, problem.ndcg(weights), weights)
+    return Validated(judge_folds(problem, made), problem.ndcg(weights), weights, made)
+
+
+def judge_folds(problem: Problem, folds: Iterable[tuple[NDArray[np.bool_], Vector]]) -> Vector:
+    """NDCG@10 of each question by the weights of its fold."""
+    held_out = np.zeros(len(problem.questions))
+    for outside, weights in folds:
+        held_out[outside] = problem.ndcg(weights)[outside]
+    return held_out
 
 
 def judge_sets(problem: Problem, made: Validated) -> list[Figure]:
@@ -92,17 +100,17 @@ def judge_sets(problem: Problem, made: Validated) -> list[Figure]:
     return figures
 
 
-def compare_modes(problem: Problem, tree_set: str, ours: Vector, others: Vector) -> list[Figure]:
-    """What meaning adds to words alone, each with weights of its own, by category; with the 95 % interval of a paired
-    bootstrap over questions."""
+def compare_modes(problem: Problem, ours: Vector, others: Mapping[str, Vector]) -> list[Figure]:
+    """What meaning adds to words, by set of trees and category, with the 95 % interval of a paired bootstrap over
+    questions. The bar is for what `--mode lexical` gives, the first of the others."""
     figures = []
-    for category in sorted(set(problem.categories.tolist())):
+    for tree_set, category in sorted(set(zip(problem.sets.tolist(), problem.categories.tolist(), strict=True))):
         inside = (problem.sets == tree_set) & (problem.categories == category)
-        gain = problem.mean(ours - others, inside)
-        low, high = bootstrap((ours - others)[inside], problem.shares(inside)[inside])
-        name = f"{tree_set}: {category}"
-        figures.append(Figure(name, "lexical alone, held out", problem.mean(others, inside)))
-        figures.append(Figure(name, f"hybrid less lexical [{low:+.3f}, {high:+.3f}]", gain, at_least=0.0))
+        for place, (name, theirs) in enumerate(others.items()):
+            low, high = bootstrap((ours - theirs)[inside], problem.shares(inside)[inside])
+            gain = problem.mean(ours - theirs, inside)
+            label = f"hybrid less {name} [{low:+.3f}, {high:+.3f}]"
+            figures.append(Figure(f"{tree_set}: {category}", label, gain, at_least=None if place else 0.0))
     return figures
 
 
