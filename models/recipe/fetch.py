@@ -51,34 +51,10 @@ def _command(registry: str, packages: list[Package], target: Path) -> list[str]:
         "debian": [f"{p.name}={p.version}" for p in packages],
     }
     match registry:
-        case "pypi":
-            kind = ["--only-binary", ":all:"]
-            return [
-                sys.executable,
-                "-m",
-                "pip",
-                "download",
-                "-q",
-                "--no-deps",
-                *kind,
-                "-d",
-                str(target),
-                *names["pypi"],
-            ]
-        case "pypi-source":
-            kind = ["--no-binary", ":all:"]
-            return [
-                sys.executable,
-                "-m",
-                "pip",
-                "download",
-                "-q",
-                "--no-deps",
-                *kind,
-                "-d",
-                str(target),
-                *names["pypi"],
-            ]
+        case "pypi" | "pypi-source":
+            kind = "--only-binary" if registry == "pypi" else "--no-binary"
+            pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", kind, ":all:", "-d", str(target)]
+            return [*pip, *names["pypi"]]
         case "npm":
             return ["npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", str(target), *names["npm"]]
         case "debian":
