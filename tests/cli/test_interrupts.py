@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ def run_until(repo: Repo, moment: Callable[[Path, int], bool], number: int) -> t
     process = subprocess.Popen(
         [sys.executable, "-m", "gitmem", "init"],
         cwd=repo.path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # tests in the background ignore it
     )  # fmt: skip
     deadline = time.monotonic() + PATIENCE
     while not moment(repo.path / ".gitmem", process.pid) and process.poll() is None:
