@@ -26,22 +26,38 @@ def make_folder(path: Path) -> None:
         raise storage_failed(path, problem) from problem
 
 
-def write_atomic(path: Path, parts: Iterable[bytes | memoryview]) -> None:
-    """Publish a file whole or not at all; a reader sees the old content or the new."""
+def write_atomic(path: Path, parts: Iterable[bytes | memoryview], *, durable: bool = True) -> None:
+    """Publish a file whole or not at all; a reader sees the old content or the new.
+
+    Without `durable` a power cut may take it: for marks and logs, which are not worth waiting for the disk.
+    """
     beside = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")  # a process number comes again in a container
     try:
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), FILE_MODE)
         try:
             _write_all(handle, parts)
-            os.fsync(handle)
+            if durable:
+                os.fsync(handle)
         finally:
             os.close(handle)
         beside.replace(path)
-        sync_folder(path.parent)
+        if durable:
+            sync_folder(path.parent)
     except OSError as problem:
         with suppress(OSError):
             beside.unlink()
         raise storage_failed(path, problem) from problem
+
+
+def rename_file(path: Path, target: Path) -> bool:
+    """Give a file another name in its folder, replacing what bears it; False where the file is gone."""
+    try:
+        path.replace(target)
+    except FileNotFoundError:
+        return False
+    except OSError as problem:
+        raise storage_failed(path, problem) from problem
+    return True
 
 
 def write_once(path: Path, data: bytes) -> None:

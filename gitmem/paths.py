@@ -55,6 +55,16 @@ class IndexPaths(NamedTuple):
         return self.state / "eval-lock"
 
     @property
+    def background_lock(self) -> Path:
+        """Held by the one process that refreshes in the background."""
+        return self.state / "background-lock"
+
+    @property
+    def log(self) -> Path:
+        """What the last background runs did."""
+        return self.state / "log"
+
+    @property
     def folders(self) -> tuple[Path, ...]:
         """The folders inside the index folder."""
         return self.segments, self.views, self.graphs, self.state

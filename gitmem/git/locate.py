@@ -42,6 +42,11 @@ class Location(NamedTuple):
         """Whether this is a linked working tree (`git worktree add`)."""
         return self.git_dir != self.common_dir
 
+    @property
+    def worktree_id(self) -> str:
+        """A file name for what belongs to this working tree alone: git's own name for a linked one."""
+        return f"linked-{self.git_dir.name}" if self.linked else "main"
+
 
 def locate(path: Path) -> Location:
     """Find the repository that `path` lies in; a file stands for its folder, a `.git` folder for its working tree."""
