@@ -8,51 +8,122 @@ import errno
 import mmap
 import os
 import stat
-from collections.abc import Iterable, Iterator
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from gitmem.errors import Busy, StorageFailed, UnsafeIndex
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+LEFTOVER_SECONDS: Final = 600.0
+"""After this long an unfinished file in a folder where nobody needs the lock to write is a dead writer's."""
 
 
-def make_folder(path: Path) -> None:
-    """Create a folder for this user alone; parents must exist."""
+class Disk:
+    """The calls that change a disk, one method each; whatever gitmem writes goes through the one in `disk`.
+
+    Crash tests put another in its place: one that records, fails, or kills the process.
+    """
+
+    def create(self, path: Path, mode: int) -> int:
+        """Make a file that must not be there yet, and open it for writing."""
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
+
+    def write(self, handle: int, data: memoryview) -> int:
+        """Write some of the data; returns how many bytes."""
+        return os.write(handle, data)
+
+    def set_mode(self, handle: int, mode: int) -> None:
+        """Set the permissions of an open file."""
+        os.fchmod(handle, mode)
+
+    def sync(self, handle: int) -> None:
+        """Make the bytes of an open file, or the names in an open folder, survive a power cut."""
+        os.fsync(handle)
+
+    def rename(self, source: Path, target: Path) -> None:
+        """Give a file another name, in place of the file that has it."""
+        source.replace(target)
+
+    def link(self, source: Path, target: Path) -> None:
+        """Give a file a second name, which must be free."""
+        os.link(source, target)
+
+    def touch(self, path: Path) -> None:
+        """Set a file's time to now."""
+        os.utime(path)
+
+    def unlink(self, path: Path) -> None:
+        """Take a name away."""
+        path.unlink()
+
+    def make_folder(self, path: Path, mode: int) -> None:
+        """Make a folder that must not be there yet."""
+        path.mkdir(mode)
+
+    def remove_folder(self, path: Path) -> None:
+        """Remove an empty folder."""
+        path.rmdir()
+
+    def remove_tree(self, path: Path) -> None:
+        """Remove a folder and all below it without following links out of it."""
+        import shutil
+
+        shutil.rmtree(path)
+
+
+disk = Disk()
+
+
+def make_folder(path: Path, mode: int = FOLDER_MODE) -> None:
+    """Create a folder, by default for this user alone; parents must exist. One that is there stays as it is."""
     try:
-        path.mkdir(mode=FOLDER_MODE, exist_ok=True)
+        with suppress(FileExistsError):
+            disk.make_folder(path, mode)
+            _sync_names(path.parent)
+        if not path.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     except OSError as problem:
         raise storage_failed(path, problem) from problem
 
 
-def write_atomic(path: Path, parts: Iterable[bytes | memoryview], *, durable: bool = True) -> None:
+def write_atomic(
+    path: Path, parts: Iterable[bytes | memoryview], *, mode: int = FILE_MODE, durable: bool = True
+) -> None:
     """Publish a file whole or not at all; a reader sees the old content or the new.
 
     Without `durable` a power cut may take it: for marks and logs, which are not worth waiting for the disk.
+    Raises StorageFailed: the old content stands, unless it was the very last step that failed (the sync of the
+    folder); the new one stands then, and may not survive a power cut.
     """
-    beside = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")  # a process number comes again in a container
+    beside = _name_beside(path)
     try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), FILE_MODE)
+        handle = disk.create(beside, FILE_MODE)
         try:
             _write_all(handle, parts)
+            if mode != FILE_MODE:
+                disk.set_mode(handle, mode)
             if durable:
-                os.fsync(handle)
+                disk.sync(handle)
         finally:
             os.close(handle)
-        beside.replace(path)
+        disk.rename(beside, path)
         if durable:
-            sync_folder(path.parent)
+            _sync_names(path.parent)
     except OSError as problem:
         with suppress(OSError):
-            beside.unlink()
+            disk.unlink(beside)
         raise storage_failed(path, problem) from problem
 
 
 def rename_file(path: Path, target: Path) -> bool:
     """Give a file another name in its folder, replacing what bears it; False where the file is gone."""
     try:
-        path.replace(target)
+        disk.rename(path, target)
     except FileNotFoundError:
         return False
     except OSError as problem:
@@ -60,26 +131,37 @@ def rename_file(path: Path, target: Path) -> bool:
     return True
 
 
+def _name_beside(path: Path) -> Path:
+    """Where a file is written before it is published. No process number: in a container they come again."""
+    return path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
+
+
 def write_once(path: Path, data: bytes) -> None:
-    """Publish a file unless there is one already; of several writers one wins, and its file is never replaced."""
-    beside = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
+    """Publish a file unless there is one already; of several writers one wins, and its file is never replaced.
+
+    Raises StorageFailed. Afterwards the file is durable, whoever made it.
+    """
+    beside = _name_beside(path)
     write_atomic(beside, [data])
     try:
-        os.link(beside, path)
-    except FileExistsError:
-        return
-    except OSError:  # a file system without hard links: the last writer wins
-        beside.replace(path)
+        try:
+            disk.link(beside, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without hard links: the last writer wins
+            disk.rename(beside, path)
+        _sync_names(path.parent)
+    except OSError as problem:
+        raise storage_failed(path, problem) from problem
     finally:
         with suppress(OSError):
-            beside.unlink()
-    sync_folder(path.parent)
+            disk.unlink(beside)
 
 
 def link_file(source: Path, target: Path) -> None:
     """Give a file that never changes a second name, or a copy where there are no hard links; none where it is gone."""
     try:
-        os.link(source, target)
+        disk.link(source, target)
     except FileNotFoundError:
         return
     except OSError:
@@ -88,29 +170,53 @@ def link_file(source: Path, target: Path) -> None:
             write_atomic(target, [data])
 
 
+def publish_file(source: Path, target: Path) -> None:
+    """Publish a file that somebody else wrote and `sync_file` made durable, by its new name."""
+    try:
+        disk.rename(source, target)
+        _sync_names(target.parent)
+    except OSError as problem:
+        raise storage_failed(target, problem) from problem
+
+
+def touch_file(path: Path) -> None:
+    """Set a file's time to now; one that is gone, or not ours to touch, is no error."""
+    with suppress(OSError):
+        disk.touch(path)
+
+
 def _write_all(handle: int, parts: Iterable[bytes | memoryview]) -> None:
     for part in parts:
         rest = memoryview(part).cast("B")
         while rest:
-            rest = rest[os.write(handle, rest) :]
+            rest = rest[disk.write(handle, rest) :]
 
 
 def sync_file(path: Path) -> None:
     """Make the bytes of a file that somebody else wrote durable."""
-    handle = os.open(path, os.O_RDWR)
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        _sync(path, os.O_RDWR)
+    except OSError as problem:
+        raise storage_failed(path, problem) from problem
 
 
 def sync_folder(path: Path) -> None:
     """Make the names inside a folder durable, where the system can."""
-    if os.name == "nt":
-        return
-    handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        _sync_names(path)
+    except OSError as problem:
+        raise storage_failed(path, problem) from problem
+
+
+def _sync_names(path: Path) -> None:
+    if os.name != "nt":
+        _sync(path, os.O_RDONLY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    handle = os.open(path, flags)
+    try:
+        disk.sync(handle)
     finally:
         os.close(handle)
 
@@ -161,31 +267,52 @@ def _open_regular(path: Path) -> int | None:
 def remove_file(path: Path) -> None:
     """Remove a file; one that is gone already is no error."""
     try:
-        path.unlink(missing_ok=True)
-    except OSError as problem:
-        raise storage_failed(path, problem) from problem
-
-
-def remove_tree(path: Path) -> None:
-    """Remove a folder and all below it without following links out of it."""
-    import shutil
-
-    try:
-        shutil.rmtree(path)
+        disk.unlink(path)
     except FileNotFoundError:
         return
     except OSError as problem:
         raise storage_failed(path, problem) from problem
 
 
-def sweep_leftovers(folder: Path) -> int:
-    """Remove unfinished files of writers that died; call with the lock held. Returns how many there were."""
+def remove_empty_folder(path: Path) -> None:
+    """Remove a folder that holds nothing."""
+    try:
+        disk.remove_folder(path)
+    except OSError as problem:
+        raise storage_failed(path, problem) from problem
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder and all below it without following links out of it."""
+    try:
+        disk.remove_tree(path)
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        raise storage_failed(path, problem) from problem
+
+
+def sweep_leftovers(folder: Path, *, grace: float = 0.0) -> int:
+    """Remove unfinished files of writers that died; call with the lock held. Returns how many there were.
+
+    In folders where some write without the lock, `grace` seconds are left to those who may still live.
+    """
     if not folder.is_dir():
         return 0
+    now = time.time()
     leftovers = [path for path in folder.iterdir() if path.name.startswith(".") and path.name.endswith(".tmp")]
+    if grace:
+        leftovers = [path for path in leftovers if abs(now - _changed(path, now)) >= grace]
     for path in leftovers:
         remove_file(path)
     return len(leftovers)
+
+
+def _changed(path: Path, now: float) -> float:
+    try:
+        return path.lstat().st_mtime
+    except FileNotFoundError:
+        return now
 
 
 def require_own_folder(path: Path) -> bool:
@@ -206,22 +333,35 @@ def require_own_folder(path: Path) -> bool:
     return True
 
 
-@contextmanager
-def writer_lock(path: Path, *, wait: bool) -> Iterator[None]:
-    """Hold the one writer lock; the system frees it when its holder dies.
+_NO_LOCKS: Final = "an index that is there can be read; to write one, keep the repository on a local disk"
 
-    Raises: Busy where another process holds it and `wait` is off.
+
+@contextmanager
+def writer_lock(path: Path, *, wait: bool, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Hold the one writer lock; the system frees it when its holder dies. `on_wait` is called before it must wait.
+
+    Raises: Busy where another process holds it and `wait` is off, StorageFailed where the file system has no locks.
     """
-    from filelock import FileLock, Timeout
+    from filelock import FileLock, SoftFileLock, Timeout
 
     lock = FileLock(path, mode=FILE_MODE)
     try:
-        lock.acquire(timeout=-1 if wait else 0)
+        try:
+            with warnings.catch_warnings():  # the fallback to a file that a killed holder leaves is refused below
+                warnings.simplefilter("ignore")
+                lock.acquire(timeout=0)
+        except Timeout:
+            if not wait:
+                raise
+            on_wait()
+            lock.acquire()
     except Timeout as problem:
         raise Busy("another process is writing this index", hint="run it again in a moment") from problem
     except (OSError, NotImplementedError) as problem:
         raise storage_failed(path, problem) from problem
     try:
+        if isinstance(lock, SoftFileLock):
+            raise StorageFailed(f"cannot lock `{path}`: this file system has no locks", hint=_NO_LOCKS)
         yield
     finally:
         lock.release()
@@ -236,6 +376,8 @@ def storage_failed(path: Path, problem: Exception) -> StorageFailed:
         errno.EROFS: "the file system is read-only",
         errno.EACCES: "give yourself write permission on that folder",
         errno.EPERM: "give yourself write permission on that folder",
+        errno.ENOLCK: _NO_LOCKS,
+        errno.EOPNOTSUPP: _NO_LOCKS,
     }
     reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
     return StorageFailed(f"cannot write `{path}`: {reason}", hint=hints.get(code or 0, ""))

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from gitmem.fsio import remove_file, storage_failed, write_atomic
+from gitmem.fsio import make_folder, remove_empty_folder, remove_file, storage_failed, write_atomic
 from gitmem.git.locate import Location
 from gitmem.git.program import run_git
 
@@ -48,7 +48,7 @@ def add_exclude(location: Location, line: str) -> bool:
 def _add(file: Path, wanted: bytes, *, like: Path) -> bool:
     if not file.is_file():
         comment_alone = ADDED_WITH_FILE if file.parent.is_dir() else ADDED_WITH_FOLDER
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(file.parent, mode=like.parent.stat().st_mode & 0o777)
         _publish(file, comment_alone + wanted, like=like)
         return True
     content = file.read_bytes()
@@ -86,7 +86,7 @@ def _put_back(file: Path, before: bytes, after: bytes, comment: bytes) -> None:
         return
     remove_file(file)
     if comment == ADDED_WITH_FOLDER and not any(file.parent.iterdir()):
-        file.parent.rmdir()
+        remove_empty_folder(file.parent)
 
 
 def _exclude_file(location: Location) -> Path:
@@ -95,6 +95,4 @@ def _exclude_file(location: Location) -> Path:
 
 def _publish(file: Path, content: bytes, *, like: Path) -> None:
     """Write with the permissions of another file: what git must read is not for this user alone."""
-    mode = like.stat().st_mode & 0o777
-    write_atomic(file, [content])
-    file.chmod(mode)
+    write_atomic(file, [content], mode=like.stat().st_mode & 0o777)

@@ -3,7 +3,6 @@
 New files first, then the manifest, and only then the old files: a reader or a kill at any moment meets a whole index.
 """
 
-import os
 import time
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.errors import DamagedFile, StorageFailed
-from gitmem.fsio import remove_file
+from gitmem.fsio import remove_file, touch_file
 from gitmem.indexing.compact import rewrite_without
 from gitmem.paths import IndexPaths
 from gitmem.store.manifest import Manifest, SegmentEntry
@@ -112,8 +111,7 @@ def retire_segments(paths: IndexPaths, named: set[str], retired: Iterable[str]) 
     the next run.
     """
     for name in retired:
-        with suppress(OSError):
-            os.utime(paths.segment(name))
+        touch_file(paths.segment(name))
     return remove_unnamed(paths.segments, named, GRACE_SECONDS)
 
 

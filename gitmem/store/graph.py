@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.errors import DamagedFile, StorageFailed
-from gitmem.fsio import remove_file, storage_failed, sync_file, write_atomic
+from gitmem.fsio import publish_file, remove_file, storage_failed, sync_file, write_atomic
 from gitmem.paths import IndexPaths
 from gitmem.store.format import build_container, damaged, find_container
 from gitmem.store.keys import match_keys
@@ -103,6 +103,9 @@ def write_graph(paths: IndexPaths, graph: Graph) -> str:
         graph._index.save_index(str(beside))
         sync_file(beside)
         data = beside.read_bytes()
+    except StorageFailed:
+        remove_file(beside)
+        raise
     except (OSError, RuntimeError) as problem:
         remove_file(beside)
         raise storage_failed(beside, problem) from problem
@@ -110,7 +113,7 @@ def write_graph(paths: IndexPaths, graph: Graph) -> str:
     if not _reads_back(beside, graph):
         remove_file(beside)
         raise StorageFailed(f"cannot write `{beside}`: it is not complete", hint="free some space on that disk")
-    beside.replace(paths.graph(name + _DATA))
+    publish_file(beside, paths.graph(name + _DATA))
     dimensions = int(graph._index.dim)
     fields = {"bytes": len(data), "dimensions": dimensions, "rows": len(graph.keys)}
     parts = build_container(MAGIC, fields, {"keys": graph.keys.astype("<u8").data})

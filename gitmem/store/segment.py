@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.fsio import read_file, write_atomic
+from gitmem.fsio import read_file, sync_folder, write_atomic
 from gitmem.store.columns import COLUMNS, FIELDS
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
 from gitmem.store.keys import blob_keys
@@ -44,7 +44,9 @@ def write_segment(folder: Path, rows: "Rows") -> SegmentEntry:
         digest.update(part)
     name = digest.hexdigest()
     target = folder / name
-    if not _holds(target, name):
+    if _holds(target, name):
+        sync_folder(folder)  # whoever published it may have been killed before its name was durable
+    else:
         write_atomic(target, [memoryview(part) for part in parts])
     return SegmentEntry(name, len(rows), len(rows.blobs.keys), sum(memoryview(part).nbytes for part in parts))
 
