@@ -58,10 +58,12 @@ def search_lexical(scope: Scope, terms: Sequence[str]) -> LexicalScores:
     rows = np.zeros(scope.snapshot.rows, np.float32)
     files = np.zeros(len(scope.view), np.float32)
     idf = {}
+    weighed = np.zeros(len(rows), np.float32)  # one for all terms, each of which leaves it empty
     for term in terms:
         found = _find(scope, term.encode("utf-8", "replace"))
-        idf[term] = _add_rows(scope, found, rows)
-        _add_files(scope, found, files)
+        idf[term] = _add_rows(scope, found, rows, weighed)
+        if idf[term]:
+            _add_files(scope, found, files)
     return LexicalScores(rows, files, idf)
 
 
@@ -100,43 +102,42 @@ def _find_entries(scope: Scope, field: str, word: bytes) -> NDArray[np.int64]:
     return found[scope.filled[found]]
 
 
-def _add_rows(scope: Scope, found: _Found, scores: NDArray[np.float32]) -> float:
-    """Add what a term is worth to each row; returns its idf."""
+def _add_rows(scope: Scope, found: _Found, scores: NDArray[np.float32], weighed: NDArray[np.float32]) -> float:
+    """Add what a term is worth to each row; returns its idf, 0 where it stands nowhere. `weighed` is all zeros, before
+    and after: only the rows found are touched."""
     rows, counts = found.text
     named, times = found.symbol
-    weighed = np.zeros(len(scores), np.float32)
     weighed[rows] = ROW_WEIGHTS.text * counts / shortening(scope.words[rows], scope.mean_words, ROW_WEIGHTS.b)
+    holding = np.concatenate([rows, named[weighed[named] == 0]])
     weighed[named] += ROW_WEIGHTS.symbol * times
-    by_path = _path_weights(scope, found, ROW_WEIGHTS)
-    told = int(np.count_nonzero(weighed))
-    if by_path is not None:
-        weighed += by_path[scope.entry_of]
-    holding = np.flatnonzero(weighed)
+    told = len(holding)
+    if len(found.stem) or len(found.folder):
+        by_path = _path_weights(scope, found, ROW_WEIGHTS)
+        beneath = scope.rows_of(np.flatnonzero(by_path))
+        holding = np.concatenate([holding, beneath[weighed[beneath] == 0]])
+        weighed[beneath] += by_path[scope.entry_of[beneath]]
     idf = inverse_frequency(scope.rows, told or len(holding))
     scores[holding] += idf * _saturate(weighed[holding])
+    weighed[holding] = 0
     return idf
 
 
 def _add_files(scope: Scope, found: _Found, scores: NDArray[np.float32]) -> None:
     """Add what a term is worth to each file."""
-    weighed = np.zeros(len(scores) + 1, np.float32)
-    for (rows, counts), weight in ((found.text, FILE_WEIGHTS.text), (found.symbol, FILE_WEIGHTS.symbol)):
-        weighed[:-1] += weight * np.bincount(scope.entry_of[rows], counts, len(scores))
-    weighed[:-1] /= shortening(scope.file_words, scope.mean_file_words, FILE_WEIGHTS.b)
+    rows = np.concatenate([found.text[0], found.symbol[0]])
+    counts = np.concatenate([FILE_WEIGHTS.text * found.text[1], FILE_WEIGHTS.symbol * found.symbol[1]])
+    weighed = np.bincount(scope.entry_of[rows], counts, len(scores)).astype(np.float32)
     told = int(np.count_nonzero(weighed))
-    by_path = _path_weights(scope, found, FILE_WEIGHTS)
-    if by_path is not None:
-        weighed += by_path
+    weighed /= shortening(scope.file_words, scope.mean_file_words, FILE_WEIGHTS.b)
+    if len(found.stem) or len(found.folder):
+        weighed += _path_weights(scope, found, FILE_WEIGHTS)
     holding = np.flatnonzero(weighed)
     scores[holding] += inverse_frequency(scope.entries, told or len(holding)) * _saturate(weighed[holding])
 
 
-def _path_weights(scope: Scope, found: _Found, weights: FieldWeights) -> NDArray[np.float32] | None:
-    """What a term counts in the path of each entry, [entries + 1]; the last, a zero, stands for rows out of scope. None
-    where no path holds it."""
-    if not len(found.stem) and not len(found.folder):
-        return None
-    weighed = np.zeros(len(scope.view) + 1, np.float32)
+def _path_weights(scope: Scope, found: _Found, weights: FieldWeights) -> NDArray[np.float32]:
+    """What a term counts in the path of each entry, [entries]."""
+    weighed = np.zeros(len(scope.view), np.float32)
     weighed[found.stem] = weights.stem
     weighed[found.folder] += weights.folder
     return weighed

@@ -42,6 +42,7 @@ class Scope:
         self.snapshot = snapshot
         self.view = view
         blob_of = snapshot.match(view) if blob_of is None else blob_of
+        self._blob_of = blob_of
         allowed = (blob_of >= 0) & self._path_filter(filters)
         self.entry_of = _assign_rows(snapshot, blob_of, allowed)
         if filters.languages:
@@ -62,6 +63,12 @@ class Scope:
             codes = [code for code, name in enumerate(segment.languages) if name in languages]
             parts.append(np.repeat(np.isin(segment.blob_languages, codes), np.diff(segment.first)))
         return np.concatenate(parts) if parts else np.zeros(0, bool)
+
+    def rows_of(self, entries: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows in scope that belong to some entries, all of which are indexed."""
+        rows, sizes = _rows_of_blobs(self.snapshot, self._blob_of[entries])
+        inside: NDArray[np.bool_] = self.entry_of[rows] == np.repeat(entries, sizes)
+        return rows[inside]
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:
@@ -116,8 +123,14 @@ def _assign_rows(snapshot: Snapshot, blob_of: NDArray[np.int64], allowed: NDArra
     entry_of = np.full(snapshot.rows, -1, np.int32)
     places = np.flatnonzero(allowed)
     blobs, first = np.unique(blob_of[places], return_index=True)
+    rows, sizes = _rows_of_blobs(snapshot, blobs)
+    entry_of[rows] = np.repeat(places[first], sizes)
+    return entry_of
+
+
+def _rows_of_blobs(snapshot: Snapshot, blobs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows of some blobs, one blob's behind the other's, and how many each has."""
     starts, ends = snapshot.blob_first[blobs], snapshot.blob_first[blobs + 1]
     sizes = ends - starts
     within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    entry_of[np.repeat(starts, sizes) + within] = np.repeat(places[first], sizes)
-    return entry_of
+    return np.repeat(starts, sizes) + within, sizes

@@ -8,7 +8,7 @@ there more than once; only then a count is stored, in the order of the places.
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,14 +106,8 @@ def checked_bounds(file: Container, name: str, end: int) -> NDArray[np.uint32]:
     return bounds
 
 
-class _Term(NamedTuple):
-    """A term and where its places and counts lie, half-open."""
-
-    term: bytes
-    start: int
-    end: int
-    repeat_start: int
-    repeat_end: int
+_Term = tuple[bytes, int, int, int, int]
+"""A term, where its places begin and end, and where its counts do. Dozens are passed over for each that is wanted."""
 
 
 class PostingList:
@@ -151,9 +145,9 @@ class PostingList:
     def find(self, term: bytes) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]] | None:
         """Places of a term, ascending, and counts; None where it does not stand anywhere."""
         block = self._find_block(term)
-        for known in self._iter_block(block) if block >= 0 else ():
-            if known.term >= term:
-                return self._read(known) if known.term == term else None
+        for known, *bounds in self._iter_block(block) if block >= 0 else ():
+            if known >= term:
+                return self._read(*bounds) if known == term else None
         return None
 
     def _find_block(self, term: bytes) -> int:
@@ -178,13 +172,15 @@ class PostingList:
             term = term[:shared] + data[at + 2 : at + 2 + length]
             places, at = _read_varint(data, at + 2 + length)
             repeats, at = _read_varint(data, at)
-            yield _Term(term, start, start + places, repeat, repeat + repeats)
+            yield term, start, start + places, repeat, repeat + repeats
             start, repeat = start + places, repeat + repeats
 
-    def _read(self, term: _Term) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
+    def _read(
+        self, start: int, end: int, repeat_start: int, repeat_end: int
+    ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
         size = self._place.itemsize
-        packed = np.frombuffer(self._places.read(size * term.start, size * term.end), self._place)
-        return self._unpack(packed, np.frombuffer(self._counts.read(term.repeat_start, term.repeat_end), np.uint8))
+        packed = np.frombuffer(self._places.read(size * start, size * end), self._place)
+        return self._unpack(packed, np.frombuffer(self._counts.read(repeat_start, repeat_end), np.uint8))
 
     def _unpack(
         self, packed: NDArray[np.unsignedinteger], repeats: NDArray[np.uint8]
@@ -204,9 +200,9 @@ class PostingList:
         places, counts = self._unpack(
             np.frombuffer(self._places.all(), self._place), np.frombuffer(self._counts.all(), np.uint8)
         )
-        sizes = np.array([term.end - term.start for term in terms], np.int64)
+        sizes = np.array([end - start for _, start, end, _, _ in terms], np.int64)
         return Postings(
-            [term.term for term in terms],
+            [term for term, *_ in terms],
             np.repeat(np.arange(len(terms), dtype=np.int32), sizes),
             places.astype(np.int32),
             counts,
