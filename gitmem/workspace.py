@@ -72,6 +72,12 @@ def find_index(workspace: Workspace) -> Manifest | None:
     return find_manifest(workspace.paths.manifest)
 
 
+def is_our_index(workspace: Workspace) -> bool:
+    """Whether there is an index folder, in whatever state, that gitmem made in this repository. Raises UnsafeIndex."""
+    inside = read_file(workspace.paths.root / _MARK, 64) if _require_own_index(workspace.paths) else None
+    return inside is not None and inside == read_file(workspace.location.common_dir / _MARK, 64)
+
+
 def _require_own_index(paths: IndexPaths) -> bool:
     """Whether the index folder is there; refuse one that is a link or another user's, in whole or in part."""
     found = require_own_folder(paths.root)

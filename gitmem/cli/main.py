@@ -52,7 +52,11 @@ def run(args: list[str]) -> int:
 
 
 def _run_quickly(args: list[str]) -> int | None:
-    """`gitmem index` is called by machines again and again and mostly has nothing to do: that needs no parser."""
+    """What machines call again and again needs no parser: hooks, and `gitmem index` with nothing to do."""
+    if args[:1] == ["hook"]:
+        from gitmem.cli.hook import run_hook
+
+        return run_hook(args[1:])
     if args != ["index"]:
         return None
     from gitmem.cli.quick import answer_if_current
