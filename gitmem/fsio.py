@@ -19,6 +19,7 @@ from gitmem.errors import Busy, StorageFailed, UnsafeIndex
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+_WRITE_BYTES: Final = 1 << 18
 LEFTOVER_SECONDS: Final = 600.0
 """After this long an unfinished file in a folder where nobody needs the lock to write is a dead writer's."""
 
@@ -50,8 +51,8 @@ class Disk:
         source.replace(target)
 
     def link(self, source: Path, target: Path) -> None:
-        """Give a file a second name, which must be free."""
-        os.link(source, target)
+        """Give a file a second name, which must be free; of a symbolic link the link itself gets it."""
+        os.link(source, target, follow_symlinks=False)
 
     def touch(self, path: Path) -> None:
         """Set a file's time to now."""
@@ -170,6 +171,18 @@ def link_file(source: Path, target: Path) -> None:
             write_atomic(target, [data])
 
 
+def keep_beside(path: Path, target: Path) -> bool:
+    """Give a file or a symbolic link a second name; False where that is taken, or no file can have two here."""
+    try:
+        disk.link(path, target)
+        _sync_names(target.parent)
+    except OSError as problem:
+        if problem.errno in (errno.EEXIST, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
+            return False
+        raise storage_failed(target, problem) from problem
+    return True
+
+
 def publish_file(source: Path, target: Path) -> None:
     """Publish a file that somebody else wrote and `sync_file` made durable, by its new name."""
     try:
@@ -186,10 +199,23 @@ def touch_file(path: Path) -> None:
 
 
 def _write_all(handle: int, parts: Iterable[bytes | memoryview]) -> None:
-    for part in parts:
+    for part in _joined(parts):
         rest = memoryview(part).cast("B")
         while rest:
             rest = rest[disk.write(handle, rest) :]
+
+
+def _joined(parts: Iterable[bytes | memoryview]) -> Iterator[bytes | bytearray | memoryview]:
+    """The same bytes with small parts put together: a container has a hundred, and each call costs."""
+    waiting = bytearray()
+    for part in parts:
+        if len(waiting) + memoryview(part).nbytes < _WRITE_BYTES:
+            waiting += part
+            continue
+        yield waiting
+        waiting = bytearray()
+        yield part
+    yield waiting
 
 
 def sync_file(path: Path) -> None:
@@ -342,7 +368,7 @@ def writer_lock(path: Path, *, wait: bool, on_wait: Callable[[], None] = lambda:
 
     Raises: Busy where another process holds it and `wait` is off, StorageFailed where the file system has no locks.
     """
-    from filelock import FileLock, SoftFileLock, Timeout
+    from filelock import FileLock, Timeout
 
     lock = FileLock(path, mode=FILE_MODE)
     try:
@@ -360,11 +386,18 @@ def writer_lock(path: Path, *, wait: bool, on_wait: Callable[[], None] = lambda:
     except (OSError, NotImplementedError) as problem:
         raise storage_failed(path, problem) from problem
     try:
-        if isinstance(lock, SoftFileLock):
+        if _outlives_its_holder(lock):
             raise StorageFailed(f"cannot lock `{path}`: this file system has no locks", hint=_NO_LOCKS)
         yield
     finally:
         lock.release()
+
+
+def _outlives_its_holder(lock: object) -> bool:
+    """Whether a lock has become a mere file: without a locking call in the system, `filelock` changes its class."""
+    from filelock import SoftFileLock
+
+    return isinstance(lock, SoftFileLock)
 
 
 def storage_failed(path: Path, problem: Exception) -> StorageFailed:

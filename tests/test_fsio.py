@@ -184,7 +184,7 @@ def test_the_first_of_several_writers_wins_a_file_that_is_written_once(tmp_path:
 
 
 def test_a_file_written_once_needs_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EPERM, "no hard links here")
 
     monkeypatch.setattr(os, "link", refuse)
@@ -276,7 +276,7 @@ def test_a_file_gets_a_second_name_and_no_second_content(tmp_path: Path) -> None
 
 
 def test_where_there_are_no_hard_links_a_file_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.EPERM, "no hard links here")
 
     (tmp_path / "one").write_bytes(b"x")
@@ -289,3 +289,88 @@ def test_where_there_are_no_hard_links_a_file_is_copied(tmp_path: Path, monkeypa
 def test_a_file_that_is_gone_meanwhile_gets_no_second_name(tmp_path: Path) -> None:
     link_file(tmp_path / "one", tmp_path / "two")
     assert list(tmp_path.iterdir()) in ([], [tmp_path / "home"])
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_without_locks_in_the_file_system_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    import fcntl
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    for _ in range(2):  # the first try must not leave a file that the second takes for a lock held
+        with pytest.raises(StorageFailed) as refusal, writer_lock(tmp_path / "lock", wait=False):
+            pytest.fail("a lock that outlives its holder was taken")
+        assert "local disk" in refusal.value.hint
+    monkeypatch.undo()
+    with writer_lock(tmp_path / "lock", wait=False):
+        pass
+
+
+def test_who_must_wait_is_told_so_once(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    told: list[str] = []
+    command = [sys.executable, "-c", HOLD, str(lock)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+
+        def release() -> None:
+            told.append("waiting")
+            holder.kill()
+
+        with writer_lock(lock, wait=True, on_wait=release):
+            pass
+    with writer_lock(lock, wait=True, on_wait=release):
+        pass
+    assert told == ["waiting"]
+
+
+def test_a_child_that_inherits_the_descriptor_does_not_keep_the_lock(tmp_path: Path) -> None:
+    with writer_lock(tmp_path / "lock", wait=False):
+        child = subprocess.Popen(["sleep", "60"], close_fds=False)
+    try:
+        with writer_lock(tmp_path / "lock", wait=False):
+            pass
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_small_parts_are_written_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    real = os.write
+
+    def write(handle: int, data: bytes) -> int:
+        sizes.append(len(data))
+        return real(handle, data)
+
+    monkeypatch.setattr(os, "write", write)
+    write_atomic(tmp_path / "file", [b"ab"] * 1000 + [b"c" * 1_000_000, b"", b"d"])
+    assert (tmp_path / "file").read_bytes() == b"ab" * 1000 + b"c" * 1_000_000 + b"d"
+    assert sizes == [2000, 1_000_000, 1]
+
+
+def test_permissions_are_set_before_the_file_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    real = Path.replace
+
+    def replace(source: Path, target: Path) -> Path:
+        seen.append(stat.S_IMODE(source.stat().st_mode))
+        return real(source, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    write_atomic(tmp_path / "file", [b"x"], mode=0o644)
+    assert seen == [0o644]
+
+
+def test_a_writer_that_may_still_live_keeps_its_unfinished_file(tmp_path: Path) -> None:
+    young, old, ahead = (tmp_path / f".{name}.1.tmp" for name in ("young", "old", "ahead"))
+    for path, age in ((young, 0), (old, 7200), (ahead, -7200)):
+        path.touch()
+        os.utime(path, (path.stat().st_mtime - age,) * 2)
+    assert sweep_leftovers(tmp_path, grace=600.0) == 2
+    assert young.exists()

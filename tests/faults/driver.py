@@ -1,0 +1,38 @@
+"""The command line with the fake model and small steps, for harnesses that watch a process from outside.
+
+usage: python -m tests.faults.driver [--naive] ARGUMENTS OF GITMEM
+
+With `--naive` files are written in place, as a program would that thinks of no crash: the control.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from gitmem import fsio
+from gitmem.cli.main import main
+from tests.faults.oracle import small_steps
+
+
+class InPlace(fsio.Disk):
+    """Writes over what is there, and has nothing to rename."""
+
+    def create(self, path: Path, mode: int) -> int:
+        return os.open(published_name(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+
+    def rename(self, source: Path, target: Path) -> None:
+        if not source.name.endswith(".tmp"):
+            super().rename(source, target)
+
+
+def published_name(path: Path) -> Path:
+    """The name under which a file written beside it will be published."""
+    return path.with_name(path.name.removeprefix(".").rsplit(".", 2)[0])
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--naive"]:
+        del sys.argv[1]
+        fsio.disk = InPlace()
+    with small_steps(grace=0.0):
+        main()
