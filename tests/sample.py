@@ -135,7 +135,7 @@ def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, value in ISOLATION.items():
             patch.setenv(name, value)
         make_sample(path)
-        assert run(["-q", "-C", str(path), "init"]) == 0
+        assert run(["-q", "-C", str(path), "init", "--no-hooks"]) == 0
     return path
 
 

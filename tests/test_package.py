@@ -36,7 +36,7 @@ def test_the_wheel_holds_model_and_hooks_and_no_tests(wheel: Path) -> None:
     assert {
         f"gitmem/_bundled/models/{name}" for name in ("model.onnx", "pieces.bin", "tokenizer.json", "card.json")
     } <= names
-    assert "gitmem/_bundled/hooks/post-commit" in names
+    assert {f"gitmem/_bundled/hooks/{name}.sh" for name in ("block", "wrapper", "command")} <= names
     assert "gitmem/py.typed" in names
     assert not any(name.startswith(("tests/", "models/")) or "recipe" in name for name in names)
 

@@ -53,6 +53,8 @@ def examine(folder: Path, environment: Mapping[str, str]) -> list[Check]:
         *checks,
         _check("repository", lambda: _repository(workspace)),
         _check("index", lambda: _index(workspace)),
+        _check("hooks", lambda: _hooks(workspace)),
+        _check("background", lambda: _background(workspace)),
         _check("disk", lambda: _disk(workspace)),
         _completion(environment),
     ]
@@ -153,6 +155,38 @@ def _index(workspace: Workspace) -> Check:
     return Check(
         "index", OK, f"{root}, generation {manifest.generation}, {manifest.rows:,} chunks; whole: gitmem verify"
     )
+
+
+def _hooks(workspace: Workspace) -> Check:
+    from gitmem.actions.hooks import read_state
+    from gitmem.install.state import INSTALLED, LEFT, OUTDATED
+
+    report = read_state(workspace)
+    there = report.events(INSTALLED)
+    if len(there) == len(report.states):
+        return Check("hooks", OK, f"{', '.join(there)}, in {report.place}")
+    if not there and not report.events(LEFT) and not report.events(OUTDATED):
+        return Check("hooks", OK, "none: the index follows when a question is asked; to install: gitmem hooks install")
+    others = [hook for hook in report.states if hook.state != INSTALLED]
+    told = "; ".join(f"{hook.event} {hook.state}: {hook.told}".removesuffix(": ") for hook in others)
+    mend = "gitmem hooks status" if {hook.state for hook in others} == {LEFT} else "gitmem hooks install"
+    return Check("hooks", WARN, told, mend)
+
+
+def _background(workspace: Workspace) -> Check:
+    from gitmem.actions.journal import FAILED, read_entries
+
+    entries = read_entries(workspace.paths)
+    if not entries:
+        return Check("background", OK, "no runs yet")
+    last = entries[-1]
+    failed = [entry for entry in entries if entry.outcome == FAILED]
+    told = f"last run {last.at}, {last.event}: {last.outcome}, {last.told}"
+    if last.outcome == FAILED:
+        return Check("background", WARN, told, "gitmem index")
+    if failed:
+        told += f"; {len(failed)} of the last {len(entries)} failed, at {failed[-1].at}: {failed[-1].told}"
+    return Check("background", OK, told)
 
 
 def _disk(workspace: Workspace) -> Check:

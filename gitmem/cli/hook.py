@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.errors import UsageError
+from gitmem.install.state import EVENTS
 
-EVENTS: Final = ("pre-commit", "post-commit", "post-checkout", "post-merge", "post-rewrite")
 REFRESH: Final = "refresh"
 _NICENESS: Final = 10
 

@@ -18,7 +18,8 @@ COMMANDS: Final = {
     "doctor": "Check that everything works, and say what mends it.",
     "verify": "Read every checksum and compare the index with git.",
     "gc": "Drop what no ref reaches any more.",
-    "uninstall": "Remove the index from this repository.",
+    "hooks": "Let git keep the index up to date.",
+    "uninstall": "Remove the index and the hooks from this repository.",
     "completion": "Print the completion script of a shell.",
 }
 """Every command with what it does in a line, as its own help begins: the list needs no module of theirs."""

@@ -14,7 +14,7 @@ from gitmem.errors import UsageError
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_context
 def command(ctx: click.Context, yes: bool) -> int:
-    """Remove the index from this repository.
+    """Remove the index and the hooks from this repository.
 
     Everything gitmem put there goes, and the repository is byte for byte as it was before.
 
@@ -27,7 +27,9 @@ def command(ctx: click.Context, yes: bool) -> int:
     place = visible(str(workspace.paths.root))
     if not yes:
         _ask(place)
-    print(f"removed {place}" if uninstall(workspace) else "there is no index here; nothing was changed")
+    removed = uninstall(workspace)
+    what = [place] * removed.index_gone + ["the hooks"] * removed.hooks_gone
+    print("removed " + " and ".join(what) if what else "there is no index here; nothing was changed")
     return 0
 
 

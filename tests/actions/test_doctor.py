@@ -24,7 +24,8 @@ def test_all_is_well_here(cli: Cli, indexed: Repo) -> None:
     parsed = json.loads(cli("doctor", "--json", cwd=indexed.path).out)
     assert parsed["sound"] is True
     assert {check["name"] for check in parsed["checks"]} == {
-        "versions", "git", "model", "grammars", "worker", "graph", "repository", "index", "disk", "completion"
+        "versions", "git", "model", "grammars", "worker", "graph", "repository", "index", "hooks",
+        "background", "disk", "completion"
     }  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def test_the_repository_is_byte_for_byte_as_before(cli: Cli, tmp_path: Path, exc
     for args in (["query", "cookie"], ["query", "--rev", "v1", "cookie"], ["status"], ["verify"], ["gc"]):
         assert cli(*args, cwd=repo.path).code == 0
     made = cli("uninstall", "--yes", cwd=repo.path)
-    assert made.out == f"removed {repo.path}/.gitmem\n"
+    assert made.out == f"removed {repo.path}/.gitmem and the hooks\n"
     assert fingerprint(repo.path) == before
 
 

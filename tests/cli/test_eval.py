@@ -33,7 +33,7 @@ def _history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name, value in ISOLATION.items():
             patch.setenv(name, value)
         repo = make_history(tmp_path_factory.mktemp("history") / "repo")
-        assert run(["-q", "-C", str(repo.path), "init"]) == 0
+        assert run(["-q", "-C", str(repo.path), "init", "--no-hooks"]) == 0
         yield repo.path
 
 

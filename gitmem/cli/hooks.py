@@ -1,0 +1,67 @@
+"""`gitmem hooks`."""
+
+import click
+
+from gitmem.actions.hooks import install, read_state, uninstall
+from gitmem.cli.session import is_quiet, open_here, write_json
+from gitmem.cli.text import visible
+from gitmem.install.state import INSTALLED, LEFT, OUTDATED, HookReport
+
+
+@click.command()
+@click.argument("action", type=click.Choice(["install", "uninstall", "status"]))
+@click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
+@click.pass_context
+def command(ctx: click.Context, action: str, as_json: bool) -> int:
+    """Let git keep the index up to date.
+
+    The hooks start gitmem in the background after commits, merges, checkouts and rebases; they never fail, print or
+    wait. Hooks that are there stay as they are and run as before, and `uninstall` restores every byte.
+
+    \b
+    Examples:
+      gitmem hooks install
+      gitmem hooks status
+      gitmem hooks uninstall
+    """
+    workspace = open_here(ctx)
+    removed = action == "uninstall" and uninstall(workspace)
+    report = install(workspace) if action == "install" else read_state(workspace)
+    if as_json:
+        write_json(_as_json(report))
+    elif action == "uninstall":
+        _say(ctx, "hooks: removed" if removed else "there are no hooks of gitmem here; nothing was changed")
+    elif action == "install":
+        for line in describe(report):
+            _say(ctx, line)
+    else:
+        _print_states(report)
+    return 0
+
+
+def describe(report: HookReport) -> list[str]:
+    """What stands after an installation: a line for the hooks that are there, and one for each that is not."""
+    place = " (in git's configuration)" if report.configured else ""
+    there = report.events(INSTALLED)
+    lines = [f"hooks: {' '.join(there)}{place}"] if there else []
+    others = [state for state in report.states if state.state != INSTALLED]
+    return lines + [f"hook {state.event} {state.state}: {state.told}; {state.advice}" for state in others]
+
+
+def _print_states(report: HookReport) -> None:
+    for hook in report.states:
+        print(f"{hook.event:<14} {hook.state:<10} {visible(hook.told)}".rstrip())
+        if hook.advice:
+            print(f"{'':25} {visible(hook.advice)}")
+    if any(hook.state not in (INSTALLED, LEFT) for hook in report.states):
+        print(f"{'renew' if report.events(OUTDATED) else 'install'} them: gitmem hooks install")
+
+
+def _as_json(report: HookReport) -> dict[str, object]:
+    hooks = [hook._asdict() for hook in report.states]
+    return {"place": str(report.place), "configured": report.configured, "hooks": hooks}
+
+
+def _say(ctx: click.Context, line: str) -> None:
+    if not is_quiet(ctx):
+        print(visible(line))
