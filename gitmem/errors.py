@@ -89,3 +89,7 @@ class StorageFailed(GitmemError):
 
 class ModelDamaged(GitmemError):
     """The bundled model is not the one its card names."""
+
+
+class ObserverFailed(GitmemError):
+    """The operating system gives no word of changes in a folder."""

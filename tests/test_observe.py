@@ -1,0 +1,92 @@
+"""Word of changes: what is told, and what is noise."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gitmem.observe import Observation
+
+WAIT = 10.0
+"""Seconds; a word that comes is there at once."""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "src/deep").mkdir(parents=True)
+    (tmp_path / ".git/objects").mkdir(parents=True)
+    (tmp_path / ".gitmem/state").mkdir(parents=True)
+    (tmp_path / "src/a.py").write_text("a = 1\n")
+    return tmp_path
+
+
+def test_every_way_to_change_a_tree_is_told(tree: Path) -> None:
+    changes: dict[str, Callable[[], object]] = {
+        "write": lambda: (tree / "src/a.py").write_text("a = 2\n"),
+        "create deep below": lambda: (tree / "src/deep/b.py").write_text("b = 1\n"),
+        "mode": lambda: (tree / "src/a.py").chmod(0o755),
+        "move": lambda: (tree / "src/a.py").rename(tree / "src/c.py"),
+        "delete": lambda: (tree / "src/c.py").unlink(),
+        "new folder": lambda: (tree / "new/er").mkdir(parents=True),
+        "file in the new folder": lambda: (tree / "new/er/d.py").write_text("d = 1\n"),
+        "link": lambda: (tree / "link").symlink_to("new"),
+    }
+    with Observation(tree) as observation:
+        for name, change in changes.items():
+            observation.changed.clear()
+            change()
+            assert observation.changed.wait(WAIT), name
+
+
+def test_git_and_gitmem_at_work_are_noise(tree: Path) -> None:
+    """The file written last is told after all that was written before it, so nothing else can still be on its way."""
+    told: list[str] = []
+
+    class Noting(Observation):
+        def _is_noise(self, path: str) -> bool:
+            noise = super()._is_noise(path)
+            if not noise:
+                told.append(os.path.relpath(path, tree))
+            return noise
+
+    with Noting(tree) as observation:
+        (tree / ".git/objects/pack").write_bytes(b"x")
+        (tree / ".git/index.lock").write_bytes(b"x")
+        (tree / ".git/index.lock").rename(tree / ".git/index")
+        (tree / ".gitmem/state/log").write_bytes(b"x")
+        (tree / "src/a.py").read_text()
+        (tree / "end").write_text("")
+        assert observation.changed.wait(WAIT)
+    assert set(told) == {"end"}
+
+
+def test_it_ends_with_its_block_and_leaves_no_thread(tree: Path) -> None:
+    script = (
+        "import threading, pathlib, sys\n"
+        "from gitmem.observe import Observation\n"
+        "with Observation(pathlib.Path(sys.argv[1])): pass\n"
+        "assert [t.name for t in threading.enumerate()] == ['MainThread'], threading.enumerate()\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tree)], check=True, timeout=60)
+
+
+def test_a_system_without_watches_to_give_is_told_in_one_line(tree: Path) -> None:
+    script = (
+        "import pathlib, resource, sys\n"
+        "from gitmem.errors import ObserverFailed\n"
+        "from gitmem.observe import Observation\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))\n"
+        "try:\n"
+        "    Observation(pathlib.Path(sys.argv[1])).__enter__()\n"
+        "except ObserverFailed as problem:\n"
+        "    print(problem.message, problem.hint)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tree)], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.startswith(f"the system does not watch {os.path.realpath(tree)}: ")
+    assert "max_user_watches" in done.stdout
+    assert done.stderr == ""
