@@ -34,7 +34,7 @@ SETTINGS: Final = (
     Setting("searchMaxLimit", 50, "The largest limit a query may name.", 1, 1000),
     Setting("fusion", "zscore", "How the semantic and the lexical ranking are joined.", choices=("zscore", "rrf")),
     Setting("maxFileBytes", 1 << 20, "Larger files are not indexed.", 1024, 1 << 30),
-    Setting("healFiles", 32, "A query indexes at most this many new files before it answers.", 0, 10_000),
+    Setting("healBudget", 300, "Milliseconds a query may spend on indexing what is new before it answers.", 0, 60_000),
     Setting("graphThreshold", 50_000, "From this many chunks on an approximate neighbour graph is built.", 1000),
     Setting("jobs", 0, "Worker processes for indexing; 0 is one a core.", 0, 256),
 )
@@ -47,7 +47,7 @@ class Settings(NamedTuple):
     search_max_limit: int = 50
     fusion: str = "zscore"
     max_file_bytes: int = 1 << 20
-    heal_files: int = 32
+    heal_budget: int = 300
     graph_threshold: int = 50_000
     jobs: int = 0
 

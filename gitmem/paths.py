@@ -64,6 +64,10 @@ class IndexPaths(NamedTuple):
         """What the last background runs did."""
         return self.state / "log"
 
+    def uncommitted(self, worktree: str) -> Path:
+        """What was uncommitted in a working tree, by its id, at the last look."""
+        return self.state / f"uncommitted-{worktree}"
+
     @property
     def folders(self) -> tuple[Path, ...]:
         """The folders inside the index folder."""

@@ -3,7 +3,8 @@
 import posixpath
 from typing import TYPE_CHECKING, Final
 
-from gitmem.actions.query import Answer, Request, Searcher, answer_with
+from gitmem.actions.query import Answer, Request, answer_with
+from gitmem.actions.searcher import Searcher
 from gitmem.errors import UsageError
 from gitmem.git.names import path_bytes, path_text
 from gitmem.git.objects import open_reader
@@ -82,7 +83,7 @@ def _get_row(workspace: Workspace, searcher: Searcher, entry: int, line: int) ->
     first, last = (int(bound) for bound in snapshot.blob_first[blob : blob + 2])
     if first == last:
         raise UsageError(f"`{path}` is not indexed: {OUTCOMES[snapshot.blob_outcomes[blob]]}")
-    with open_reader(workspace.location, bulk=False) as reader:
+    with open_reader(workspace.location, bulk=False, files=searcher.files) as reader:
         lines = len((reader.read(view.oid(entry)) or b"").splitlines())
     if line > lines:
         raise UsageError(f"`{path}` has {lines} lines, there is no line {line}")

@@ -73,7 +73,7 @@ def write_answer(workspace: Workspace, made: Answer, form: Format) -> int:
         write_json(answer_json(made, told))
     elif form.as_lines:
         for (hit, lines), why in zip(made.hits, told, strict=True):
-            write_json_line(hit_json(hit, lines, why))
+            write_json_line(hit_json(hit, lines, made.changes.get(hit.path), why))
     elif form.paths_only:
         for path in dict.fromkeys(hit.path for hit, _ in made.hits):
             print(visible(path))
@@ -100,9 +100,10 @@ def _write_hits(
     if form.context:
         from gitmem.actions.excerpt import read_around
 
-        around = read_around(workspace.location, [hit for hit, _ in made.hits], form.context)
+        around = read_around(workspace.location, [hit for hit, _ in made.hits], form.context, made.files)
     for (hit, lines), beside, why in zip(made.hits, around, told, strict=True):
-        shown = format_hit(hit, lines, made.terms, style, full=form.full, around=beside)
+        change = made.changes.get(hit.path, "")
+        shown = format_hit(hit, lines, made.terms, style, change=change, full=form.full, around=beside)
         print("\n".join([*shown, *(format_explanation(why, hit, style) if why else [])]))
     if not form.quiet:
         print(style.paint("dim", describe_view(made.view, made.stats["query_time_ms"])))

@@ -19,7 +19,9 @@ _MOST_BYTES: Final = 4 * MAX_QUERY + 64
 
 @click.command()
 @click.argument("text", metavar="TEXT|-")
-@click.option("--rev", metavar="REV", default="", help="Ask another commit, tag, branch or tree.")
+@click.option("--rev", metavar="REV", default="", help="Ask a commit, tag, branch or tree; HEAD for what is committed.")
+@click.option("--staged", is_flag=True, help="Ask what is staged.")
+@click.option("--changed", metavar="A..B", default="", help="Find only what changed between two revisions.")
 @click.option("--path", "include", metavar="GLOB", multiple=True, help="Only these paths (gitignore syntax).")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Not these paths.")
 @click.option("--lang", "languages", metavar="NAME", multiple=True, help="Only this language (python, ts, c++).")
@@ -35,6 +37,8 @@ def command(
     *,
     text: str,
     rev: str,
+    staged: bool,
+    changed: str,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     languages: tuple[str, ...],
@@ -46,14 +50,15 @@ def command(
 ) -> int:
     """Ask in words or symbols, get the code.
 
-    Files that HEAD has and the index lacks are indexed first, where they are few. Several filters of one kind mean
-    any of them. The exit code is 0 with results and 1 without.
+    The working tree is asked, with all that is uncommitted in it. What the index lacks is indexed first, as far as
+    there is time. Several filters of one kind mean any of them. The exit code is 0 with results and 1 without.
 
     \b
     Examples:
       gitmem query "where are cookies signed"
       gitmem query SessionInterface.save_session
       gitmem query --rev v0.12 --path src/ --lang python "error handling"
+      gitmem query --changed main..HEAD "error handling"
       gitmem query -n 1 --explain "error handling"
       git log -1 --format=%B | gitmem query -
     """
@@ -69,6 +74,8 @@ def command(
         kinds=parse_kinds(kinds),
         mode=mode,
         refresh=not no_refresh,
+        staged=staged,
+        changed=changed,
     )
     return write_answer(workspace, answer(workspace, request), form)
 

@@ -28,29 +28,26 @@ def format_hit(
     terms: Sequence[str],
     style: Style,
     *,
+    change: str = "",
     full: bool = False,
     around: tuple[Sequence[str], Sequence[str]] = ((), ()),
 ) -> list[str]:
-    """A hit as lines: place, symbol and score, then its code with line numbers."""
+    """A hit as lines: place, what is uncommitted there, symbol and score, then its code with line numbers."""
     before, after = around
     first = hit.start_line
     body = number_lines(lines, first) if full else make_snippet(lines, first, terms, hit.symbol)
     shown = [*number_lines(before, first - len(before)), *body, *number_lines(after, hit.end_line + 1)]
     digits = len(str(hit.end_line + len(after)))
-    return [_heading(hit, style), *_also(hit, style), *(_code(line, digits, terms, style) for line in shown)]
+    return [_heading(hit, change, style), *_also(hit, style), *(_code(line, digits, terms, style) for line in shown)]
 
 
-def _heading(hit: "Hit", style: Style) -> str:
-    place, symbol, score = (
-        f"{visible(hit.path)}:{hit.start_line}-{hit.end_line}",
-        visible(hit.symbol),
-        f"{hit.score:.2f}",
-    )
-    gap = max(2, min(style.width, MAX_COLUMNS) - len(place) - len(symbol) - len(score) - 2 * bool(symbol))
-    return "".join([
-        style.paint("path", place), "  " if symbol else "", style.paint("symbol", symbol),
-        " " * gap, style.paint("dim", score),
-    ])  # fmt: skip
+def _heading(hit: "Hit", change: str, style: Style) -> str:
+    place = f"{visible(hit.path)}:{hit.start_line}-{hit.end_line}"
+    parts = [("path", place), *([("dim", change)] if change else []), ("symbol", visible(hit.symbol))]
+    parts = [(name, text) for name, text in parts if text]
+    score = f"{hit.score:.2f}"
+    gap = min(style.width, MAX_COLUMNS) - sum(len(text) + 2 for _, text in parts) + 2 - len(score)
+    return "  ".join(style.paint(name, text) for name, text in parts) + " " * max(2, gap) + style.paint("dim", score)
 
 
 def _also(hit: "Hit", style: Style) -> list[str]:
@@ -95,12 +92,20 @@ def _mark(text: str, terms: Sequence[str], style: Style) -> str:
 
 
 def describe_view(view: "ViewState", milliseconds: float) -> str:
-    """The tree an answer is about, whether it is complete, and how long it took."""
+    """The tree an answer is about, whether it is complete, and how long it took: `main 2ac8988 + 1 uncommitted file,
+    fresh, 96 ms`."""
     name = view.branch or (view.rev if view.rev != "HEAD" else "detached")
-    object_id = (view.commit or view.tree)[:7]
-    state = f"stale: {count(view.missing, 'file')} not indexed yet (gitmem index)" if view.stale else "fresh"
+    object_id = (view.commit or view.tree)[:7] if view.commit or view.source == "commit" else "(no commit yet)"
     shown = name if name == object_id else f"{name} {object_id}"
-    return f"{visible(shown)}, {state}, {milliseconds:.0f} ms"
+    if view.uncommitted:
+        shown += " + " + count(view.uncommitted, "staged file" if view.source == "staged" else "uncommitted file")
+    return f"{visible(shown)}, {_freshness(view)}, {milliseconds:.0f} ms"
+
+
+def _freshness(view: "ViewState") -> str:
+    if view.missing:
+        return f"stale: {count(view.missing, 'file')} not indexed yet (gitmem index)"
+    return "stale: what is uncommitted is not known" if view.stale else "fresh"
 
 
 def format_explanation(told: "Explanation", hit: "Hit", style: Style) -> list[str]:
@@ -140,8 +145,11 @@ def explanation_json(told: "Explanation") -> dict[str, Any]:
     }
 
 
-def hit_json(hit: "Hit", lines: Sequence[str], told: "Explanation | None" = None) -> dict[str, Any]:
-    """A hit as plain values, with why it has its score where that was asked for."""
+def hit_json(
+    hit: "Hit", lines: Sequence[str], change: str | None = None, told: "Explanation | None" = None
+) -> dict[str, Any]:
+    """A hit as plain values, with what is uncommitted about its file, and why it has its score where that was asked
+    for."""
     values = {
         "kind": "code",
         "path": json_path(hit.path),
@@ -154,6 +162,7 @@ def hit_json(hit: "Hit", lines: Sequence[str], told: "Explanation | None" = None
         "scores": {name: round(float(value), 6) for name, value in hit.scores.items()},
         "content": "\n".join(lines),
         "blob": hit.blob,
+        "uncommitted": change,
     }
     return values if told is None else {**values, "explain": explanation_json(told)}
 
@@ -163,8 +172,18 @@ def answer_json(made: "Answer", told: "Sequence[Explanation | None]") -> dict[st
     view = made.view
     return {
         "query": made.request.text,
-        "results": [hit_json(hit, lines, why) for (hit, lines), why in zip(made.hits, told, strict=True)],
-        "view": {"rev": view.rev, "commit": view.commit, "dirty": view.dirty, "stale": view.stale},
+        "results": [
+            hit_json(hit, lines, made.changes.get(hit.path), why)
+            for (hit, lines), why in zip(made.hits, told, strict=True)
+        ],
+        "view": {
+            "rev": view.rev,
+            "commit": view.commit,
+            "dirty": view.dirty,
+            "stale": view.stale,
+            "source": view.source,
+            "uncommitted": view.uncommitted,
+        },
         "stats": {**made.stats, "files_missing": view.missing, "notes": made.notes},
     }
 

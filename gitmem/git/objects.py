@@ -4,7 +4,7 @@ A blob that is not there is None and never fetched from a remote. A blob that is
 short) is None too, and its id is put into `damaged`. Contents are what the id says: replacements are not followed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Final, Protocol, Self
 
@@ -42,8 +42,20 @@ class ObjectReader(Protocol):
     ) -> None: ...
 
 
-def open_reader(location: Location, *, bulk: bool) -> ObjectReader:
-    """Open pygit2 for `bulk` (from about BULK_FROM blobs on) where packs can be read with it, else the git program."""
+def open_reader(location: Location, *, bulk: bool, files: Mapping[str, bytes] | None = None) -> ObjectReader:
+    """Open pygit2 for `bulk` (from about BULK_FROM blobs on) where packs can be read with it, else the git program.
+
+    `files` are blobs that are only files of the working tree so far, with their paths.
+    """
+    others = _open_database(location, bulk=bulk)
+    if not files:
+        return others
+    from gitmem.git.files import FileReader
+
+    return FileReader(location, files, others)
+
+
+def _open_database(location: Location, *, bulk: bool) -> ObjectReader:
     if bulk:
         from gitmem.git import library
 

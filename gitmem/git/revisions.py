@@ -3,7 +3,7 @@
 import os
 from typing import Final, NamedTuple
 
-from gitmem.errors import GitFailed, UnknownRevision
+from gitmem.errors import GitFailed, UnknownRevision, UsageError
 from gitmem.git.locate import Location
 from gitmem.git.program import first_complaint, run_git
 
@@ -43,6 +43,30 @@ def resolve(location: Location, rev: str) -> Revision:
         raise UnknownRevision(f"`{rev}` names a {plain[1]}, not a commit or a folder")
     on_branch = branch is not None and (tag is None or rev != short)
     return Revision(rev, commit[0] if commit else None, tree[0], short if on_branch else None)
+
+
+def resolve_range(location: Location, text: str) -> tuple[Revision, Revision]:
+    """Both ends of `A..B`, or of `A...B`, which begins where the two parted; a side left out is HEAD.
+
+    Raises: UnknownRevision, UsageError for what is no range.
+    """
+    first, dots, last = text.partition("..." if "..." in text else "..")
+    if not dots or not (first or last):
+        raise UsageError(f"`{text}` is no range of revisions", hint="name both ends: main..HEAD")
+    since, until = resolve(location, first or "HEAD"), resolve(location, last or "HEAD")
+    return (_merge_base(location, since, until) if dots == "..." else since), until
+
+
+def _merge_base(location: Location, one: Revision, other: Revision) -> Revision:
+    if one.commit is None or other.commit is None:
+        raise UsageError(f"`{one.name}...{other.name}` needs two commits", hint="`..` compares any two trees")
+    found = run_git(["merge-base", one.commit, other.commit], git_dir=location.git_dir, check=False)
+    if found.code != 0:
+        hint = (
+            "get the rest of the history with: git fetch --unshallow" if location.shallow else "compare them with `..`"
+        )
+        raise UsageError(f"`{one.name}` and `{other.name}` have no commit in common", hint=hint)
+    return resolve(location, found.stdout.decode("ascii").strip())
 
 
 def _head(location: Location, rev: str) -> Revision:

@@ -9,8 +9,14 @@ from typing import Final, NamedTuple
 from gitmem.git.locate import Location
 from gitmem.git.program import run_git
 
+FILE: Final = 0o100644
 SYMLINK: Final = 0o120000
 GITLINK: Final = 0o160000
+
+_EMPTY_TREES: Final = {
+    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
 
 
 class TreeEntry(NamedTuple):
@@ -27,6 +33,11 @@ class TreeChange(NamedTuple):
     path: bytes
     mode: int | None
     oid: str | None
+
+
+def empty_tree(location: Location) -> str:
+    """The id of the tree without entries, which git knows without having it."""
+    return _EMPTY_TREES[location.object_format]
 
 
 def read_tree(location: Location, tree: str) -> list[TreeEntry]:

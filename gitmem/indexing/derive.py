@@ -6,6 +6,7 @@ derived.
 """
 
 import posixpath
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
@@ -14,13 +15,12 @@ import numpy as np
 from gitmem.git.attributes import ATTRIBUTES_FILE
 from gitmem.git.excludes import package_folders
 from gitmem.git.ignore import IGNORE_FILE
-from gitmem.git.trees import GITLINK, SYMLINK, TreeChange, TreeEntry
+from gitmem.git.trees import FILE, GITLINK, SYMLINK, TreeChange, TreeEntry
 from gitmem.store.rows import Postings
 from gitmem.store.view import PATH_FIELDS, REASONS, View, ViewEntry, path_postings
 
 RULE_FILES: Final = frozenset((ATTRIBUTES_FILE, IGNORE_FILE))
 _MODES: Final = {REASONS.index("symlink"): SYMLINK, REASONS.index("submodule"): GITLINK}
-_FILE: Final = 0o100644
 
 Classify = Callable[[TreeEntry], ViewEntry]
 
@@ -32,23 +32,32 @@ class Parts(NamedTuple):
     postings: dict[str, Postings]
 
 
-def same_rules(old: View, changes: Iterable[TreeChange]) -> bool:
-    """Whether paths that did not change are classified as they were."""
-    known = set(old.paths)
-    appeared = []
-    for change in changes:
-        if posixpath.basename(change.path) in RULE_FILES:
-            return False
-        if change.oid is None or change.path not in known:
-            appeared.append(change.path)
-    return package_folders(appeared) == package_folders(())
+def rule_changes(old: View, changes: Iterable[TreeChange]) -> list[TreeChange]:
+    """The changes that may have other paths classified as they were not: of rule files, and of packages that come or
+    go."""
+    return [
+        change
+        for change in changes
+        if posixpath.basename(change.path) in RULE_FILES
+        or (_names_package(change.path) and (change.mode is None or find_place(old, change.path) is None))
+    ]
+
+
+def _names_package(path: bytes) -> bool:
+    return package_folders([path]) != package_folders(())
+
+
+def find_place(view: View, path: bytes) -> int | None:
+    """Where a path stands in a view, None where it does not."""
+    place = bisect_left(range(len(view)), path, key=view.path)
+    return place if place < len(view) and view.path(place) == path else None
 
 
 def rule_entries(old: View) -> list[TreeEntry]:
     """The attribute and ignore files of the tree that a view was made of."""
     tails = tuple(RULE_FILES)
     places = [entry for entry, path in enumerate(old.paths) if path.endswith(tails)]
-    return [TreeEntry(old.paths[entry], _MODES.get(int(old.reasons[entry]), _FILE), old.oid(entry)) for entry in places]
+    return [TreeEntry(old.paths[entry], _MODES.get(int(old.reasons[entry]), FILE), old.oid(entry)) for entry in places]
 
 
 def derive(old: View, changes: Iterable[TreeChange], classify: Classify) -> Parts:
@@ -64,7 +73,7 @@ def derive(old: View, changes: Iterable[TreeChange], classify: Classify) -> Part
     numbers = {entry.path: number for number, entry in enumerate(made)}
     moved = np.array([-1 if path in fresh else numbers.get(path, -1) for path in old.paths], np.int32)
     added = path_postings((numbers[path], entries[path]) for path in sorted(fresh))
-    return Parts(made, {name: _join(old.load_postings(name), moved, added[name]) for name in PATH_FIELDS})
+    return Parts(made, {name: join_postings(old.load_postings(name), moved, added[name]) for name in PATH_FIELDS})
 
 
 def _old_entries(old: View) -> dict[bytes, ViewEntry]:
@@ -77,7 +86,7 @@ def _old_entries(old: View) -> dict[bytes, ViewEntry]:
     }
 
 
-def _join(old: Postings, moved: "np.ndarray[tuple[int], np.dtype[np.int32]]", added: Postings) -> Postings:
+def join_postings(old: Postings, moved: "np.ndarray[tuple[int], np.dtype[np.int32]]", added: Postings) -> Postings:
     """The old postings at their new places, without those that have none, and the added ones."""
     row = moved[old.row]
     kept = row >= 0

@@ -4,9 +4,11 @@ The caller holds the writer lock. After each published segment the manifest name
 one segment's work at most, and the next run goes on from there.
 """
 
+import math
 import os
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -27,6 +29,9 @@ FLUSH_ROWS: Final = 16_000
 
 _BATCH_BYTES: Final = 384 << 10
 _BATCH_BLOBS: Final = 48
+_HURRY: Final = 6
+"""Against a deadline batches are this many times smaller, so that it is kept to some hundredths of a second."""
+
 _BLOBS_PER_WORKER: Final = 40
 """Fewer blobs than this are not worth starting another process for."""
 
@@ -43,7 +48,8 @@ class Progress:
 
 @dataclass(slots=True)
 class RunResult:
-    """What a run did. `outcomes` counts blobs, `unreadable` and `failed` list hex ids."""
+    """What a run did. `outcomes` counts blobs, `unreadable` and `failed` list hex ids, `left` counts what time was too
+    short for."""
 
     manifest: Manifest
     rows: int = 0
@@ -51,14 +57,27 @@ class RunResult:
     outcomes: Counter[str] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    left: int = 0
 
 
 class Run:
-    """Digests wanted blobs into new segments of a manifest."""
+    """Digests wanted blobs into new segments of a manifest.
 
-    def __init__(self, location: Location, paths: IndexPaths, *, max_file_bytes: int, jobs: int = 0) -> None:
+    `files` are blobs that are perhaps only files of the working tree, with their paths.
+    """
+
+    def __init__(
+        self,
+        location: Location,
+        paths: IndexPaths,
+        *,
+        max_file_bytes: int,
+        jobs: int = 0,
+        files: Mapping[str, bytes] | None = None,
+    ) -> None:
         self._location = location
         self._paths = paths
+        self._files = files or {}
         self._max_file_bytes = max_file_bytes
         self._jobs = jobs or usable_cores()
 
@@ -68,15 +87,20 @@ class Run:
         manifest: Manifest,
         *,
         publish: bool = True,
+        deadline: float = math.inf,
         report: Callable[[Progress], None] = lambda _: None,
     ) -> RunResult:
-        """Index the wanted blobs. With `publish`, every new segment is named by the manifest on disk at once."""
+        """Index the wanted blobs. With `publish`, every new segment is named by the manifest on disk at once.
+
+        After the deadline (`time.monotonic`) none is begun any more, but for the first ones.
+        """
         result = RunResult(manifest)
         progress = Progress(len(wanted))
         waiting: list[Rows] = []
         workers = max(1, min(self._jobs, -(-len(wanted) // _BLOBS_PER_WORKER)))
-        with open_reader(self._location, bulk=len(wanted) >= BULK_FROM) as reader, Pool(workers) as pool:
-            batches = _Batches(reader, wanted, self._max_file_bytes)
+        bulk = len(wanted) >= BULK_FROM
+        with open_reader(self._location, bulk=bulk, files=self._files) as reader, Pool(workers) as pool:
+            batches = _Batches(reader, wanted, self._max_file_bytes, self._files, deadline)
             for digested, batch in zip(pool.run(batches), batches.sent, strict=False):
                 rows = [_load_rows(part, keys) for part, keys in _share(digested, batch)]
                 waiting += rows
@@ -86,6 +110,7 @@ class Run:
                     self._flush(waiting, result, publish=publish)
         self._flush(waiting, result, publish=publish)
         result.unreadable = batches.unreadable
+        result.left = len(wanted) - progress.blobs
         return result
 
     def _note(self, rows: list[Rows], batch: "_Batch", result: RunResult, progress: Progress) -> None:
@@ -131,18 +156,24 @@ class _Batch:
     judged: dict[int, str] = field(default_factory=dict)
     bytes: int = 0
 
-    @property
-    def full(self) -> bool:
-        return self.bytes >= _BATCH_BYTES or len(self.keys) >= _BATCH_BLOBS
-
 
 class _Batches:
     """Reads blobs in order and groups them; `sent` remembers the groups in the order they were handed out."""
 
-    def __init__(self, reader: ObjectReader, wanted: Sequence[Wanted], max_file_bytes: int) -> None:
+    def __init__(
+        self,
+        reader: ObjectReader,
+        wanted: Sequence[Wanted],
+        max_file_bytes: int,
+        files: Mapping[str, bytes],
+        deadline: float,
+    ) -> None:
         self._reader = reader
         self._wanted = wanted
         self._max_file_bytes = max_file_bytes
+        self._files = files
+        self._deadline = deadline
+        self._share = 1 if deadline == math.inf else _HURRY
         self.unreadable: list[str] = []
         self._sent: list[_Batch] = []
 
@@ -160,15 +191,22 @@ class _Batches:
         for item, size, fits in zip(self._wanted, sizes, fit, strict=True):
             data = next(contents)[1] if fits else None
             self._add(item, data, batch, too_large=size is not None and not fits)
-            if batch.full:
+            if self._is_full(batch):
                 self._sent.append(batch)
                 yield batch.data
+                if time.monotonic() >= self._deadline:
+                    return
                 batch = _Batch()
         if batch.keys:
             self._sent.append(batch)
             yield batch.data
 
+    def _is_full(self, batch: "_Batch") -> bool:
+        return batch.bytes >= _BATCH_BYTES // self._share or len(batch.keys) >= -(-_BATCH_BLOBS // self._share)
+
     def _add(self, item: Wanted, data: bytes | None, batch: "_Batch", *, too_large: bool) -> None:
+        if data is None and item.oid in self._files:
+            return  # the file has changed meanwhile: nothing is to be remembered of a blob that may never be one
         batch.keys.append((bytes.fromhex(item.oid), item.language))
         if data is not None:
             batch.data.append((item.language, data))

@@ -4,26 +4,19 @@ All rules come from the tree itself (`.gitattributes`, `.gitmemignore`) and from
 on every machine.
 """
 
-import posixpath
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final
 
-from gitmem.chunking.languages import language_of
-from gitmem.errors import DamagedFile, GitFailed, NewerFormat
-from gitmem.git.attributes import ATTRIBUTES_FILE, AttributeRules, Value, exclusion, is_off
-from gitmem.git.excludes import default_exclude, package_folders
-from gitmem.git.ignore import IGNORE_FILE, IgnoreRules
+from gitmem.errors import DamagedFile, GitFailed, NewerFormat, StorageFailed
+from gitmem.git.excludes import package_folders
 from gitmem.git.locate import Location
-from gitmem.git.names import path_text
-from gitmem.git.objects import ObjectReader, open_reader
-from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry, diff_trees, read_tree
-from gitmem.indexing.derive import Parts, derive, rule_entries, same_rules
+from gitmem.git.trees import TreeChange, TreeEntry, diff_trees, read_tree
+from gitmem.indexing.classify import Classifier
+from gitmem.indexing.derive import Parts, derive, rule_changes, rule_entries
 from gitmem.indexing.identity import view_key
 from gitmem.paths import IndexPaths
-from gitmem.store.view import INDEXED, REASONS, View, ViewEntry, find_view, load_view, write_view
-
-_REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
+from gitmem.store.view import View, ViewEntry, find_view, load_view, write_view
 
 
 def ensure_view(location: Location, paths: IndexPaths, tree: str, *, check: bool = False, base: str = "") -> View:
@@ -48,6 +41,14 @@ def ensure_view(location: Location, paths: IndexPaths, tree: str, *, check: bool
     return view
 
 
+def open_view(location: Location, paths: IndexPaths, tree: str, *, base: str, keep: bool) -> View:
+    """Open the view of a tree, or make it; it is kept where it can be, and `keep` says so."""
+    if keep:
+        with suppress(StorageFailed):
+            return ensure_view(location, paths, tree, base=base)
+    return peek_view(location, paths, tree)
+
+
 def peek_view(location: Location, paths: IndexPaths, tree: str) -> View:
     """Open the view of a tree, or build it in memory where there is none; writes nothing."""
     target = paths.view(view_key(tree))
@@ -60,9 +61,46 @@ def peek_view(location: Location, paths: IndexPaths, tree: str) -> View:
 
 def build_view(location: Location, tree: str) -> list[ViewEntry]:
     """Classify every path of a tree."""
-    entries = sorted(read_tree(location, tree))
-    classify = _Classifier.load(location, entries, package_folders(entry.path for entry in entries))
-    return [classify.entry(entry) for entry in entries]
+    return _classify_all(location, sorted(read_tree(location, tree)))
+
+
+def ensure_ruled_view(
+    location: Location,
+    paths: IndexPaths,
+    tree: str,
+    changes: Sequence[TreeChange],
+    files: Mapping[str, bytes],
+    *,
+    keep: bool,
+) -> View:
+    """The view of a tree under uncommitted changes to its rules, to be kept like that of a tree where `keep` says so.
+
+    `changes` are only those of the rules, `files` the paths of blobs that are not in git yet.
+    """
+    told = hashlib.blake2b(repr(sorted(changes)).encode(), digest_size=20).hexdigest()
+    name = f"{tree}+{told}"
+    target = paths.view(view_key(name))
+    with suppress(DamagedFile, NewerFormat):
+        view = find_view(target)
+        if view is not None:
+            return view
+    entries = {entry.path: entry for entry in read_tree(location, tree)}
+    for change in changes:
+        entries.pop(change.path, None)
+        if change.mode is not None and change.oid is not None:
+            entries[change.path] = TreeEntry(change.path, change.mode, change.oid)
+    made = _classify_all(location, sorted(entries.values()), files)
+    if keep:
+        with suppress(StorageFailed):
+            write_view(target, name, made)
+    return load_view(target, name, made)
+
+
+def _classify_all(
+    location: Location, entries: list[TreeEntry], files: Mapping[str, bytes] | None = None
+) -> list[ViewEntry]:
+    classifier = Classifier.load(location, entries, package_folders(entry.path for entry in entries), files)
+    return [classifier.entry(entry) for entry in entries]
 
 
 def _derive(location: Location, paths: IndexPaths, tree: str, base: str) -> Parts | None:
@@ -72,65 +110,6 @@ def _derive(location: Location, paths: IndexPaths, tree: str, base: str) -> Part
         if old is None or view_key(old.tree) != base:
             return None
         changes = diff_trees(location, old.tree, tree)
-        if same_rules(old, changes):
-            return derive(old, changes, _Classifier.load(location, rule_entries(old), package_folders(old.paths)).entry)
+        if not rule_changes(old, changes):
+            return derive(old, changes, Classifier.load(location, rule_entries(old), package_folders(old.paths)).entry)
     return None
-
-
-def _rule_files(entries: list[TreeEntry], name: bytes, reader: ObjectReader) -> dict[bytes, bytes]:
-    """Contents of the rule files of a tree by folder."""
-    tail = b"/" + name
-    found = [entry for entry in entries if entry.path == name or entry.path.endswith(tail)]
-    files = {}
-    for entry in found:
-        content = reader.read(entry.oid) if entry.mode not in (SYMLINK, GITLINK) else None
-        if content is not None:
-            files[posixpath.dirname(entry.path)] = content
-    return files
-
-
-class _Classifier:
-    """Says of each path what becomes of it, by the rules of one tree."""
-
-    @classmethod
-    def load(cls, location: Location, entries: list[TreeEntry], packages: frozenset[bytes]) -> "_Classifier":
-        """Read the rules of a tree that has these entries, of which only the rule files count."""
-        with open_reader(location, bulk=False) as reader:
-            attributes = AttributeRules.load(_rule_files(entries, ATTRIBUTES_FILE, reader))
-            ignored = IgnoreRules.load(_rule_files(entries, IGNORE_FILE, reader))
-        return cls(attributes, ignored, packages)
-
-    def __init__(self, attributes: AttributeRules, ignored: IgnoreRules, packages: frozenset[bytes]) -> None:
-        self._packages = packages
-        self._attributes = attributes
-        self._ignored = ignored
-
-    def entry(self, entry: TreeEntry) -> ViewEntry:
-        language, reason = self._classify(entry)
-        return ViewEntry(entry.path, bytes.fromhex(entry.oid), language, _REASON_CODES[reason])
-
-    def _classify(self, entry: TreeEntry) -> tuple[str, str]:
-        if entry.mode == GITLINK:
-            return "", "submodule"
-        if entry.mode == SYMLINK:
-            return "", "symlink"
-        attributes = self._attributes.of(entry.path)
-        reason = _reason(entry.path, attributes, self._ignored.verdict(entry.path), self._packages)
-        if reason:
-            return "", reason
-        named = attributes.get("linguist-language")
-        language = str(named).lower() if named and named is not True else language_of(path_text(entry.path))
-        return language, REASONS[INDEXED]
-
-
-def _reason(path: bytes, attributes: Mapping[str, Value], ignored: bool | None, packages: frozenset[bytes]) -> str:
-    """Why a regular file is left out. A default exclude yields to an attribute or an ignore line (`!`) that says so."""
-    if attributes.get("filter") == "lfs":
-        return "lfs"
-    told = exclusion(attributes)
-    if told or ignored:
-        return told or "ignored"
-    if ignored is False:
-        return ""
-    reason = default_exclude(path, packages) or ""
-    return "" if reason and is_off(attributes.get(f"linguist-{reason}")) else reason

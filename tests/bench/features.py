@@ -11,14 +11,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.actions.query import Request, open_searcher
+from gitmem.actions.query import Request
+from gitmem.actions.searcher import open_searcher
 from gitmem.embedding.bundled import BundledEncoder
-from gitmem.git.revisions import resolve
 from gitmem.search.engine import Retrieved, order, retrieve
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.query import parse_query
 from gitmem.search.rank import WEIGHTS
-from gitmem.workspace import open_workspace, require_index
+from gitmem.workspace import open_workspace
 from tests.bench.commands import Gitmem, load_gitmem
 from tests.bench.processes import run
 from tests.bench.quality import Question, find_tree, read_names, read_questions
@@ -92,7 +92,7 @@ def _ask(gitmem: Gitmem, tree_set: str, path: Path, questions: list[Question]) -
     run(gitmem.index(path))
     workspace = open_workspace(path, os.environ)
     request = Request(text="fit", refresh=False)
-    searcher = open_searcher(workspace, request, resolve(workspace.location, "HEAD"), require_index(workspace), [])
+    searcher = open_searcher(workspace, request)
     scope, encoder = searcher.scope(request), BundledEncoder()
     for question in questions:
         for mode in MODES:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitmem.actions.query import Request, answer, open_searcher
+from gitmem.actions.query import Request, answer
+from gitmem.actions.searcher import open_searcher
 from gitmem.cli.results import format_hit
 from gitmem.cli.style import Style
-from gitmem.git.revisions import resolve
 from gitmem.words import count_identifiers, terms_of
-from gitmem.workspace import open_workspace, require_index
+from gitmem.workspace import open_workspace
 from tests.bench.scoring import Place
 
 
@@ -62,8 +62,7 @@ def open_search(repository: Path, *, graph: bool = False) -> Callable[[str], obj
     """A function that searches an index held open, as a server does, with its neighbour graph where asked for."""
     workspace = open_workspace(repository, os.environ)
     request = Request(text="warm", limit=10, refresh=False)
-    revision = resolve(workspace.location, "HEAD")
-    searcher = open_searcher(workspace, request, revision, require_index(workspace), [])
+    searcher = open_searcher(workspace, request)
     if graph and not searcher.load_graph():
         raise SystemExit("the graph was asked for and cannot be loaded")
     return lambda text: searcher.search(Request(text=text, limit=10, refresh=False), 10)

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from gitmem.workspace import Workspace
 from tests.gitrepo import Repo
 from tests.sample import HOSTILE, LATIN, SIGN, Cli, Json, assert_error
 
@@ -42,10 +43,11 @@ def test_json_has_the_documented_fields(cli: Cli, indexed: Repo) -> None:
     made = answer(cli, indexed, SIGN)
     assert list(made) == ["query", "results", "view", "stats"]
     assert made["query"] == SIGN
-    assert made["view"] == {"rev": "HEAD", "commit": indexed.oid("HEAD"), "dirty": None, "stale": False}
+    assert made["view"] == {"rev": "HEAD", "commit": indexed.oid("HEAD"), "dirty": False, "stale": False,
+                            "source": "worktree", "uncommitted": 0}  # fmt: skip
     first = made["results"][0]
     assert list(first) == ["kind", "path", "start_line", "end_line", "chunk_type", "symbol", "language", "score",
-                           "scores", "content", "blob"]  # fmt: skip
+                           "scores", "content", "blob", "uncommitted"]  # fmt: skip
     assert (first["kind"], first["chunk_type"], first["language"]) == ("code", "method", "python")
     scores = [hit["score"] for hit in made["results"]]
     assert scores == sorted(scores, reverse=True)
@@ -163,14 +165,19 @@ def test_a_new_commit_is_found_at_once(cli: Cli, own: Repo) -> None:
     assert answer(cli, own, "drain_queue")["results"][0]["path"] == "src/queue.py"
 
 
-def test_a_large_difference_is_answered_as_it_is_and_said_so(cli: Cli, own: Repo) -> None:
-    own.git("config", "gitmem.healFiles", "1")
+def test_a_large_difference_is_answered_as_it_is_and_said_so(
+    cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Workspace] = []
+    monkeypatch.setattr("gitmem.actions.background.start_background_refresh", started.append)
+    own.git("config", "gitmem.healBudget", "0")
     own.commit({f"src/part{number}.py": f"def part_{number}():\n    pass\n" for number in range(3)})
     made = cli("query", SIGN, cwd=own.path)
     assert made.out.splitlines()[-1].startswith(
         f"main {own.oid('HEAD')[:7]}, stale: 3 files not indexed yet (gitmem index)"
     )
     assert json.loads(cli("query", "--json", SIGN, cwd=own.path).out)["view"]["stale"] is True
+    assert len(started) == 2, "the rest is left to a process of its own"
 
 
 def test_no_refresh_indexes_nothing(cli: Cli, own: Repo) -> None:
@@ -188,7 +195,7 @@ def test_copies_of_a_file_are_one_result(cli: Cli, indexed: Repo) -> None:
 
 def test_hostile_names_cannot_move_the_cursor(cli: Cli, own: Repo) -> None:
     own.commit_entries({HOSTILE: b"def trap_door():\n    return '\x1b]0;owned\x07 \xe2\x80\xae'\n"})
-    made = cli("query", "--color", "always", "-n", "1", "trap_door", cwd=own.path).out
+    made = cli("query", "--rev", "HEAD", "--color", "always", "-n", "1", "trap_door", cwd=own.path).out
     assert "evil\\n\\e[31mred\\u202e.py" in made
     assert "\\e]0;owned\\x07 \\u202e" in made.replace("\x1b[1;31m", "").replace("\x1b[0m", "")
     assert "\u202e" not in made
@@ -197,11 +204,11 @@ def test_hostile_names_cannot_move_the_cursor(cli: Cli, own: Repo) -> None:
 
 def test_names_that_are_no_utf8_survive_json(cli: Cli, own: Repo) -> None:
     own.commit_entries({LATIN: b"def coffee_machine():\n    return 1\n"})
-    made = cli("query", "--json", "coffee_machine", cwd=own.path)
+    made = cli("query", "--rev", "HEAD", "--json", "coffee_machine", cwd=own.path)
     path = json.loads(made.out)["results"][0]["path"]
     assert made.out.isascii()
     assert path == '"caf\\351.py"'
-    assert "caf\\xe9.py:" in cli("query", "-n", "1", "coffee_machine", cwd=own.path).out
+    assert "caf\\xe9.py:" in cli("query", "--rev", "HEAD", "-n", "1", "coffee_machine", cwd=own.path).out
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from gitmem.actions.graph import build, is_behind, start_if_behind
-from gitmem.actions.query import Request, Searcher, open_searcher
+from gitmem.actions.query import Request
+from gitmem.actions.searcher import Searcher, open_searcher
 from gitmem.config import Settings
 from gitmem.fsio import writer_lock
-from gitmem.git.revisions import resolve
 from gitmem.store import graph as graph_module
 from gitmem.store.graph import RowGraph, is_available
 from gitmem.workspace import Workspace
@@ -63,7 +63,7 @@ def test_a_small_index_has_no_graph(repo: Repo) -> None:
 
 def held_open(repo: Repo) -> Searcher:
     workspace = workspace_of(repo)
-    return open_searcher(workspace, Request("x"), resolve(workspace.location, "HEAD"), manifest_of(repo), [])
+    return open_searcher(workspace, Request("x"))
 
 
 def test_a_search_held_open_asks_the_graph_and_answers_the_same(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,228 @@
+"""A tree and the index opened together for questions: a command asks once, a server many times.
+
+What the tree holds and the index lacks is indexed first, as far as there is time; the rest is left to a process of its
+own and counted, so that no answer is stale without saying so.
+"""
+
+import math
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from gitmem.actions.trees import WORKTREE, AskedTree, TreeReader
+from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
+from gitmem.git.names import path_text
+from gitmem.store.manifest import Manifest
+from gitmem.workspace import Workspace, is_writable, open_snapshot, require_index
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gitmem.actions.query import Request
+    from gitmem.embedding.encoder import Encoder
+    from gitmem.indexing.uncommitted import Overlay
+    from gitmem.search.fuse import FusionWeights
+    from gitmem.search.hits import Hit
+    from gitmem.search.query import Query
+    from gitmem.search.scope import Scope
+    from gitmem.store.graph import RowGraph
+    from gitmem.store.snapshot import Snapshot
+    from gitmem.store.view import View
+
+
+class Searcher:
+    """One tree in one generation of the index, held open: ask it as often as you like.
+
+    `notes` are what whoever asks should be told.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        asked: AskedTree,
+        overlay: "Overlay",
+        snapshot: "Snapshot",
+        encoder: "Encoder",
+        weights: "FusionWeights",
+        notes: list[str],
+    ) -> None:
+        self._workspace = workspace
+        self._weights = weights
+        self._encoder = encoder
+        self._unfiltered: Scope | None = None
+        self._graph: RowGraph | None = None
+        self._overlay = overlay
+        self.asked = asked
+        self.snapshot = snapshot
+        self.notes = notes
+
+    @property
+    def view(self) -> "View":
+        """The paths of the tree, uncommitted ones included."""
+        return self._overlay.view
+
+    @property
+    def files(self) -> Mapping[str, bytes]:
+        """Blobs that are perhaps only files of the working tree, with their paths."""
+        return self._overlay.files
+
+    @property
+    def changes(self) -> Mapping[bytes, str]:
+        """What is uncommitted about which path."""
+        return self._overlay.changes
+
+    @property
+    def missing_files(self) -> int:
+        """How many paths of the tree should be indexed and are not."""
+        return int((self._blob_of == -1).sum()) + self._overlay.unhashed
+
+    @property
+    def stale(self) -> bool:
+        """Whether answers may lack something of the tree."""
+        return self.missing_files > 0 or bool(self.asked.problem)
+
+    def load_graph(self) -> bool:
+        """Let the neighbour graph find rows by meaning from now on; False where there is no sound one.
+
+        For who stays and asks often: loading costs more than many exact scans.
+        """
+        from gitmem.store.graph import RowGraph, find_graph
+
+        graph = find_graph(self._workspace.paths, self.snapshot.manifest.graph, self.snapshot.dimensions)
+        self._graph = RowGraph(graph, self.snapshot) if graph is not None else None
+        return self._graph is not None
+
+    def search(self, request: "Request", limit: int) -> "tuple[Query, list[Hit]]":
+        """Parse, search, rank. Raises DamagedFile where a file of the index turns out damaged."""
+        from gitmem.search.engine import search
+        from gitmem.search.query import parse_query
+
+        query = parse_query(request.text)
+        scope = self.scope(request)
+        found = search(
+            scope,
+            query,
+            self._encoder,
+            limit=limit,
+            mode=request.mode,
+            fusion=self._workspace.settings.fusion,
+            weights=self._weights,
+            graph=self._graph,
+        )
+        return query, found
+
+    def scope(self, request: "Request") -> "Scope":
+        """The rows a request may find."""
+        from gitmem.search.scope import Filters, Scope
+
+        filters = Filters(request.include, request.exclude, request.languages, request.kinds)
+        if filters.any:
+            return Scope(self.snapshot, self.view, filters, self._blob_of)
+        if self._unfiltered is None:
+            self._unfiltered = Scope(self.snapshot, self.view, filters, self._blob_of)
+        return self._unfiltered
+
+    @cached_property
+    def _blob_of(self) -> "NDArray[np.int64]":
+        return self.snapshot.match(self.view)
+
+
+def open_searcher(workspace: Workspace, request: "Request", reader: TreeReader | None = None) -> Searcher:
+    """Open the tree that a request is about; what the index lacks of it is indexed first, as far as there is time.
+
+    All of it for a revision that was named, `gitmem.healBudget` of it otherwise; nothing without `request.refresh`.
+    `reader` is one that was made for the request earlier.
+
+    Raises: UnknownRevision, UsageError, NoIndex, UnsafeIndex, NewerFormat, DamagedFile, GitFailed.
+    """
+    if reader is None:
+        with TreeReader(workspace.location, request) as own:
+            return open_searcher(workspace, request, own)
+    from gitmem.actions.tuning import load_weights
+    from gitmem.embedding.bundled import BundledEncoder
+
+    notes: list[str] = []
+    manifest = require_index(workspace)
+    encoder = BundledEncoder()
+    asked = reader.read()
+    workspace = workspace._replace(location=asked.location)
+    manifest = _require_makers(workspace, request, asked, manifest, notes)
+    snapshot = open_snapshot(workspace, manifest)
+    if snapshot.lost and request.refresh:
+        raise DamagedFile(snapshot.lost[0])
+    overlay, snapshot = _open_tree(workspace, request, asked, snapshot, notes)
+    notes += snapshot.lost
+    searcher = Searcher(workspace, asked, overlay, snapshot, encoder, load_weights(workspace, notes), notes)
+    if searcher.missing_files and request.refresh and not asked.named:
+        from gitmem.actions.background import start_background_refresh
+
+        start_background_refresh(workspace)
+    return searcher
+
+
+def _require_makers(
+    workspace: Workspace, request: "Request", asked: AskedTree, manifest: Manifest, notes: list[str]
+) -> Manifest:
+    """An index of today's model and settings, built anew where it is another's. Raises NoIndex."""
+    from gitmem.indexing.identity import current_fingerprint
+
+    if manifest.fingerprint == current_fingerprint(workspace.settings.max_file_bytes):
+        return manifest
+    if not request.refresh:
+        raise NoIndex("the index was made with another model or other settings", hint="run `gitmem index`")
+    from gitmem.actions.refresh import refresh
+
+    notes.append("the index was made with another model or other settings and was built anew")
+    refresh(workspace, asked.revision.tree)
+    return require_index(workspace)
+
+
+def _open_tree(
+    workspace: Workspace, request: "Request", asked: AskedTree, snapshot: "Snapshot", notes: list[str]
+) -> "tuple[Overlay, Snapshot]":
+    """The tree as it stands, and the index after it was healed."""
+    budget = workspace.settings.heal_budget / 1000
+    deadline = math.inf if asked.named else time.monotonic() + budget
+    overlay = _lay_over(workspace, request, asked, snapshot.manifest, deadline)
+    notes += [f"`{path_text(path)}` cannot be read and is left out" for path in overlay.unreadable]
+    if asked.problem:
+        notes.append(f"{asked.problem}; the answer is HEAD's")
+    may_heal = request.refresh and (asked.named or budget > 0)
+    if not may_heal or not (snapshot.match(overlay.view) == -1).any():
+        return overlay, snapshot
+    from gitmem.actions.heal import heal
+
+    try:
+        manifest = heal(workspace, overlay.view, overlay.files, deadline=deadline, wait=asked.named)
+    except (Busy, StorageFailed) as problem:
+        notes.append(problem.message)
+        return overlay, snapshot
+    return overlay, open_snapshot(workspace, manifest) if manifest is not None else snapshot
+
+
+def _lay_over(
+    workspace: Workspace, request: "Request", asked: AskedTree, manifest: Manifest, deadline: float
+) -> "Overlay":
+    """The tree's view with what is uncommitted; of a working tree it is recorded what was seen."""
+    from gitmem.indexing.uncommitted import committed, lay_over
+    from gitmem.indexing.views import open_view
+    from gitmem.store.uncommitted import EMPTY, read_record, write_record
+
+    location, paths = workspace.location, workspace.paths
+    keep = is_writable(paths.views)
+    latest = manifest.views[-1] if manifest.views else ""
+    base = open_view(location, paths, asked.revision.tree, base=latest, keep=keep)
+    place = paths.uncommitted(location.worktree_id)
+    known = read_record(place) if asked.source == WORKTREE else EMPTY
+    if not asked.entries:
+        overlay = committed(base, known)
+    else:
+        most = workspace.settings.max_file_bytes
+        overlay = lay_over(location, paths, base, asked.entries, known, max_bytes=most, deadline=deadline, keep=keep)
+    if overlay.record != known and asked.source == WORKTREE and not asked.problem and request.refresh and keep:
+        with suppress(StorageFailed):
+            write_record(place, overlay.record)
+    return overlay

@@ -1,0 +1,163 @@
+"""Files of a working tree as the blobs they would be: their ids by git's own filters, and their contents by id.
+
+What is in no commit yet is read from the file itself. Where git would store something else than the file's bytes
+(line ends, clean filters), git makes that in a folder of its own that goes again: the person's objects stay untouched.
+"""
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+from gitmem.errors import GitmemError
+from gitmem.fsio import read_file
+from gitmem.git.locate import Location
+from gitmem.git.program import run_git
+from gitmem.git.promisor import OBJECT_FOLDER
+
+if TYPE_CHECKING:
+    from gitmem.git.objects import ObjectReader
+
+_HASHED_AT_ONCE: Final = 500
+_READ_AT_ONCE: Final = 60
+_NEEDS_QUOTES: Final = re.compile(rb'^"|[\x00-\x1f]')
+_ESCAPED: Final = re.compile(rb'[\x00-\x1f"\\]')
+
+
+def hash_files(
+    location: Location, paths: Sequence[bytes], *, deadline: float = float("inf"), objects: Path | None = None
+) -> dict[bytes, str | None]:
+    """The blob id of each path's file as a commit would have it; None for one that cannot be read.
+
+    Paths are from the top of the working tree. Those that are not reached before the deadline (`time.monotonic`) are
+    left out, but some are always hashed. With `objects` the blobs are written into that folder.
+    """
+    found: dict[bytes, str | None] = {}
+    rest = list(paths)
+    while rest and (not found or time.monotonic() < deadline):
+        window = rest[:_HASHED_AT_ONCE]
+        oids = _hash(location, window, objects)
+        found |= zip(window, oids, strict=False)
+        if len(oids) < len(window):  # git stops at a file that it cannot read
+            found[window[len(oids)]] = None
+        rest = rest[min(len(oids) + 1, len(window)) :]
+    return found
+
+
+def _hash(location: Location, paths: Sequence[bytes], objects: Path | None) -> list[str]:
+    """Ids of the first paths, as many as git could read one after the other."""
+    assert location.worktree is not None
+    write, environment = (["-w"], {OBJECT_FOLDER: str(objects)}) if objects else ([], {})
+    result = run_git(
+        [f"--work-tree={location.worktree}", "hash-object", *write, "--stdin-paths"],
+        cwd=location.worktree,
+        git_dir=location.git_dir,
+        environment=environment,
+        stdin=b"".join(_quoted(path) + b"\n" for path in paths),
+        check=False,
+    )
+    return result.stdout.decode("ascii").split()
+
+
+def _quoted(path: bytes) -> bytes:
+    """A path on a line of its own, in the way of C where it would not be one otherwise."""
+    if not _NEEDS_QUOTES.search(path):
+        return path
+    return b'"' + _ESCAPED.sub(lambda match: b"\\%03o" % ord(match.group()), path) + b'"'
+
+
+def blob_id(location: Location, data: bytes) -> str:
+    """The id of a blob with this content."""
+    digest = hashlib.new(location.object_format, b"blob %d\0" % len(data), usedforsecurity=False)
+    digest.update(data)
+    return digest.hexdigest()
+
+
+class FileReader:
+    """An ObjectReader that reads some blobs from files of the working tree, and asks another one for the rest.
+
+    `files` tells the path of each such blob. Where the file has changed since, the other reader is asked as well.
+    """
+
+    def __init__(self, location: Location, files: Mapping[str, bytes], others: "ObjectReader") -> None:
+        assert location.worktree is not None
+        self._location = location
+        self._worktree = location.worktree
+        self._files = files
+        self._others = others
+        self.damaged = others.damaged
+
+    def size(self, oid: str) -> int | None:
+        return self.sizes([oid])[0]
+
+    def sizes(self, oids: Iterable[str]) -> list[int | None]:
+        wanted = list(oids)
+        found = {oid: self._file_size(self._files[oid]) for oid in wanted if oid in self._files}
+        others = iter(self._others.sizes(oid for oid in wanted if found.get(oid) is None))
+        return [size if (size := found.get(oid)) is not None else next(others) for oid in wanted]
+
+    def read(self, oid: str) -> bytes | None:
+        return next(self.read_many([oid]))[1]
+
+    def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+        waiting = iter(oids)
+        while window := list(islice(waiting, _READ_AT_ONCE)):
+            data = self._read_files([oid for oid in window if oid in self._files])
+            others = self._others.read_many([oid for oid in window if oid not in data])
+            for oid in window:
+                yield (oid, data[oid]) if oid in data else next(others)
+            for _ in others:  # lets it come to its end, so that its process can be used again
+                pass
+
+    def close(self) -> None:
+        self._others.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _file_size(self, path: bytes) -> int | None:
+        with suppress(OSError):
+            return self._place(path).lstat().st_size
+        return None
+
+    def _place(self, path: bytes) -> Path:
+        return self._worktree / os.fsdecode(path)
+
+    def _read_files(self, oids: Sequence[str]) -> dict[str, bytes]:
+        """The blobs that the files still hold."""
+        found: dict[str, bytes] = {}
+        for oid in oids:
+            data = self._read_file(self._files[oid])
+            if data is not None and blob_id(self._location, data) == oid:
+                found[oid] = data
+        others = [oid for oid in oids if oid not in found]
+        return found | self._read_filtered(others) if others else found
+
+    def _read_file(self, path: bytes) -> bytes | None:
+        try:
+            return read_file(self._place(path))
+        except GitmemError:
+            return None
+
+    def _read_filtered(self, oids: Sequence[str]) -> dict[str, bytes]:
+        """What git would store for files whose own bytes are something else."""
+        import tempfile  # slow to import, and few files have filters
+
+        with tempfile.TemporaryDirectory(prefix="gitmem-") as folder:
+            made = hash_files(self._location, [self._files[oid] for oid in oids], objects=Path(folder))
+            return {oid: self._read_made(oid, folder) for oid in oids if made[self._files[oid]] == oid}
+
+    def _read_made(self, oid: str, folder: str) -> bytes:
+        args = ["--no-replace-objects", "cat-file", "blob", oid]
+        return run_git(args, git_dir=self._location.git_dir, environment={OBJECT_FOLDER: folder}).stdout
