@@ -108,7 +108,7 @@ def find_targets(question: Question, snapshot: Snapshot, view: View, blob_of: ND
     for path, lines in question.changed:
         entry = bisect_left(view.paths, path)
         if entry < len(view) and view.paths[entry] == path and blob_of[entry] >= 0:
-            found |= _changed_rows(snapshot, int(blob_of[entry]), lines)
+            found |= rows_of_lines(snapshot, int(blob_of[entry]), lines)
     rows = np.array(sorted(found), np.int64)
     kinds = snapshot.gather(("kind",), rows)["kind"].tolist()
     named = [bool(symbol) and kind not in _PROSE for symbol, kind in zip(snapshot.symbols(rows), kinds, strict=True)]
@@ -116,7 +116,7 @@ def find_targets(question: Question, snapshot: Snapshot, view: View, blob_of: ND
     return chosen
 
 
-def _changed_rows(snapshot: Snapshot, blob: int, lines: Iterable[Lines]) -> set[int]:
+def rows_of_lines(snapshot: Snapshot, blob: int, lines: Iterable[Lines]) -> set[int]:
     """The innermost row of each changed line of a blob; of something put in, that which holds the lines around it."""
     first, last = snapshot.blob_first[blob : blob + 2].tolist()
     spans = snapshot.gather(("line", "lines"), np.arange(first, last))

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from gitmem.actions.trees import WORKTREE, AskedTree, TreeReader
 from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
+from gitmem.git.locate import locate
 from gitmem.git.names import path_text
-from gitmem.store.manifest import Manifest
+from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.workspace import Workspace, is_writable, open_snapshot, require_index
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from gitmem.search.fuse import FusionWeights
     from gitmem.search.hits import Hit
     from gitmem.search.query import Query
-    from gitmem.search.scope import Scope
+    from gitmem.search.scope import Filters, Scope
     from gitmem.store.graph import RowGraph
     from gitmem.store.snapshot import Snapshot
     from gitmem.store.view import View
@@ -42,6 +43,7 @@ class Searcher:
     def __init__(
         self,
         workspace: Workspace,
+        request: "Request",
         asked: AskedTree,
         overlay: "Overlay",
         snapshot: "Snapshot",
@@ -50,6 +52,7 @@ class Searcher:
         notes: list[str],
     ) -> None:
         self._workspace = workspace
+        self._request = request
         self._weights = weights
         self._encoder = encoder
         self._unfiltered: Scope | None = None
@@ -84,6 +87,24 @@ class Searcher:
         """Whether answers may lack something of the tree."""
         return self.missing_files > 0 or bool(self.asked.problem)
 
+    def is_current(self) -> bool:
+        """Whether the tree and the index are what they were, so that this need not be opened anew.
+
+        Costs two short git processes and a look at each changed file. Raises NotARepository, GitFailed and, where a
+        revision was named, UnknownRevision.
+        """
+        location = self._workspace.location
+        location = locate(location.worktree or location.git_dir)
+        with TreeReader(location, self._request) as reader:
+            manifest = find_manifest(self._workspace.paths.manifest)
+            asked = reader.read()
+        return (
+            asked == self.asked
+            and manifest is not None
+            and manifest.generation == self.snapshot.manifest.generation
+            and self._overlay.is_current(location)
+        )
+
     def load_graph(self) -> bool:
         """Let the neighbour graph find rows by meaning from now on; False where there is no sound one.
 
@@ -116,14 +137,30 @@ class Searcher:
 
     def scope(self, request: "Request") -> "Scope":
         """The rows a request may find."""
-        from gitmem.search.scope import Filters, Scope
+        from gitmem.search.scope import Filters
 
         filters = Filters(request.include, request.exclude, request.languages, request.kinds)
         if filters.any:
-            return Scope(self.snapshot, self.view, filters, self._blob_of)
+            return self._make_scope(filters)
         if self._unfiltered is None:
-            self._unfiltered = Scope(self.snapshot, self.view, filters, self._blob_of)
+            self._unfiltered = self._make_scope(filters)
         return self._unfiltered
+
+    def _make_scope(self, filters: "Filters") -> "Scope":
+        import numpy as np
+
+        from gitmem.search.scope import Scope
+
+        if self.asked.since is None:
+            return Scope(self.snapshot, self.view, filters, self._blob_of)
+        from gitmem.actions.changed import find_changed
+
+        entries, rows = find_changed(
+            self.asked.location, self.asked.since.tree, self.snapshot, self.view, self._blob_of
+        )
+        scope = Scope(self.snapshot, self.view, filters, np.where(entries, self._blob_of, -2))
+        scope.keep(rows)
+        return scope
 
     @cached_property
     def _blob_of(self) -> "NDArray[np.int64]":
@@ -155,7 +192,7 @@ def open_searcher(workspace: Workspace, request: "Request", reader: TreeReader |
         raise DamagedFile(snapshot.lost[0])
     overlay, snapshot = _open_tree(workspace, request, asked, snapshot, notes)
     notes += snapshot.lost
-    searcher = Searcher(workspace, asked, overlay, snapshot, encoder, load_weights(workspace, notes), notes)
+    searcher = Searcher(workspace, request, asked, overlay, snapshot, encoder, load_weights(workspace, notes), notes)
     if searcher.missing_files and request.refresh and not asked.named:
         from gitmem.actions.background import start_background_refresh
 

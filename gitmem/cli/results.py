@@ -94,7 +94,8 @@ def _mark(text: str, terms: Sequence[str], style: Style) -> str:
 def describe_view(view: "ViewState", milliseconds: float) -> str:
     """The tree an answer is about, whether it is complete, and how long it took: `main 2ac8988 + 1 uncommitted file,
     fresh, 96 ms`."""
-    name = view.branch or (view.rev if view.rev != "HEAD" else "detached")
+    named = view.rev if ".." in view.rev else view.branch
+    name = named or (view.rev if view.rev != "HEAD" else "detached")
     object_id = (view.commit or view.tree)[:7] if view.commit or view.source == "commit" else "(no commit yet)"
     shown = name if name == object_id else f"{name} {object_id}"
     if view.uncommitted:

@@ -14,10 +14,12 @@ from gitmem.git.program import first_complaint, run_git
 from gitmem.git.promisor import is_partial
 
 _HUNK: Final = re.compile(rb"@@ -(\d+)(?:,(\d+))? ")
+_NEW_HUNK: Final = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? ")
 _INDEX: Final = re.compile(rb"index ([0-9a-f]+)\.\.")
+_PAIR: Final = re.compile(rb"index ([0-9a-f]+\.\.[0-9a-f]+)")
 _ID: Final = re.compile(rb"[0-9a-f]{40,64}\Z")
-_PATCH: Final = ("--patch", "--unified=0", "--full-index", "--diff-filter=M", "--diff-algorithm=myers",
-                 "--no-ext-diff", "--no-textconv", "--no-color")  # fmt: skip
+_PATCH: Final = ("--patch", "--unified=0", "--full-index", "--diff-algorithm=myers", "--no-ext-diff",
+                 "--no-textconv", "--no-color")  # fmt: skip
 
 
 class Change(NamedTuple):
@@ -91,7 +93,8 @@ def read_parent_trees(location: Location, commits: Sequence[str]) -> list[str]:
 
 def read_changed_lines(location: Location, commits: Sequence[str]) -> dict[str, dict[str, list[Lines]]]:
     """For each commit, by the former blob of a file that stayed, the lines that changed."""
-    output = _ask(location, ["diff-tree", *_TREES, *_PATCH], stdin="".join(f"{oid}\n" for oid in commits).encode())
+    args = ["diff-tree", *_TREES, *_PATCH, "--diff-filter=M"]
+    output = _ask(location, args, stdin="".join(f"{oid}\n" for oid in commits).encode())
     found: dict[str, dict[str, list[Lines]]] = {oid: {} for oid in commits}
     files: dict[str, list[Lines]] = {}
     spans: list[Lines] = []
@@ -104,6 +107,40 @@ def read_changed_lines(location: Location, commits: Sequence[str]) -> dict[str, 
             spans = files.setdefault(index[1].decode("ascii"), [])
         elif _ID.match(line):
             files = found[line.decode("ascii")]
+    return found
+
+
+def read_new_lines(location: Location, old: str, new: str) -> dict[bytes, list[Lines] | None]:
+    """For each path that differs between two trees and is there in the newer one, the lines of it that differ.
+
+    None stands for all of them, where the path is new. A file that was moved differs by what was changed in it. Where a
+    span's `size` is 0, something was taken out behind that line.
+    """
+    compared = ["diff-tree", "-r", "--find-renames", "--ignore-submodules=all"]
+    fields = iter(_ask(location, [*compared, "-z", "--raw", "--no-abbrev", old, new]).split(b"\0")[:-1])
+    spans = _parse_new_lines(_ask(location, [*compared, *_PATCH, "--diff-filter=MR", old, new]))
+    found: dict[bytes, list[Lines] | None] = {}
+    for record in fields:
+        _, _, before, after, status = record.split(b" ")
+        path = next(fields)
+        if status[:1] in b"RC":
+            path = next(fields)
+        if status != b"D":
+            found[path] = spans.get(before + b".." + after, []) if status[:1] in b"MR" else None
+    return found
+
+
+def _parse_new_lines(patch: bytes) -> dict[bytes, list[Lines]]:
+    """The lines that are new, by the blobs before and after as a patch names them."""
+    found: dict[bytes, list[Lines]] = {}
+    spans: list[Lines] = []
+    for line in patch.split(b"\n"):
+        if line[:1] in (b"+", b"-", b"\\"):
+            continue
+        if hunk := _NEW_HUNK.match(line):
+            spans.append(Lines(int(hunk[1]), int(hunk[2] or 1)))
+        elif pair := _PAIR.match(line):
+            spans = found.setdefault(pair[1], [])
     return found
 
 

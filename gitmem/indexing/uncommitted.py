@@ -12,7 +12,6 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem.git.excludes import package_folders
@@ -41,7 +40,8 @@ class Overlay(NamedTuple):
 
     `files` are blobs that are perhaps only in the working tree, with their paths; `changes` says of each changed path
     what is uncommitted about it. `unhashed` counts files there was no time for, `unreadable` are those git could not
-    read; both are left out. `record` is what the next look at the same files can make use of.
+    read; both are left out. `record` is what the next look at the same files can make use of, `looks` what each file
+    that was looked at was like, None where there was none.
     """
 
     view: View
@@ -50,6 +50,12 @@ class Overlay(NamedTuple):
     unhashed: int
     unreadable: Sequence[bytes]
     record: Record
+    looks: Mapping[bytes, Stamp | None]
+
+    def is_current(self, location: Location) -> bool:
+        """Whether no file that was looked at has changed since, or could have without a sign of it."""
+        unsettled = any(self.record.files[path].stamp is None for path in self.files.values())
+        return not unsettled and all(look == _look(location, path) for path, look in self.looks.items())
 
 
 def lay_over(
@@ -85,12 +91,13 @@ def lay_over(
         unhashed=files.unhashed,
         unreadable=files.unreadable,
         record=known.succeed(files.seen, today()),
+        looks=files.looks,
     )
 
 
 def committed(base: View, known: Record) -> Overlay:
     """The view of a tree to which nothing uncommitted is added."""
-    return Overlay(base, {}, {}, 0, (), known.succeed({}, today()))
+    return Overlay(base, {}, {}, 0, (), known.succeed({}, today()), {})
 
 
 def today() -> int:
@@ -153,7 +160,7 @@ class _Files:
         self._known = known
         self._max_bytes = max_bytes
         self._deadline = deadline
-        self._stamps: dict[bytes, Stamp] = {}
+        self.looks: dict[bytes, Stamp | None] = {}
         self.no_id = "0" * (64 if location.object_format == "sha256" else 40)
         self.read: dict[str, bytes] = {}
         self.seen: dict[bytes, KnownFile] = {}
@@ -165,34 +172,38 @@ class _Files:
         could be indexed."""
         if entry.mode is None or entry.oid is not None or entry.mode in (SYMLINK, GITLINK):
             return TreeChange(entry.path, entry.mode, entry.oid)
-        with suppress(OSError):
-            assert self._location.worktree is not None
-            found = (self._location.worktree / os.fsdecode(entry.path)).lstat()
-            if stat.S_ISLNK(found.st_mode):
-                return TreeChange(entry.path, SYMLINK, None)
-            if stat.S_ISREG(found.st_mode) and found.st_size <= self._max_bytes:
-                stamp = Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
-                self._stamps[entry.path] = stamp
-                return TreeChange(entry.path, entry.mode, None)
-        return TreeChange(entry.path, None, None)
+        look = self.looks[entry.path] = _look(self._location, entry.path)
+        if look is None or not (stat.S_ISREG(look.mode) or stat.S_ISLNK(look.mode)) or look.size > self._max_bytes:
+            return TreeChange(entry.path, None, None)
+        return TreeChange(entry.path, SYMLINK if stat.S_ISLNK(look.mode) else entry.mode, None)
 
     def hash(self, changes: Sequence[TreeChange]) -> dict[bytes, str]:
         """The blob ids of files by path, without those that cannot be read or that there is no time for."""
         oids = {change.path: change.oid for change in changes if change.oid is not None}
         self.seen |= {path: KnownFile(oid, None) for path, oid in oids.items()}
         wanted = [change.path for change in changes if change.oid is None and change.mode != SYMLINK]
-        known = {path: self._known.find(path, self._stamps[path]) for path in wanted}
+        stamps = {path: look for path in wanted if (look := self.looks[path]) is not None}
+        known = {path: self._known.find(path, stamp) for path, stamp in stamps.items()}
         now = time.time_ns()
         unknown = [path for path, oid in known.items() if oid is None]
         hashed = hash_files(self._location, unknown, deadline=self._deadline)
         self.unhashed += len(unknown) - len(hashed)
         for path, oid in {**known, **hashed}.items():
             if oid is not None:
-                stamp = self._stamps[path]
+                stamp = stamps[path]
                 settled = now - max(stamp.modified, stamp.changed) > _SETTLED_NS
                 self.seen[path] = KnownFile(oid, stamp if settled else None)
                 self.read[oid] = path
                 oids[path] = oid
-            elif path in hashed and (self._location.worktree or Path()).joinpath(os.fsdecode(path)).exists():
+            elif path in hashed and _look(self._location, path) is not None:
                 self.unreadable.append(path)
         return oids
+
+
+def _look(location: Location, path: bytes) -> Stamp | None:
+    """What a path of the working tree looks like from outside; None where nothing is there."""
+    assert location.worktree is not None
+    with suppress(OSError):
+        found = (location.worktree / os.fsdecode(path)).lstat()
+        return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_mode)
+    return None

@@ -51,6 +51,10 @@ class Scope:
             codes = [KINDS.index(kind) for kind in filters.kinds]
             self.entry_of[~np.isin(snapshot.column("kind"), codes)] = -1
 
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        """Put all rows but these out of scope; to be called before anything is asked of it."""
+        self.entry_of[~rows] = -1
+
     def _path_filter(self, filters: Filters) -> NDArray[np.bool_]:
         if not (filters.include or filters.exclude):
             return np.ones(len(self.view), bool)

@@ -25,6 +25,7 @@ class Stamp(NamedTuple):
     modified: int
     changed: int
     inode: int
+    mode: int
 
 
 class KnownFile(NamedTuple):
