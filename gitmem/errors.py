@@ -5,6 +5,7 @@ the hint what to do about it.
     ├── UsageError              2  an argument or a setting is wrong
     │   ├── ConfigError         2  a configuration value is out of range or unknown
     │   ├── NotARepository      2  no git repository there, or git refuses to enter it
+    │   ├── UnknownRecord       2  an id that no note, document or conversation has
     │   └── UnknownRevision     2  a name that git cannot resolve
     ├── TooLittleHistory        1  too few commits say what they change
     ├── NoIndex                 3  the repository has no index yet
@@ -43,6 +44,10 @@ class ConfigError(UsageError):
 
 class NotARepository(UsageError):
     """No git repository there, or git refuses to enter it."""
+
+
+class UnknownRecord(UsageError):
+    """An id that no note, document or conversation has."""
 
 
 class UnknownRevision(UsageError):

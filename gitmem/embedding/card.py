@@ -15,8 +15,9 @@ PREPARATION: Final = 1
 class Card:
     """`fingerprint` names model, weights and text preparation, `dimensions` is the length of a vector.
 
-    `sha256` and `crc32` of the files by name; the table of `vocabulary` vectors and its scales lie at the two offsets
-    of the model's file. Words of more than `longest_word` characters are the piece `unknown`.
+    `name` is the model's. `sha256` and `crc32` are those of the files; the table of `vocabulary` vectors and its
+    scales lie at the two offsets of the model's file. Words of more than `longest_word` characters are the piece
+    `unknown`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -35,4 +36,5 @@ class Card:
         self.vocabulary, self.dimensions = int(fields["vocabulary"]), int(fields["dimensions"])
         self.table_offset, self.scale_offset = int(fields["table_offset"]), int(fields["scale_offset"])
         self.unknown, self.longest_word = int(fields["unknown"]), int(fields["longest_word"])
+        self.name = str(fields["name"])
         self.fingerprint = f"{fields['name']}:{self.sha256['model.onnx'][:16]}:{PREPARATION}"

@@ -16,15 +16,17 @@ from gitmem.git.program import run_git, start_git
 from gitmem.git.promisor import ObjectSource
 
 CAT_FILE: Final = ("--no-replace-objects", "cat-file")
+BLOBS: Final = frozenset({b"blob"})
 WINDOW: Final = 60
 """Requests under way at once: 60 ids of 65 bytes stay below 4096, the smallest pipe there is."""
 
 
 class ProgramReader:
-    """An ObjectReader over `git cat-file --batch`."""
+    """An ObjectReader over `git cat-file --batch`; it reads blobs, or whatever `kinds` of objects it is told to."""
 
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: Location, kinds: frozenset[bytes] = BLOBS) -> None:
         self.damaged: set[str] = set()
+        self._kinds = kinds
         self._objects = location.common_dir / "objects"
         self._source = ObjectSource(location)
         self._idle: subprocess.Popen[bytes] | None = None
@@ -136,7 +138,7 @@ class ProgramReader:
         data = stdout.read(size)
         if len(data) != size or stdout.read(1) != b"\n":
             raise _ProcessGoneError
-        return data if header[1] == b"blob" else None
+        return data if header[1] in self._kinds else None
 
     def _note_damage(self, oid: str) -> None:
         """git calls an object missing, too, whose file it cannot make sense of."""

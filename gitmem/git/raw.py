@@ -1,0 +1,89 @@
+"""Objects as git stores them: their ids, trees and commits as bytes, and the stream in which a push carries them.
+
+Pure. Formats: `gitformat-pack(5)` and "Git Internals - Git Objects".
+"""
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+TREE_MODE: Final = b"40000"
+FILE_MODE: Final = b"100644"
+_PACK_TYPES: Final = {"commit": 1, "tree": 2, "blob": 3}
+_PACK_VERSION: Final = 2
+
+
+class RawObject(NamedTuple):
+    """An object that is to be stored. `kind` is commit, tree or blob."""
+
+    oid: str
+    kind: str
+    data: bytes
+
+
+class RawEntry(NamedTuple):
+    """What a name in a tree stands for; the mode is octal digits, as in the tree."""
+
+    mode: bytes
+    oid: str
+
+    @property
+    def is_tree(self) -> bool:
+        return self.mode == TREE_MODE
+
+
+def make_object(kind: str, data: bytes, object_format: str) -> RawObject:
+    """Name an object by its content. `object_format` is sha1 or sha256."""
+    digest = hashlib.new(object_format, b"%s %d\0" % (kind.encode("ascii"), len(data)), usedforsecurity=False)
+    digest.update(data)
+    return RawObject(digest.hexdigest(), kind, data)
+
+
+def parse_tree(data: bytes, object_format: str) -> dict[bytes, RawEntry]:
+    """Names of a tree and what they stand for, in the tree's order."""
+    width = id_bytes(object_format)
+    entries: dict[bytes, RawEntry] = {}
+    at = 0
+    while at < len(data):
+        end = data.index(b"\0", at)
+        mode, _, name = data[at:end].partition(b" ")
+        at = end + 1 + width
+        entries[name] = RawEntry(mode, data[end + 1 : at].hex())
+    return entries
+
+
+def format_tree(entries: Mapping[bytes, RawEntry]) -> bytes:
+    """A tree from its names, which git orders as if those of trees ended with a slash."""
+    ordered = sorted(entries.items(), key=lambda item: item[0] + b"/" if item[1].is_tree else item[0])
+    return b"".join(b"%s %s\0%s" % (entry.mode, name, bytes.fromhex(entry.oid)) for name, entry in ordered)
+
+
+def format_commit(tree: str, parent: str | None, identity: str, seconds: int, message: str) -> bytes:
+    """A commit by one identity (`name <address>`) at a time in seconds since 1970, told in UTC."""
+    stamp = f"{identity} {seconds} +0000"
+    lines = [f"tree {tree}", *([f"parent {parent}"] if parent else []), f"author {stamp}", f"committer {stamp}"]
+    return ("\n".join(lines) + f"\n\n{message}\n").encode()
+
+
+def format_pack(objects: Iterable[RawObject], object_format: str) -> bytes:
+    """Whole objects as a pack, compressed as quickly as possible: git compresses them again when it packs."""
+    parts = [_packed(item) for item in objects]
+    body = b"PACK" + _PACK_VERSION.to_bytes(4, "big") + len(parts).to_bytes(4, "big") + b"".join(parts)
+    return body + hashlib.new(object_format, body, usedforsecurity=False).digest()
+
+
+def _packed(item: RawObject) -> bytes:
+    """Type and length (4 bits, then 7 a byte, lowest first), then the compressed content."""
+    rest, head = len(item.data) >> 4, (_PACK_TYPES[item.kind] << 4) | (len(item.data) & 15)
+    length = bytearray()
+    while rest:
+        length.append(head | 0x80)
+        rest, head = rest >> 7, rest & 0x7F
+    length.append(head)
+    return bytes(length) + zlib.compress(item.data, 1)
+
+
+def id_bytes(object_format: str) -> int:
+    """Length of an object id in bytes."""
+    return 32 if object_format == "sha256" else 20

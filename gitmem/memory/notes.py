@@ -1,0 +1,54 @@
+"""Notes: what is worth knowing next time, in a few sentences."""
+
+from typing import Any, Final, NamedTuple
+
+from gitmem.memory.bounds import check_choice, check_number, check_text
+from gitmem.memory.record import NOTE, Record
+
+NOTE_TYPES: Final = ("preference", "fact", "project", "decision")
+MAX_NOTE: Final = 10_000
+MAX_CONVERSATION: Final = 100
+LIST_DEFAULT: Final = 20
+LIST_MOST: Final = 100
+
+
+class Note(NamedTuple):
+    """A note. `time` is when it was told; `conversation` may be empty."""
+
+    id: str
+    content: str
+    type: str
+    confidence: float
+    conversation: str
+    time: str
+
+
+def check_note(note: Note) -> Note:
+    """Refuse a note that is out of bounds. Raises UsageError."""
+    check_text("note", note.content, MAX_NOTE)
+    check_choice("type", note.type, NOTE_TYPES)
+    check_number("confidence", note.confidence, 0, 1)
+    if note.conversation:
+        check_text("conversation", note.conversation, MAX_CONVERSATION)
+    return note
+
+
+def note_record(note: Note) -> Record:
+    """A note as a record."""
+    fields: dict[str, Any] = {"type": note.type, "confidence": note.confidence, "time": note.time}
+    if note.conversation:
+        fields["conversation"] = note.conversation
+    return Record(NOTE, note.id, fields, note.content.encode())
+
+
+def load_note(record: Record) -> Note:
+    """A record as a note; fields that are missing have their defaults."""
+    fields = record.fields
+    return Note(
+        id=record.id,
+        content=record.text,
+        type=str(fields.get("type", "fact")),
+        confidence=float(fields.get("confidence", 1.0)),
+        conversation=str(fields.get("conversation", "")),
+        time=str(fields.get("time", "")),
+    )

@@ -1,0 +1,80 @@
+"""A record as bytes: a line of JSON with its fields, an empty line, then the content byte for byte. Pure.
+
+`git show` of a record's blob reads it without gitmem.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from gitmem.errors import DamagedFile, NewerFormat
+
+VERSION: Final = 1
+"""1: the first. Oldest that is read: 1."""
+
+NOTE: Final = "note"
+DOCUMENT: Final = "document"
+TURN: Final = "turn"
+KINDS: Final = (NOTE, DOCUMENT, TURN)
+
+_SEPARATOR: Final = b"\n\n"
+
+
+class Record(NamedTuple):
+    """One note, document or turn. `id` is that of the note, the document or the turn's conversation."""
+
+    kind: str
+    id: str
+    fields: Mapping[str, Any]
+    content: bytes
+
+    @property
+    def text(self) -> str:
+        """The content as text, which it was when it was told."""
+        return self.content.decode("utf-8")
+
+
+def format_record(record: Record) -> bytes:
+    """A record as a blob."""
+    head = {"v": VERSION, "kind": record.kind, "id": record.id, **record.fields}
+    return json.dumps(head, ensure_ascii=False).encode("utf-8") + _SEPARATOR + record.content
+
+
+def parse_record(data: bytes, name: str) -> Record:
+    """Read what `format_record` made; `name` is what errors call it.
+
+    Raises: NewerFormat for a version of the future, DamagedFile for what is no record.
+    """
+    line, _, content = data.partition(_SEPARATOR)
+    try:
+        head = json.loads(line)
+    except (ValueError, RecursionError) as problem:
+        raise _damaged(name) from problem
+    version = head.pop("v", None) if isinstance(head, dict) else None
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise _damaged(name)
+    if version > VERSION:
+        raise NewerFormat(f"the record `{name}` was written by a newer gitmem", hint="install the newest gitmem")
+    kind, identity = head.pop("kind", None), head.pop("id", None)
+    if kind not in KINDS or not isinstance(identity, str) or len(data) < len(line) + len(_SEPARATOR):
+        raise _damaged(name)
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise _damaged(name) from problem
+    return Record(kind, identity, head, content)
+
+
+def is_record(data: bytes) -> bool:
+    """Whether bytes are a record of any version."""
+    try:
+        parse_record(data, "")
+    except NewerFormat:
+        return True
+    except DamagedFile:
+        return False
+    return True
+
+
+def _damaged(name: str) -> DamagedFile:
+    return DamagedFile(f"`{name}` is no record of gitmem", hint="see how it came there: gitmem memory log")

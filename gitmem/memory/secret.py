@@ -1,0 +1,84 @@
+"""Whether a text holds a key or a token, by the rules of detect-secrets. Nothing is verified over the network.
+
+Its rules for single kinds of keys count as they are. Its rule for values assigned to names like `password` counts where
+the value also looks random: a document may well show how a password is set.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from gitmem.errors import UsageError
+
+_ASSIGNED: Final = "KeywordDetector"
+_RANDOM: Final = "Base64HighEntropyString"
+_TOO_BROAD: Final = frozenset({_ASSIGNED, _RANDOM, "HexHighEntropyString", "IPPublicDetector"})
+_LEAST_ENTROPY: Final = 3.5
+"""Bits a character. Random keys of 20 characters have 3.9 and more, words joined by dashes some 3.4."""
+
+_LEAST_LENGTH: Final = 20
+_POSSIBLE: Final = re.compile(r"PRIVATE KEY|://[^/\s]*@|(?=[\w+/=.-]*\d)[\w+/=.-]{13}|[\w+/=.-]{20}")
+"""No rule matches a text without one of these: plain sentences need not load the rules, a tenth of a second."""
+
+
+class Finding(NamedTuple):
+    """A secret: the rule's own name for it, its line (from 1), and the text itself."""
+
+    kind: str
+    line: int
+    secret: str
+
+
+def refuse_secrets(text: str, what: str) -> None:
+    """Raise UsageError where a text holds a secret; the message says what kind and where, never the secret."""
+    found = next(find_secrets(text), None)
+    if found is not None:
+        raise UsageError(
+            f"the {what} seems to hold a secret ({found.kind}, line {found.line}), so it was not kept",
+            hint="take it out, or keep it all the same: --allow-secrets",
+        )
+
+
+def find_secrets(text: str) -> Iterator[Finding]:
+    """Every secret, in the order of lines."""
+    if not _POSSIBLE.search(text):
+        return
+    rules = _load_rules()
+    exact = [rule for rule in rules.exact if next(rule.analyze_string(text), None)]  # a rule at a time is much quicker
+    for number, line in enumerate(text.splitlines(), 1):
+        if _POSSIBLE.search(line):
+            for rule in exact:
+                yield from (Finding(rule.secret_type, number, secret) for secret in rule.analyze_string(line))
+            for secret in _assigned(rules, line):
+                yield Finding(rules.assigned.secret_type, number, secret)
+
+
+def _assigned(rules: "_Rules", line: str) -> list[str]:
+    """Values that look random and stand behind a telling name, in quotes or as in a configuration file."""
+    found = {*rules.assigned.analyze_string(line), *rules.assigned.analyze_string(line, rules.unquoted)}
+    return sorted(
+        value
+        for value in found
+        if len(value) >= _LEAST_LENGTH
+        and any(char.isdigit() for char in value)
+        and not any(char.isspace() for char in value)
+        and rules.random.calculate_shannon_entropy(value) >= _LEAST_ENTROPY
+    )
+
+
+class _Rules(NamedTuple):
+    exact: tuple[Any, ...]
+    assigned: Any
+    unquoted: Any
+    random: Any
+
+
+@cache
+def _load_rules() -> _Rules:
+    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+    from detect_secrets.plugins.keyword import CONFIG_DENYLIST_REGEX_TO_GROUP
+
+    known: dict[str, Any] = {rule.__name__: rule for rule in get_mapping_from_secret_type_to_class().values()}
+    exact = tuple(known[name]() for name in sorted(known.keys() - _TOO_BROAD))
+    return _Rules(exact, known[_ASSIGNED](), CONFIG_DENYLIST_REGEX_TO_GROUP, known[_RANDOM]())
