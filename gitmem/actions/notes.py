@@ -1,0 +1,46 @@
+"""Notes: keep one, list them."""
+
+from gitmem.errors import UsageError
+from gitmem.memory.bounds import check_choice, check_count, current_time
+from gitmem.memory.notes import LIST_DEFAULT, LIST_MOST, NOTE_TYPES, Note, check_note, load_note, note_record
+from gitmem.memory.places import NOTES, new_note_id, note_path
+from gitmem.memory.record import format_record
+from gitmem.memory.secret import refuse_secrets
+from gitmem.memory.store import Changes, RecordStore, Tip
+from gitmem.workspace import Workspace
+
+
+def add_note(
+    workspace: Workspace,
+    content: str,
+    *,
+    type_: str = "fact",
+    confidence: float = 1.0,
+    conversation: str = "",
+    allow_secrets: bool = False,
+) -> Note:
+    """Keep a note; on return it is on the disk. Raises UsageError, GitFailed, StorageFailed."""
+    note = check_note(Note(new_note_id(), content, type_, float(confidence), conversation, current_time()))
+    if not allow_secrets:
+        refuse_secrets(content, "note")
+    path, data = note_path(note.id), format_record(note_record(note))
+    with RecordStore(workspace.location) as store:
+
+        def add(tip: Tip) -> Changes:
+            if store.find(tip, path):
+                raise UsageError(f"there is a note `{note.id}` already", hint="run it again")
+            return {path: data}
+
+        store.change(f"note {note.id}: add", add)
+    return note
+
+
+def list_notes(workspace: Workspace, *, type_: str = "", limit: int = LIST_DEFAULT) -> list[Note]:
+    """Notes, the newest first, of one type or of all. Raises UsageError, DamagedFile."""
+    check_count("limit", limit, 1, LIST_MOST)
+    if type_:
+        check_choice("type", type_, NOTE_TYPES)
+    with RecordStore(workspace.location) as store:
+        found = [load_note(record) for record in store.read_records(store.entries(store.tip(), NOTES))]
+    chosen = [note for note in found if not type_ or note.type == type_]
+    return sorted(chosen, key=lambda note: (note.time, note.id), reverse=True)[:limit]
