@@ -1,0 +1,1 @@
+"""Anything that git can do to a repository, in any order, and an index that follows."""
