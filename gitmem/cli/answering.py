@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from gitmem.actions.forms import answer_json, describe_view, hit_json
 from gitmem.actions.query import Answer
 from gitmem.cli.failures import say
-from gitmem.cli.results import answer_json, describe_view, format_explanation, format_hit, hit_json
+from gitmem.cli.results import format_explanation, format_hit
 from gitmem.cli.session import is_quiet, write_json, write_json_line
 from gitmem.cli.style import CHOICES, Style, choose_style
-from gitmem.cli.text import visible
 from gitmem.errors import UsageError
+from gitmem.text import visible
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -106,12 +107,16 @@ def _write_hits(
         shown = format_hit(hit, lines, made.terms, style, change=change, full=form.full, around=beside)
         print("\n".join([*shown, *(format_explanation(why, hit, style) if why else [])]))
     if not form.quiet:
-        print(style.paint("dim", describe_view(made.view, made.stats["query_time_ms"])))
+        print(style.paint("dim", _describe(made)))
 
 
 def _nothing_found(made: Answer) -> str:
     request = made.request
-    tree = describe_view(made.view, made.stats["query_time_ms"])
+    tree = _describe(made)
     if request.include or request.exclude or request.languages or request.kinds:
         return f"no results; the filters may be the cause ({tree})"
     return f"no results ({tree})"
+
+
+def _describe(made: Answer) -> str:
+    return f"{describe_view(made.view)}, {made.stats['query_time_ms']:.0f} ms"

@@ -8,7 +8,7 @@ import click
 
 from gitmem.actions.doctor import FAIL, examine
 from gitmem.cli.session import write_json
-from gitmem.cli.text import visible
+from gitmem.text import visible
 
 
 @click.command()

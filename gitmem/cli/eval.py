@@ -10,12 +10,12 @@ from gitmem.actions.tuning import reset_weights
 from gitmem.cli.failures import say
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.session import is_quiet, open_here, write_json
-from gitmem.cli.text import count, duration, shares
 from gitmem.git.locate import describe_head
 from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.fit import Fit
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Gain
+from gitmem.text import count, duration, shares
 from gitmem.workspace import Workspace
 
 

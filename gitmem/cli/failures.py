@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import click
 
-from gitmem.cli.text import visible
 from gitmem.errors import GitmemError
+from gitmem.text import visible
 
 DEBUG_VARIABLE = "GITMEM_DEBUG"
 _USAGE = 2

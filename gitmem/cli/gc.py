@@ -6,7 +6,7 @@ import click
 
 from gitmem.actions.collect import CollectReport, collect
 from gitmem.cli.session import open_here, write_json
-from gitmem.cli.text import count, size
+from gitmem.text import count, size
 
 
 @click.command()

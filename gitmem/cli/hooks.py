@@ -4,8 +4,8 @@ import click
 
 from gitmem.actions.hooks import install, read_state, uninstall
 from gitmem.cli.session import is_quiet, open_here, write_json
-from gitmem.cli.text import visible
 from gitmem.install.state import INSTALLED, LEFT, OUTDATED, HookReport
+from gitmem.text import visible
 
 
 @click.command()

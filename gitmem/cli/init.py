@@ -9,8 +9,8 @@ from gitmem.cli.index import start_graph
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.report import print_notes, print_report, print_summary
 from gitmem.cli.session import is_quiet, open_here
-from gitmem.cli.text import visible
 from gitmem.git.locate import describe_head
+from gitmem.text import visible
 from gitmem.workspace import Workspace
 
 

@@ -7,9 +7,9 @@ from typing import Final
 
 import click
 
+from gitmem.actions.names import parse_kinds, parse_languages
 from gitmem.actions.query import MAX_QUERY, MODES, Request, answer
 from gitmem.cli.answering import Format, format_options, write_answer
-from gitmem.cli.names import parse_kinds, parse_languages
 from gitmem.cli.session import open_here
 from gitmem.errors import UsageError
 

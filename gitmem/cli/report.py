@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from gitmem.actions.refresh import IndexReport
-from gitmem.cli.text import count, duration, shares, size, visible
+from gitmem.text import count, duration, shares, size, visible
 
 _LANGUAGES_SHOWN = 8
 _PROBLEMS_SHOWN = 10

@@ -1,14 +1,13 @@
-"""Hits for people and as JSON."""
+"""Hits for people."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from gitmem.cli.style import Style
-from gitmem.cli.text import count, visible, visible_code
 from gitmem.search.snippet import SnippetLine, make_snippet, matched_spans, number_lines
+from gitmem.text import count, visible, visible_code
 
 if TYPE_CHECKING:
-    from gitmem.actions.query import Answer, ViewState
     from gitmem.search.explain import Explanation
     from gitmem.search.hits import Hit
 
@@ -91,24 +90,6 @@ def _mark(text: str, terms: Sequence[str], style: Style) -> str:
     return "".join(parts) + visible_code(text[at:])
 
 
-def describe_view(view: "ViewState", milliseconds: float) -> str:
-    """The tree an answer is about, whether it is complete, and how long it took: `main 2ac8988 + 1 uncommitted file,
-    fresh, 96 ms`."""
-    named = view.rev if ".." in view.rev else view.branch
-    name = named or (view.rev if view.rev != "HEAD" else "detached")
-    object_id = (view.commit or view.tree)[:7] if view.commit or view.source == "commit" else "(no commit yet)"
-    shown = name if name == object_id else f"{name} {object_id}"
-    if view.uncommitted:
-        shown += " + " + count(view.uncommitted, "staged file" if view.source == "staged" else "uncommitted file")
-    return f"{visible(shown)}, {_freshness(view)}, {milliseconds:.0f} ms"
-
-
-def _freshness(view: "ViewState") -> str:
-    if view.missing:
-        return f"stale: {count(view.missing, 'file')} not indexed yet (gitmem index)"
-    return "stale: what is uncommitted is not known" if view.stale else "fresh"
-
-
 def format_explanation(told: "Explanation", hit: "Hit", style: Style) -> list[str]:
     """Why a hit has its score, in aligned columns: value, weight and contribution of what counts."""
     rows = [
@@ -124,82 +105,3 @@ def format_explanation(told: "Explanation", hit: "Hit", style: Style) -> list[st
     if told.kept < _WHOLE:
         score += f", x {told.kept:.3f} as a further chunk of its file = {hit.score:.3f}"
     return [style.paint("dim", line) for line in (found, *columns, score)]
-
-
-def explanation_json(told: "Explanation") -> dict[str, Any]:
-    """Why a hit has its score, as plain values."""
-    features = [
-        {
-            "name": part.name,
-            "value": round(part.value, 6),
-            "weight": part.weight,
-            "contribution": round(part.contribution, 6),
-        }
-        for part in told.parts
-    ]
-    return {
-        "features": features,
-        "bias": told.bias,
-        "sum": round(told.total, 6),
-        "ranked": round(told.ranked, 6),
-        "kept": round(told.kept, 6),
-    }
-
-
-def hit_json(
-    hit: "Hit", lines: Sequence[str], change: str | None = None, told: "Explanation | None" = None
-) -> dict[str, Any]:
-    """A hit as plain values, with what is uncommitted about its file, and why it has its score where that was asked
-    for."""
-    values = {
-        "kind": "code",
-        "path": json_path(hit.path),
-        "start_line": hit.start_line,
-        "end_line": hit.end_line,
-        "chunk_type": hit.kind,
-        "symbol": hit.symbol,
-        "language": hit.language,
-        "score": round(hit.score, 6),
-        "scores": {name: round(float(value), 6) for name, value in hit.scores.items()},
-        "content": "\n".join(lines),
-        "blob": hit.blob,
-        "uncommitted": change,
-    }
-    return values if told is None else {**values, "explain": explanation_json(told)}
-
-
-def answer_json(made: "Answer", told: "Sequence[Explanation | None]") -> dict[str, Any]:
-    """A whole answer as plain values."""
-    view = made.view
-    return {
-        "query": made.request.text,
-        "results": [
-            hit_json(hit, lines, made.changes.get(hit.path), why)
-            for (hit, lines), why in zip(made.hits, told, strict=True)
-        ],
-        "view": {
-            "rev": view.rev,
-            "commit": view.commit,
-            "dirty": view.dirty,
-            "stale": view.stale,
-            "source": view.source,
-            "uncommitted": view.uncommitted,
-        },
-        "stats": {**made.stats, "files_missing": view.missing, "notes": made.notes},
-    }
-
-
-def json_path(path: str) -> str:
-    """A path as text that any JSON reader takes; bytes that are no UTF-8 are written as git writes them, quoted."""
-    if path.isprintable() or not any("\udc80" <= char <= "\udcff" for char in path):
-        return path
-    return '"' + "".join(_quoted(char) for char in path) + '"'
-
-
-def _quoted(char: str) -> str:
-    code = ord(char)
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\{code - 0xDC00:03o}"
-    if char in '"\\':
-        return "\\" + char
-    return f"\\{code:03o}" if code < 32 or code == 127 else char

@@ -4,11 +4,11 @@ from typing import Any
 
 import click
 
+from gitmem.actions.forms import json_path
 from gitmem.actions.status import NO_INDEX, Status, read_status
 from gitmem.actions.tuning import FITTED, TuningState
-from gitmem.cli.results import json_path
 from gitmem.cli.session import open_here, write_json
-from gitmem.cli.text import count, shares, size, visible
+from gitmem.text import count, shares, size, visible
 
 
 @click.command()

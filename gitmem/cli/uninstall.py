@@ -6,8 +6,8 @@ import click
 
 from gitmem.actions.uninstall import uninstall
 from gitmem.cli.session import open_here
-from gitmem.cli.text import visible
 from gitmem.errors import UsageError
+from gitmem.text import visible
 
 
 @click.command()

@@ -5,7 +5,7 @@ import click
 from gitmem.actions.verify import VerifyReport, verify
 from gitmem.cli.failures import say
 from gitmem.cli.session import open_here, write_json
-from gitmem.cli.text import count, visible
+from gitmem.text import count, visible
 
 
 @click.command()
