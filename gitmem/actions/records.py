@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gitmem.errors import UnknownRecord, UnknownRevision, UsageError
+from gitmem.errors import UnknownRecord, UsageError
 from gitmem.git.changes import PathChange, StoredCommit, find_commit, read_commits_of
+from gitmem.git.raw import make_object
 from gitmem.git.trees import diff_trees
 from gitmem.memory.bounds import check_count
 from gitmem.memory.documents import load_document
@@ -129,17 +130,16 @@ def _name(store: RecordStore, change: PathChange) -> str:
     return f"{name_of(record)} {int(last)}"
 
 
-def read_difference(workspace: Workspace, old: str, new: str = "") -> list[Change]:
-    """The records that differ between two states of the memory; an empty `new` is now.
+def read_difference(workspace: Workspace, old: str = "", new: str = "") -> list[Change]:
+    """The records that differ between two states of the memory; an empty `new` is now, an empty `old` the one before.
 
     Raises: UnknownRevision, DamagedFile, GitFailed.
     """
     with RecordStore(workspace.location) as store:
-        before = store.at(find_commit(workspace.location, REFERENCE, old))
         after = store.at(find_commit(workspace.location, REFERENCE, new)) if new else store.tip()
-        assert before.tree is not None
-        assert after.tree is not None
-        changes = diff_trees(workspace.location, before.tree, after.tree)
+        before = store.at(find_commit(workspace.location, REFERENCE, old)) if old else store.before(after)
+        empty = make_object("tree", b"", workspace.location.object_format).oid
+        changes = diff_trees(workspace.location, before.tree or empty, after.tree or empty)
         return [_change(store, before, after, change.path) for change in changes]
 
 
@@ -158,8 +158,7 @@ def restore_records(workspace: Workspace, name: str, *, at: str = "") -> list[Re
     """
     place = place_of(name)
     with RecordStore(workspace.location) as store:
-        commit = find_commit(workspace.location, REFERENCE, at) if at else _before_last_change(store, workspace, name)
-        past = store.at(commit)
+        past = store.at(find_commit(workspace.location, REFERENCE, at)) if at else _past(store, workspace, name)
         records = _records_at(store, past, name, place)
         blobs = {entry.path: store.read_blob(entry.oid) for entry in store.entries_at(past, place)}
 
@@ -171,12 +170,10 @@ def restore_records(workspace: Workspace, name: str, *, at: str = "") -> list[Re
     return records
 
 
-def _before_last_change(store: RecordStore, workspace: Workspace, name: str) -> str:
+def _past(store: RecordStore, workspace: Workspace, name: str) -> Tip:
+    """The state before a record was last changed."""
     tip = store.tip()
     commits = read_commits_of(workspace.location, tip.commit, 1, place_of(name)) if tip.commit else []
     if not commits:
         raise UnknownRecord(f"the memory's history does not know `{name}`", hint="gitmem memory log")
-    try:
-        return find_commit(workspace.location, REFERENCE, f"{commits[0].oid}~1")
-    except UnknownRevision as problem:
-        raise UnknownRecord(f"`{name}` has no earlier state", hint=f"gitmem memory log {name}") from problem
+    return store.before(store.at(commits[0].oid))

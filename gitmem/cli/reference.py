@@ -6,6 +6,7 @@ replaced; without one, the text is printed.
 
 import inspect
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,7 @@ END: Final = "<!-- reference:end -->"
 def render() -> str:
     """All commands, then all settings."""
     context = click.Context(root, info_name="gitmem")
-    parts = [_section(context, name) for name in COMMANDS]
+    parts = [_section(context, name, command, 4) for name, command in _commands(context)]
     return "\n".join(["### Commands", "", _overview(), *parts, "### Settings", "", _settings()])
 
 
@@ -37,17 +38,24 @@ def _overview() -> str:
     return "\n".join(["| command | |", "|---|---|", *rows, ""])
 
 
-def _section(context: click.Context, name: str) -> str:
-    command = root.get_command(context, name)
-    assert command is not None
+def _commands(context: click.Context) -> Iterator[tuple[str, click.Command]]:
+    for name in COMMANDS:
+        command = root.get_command(context, name)
+        assert command is not None
+        yield name, command
+
+
+def _section(context: click.Context, name: str, command: click.Command, level: int) -> str:
+    """A command, and those of a group below it."""
     inner = click.Context(command, info_name=name, parent=context)
-    usage = " ".join(["gitmem", name, *command.collect_usage_pieces(inner)])
+    usage = " ".join([inner.command_path, *command.collect_usage_pieces(inner)])
     about, _, examples = inspect.cleandoc(command.help or "").partition("\b\n")
     also = [f"Also called `gitmem {alias}`.\n" for alias, meant in ALIASES.items() if meant == name]
     shown = "\n".join(line.removeprefix("  ") for line in examples.splitlines()[1:])
-    return "\n".join(
-        [f"#### `{usage}`", "", about.strip(), "", *also, *_options(command, inner), "```sh", shown, "```", ""]
-    )
+    head = f"{'#' * level} `{usage}`"
+    parts = [head, "", about.strip(), "", *also, *_options(command, inner), "```sh", shown, "```", ""]
+    below = command.commands if isinstance(command, click.Group) else {}
+    return "\n".join([*parts, *(_section(inner, name, part, level + 1) for name, part in below.items())])
 
 
 def _options(command: click.Command, context: click.Context) -> list[str]:

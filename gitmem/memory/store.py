@@ -57,10 +57,13 @@ class RecordStore:
 
     def at(self, commit: str) -> Tip:
         """A commit of the past, by its full id."""
-        data = self._read(commit)
-        if not data.startswith(b"tree "):
-            raise UnknownRevision(f"`{commit}` is no commit of `{REFERENCE}`")
-        return Tip(commit, data.split(b"\n", 1)[0][5:].decode("ascii"))
+        head = self._commit_head(commit)
+        return Tip(commit, head[0].removeprefix("tree "))
+
+    def before(self, tip: Tip) -> Tip:
+        """The commit before another one, or the state before the first."""
+        line = self._commit_head(tip.commit)[1] if tip.commit else ""
+        return self.at(line.removeprefix("parent ")) if line.startswith("parent ") else Tip(None, None)
 
     def find(self, tip: Tip, path: bytes) -> str | None:
         """The blob or tree at a path, None where nothing is."""
@@ -138,7 +141,7 @@ class RecordStore:
         """Let the ref name a commit without parents that holds what it holds now; call with the lock held."""
         while True:
             old = self.tip()
-            if old.tree is None or not self._read(old.commit or "").partition(b"\nauthor ")[0].count(b"\nparent "):
+            if old.tree is None or self.before(old).commit is None:
                 return old
             data = format_commit(old.tree, None, IDENTITY, int(time.time()), "purge")
             commit = make_object("commit", data, self._location.object_format)
@@ -171,6 +174,13 @@ class RecordStore:
         data = format_commit(root, old.commit, IDENTITY, seconds, message)
         commit = make_object("commit", data, object_format)
         return Tip(commit.oid, root), [*{blob.oid: blob for blob in blobs.values() if blob}.values(), *trees, commit]
+
+    def _commit_head(self, commit: str) -> list[str]:
+        """The lines of a commit, the tree first, then its parents."""
+        data = self._read(commit)
+        if not data.startswith(b"tree "):
+            raise UnknownRevision(f"`{commit}` is no commit of `{REFERENCE}`")
+        return data.decode("utf-8", "replace").split("\n")
 
     def _read_names(self, tree: str) -> Mapping[bytes, RawEntry]:
         return parse_tree(self._read(tree), self._location.object_format)

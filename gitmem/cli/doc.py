@@ -1,0 +1,175 @@
+"""`gitmem doc`."""
+
+from typing import Any
+
+import click
+
+from gitmem.actions.documents import add_document, get_document, list_documents, prune_expired
+from gitmem.actions.records import delete_records
+from gitmem.cli.records import chunks_json, document_json, format_document, ingested_json, write_content
+from gitmem.cli.session import open_here, write_json
+from gitmem.cli.telling import json_option, limit_option, read_input, secrets_option
+from gitmem.errors import UsageError
+from gitmem.memory.documents import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES, VISIBILITIES
+from gitmem.memory.extract import FORMATS, extract, with_given
+from gitmem.text import count
+
+
+@click.group()
+def command() -> None:
+    """Keep longer texts from elsewhere beside the code: pages, mails, chats, transcripts.
+
+    The same source again replaces its document. Who may see a document and how long it is kept is written down and can
+    be asked for; gitmem itself enforces neither.
+
+    \b
+    Examples:
+      gitmem doc add design.md --title "Design of the cache"
+      gitmem doc list
+      gitmem doc get art_89abcdef > design.md
+    """
+
+
+@command.command("add")
+@click.argument("file", metavar="FILE|-")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="What the file is; told by its name otherwise.")
+@click.option("--type", "type_", type=click.Choice(DOCUMENT_TYPES), help="What sort of document it is.  [default: doc]")
+@click.option("--source", "source_system", metavar="NAME", help="The system it comes from.  [default: manual]")
+@click.option("--source-id", metavar="ID", help="Its id there; what has the same source and id is replaced.")
+@click.option("--title", metavar="TEXT", help="Its title.")
+@click.option("--author", metavar="NAME", help="Who wrote it.")
+@click.option("--participant", "participants", metavar="NAME", multiple=True, help="Who else took part; repeatable.")
+@click.option("--url", metavar="URL", help="Where it is found.")
+@click.option("--time", metavar="TIME", help="When it was written, as ISO 8601.")
+@click.option("--sensitivity", type=click.Choice(SENSITIVITIES), help="How sensitive it is.  [default: normal]")
+@click.option("--visibility", type=click.Choice(VISIBILITIES), help="Whom it is for.  [default: me]")
+@click.option("--retention", type=click.Choice(RETENTIONS), help="How long to keep it.  [default: forever]")
+@click.option("--meta", metavar="KEY=VALUE", multiple=True, help="Anything else; repeatable.")
+@secrets_option
+@json_option
+@click.pass_context
+def add(
+    ctx: click.Context, /, *, file: str, form: str | None, type_: str | None, meta: tuple[str, ...],
+    participants: tuple[str, ...], allow_secrets: bool, as_json: bool, **told: str | None,
+) -> int:  # fmt: skip
+    """Take in a text, Markdown, HTML, e-mail or PDF file of up to 10,000,000 characters.
+
+    HTML becomes Markdown, the headers of an e-mail fill the fields that are not told here, and PDF needs the extra
+    `gitmem[pdf]`. Long texts are cut into overlapping chunks for search; what `get` gives back is the text as it was.
+
+    \b
+    Examples:
+      gitmem doc add design.md --title "Design of the cache"
+      gitmem doc add mail.eml --sensitivity sensitive
+      curl -s https://example.com/page | gitmem doc add - --format html --source web --source-id page
+    """
+    given: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
+    given |= {"type": type_} if type_ else {}
+    given |= {"participants": participants} if participants else {}
+    given |= {"metadata": dict(map(_pair, meta))} if meta else {}
+    found = extract(read_input(file), "standard input" if file == "-" else file, form or "")
+    made = add_document(open_here(ctx), found.content, with_given(found.fields, given), allow_secrets=allow_secrets)
+    if as_json:
+        write_json(ingested_json(made))
+        return 0
+    document = made.document
+    chunks = f" in {count(len(document.chunks), 'chunk')}" if document.chunks else ""
+    print(f"{made.status} {document.id}: {count(document.tokens, 'token')}{chunks}")
+    return 0
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"`{text}` is no pair", hint="--meta KEY=VALUE")
+    return key, value
+
+
+@command.command("get")
+@click.argument("name", metavar="ID")
+@click.option("--chunks", is_flag=True, help="Its chunks with their places (with --json).")
+@click.option("--no-content", is_flag=True, help="Only what is known of it (with --json).")
+@json_option
+@click.pass_context
+def get(ctx: click.Context, name: str, chunks: bool, no_content: bool, as_json: bool) -> int:
+    """Write a document's text as it came in; with --json also what is known of it.
+
+    \b
+    Examples:
+      gitmem doc get art_89abcdef > design.md
+      gitmem doc get art_89abcdef --json --chunks
+    """
+    if (chunks or no_content) and not as_json:
+        raise click.UsageError("`--chunks` and `--no-content` go with `--json`", ctx)
+    document = get_document(open_here(ctx), name)
+    if not as_json:
+        write_content(document.content.encode())
+        return 0
+    content = {} if no_content else {"content": document.content}
+    parts = {"chunk_list": chunks_json(document)} if chunks else {}
+    write_json({**document_json(document), **content, **parts})
+    return 0
+
+
+@command.command("list")
+@click.option("--type", "type_", type=click.Choice(DOCUMENT_TYPES), help="Only documents of this type.")
+@limit_option
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> int:
+    """List documents, those that came in last first.
+
+    \b
+    Examples:
+      gitmem doc list --type email
+    """
+    documents = list_documents(open_here(ctx), type_=type_ or "", limit=limit)
+    if as_json:
+        write_json([document_json(document) for document in documents])
+    else:
+        for document in documents:
+            print(format_document(document))
+    return 0
+
+
+@command.command("delete")
+@click.argument("names", metavar="ID...", nargs=-1, required=True)
+@json_option
+@click.pass_context
+def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> int:
+    """Take documents out; the memory's history still has them.
+
+    \b
+    Examples:
+      gitmem doc delete art_89abcdef
+    """
+    gone = delete_records(open_here(ctx), names)
+    if as_json:
+        write_json([{"id": found.id, "chunks": found.parts} for found in gone])
+    else:
+        for found in gone:
+            print(f"deleted {found.id} and {found.parts} chunks")
+    return 0
+
+
+@command.command("prune")
+@click.option("--expired", is_flag=True, help="Delete documents kept for 1y that came in more than a year ago.")
+@click.option("--dry-run", is_flag=True, help="Only say which.")
+@json_option
+@click.pass_context
+def prune(ctx: click.Context, expired: bool, dry_run: bool, as_json: bool) -> int:
+    """Delete documents whose time is over. Nothing else ever deletes one by itself.
+
+    \b
+    Examples:
+      gitmem doc prune --expired --dry-run
+    """
+    if not expired:
+        raise UsageError("prune deletes nothing unless told what", hint="gitmem doc prune --expired")
+    gone = prune_expired(open_here(ctx), dry_run=dry_run)
+    if as_json:
+        write_json([document_json(document) for document in gone])
+    else:
+        for document in gone:
+            print(("would delete " if dry_run else "deleted ") + format_document(document))
+    return 0

@@ -1,0 +1,116 @@
+"""`gitmem history`."""
+
+from pathlib import PurePath
+
+import click
+
+from gitmem.actions.conversations import append_turn, keep_turns, last_turns, list_conversations
+from gitmem.cli.records import conversation_json, format_conversation, format_turn, turn_json
+from gitmem.cli.session import open_here, write_json
+from gitmem.cli.telling import json_option, limit_option, read_content, read_lines, secrets_option
+from gitmem.memory.conversations import GET_DEFAULT, ROLES
+from gitmem.memory.sessions import parse_session
+from gitmem.text import count, visible
+
+
+@click.group()
+def command() -> None:
+    """Keep conversations, turn by turn.
+
+    \b
+    Examples:
+      gitmem history append planning user "When do we drop Python 3.10?"
+      gitmem history get planning
+      gitmem history import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
+    """
+
+
+@command.command("append")
+@click.argument("conversation", metavar="NAME")
+@click.argument("role", type=click.Choice(ROLES))
+@click.argument("text", metavar="TEXT|-")
+@click.option("--turn", type=int, metavar="N", help="Its number; one that is there is replaced.  [default: the next]")
+@secrets_option
+@json_option
+@click.pass_context
+def append(
+    ctx: click.Context, conversation: str, role: str, text: str, turn: int | None, allow_secrets: bool, as_json: bool
+) -> int:
+    """Keep a turn of up to 50,000 characters.
+
+    \b
+    Examples:
+      gitmem history append planning assistant "In October, with the next minor release."
+      gitmem history append planning user --turn 0 - < question.txt
+    """
+    made = append_turn(open_here(ctx), conversation, role, read_content(text), turn, allow_secrets=allow_secrets)
+    if as_json:
+        write_json({**turn_json(made.turn), "replaced": made.replaced})
+    else:
+        print(f"{'replaced' if made.replaced else 'kept'} turn {made.turn.number} of {visible(conversation)}")
+    return 0
+
+
+@command.command("get")
+@click.argument("conversation", metavar="NAME")
+@click.option("-n", "--limit", type=int, metavar="N", default=GET_DEFAULT, show_default=True, help="The last N turns.")
+@json_option
+@click.pass_context
+def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> int:
+    """Show the last turns of a conversation, in their order.
+
+    \b
+    Examples:
+      gitmem history get planning -n 50
+    """
+    turns = last_turns(open_here(ctx), conversation, limit)
+    if as_json:
+        write_json([turn_json(turn) for turn in turns])
+    else:
+        for turn in turns:
+            print("\n".join(format_turn(turn)))
+    return 0
+
+
+@command.command("list")
+@limit_option
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, limit: int, as_json: bool) -> int:
+    """List conversations, the last spoken in first.
+
+    \b
+    Examples:
+      gitmem history list
+    """
+    found = list_conversations(open_here(ctx), limit)
+    if as_json:
+        write_json([conversation_json(conversation) for conversation in found])
+    else:
+        for conversation in found:
+            print(format_conversation(conversation))
+    return 0
+
+
+@command.command("import")
+@click.argument("file", metavar="FILE|-")
+@secrets_option
+@json_option
+@click.pass_context
+def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -> int:
+    """Take in the transcript of a Claude Code session; again, with what was said since.
+
+    What was said is kept in full, what tools put out by its beginning and end. A secret is left out.
+
+    \b
+    Examples:
+      gitmem history import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
+    """
+    turns = parse_session(read_lines(file), PurePath(file).stem[:100] if file != "-" else "session")
+    changed = keep_turns(open_here(ctx), turns, allow_secrets=allow_secrets)
+    conversation = turns[0].conversation
+    if as_json:
+        write_json({"conversation": conversation, "turns": len(turns), "changed": changed})
+    else:
+        print(f"{visible(conversation)}: {count(len(turns), 'turn')}, {changed:,} new or changed")
+    return 0
