@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 INDEX_NAME: Final = ".gitmem"
+DIRTY: Final = "dirty-"
 _PACKAGE: Final = Path(__file__).resolve().parent
 
 
@@ -63,6 +64,10 @@ class IndexPaths(NamedTuple):
     def log(self) -> Path:
         """What the last background runs did."""
         return self.state / "log"
+
+    def dirty(self, worktree: str) -> Path:
+        """The mark of a working tree, by its id, that differs from what is indexed of it."""
+        return self.state / f"{DIRTY}{worktree}"
 
     def uncommitted(self, worktree: str) -> Path:
         """What was uncommitted in a working tree, by its id, at the last look."""

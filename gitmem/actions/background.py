@@ -14,15 +14,13 @@ from gitmem.errors import StorageFailed
 from gitmem.fsio import write_atomic
 from gitmem.workspace import Workspace
 
-DIRTY: Final = "dirty-"
-
 _DETACH: Final = '"$@" &'
 """A shell that ends at once: nobody has to wait for what it started, and no dead process stays behind."""
 
 
 def mark_dirty(workspace: Workspace) -> None:
     """Say that this working tree differs from what is indexed of it. Raises StorageFailed."""
-    mark = workspace.paths.state / f"{DIRTY}{workspace.location.worktree_id}"
+    mark = workspace.paths.dirty(workspace.location.worktree_id)
     write_atomic(mark, [os.fsencode(_place(workspace))], durable=False)
 
 

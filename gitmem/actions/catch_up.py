@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gitmem.actions.background import DIRTY, mark_dirty
+from gitmem.actions.background import mark_dirty
 from gitmem.actions.journal import DEFERRED, DONE, FAILED, add_entry
 from gitmem.errors import Busy, GitmemError, NotARepository
 from gitmem.fsio import read_file, remove_file, rename_file, writer_lock
 from gitmem.git.locate import describe_head
 from gitmem.git.operations import find_operation
-from gitmem.paths import IndexPaths
+from gitmem.paths import DIRTY, IndexPaths
 from gitmem.workspace import Workspace, is_our_index, open_workspace
 
 _TAKEN: Final = "taken-"
@@ -128,7 +128,7 @@ def _refresh(place: Path, environment: Mapping[str, str]) -> str:
     from gitmem.actions.refresh import refresh
 
     workspace = open_workspace(place, environment)
-    made = refresh(workspace, workspace.location.head_tree)
+    made = refresh(workspace, workspace.location.head_tree, uncommitted=True)
     name = describe_head(workspace.location)
     if made.up_to_date:
         return f"{name}: nothing to do"

@@ -15,6 +15,11 @@ def is_current(workspace: Workspace, tree: str) -> bool:
     return manifest is not None and holds_tree(workspace, manifest, tree)
 
 
+def is_marked(workspace: Workspace) -> bool:
+    """Whether the working tree was found to differ from what is indexed of it, and nobody has taken that up yet."""
+    return workspace.paths.dirty(workspace.location.worktree_id).exists()
+
+
 def holds_tree(workspace: Workspace, manifest: Manifest, tree: str) -> bool:
     """Whether a manifest of today's makers names this tree, and its files are there."""
     if manifest.fingerprint != current_fingerprint(workspace.settings.max_file_bytes):

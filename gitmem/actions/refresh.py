@@ -2,13 +2,14 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.actions.current import holds_tree
 from gitmem.errors import DamagedFile
 from gitmem.fsio import sweep_leftovers, writer_lock
+from gitmem.git.trees import empty_tree
 from gitmem.store.manifest import Manifest, write_manifest
 from gitmem.workspace import Workspace, create_index, read_manifest_for_writing
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gitmem.indexing.run import Progress
+    from gitmem.indexing.uncommitted import Overlay
     from gitmem.store.segment import Segment
     from gitmem.store.snapshot import Snapshot
     from gitmem.store.view import View
@@ -54,6 +56,7 @@ def refresh(
     workspace: Workspace,
     tree: str | None,
     *,
+    uncommitted: bool = False,
     full: bool = False,
     check: bool = False,
     wait: bool = True,
@@ -61,20 +64,34 @@ def refresh(
 ) -> IndexReport:
     """Index every blob of a tree that the index lacks. A repository without commits has an empty index.
 
-    `full` embeds everything again, `check` reads every checksum first and replaces what is damaged.
+    `uncommitted` takes up what is staged and what is changed in the working tree as well; `tree` is HEAD's then. `full`
+    embeds everything again, `check` reads every checksum first and replaces what is damaged.
 
     Raises: Busy where another process writes and `wait` is off, StorageFailed, UnsafeIndex, NewerFormat.
     """
     started = time.monotonic()
     create_index(workspace)
-    if tree is None:
+    uncommitted = uncommitted and workspace.location.worktree is not None
+    if tree is None and not uncommitted:
         return _refresh_empty(workspace, wait=wait)
-    if not (full or check) and _is_current(workspace, tree):
-        return IndexReport(tree, up_to_date=True, seconds=time.monotonic() - started)
+    wanted = _Wanted(tree or empty_tree(workspace.location), uncommitted, full, check)
+    if not (uncommitted or full or check) and _is_current(workspace, wanted.tree):
+        return IndexReport(wanted.tree, up_to_date=True, seconds=time.monotonic() - started)
     with writer_lock(workspace.paths.lock, wait=wait):
-        made = _refresh_or_repair(workspace, tree, full=full, check=check, report=report)
+        made = _refresh_or_repair(workspace, wanted, report)
+    if tree is None and not made.files:
+        made.tree = ""
     made.seconds = time.monotonic() - started
     return made
+
+
+class _Wanted(NamedTuple):
+    """What a run was asked for."""
+
+    tree: str
+    uncommitted: bool
+    full: bool
+    check: bool
 
 
 def _is_current(workspace: Workspace, tree: str) -> bool:
@@ -94,21 +111,17 @@ def _refresh_empty(workspace: Workspace, *, wait: bool) -> IndexReport:
     return IndexReport("", up_to_date=True)
 
 
-def _refresh_or_repair(
-    workspace: Workspace, tree: str, *, full: bool, check: bool, report: "Callable[[Progress], None]"
-) -> IndexReport:
+def _refresh_or_repair(workspace: Workspace, wanted: _Wanted, report: "Callable[[Progress], None]") -> IndexReport:
     """A damaged file met on the way is no reason to fail: a second try reads every checksum and makes it anew."""
     try:
-        return _refresh_locked(workspace, tree, full=full, check=check, report=report)
+        return _refresh_locked(workspace, wanted, report)
     except DamagedFile:
-        if check:
+        if wanted.check:
             raise
-    return _refresh_locked(workspace, tree, full=full, check=True, report=report)
+    return _refresh_locked(workspace, wanted._replace(check=True), report)
 
 
-def _refresh_locked(
-    workspace: Workspace, tree: str, *, full: bool, check: bool, report: "Callable[[Progress], None]"
-) -> IndexReport:
+def _refresh_locked(workspace: Workspace, wanted: _Wanted, report: "Callable[[Progress], None]") -> IndexReport:
     from gitmem.indexing.compact import compact
     from gitmem.indexing.identity import current_fingerprint, view_key
     from gitmem.indexing.plan import missing_blobs
@@ -116,36 +129,53 @@ def _refresh_locked(
     from gitmem.indexing.views import ensure_view
     from gitmem.store.snapshot import Snapshot
 
-    paths = workspace.paths
+    location, paths, settings = workspace.location, workspace.paths, workspace.settings
     for folder in (paths.root, paths.segments, paths.views):
         sweep_leftovers(folder)
-    fingerprint = current_fingerprint(workspace.settings.max_file_bytes)
-    old = read_manifest_for_writing(workspace, replace_newer=full)
-    made = IndexReport(tree, chunks_before=old.rows if old else 0)
-    manifest, made.rebuilt = _starting_point(workspace, old, fingerprint, full=full, check=check)
-    view = ensure_view(workspace.location, paths, tree, check=check, base=manifest.views[-1] if manifest.views else "")
+    old = read_manifest_for_writing(workspace, replace_newer=wanted.full)
+    made = IndexReport(wanted.tree, chunks_before=old.rows if old else 0)
+    manifest, made.rebuilt = _starting_point(workspace, old, current_fingerprint(settings.max_file_bytes), wanted)
+    latest = manifest.views[-1] if manifest.views else ""
+    views = [ensure_view(location, paths, wanted.tree, check=wanted.check, base=latest)]
+    overlays = _open_uncommitted(workspace, manifest) if wanted.uncommitted else []
+    views += [overlay.view for overlay in overlays]
+    files = {oid: path for overlay in overlays for oid, path in overlay.files.items()}
     before = Snapshot(paths, manifest)
-    wanted = missing_blobs(view, before, retry=True)
-    if wanted:
-        run = Run(
-            workspace.location, paths, max_file_bytes=workspace.settings.max_file_bytes, jobs=workspace.settings.jobs
-        )
-        result = run.execute(wanted, manifest, publish=not full, report=report)
+    missing = list(dict.fromkeys(item for view in views for item in missing_blobs(view, before, retry=True)))
+    key = view_key(wanted.tree)
+    if missing:
+        run = Run(location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
+        result = run.execute(missing, manifest, publish=not wanted.full, report=report)
         manifest, made.chunks_added, made.text_bytes = result.manifest, result.rows, result.bytes
-        made.problems = _problems(view, result.unreadable, result.failed)
+        made.problems = _problems(views, result.unreadable, result.failed)
+    elif manifest is old and old.complete and latest == key:
+        return IndexReport(wanted.tree, up_to_date=True, files=len(views[-1]))
     manifest = compact(paths, manifest)
-    manifest = manifest.as_complete() if made.problems else manifest.with_view(view_key(tree))
+    manifest = manifest.as_complete() if made.problems else manifest.with_view(key)
     write_manifest(paths.manifest, manifest)
-    _drop_unnamed(workspace, manifest, old, view_key(tree))
-    made.embedded = len(wanted)
-    _count(made, view, Snapshot(paths, manifest))
+    _drop_unnamed(workspace, manifest, old, key)
+    made.embedded = len(missing)
+    _count(made, views[-1], Snapshot(paths, manifest))
     made.reused = max(0, made.reused - made.embedded)
     made.chunks, made.index_bytes = manifest.rows, manifest.bytes
     return made
 
 
+def _open_uncommitted(workspace: Workspace, manifest: Manifest) -> "list[Overlay]":
+    """The staged tree and the working tree."""
+    from gitmem.actions.query import Request
+    from gitmem.actions.trees import TreeReader, open_tree
+
+    overlays = []
+    for request in (Request("", staged=True), Request("")):
+        with TreeReader(workspace.location, request) as reader:
+            asked = reader.read()
+        overlays.append(open_tree(workspace._replace(location=asked.location), asked, manifest))
+    return overlays
+
+
 def _starting_point(
-    workspace: Workspace, old: Manifest | None, fingerprint: str, *, full: bool, check: bool
+    workspace: Workspace, old: Manifest | None, fingerprint: str, wanted: _Wanted
 ) -> tuple[Manifest, str]:
     """The manifest to add to, and why the index is built anew if it is."""
     from gitmem.indexing.run import empty_manifest
@@ -153,12 +183,12 @@ def _starting_point(
 
     if old is None:
         return empty_manifest(None, fingerprint), ""
-    if full:
+    if wanted.full:
         return empty_manifest(old, fingerprint), "asked for"
     if old.fingerprint != fingerprint:
         return empty_manifest(old, fingerprint), "the model or the chunker is another one"
     snapshot = Snapshot(workspace.paths, old)
-    sound = {segment.path.name for segment in snapshot.segments if not check or _is_sound(segment)}
+    sound = {segment.path.name for segment in snapshot.segments if not wanted.check or _is_sound(segment)}
     if len(sound) < len(old.segments):
         kept = old.with_segments(entry for entry in old.segments if entry.name in sound)._replace(views=())
         return kept, "; ".join(snapshot.lost) or "a segment failed its checksum"
@@ -176,14 +206,15 @@ def _is_sound(segment: object) -> bool:
     return True
 
 
-def _problems(view: "View", unreadable: list[str], failed: list[str]) -> list[str]:
+def _problems(views: "Iterable[View]", unreadable: list[str], failed: list[str]) -> list[str]:
     if not unreadable and not failed:
         return []
     from gitmem.git.names import path_text
 
     paths: dict[str, str] = {}
-    for entry in range(len(view)):
-        paths.setdefault(view.oid(entry), path_text(view.paths[entry]))
+    for view in views:
+        for entry in range(len(view)):
+            paths.setdefault(view.oid(entry), path_text(view.paths[entry]))
     lines = [f"{paths.get(oid, oid)}: the blob {oid[:12]} cannot be read (missing or damaged)" for oid in unreadable]
     return lines + [f"{paths.get(oid, oid)}: chunking failed, the file is skipped" for oid in failed]
 

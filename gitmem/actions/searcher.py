@@ -7,16 +7,15 @@ own and counted, so that no answer is stale without saying so.
 import math
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gitmem.actions.trees import WORKTREE, AskedTree, TreeReader
+from gitmem.actions.trees import AskedTree, TreeReader, open_tree
 from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
 from gitmem.git.locate import locate
 from gitmem.git.names import path_text
 from gitmem.store.manifest import Manifest, find_manifest
-from gitmem.workspace import Workspace, is_writable, open_snapshot, require_index
+from gitmem.workspace import Workspace, open_snapshot, require_index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -190,7 +189,7 @@ def open_searcher(workspace: Workspace, request: "Request", reader: TreeReader |
     snapshot = open_snapshot(workspace, manifest)
     if snapshot.lost and request.refresh:
         raise DamagedFile(snapshot.lost[0])
-    overlay, snapshot = _open_tree(workspace, request, asked, snapshot, notes)
+    overlay, snapshot = _open_healed(workspace, request, asked, snapshot, notes)
     notes += snapshot.lost
     searcher = Searcher(workspace, request, asked, overlay, snapshot, encoder, load_weights(workspace, notes), notes)
     if searcher.missing_files and request.refresh and not asked.named:
@@ -217,13 +216,13 @@ def _require_makers(
     return require_index(workspace)
 
 
-def _open_tree(
+def _open_healed(
     workspace: Workspace, request: "Request", asked: AskedTree, snapshot: "Snapshot", notes: list[str]
 ) -> "tuple[Overlay, Snapshot]":
     """The tree as it stands, and the index after it was healed."""
     budget = workspace.settings.heal_budget / 1000
     deadline = math.inf if asked.named else time.monotonic() + budget
-    overlay = _lay_over(workspace, request, asked, snapshot.manifest, deadline)
+    overlay = open_tree(workspace, asked, snapshot.manifest, deadline=deadline, keep_record=request.refresh)
     notes += [f"`{path_text(path)}` cannot be read and is left out" for path in overlay.unreadable]
     if asked.problem:
         notes.append(f"{asked.problem}; the answer is HEAD's")
@@ -238,28 +237,3 @@ def _open_tree(
         notes.append(problem.message)
         return overlay, snapshot
     return overlay, open_snapshot(workspace, manifest) if manifest is not None else snapshot
-
-
-def _lay_over(
-    workspace: Workspace, request: "Request", asked: AskedTree, manifest: Manifest, deadline: float
-) -> "Overlay":
-    """The tree's view with what is uncommitted; of a working tree it is recorded what was seen."""
-    from gitmem.indexing.uncommitted import committed, lay_over
-    from gitmem.indexing.views import open_view
-    from gitmem.store.uncommitted import EMPTY, read_record, write_record
-
-    location, paths = workspace.location, workspace.paths
-    keep = is_writable(paths.views)
-    latest = manifest.views[-1] if manifest.views else ""
-    base = open_view(location, paths, asked.revision.tree, base=latest, keep=keep)
-    place = paths.uncommitted(location.worktree_id)
-    known = read_record(place) if asked.source == WORKTREE else EMPTY
-    if not asked.entries:
-        overlay = committed(base, known)
-    else:
-        most = workspace.settings.max_file_bytes
-        overlay = lay_over(location, paths, base, asked.entries, known, max_bytes=most, deadline=deadline, keep=keep)
-    if overlay.record != known and asked.source == WORKTREE and not asked.problem and request.refresh and keep:
-        with suppress(StorageFailed):
-            write_record(place, overlay.record)
-    return overlay

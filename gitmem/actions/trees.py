@@ -1,21 +1,26 @@
-"""The tree that a request is about, as git tells it: a revision, and what is uncommitted over it.
+"""The tree that a request is about: a revision, and what is uncommitted over it.
 
 A request that names nothing is about the working tree. Git is asked for what is uncommitted there at once and waited
 for late, so that it looks while other things are loaded.
 """
 
+import math
 from collections.abc import Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from gitmem.errors import GitFailed, UsageError
+from gitmem.errors import GitFailed, StorageFailed, UsageError
 from gitmem.git.locate import Location, locate
 from gitmem.git.revisions import Revision, resolve, resolve_range
 from gitmem.git.status import StatusEntry, StatusProcess, read_staged, read_status
 from gitmem.git.trees import empty_tree
+from gitmem.store.manifest import Manifest
+from gitmem.workspace import Workspace, is_writable
 
 if TYPE_CHECKING:
     from gitmem.actions.query import Request
+    from gitmem.indexing.uncommitted import Overlay
 
 COMMIT: Final = "commit"
 STAGED: Final = "staged"
@@ -102,6 +107,34 @@ class TreeReader:
     ) -> None:
         if self._process is not None:
             self._process.close()
+
+
+def open_tree(
+    workspace: Workspace, asked: AskedTree, manifest: Manifest, *, deadline: float = math.inf, keep_record: bool = True
+) -> "Overlay":
+    """The view of a tree with what is uncommitted; of a working tree it is recorded what was seen.
+
+    Hashing ends at the deadline (`time.monotonic`). Nothing is written where nothing can be. Raises GitFailed.
+    """
+    from gitmem.indexing.uncommitted import committed, lay_over
+    from gitmem.indexing.views import open_view
+    from gitmem.store.uncommitted import EMPTY, read_record, write_record
+
+    location, paths = workspace.location, workspace.paths
+    keep = is_writable(paths.views)
+    latest = manifest.views[-1] if manifest.views else ""
+    base = open_view(location, paths, asked.revision.tree, base=latest, keep=keep)
+    place = paths.uncommitted(location.worktree_id)
+    known = read_record(place) if asked.source == WORKTREE else EMPTY
+    if not asked.entries:
+        overlay = committed(base, known)
+    else:
+        most = workspace.settings.max_file_bytes
+        overlay = lay_over(location, paths, base, asked.entries, known, max_bytes=most, deadline=deadline, keep=keep)
+    if overlay.record != known and asked.source == WORKTREE and not asked.problem and keep_record and keep:
+        with suppress(StorageFailed):
+            write_record(place, overlay.record)
+    return overlay
 
 
 def _head(location: Location) -> Revision:

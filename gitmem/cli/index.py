@@ -24,7 +24,7 @@ def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool
 
     \b
     Examples:
-      gitmem index                  # HEAD
+      gitmem index                  # HEAD, and what is uncommitted
       gitmem index --rev v2.1       # another revision beside it
       gitmem index --full           # everything anew
     """
@@ -36,7 +36,7 @@ def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool
         found = resolve(workspace.location, rev)
         tree, name = found.tree, rev
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx) or as_json) as progress:
-        made = refresh(workspace, tree, full=full, wait=not no_wait, report=progress)
+        made = refresh(workspace, tree, uncommitted=not rev, full=full, wait=not no_wait, report=progress)
     built = _build_graph(ctx, workspace) if graph else start_graph(workspace, made)
     if as_json:
         write_json(index_json(made) | ({"graph": built} if built else {}))
