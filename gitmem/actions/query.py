@@ -138,7 +138,11 @@ def _rebuild(workspace: Workspace, reader: TreeReader) -> None:
 
 
 def _search(workspace: Workspace, request: Request, reader: TreeReader, limit: int, find: Find) -> Answer:
-    searcher = open_searcher(workspace, request, reader)
+    return answer_from(open_searcher(workspace, request, reader), request, limit, find)
+
+
+def answer_from(searcher: Searcher, request: Request, limit: int, find: Find) -> Answer:
+    """Answer from a tree that is open already; `limit` is what `check_request` gave. Raises DamagedFile."""
     terms, hits = find(searcher, limit)
     shown, changed = read_lines(searcher.asked.location, hits, searcher.files)
     stats = {

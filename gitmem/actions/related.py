@@ -3,7 +3,7 @@
 import posixpath
 from typing import TYPE_CHECKING, Final
 
-from gitmem.actions.query import Answer, Request, answer_with
+from gitmem.actions.query import Answer, Find, Request, answer_with
 from gitmem.actions.searcher import Searcher
 from gitmem.errors import UsageError
 from gitmem.git.names import path_bytes, path_text
@@ -22,7 +22,13 @@ def related(workspace: Workspace, place: str, *, limit: int = 0, folder: str = "
 
     Raises: UsageError where there is no such path, line or chunk, and all that a query raises.
     """
-    path, line = parse_place(place)
+    request = Request(place, limit, refresh=refresh)
+    return answer_with(workspace, request, find_related(workspace, request, folder))
+
+
+def find_related(workspace: Workspace, request: Request, folder: str = "") -> Find:
+    """A way of finding what is like the chunk at the place that a request's text names. Raises UsageError."""
+    path, line = parse_place(request.text)
 
     def find(searcher: Searcher, limit: int) -> "tuple[tuple[str, ...], list[Hit]]":
         from gitmem.search.related import search_related
@@ -31,8 +37,7 @@ def related(workspace: Workspace, place: str, *, limit: int = 0, folder: str = "
         row = _get_row(workspace, searcher, entry, line)
         return (), search_related(searcher.scope(request), row, limit)
 
-    request = Request(place, limit, refresh=refresh)
-    return answer_with(workspace, request, find)
+    return find
 
 
 def parse_place(place: str) -> tuple[str, int]:
