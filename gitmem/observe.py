@@ -44,8 +44,8 @@ class Observation(FileSystemEventHandler):
     what was dropped.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.changed = threading.Event()
+    def __init__(self, folder: Path, changed: threading.Event | None = None) -> None:
+        self.changed = changed or threading.Event()
         self._folder = os.path.realpath(folder)
 
     def __enter__(self) -> Self:

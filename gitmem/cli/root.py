@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "doctor": "Check that everything works, and say what mends it.",
     "verify": "Read every checksum and compare the index with git.",
     "gc": "Drop what no ref reaches any more.",
+    "watch": "Keep the index up to date with the working tree, until ctrl-C.",
     "hooks": "Let git keep the index up to date.",
     "uninstall": "Remove the index and the hooks from this repository.",
     "completion": "Print the completion script of a shell.",
