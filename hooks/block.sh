@@ -1,6 +1,7 @@
 # >>> gitmem >>> keeps its index up to date, unseen and unheard; out again with: gitmem hooks uninstall@NOTE@
 ( (
-    command -v gitmem && exec gitmem hook @EVENT@
-    exec @PROGRAM@ hook @EVENT@
-) </dev/null >/dev/null 2>&1 & )
+    export PATH="${PATH:+$PATH:}/usr/bin:/bin"
+    command -v gitmem && exec nice -n 10 gitmem hook @EVENT@
+    exec nice -n 10 @PROGRAM@ hook @EVENT@
+) & ) </dev/null >/dev/null 2>&1 &
 # <<< gitmem <<<

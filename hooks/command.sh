@@ -1,1 +1,1 @@
-( ( command -v gitmem && exec gitmem hook refresh; exec @PROGRAM@ hook refresh ) </dev/null >/dev/null 2>&1 & ) #
+( ( export PATH="${PATH:+$PATH:}/usr/bin:/bin"; command -v gitmem && exec nice -n 10 gitmem hook refresh; exec nice -n 10 @PROGRAM@ hook refresh ) & ) </dev/null >/dev/null 2>&1 & #

@@ -15,6 +15,7 @@ from gitmem.install.state import EVENTS
 
 REFRESH: Final = "refresh"
 _NICENESS: Final = 10
+"""That of `hooks/*.sh`."""
 
 
 def run_hook(args: Sequence[str]) -> int:
@@ -41,7 +42,7 @@ def _settle() -> None:
     os.closerange(0, os.sysconf("SC_OPEN_MAX"))
     for _ in range(3):
         os.open(os.devnull, os.O_RDWR)
-    os.nice(_NICENESS)
+    os.nice(max(0, _NICENESS - os.nice(0)))  # the hook's shell has done so for the start of this program
 
 
 def _catch_up(event: str) -> None:

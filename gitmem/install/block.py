@@ -1,8 +1,9 @@
 """The lines that gitmem puts into a hook file, and how they are taken out again so that every byte is as before. Pure
 but for the templates, which are read from `hooks/`.
 
-They stand directly below the `#!` line: at the end they would never run behind an `exec` or `exit`. Two shells come
-between the hook and what they start, so that the hook's own `wait` does not wait for it.
+They stand directly below the `#!` line: at the end they would never run behind an `exec` or `exit`. The hook's shell
+makes one copy of itself and does not wait for it, which nobody feels; that copy makes another and ends, so that a `wait`
+of the hook's own does not wait for gitmem either.
 """
 
 import re

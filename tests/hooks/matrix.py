@@ -1,0 +1,72 @@
+"""Twelve git commands in six environments: nothing fails, nothing is printed, HEAD is indexed at the end.
+
+The same commands run in a repository whose hooks are empty: exit codes and output must be equal, and the difference of
+the times is what the hooks cost.
+"""
+
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from tests.hooks.commands import COMMANDS, UNFOLLOWED
+from tests.hooks.worlds import ENVIRONMENTS, World, make_world, settle
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run of the matrix found. `added` are seconds a commit took longer than with empty hooks."""
+
+    commits: int = 0
+    commands: int = 0
+    bad: list[str] = field(default_factory=list)
+    added: dict[str, list[float]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        lines = [f"{self.commands} git commands, {self.commits} commits, {len(self.bad)} bad", *self.bad[:20]]
+        for environment, seconds in self.added.items():
+            lines.append(f"{environment:16} a commit takes {1000 * median(seconds):5.1f} ms longer (median)")
+        return "\n".join(lines)
+
+
+def run(rounds: int, environments: Iterable[str] = ENVIRONMENTS, hooks: str = "gitmem", *, each: bool = False) -> Tally:
+    """Run the matrix. With `each` the index is compared after every command, otherwise at the end of a round."""
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        for environment in environments:
+            _run_environment(Path(folder), environment, rounds, hooks, tally, each=each)
+    return tally
+
+
+def _run_environment(base: Path, environment: str, rounds: int, hooks: str, tally: Tally, *, each: bool) -> None:
+    world, control = (make_world(base / kind, environment, kind) for kind in (hooks, "empty"))
+    for number in range(rounds):
+        for command, do in COMMANDS.items():
+            name = f"{command.split()[-1].strip('-').replace('-', '_')}_{number}"
+            for one in (world, control):
+                do(one, name)
+            _compare(world, control, f"{environment}, {command}", tally)
+            if each and command not in UNFOLLOWED:
+                _require_indexed(world, environment, f"{environment}, {command}", tally)
+        world.commit(f"end_{number}")
+        control.commit(f"end_{number}")
+        _require_indexed(world, environment, f"{environment}, round {number}", tally)
+    tally.commits += world.commits
+
+
+def _compare(world: World, control: World, where: str, tally: Tally) -> None:
+    for ours, theirs in zip(world.runs, control.runs, strict=True):
+        tally.commands += 1
+        if ours.args[0] == "commit":
+            tally.added.setdefault(where.partition(",")[0], []).append(ours.seconds - theirs.seconds)
+        if (ours.code, ours.out) != (theirs.code, theirs.out) or theirs.code:
+            told = ours.out.decode("utf-8", "replace").strip()
+            tally.bad.append(f"{where}: git {' '.join(ours.args)} gave {ours.code} (not {theirs.code}): {told[:200]}")
+    world.runs.clear()
+    control.runs.clear()
+
+
+def _require_indexed(world: World, environment: str, where: str, tally: Tally) -> None:
+    if environment != "gitmem gone" and not settle(world.path):
+        tally.bad.append(f"{where}: HEAD is not indexed")

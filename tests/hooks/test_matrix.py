@@ -1,0 +1,29 @@
+"""The short form of the hook matrix; `python -m tests.hooks` runs the long one."""
+
+import pytest
+
+from tests.hooks.matrix import run
+from tests.hooks.worlds import ENVIRONMENTS
+
+
+def test_after_each_command_the_index_follows_by_itself() -> None:
+    tally = run(1, ["normal"], each=True)
+    assert not tally.bad, str(tally)
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS[1:])
+def test_no_command_fails_or_prints(environment: str) -> None:
+    tally = run(1, [environment])
+    assert not tally.bad, str(tally)
+    assert tally.commits > 15
+
+
+def test_the_matrix_finds_fault_with_a_naive_hook() -> None:
+    assert run(1, ["gitmem gone"], "naive").bad
+
+
+@pytest.mark.long
+def test_a_thousand_commits() -> None:
+    tally = run(10)
+    assert not tally.bad, str(tally)
+    assert tally.commits >= 1000

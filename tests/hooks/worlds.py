@@ -1,0 +1,158 @@
+"""Repositories with hooks, the environments in which git runs them, and the end of what they start."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from gitmem.actions.current import is_current
+from gitmem.errors import Busy
+from gitmem.fsio import writer_lock
+from gitmem.install.hooks import install_hooks
+from gitmem.paths import DIRTY
+from gitmem.workspace import open_workspace
+from tests.gitrepo import IDENTITY, ISOLATION, Repo, isolated_environment
+
+ENVIRONMENTS: Final = ("normal", "bare path", "no home", "captured", "linked worktree", "gitmem gone")
+PROGRAM: Final = (sys.executable, "-P", "-m", "gitmem")
+FILE_HOOKS: Final = (2, 53)
+"""A git that knows no hooks in its configuration."""
+
+BARE_PATH: Final = "/usr/bin:/bin"
+_PATIENCE_SECONDS: Final = 60.0
+
+
+@dataclass(slots=True)
+class Run:
+    """One git command: what came of it, and how long the caller waited for its end and that of its output."""
+
+    args: tuple[str, ...]
+    code: int
+    out: bytes
+    seconds: float
+
+
+@dataclass(slots=True)
+class World:
+    """A working tree, the environment its git commands run in, and every command run so far."""
+
+    path: Path
+    environment: dict[str, str]
+    captured: bool = False
+    runs: list[Run] = field(default_factory=list)
+    commits: int = 0
+
+    def git(self, *args: str, stdin: bytes = b"") -> Run:
+        """Run git as its user would; standard error counts as output."""
+        started = time.perf_counter()
+        code, out = (_run_captured if self.captured else _run_to_file)(args, self, stdin)
+        made = Run(args, code, out, time.perf_counter() - started)
+        self.runs.append(made)
+        return made
+
+    def write(self, name: str, content: str) -> None:
+        """Write a file of the working tree, and add it."""
+        (self.path / name).write_text(content)
+        self.git("add", name)
+
+    def commit(self, name: str, *options: str) -> None:
+        """A commit with a new file."""
+        self.commits += 1
+        self.write(f"{name}.py", f"def {name}(value):\n    return value + {self.commits}\n")
+        self.git("commit", "-q", "-m", f"add {name}", *options)
+
+
+def _run_captured(args: Sequence[str], world: World, stdin: bytes) -> tuple[int, bytes]:
+    """Wait until nobody holds the pipe any more, as a program does that reads all output."""
+    done = subprocess.run(["git", *args], cwd=world.path, env=world.environment, input=stdin, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)  # fmt: skip
+    return done.returncode, done.stdout
+
+
+def _run_to_file(args: Sequence[str], world: World, stdin: bytes) -> tuple[int, bytes]:
+    with tempfile.TemporaryFile() as file:
+        done = subprocess.run(["git", *args], cwd=world.path, env=world.environment, input=stdin, stdout=file,
+                              stderr=subprocess.STDOUT, check=False)  # fmt: skip
+        file.seek(0)
+        return done.returncode, file.read()
+
+
+def make_world(base: Path, environment: str, hooks: str) -> World:
+    """A repository with an index. `hooks`: `gitmem`, `empty` ones, or `naive` ones that call gitmem and wait for it."""
+    shutil.rmtree(base, ignore_errors=True)
+    repo = Repo.init(base / "repo")
+    repo.git("config", "gc.auto", "0")
+    repo.commit({"start.py": "def start():\n    return 0\n", "shared.py": "def shared():\n    return 0\n"})
+    repo.git("clone", "-q", str(repo.path), str(base / "upstream"))
+    path = repo.path
+    if environment == "linked worktree":
+        path = base / "linked"
+        repo.git("worktree", "add", "-q", "-b", "side", str(path))
+    if hooks != "empty":
+        _index(repo)
+    _install(repo, hooks, gone=environment == "gitmem gone")
+    return World(path, _environment(base, environment), captured=environment == "captured")
+
+
+def _index(repo: Repo) -> None:
+    command = [*PROGRAM, "--quiet", "init", "--no-hooks"]
+    subprocess.run(command, cwd=repo.path, env=isolated_environment(), check=True, capture_output=True)
+
+
+def _install(repo: Repo, hooks: str, *, gone: bool) -> None:
+    program = ("/nowhere/bin/gitmem",) if gone else PROGRAM
+    location = open_workspace(repo.path, {}).location
+    report = install_hooks(location, program, FILE_HOOKS)
+    if hooks == "gitmem":
+        return
+    body = {"empty": "exit 0\n", "naive": f"exec {program[0]} -P -m gitmem index\n"}[hooks]
+    for state in report.states:
+        (report.place / state.event).write_text(f"#!/bin/sh\n{body}")
+
+
+def _environment(base: Path, environment: str) -> dict[str, str]:
+    if environment == "no home":
+        return {"PATH": BARE_PATH, **ISOLATION, **IDENTITY}
+    found = isolated_environment()
+    if environment in ("bare path", "gitmem gone"):
+        return found | {"PATH": BARE_PATH}
+    return found | {"PATH": f"{program_folder(base)}{os.pathsep}{found['PATH']}"}
+
+
+def program_folder(base: Path) -> Path:
+    """A folder for PATH that holds `gitmem`, as an installation would."""
+    folder = base / "bin"
+    folder.mkdir(exist_ok=True)
+    program = folder / "gitmem"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m gitmem "$@"\n')
+    program.chmod(0o755)
+    return folder
+
+
+def settle(path: Path) -> bool:
+    """Wait for the background process; returns whether HEAD is wholly indexed then."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        workspace = open_workspace(path, {})
+        if workspace.location.head_tree and is_current(workspace, workspace.location.head_tree) and is_idle(path):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def is_idle(path: Path) -> bool:
+    """Whether nothing is marked and nobody works in the background."""
+    paths = open_workspace(path, {}).paths
+    if any(paths.state.glob(f"{DIRTY}*")) or any(paths.state.glob("taken-*")):
+        return False
+    try:
+        with writer_lock(paths.background_lock, wait=False):
+            return True
+    except Busy:
+        return False
