@@ -1,0 +1,131 @@
+"""Objects and refs that are on the disk before anybody is told."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gitmem.errors import GitFailed
+from gitmem.git.locate import locate
+from gitmem.git.raw import format_commit, make_object
+from gitmem.git.references import move_reference, read_reference, store_objects
+from tests.git.conftest import MakeRepo
+from tests.gitrepo import Repo, isolated_environment
+
+NAME = "refs/gitmem/memory"
+
+
+def _commit(repo: Repo, message: str) -> str:
+    location = locate(repo.path)
+    tree = make_object("tree", b"", location.object_format)
+    commit = make_object("commit", format_commit(tree.oid, None, "a <b>", 1, message), location.object_format)
+    store_objects(location, [tree, commit])
+    return commit.oid
+
+
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+@pytest.mark.parametrize("number", [1, 150], ids=["loose", "pack"])
+def test_stored_objects_are_what_git_would_have_made(make_repo: MakeRepo, object_format: str, number: int) -> None:
+    repo = make_repo("repo", f"--object-format={object_format}")
+    contents = [b"%d" % place * (place * 7) for place in range(number)]
+    store_objects(locate(repo.path), [make_object("blob", data, object_format) for data in contents])
+    for data in contents[:: max(1, number // 5)]:
+        oid = repo.git("hash-object", "--stdin", stdin=data)
+        assert repo.git_bytes("cat-file", "blob", oid) == data
+    assert bool(list((repo.path / ".git/objects/pack").glob("*.pack"))) == (number > 100)
+
+
+def test_a_ref_moves_only_from_where_it_is_thought_to_be(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    location = locate(repo.path)
+    first, second = _commit(repo, "first"), _commit(repo, "second")
+    assert read_reference(location, NAME) is None
+    assert not move_reference(location, NAME, second, first)
+    assert move_reference(location, NAME, first, None)
+    assert not move_reference(location, NAME, second, None)
+    assert not move_reference(location, NAME, second, second)
+    assert move_reference(location, NAME, second, first)
+    assert read_reference(location, NAME) == second == repo.oid(NAME)
+
+
+def test_the_lock_of_a_writer_that_died_is_removed(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    first = _commit(repo, "first")
+    lock = repo.path / ".git" / f"{NAME}.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    os.utime(lock, (time.time() - 60, time.time() - 60))
+    assert move_reference(locate(repo.path), NAME, first, None)
+    assert not lock.exists()
+
+
+def test_the_lock_of_a_writer_that_lives_is_waited_for(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    first = _commit(repo, "first")
+    lock = repo.path / ".git" / f"{NAME}.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    with subprocess.Popen([sys.executable, "-c", f"import os, time; time.sleep(0.5); os.remove({str(lock)!r})"]):
+        assert move_reference(locate(repo.path), NAME, first, None)
+
+
+def test_a_ref_that_cannot_be_moved_is_an_error(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    with pytest.raises(GitFailed, match="cannot move"):
+        move_reference(locate(repo.path), NAME, "1" * 40, None)
+
+
+def test_no_hook_of_the_user_runs(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    hook = repo.path / ".git/hooks/reference-transaction"
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    assert move_reference(locate(repo.path), NAME, _commit(repo, "first"), None)
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from gitmem.git.locate import locate
+from gitmem.git.raw import format_commit, make_object
+from gitmem.git.references import move_reference, store_objects
+location = locate(Path(sys.argv[1]))
+tree = make_object("tree", b"", "sha1")
+commit = make_object("commit", format_commit(tree.oid, None, "a <b>", 1, "x"), "sha1")
+store_objects(location, [tree, commit])
+assert move_reference(location, "refs/gitmem/memory", commit.oid, None)
+"""
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
+def test_objects_ref_and_the_folders_that_name_them_are_synced(make_repo: MakeRepo, tmp_path: Path) -> None:
+    """A control: git alone, asked for nothing, syncs no loose object and no folder."""
+    repo = make_repo()
+    trace = tmp_path / "trace"
+    watch = ["strace", "-f", "-y", "-e", "trace=fsync,fdatasync,rename,link", "-o", str(trace)]
+    subprocess.run([*watch, sys.executable, "-c", WRITER, str(repo.path)], env=isolated_environment(), check=True)
+    lines = trace.read_text().splitlines()
+    synced = [line.partition("sync(")[2].partition("<")[2].partition(">")[0] for line in lines if "sync(" in line]
+    objects = repo.path / ".git/objects"
+    for oid in (repo.oid(NAME), repo.oid(NAME + "^{tree}")):
+        folder = objects / oid[:2]
+        assert any(re.match(rf"{re.escape(str(folder))}/tmp_obj", name) for name in synced)
+        assert str(folder) in synced
+    assert str(objects) in synced
+    moved = next(place for place, line in enumerate(lines) if "rename(" in line and "memory.lock" in line)
+    before, after = "\n".join(lines[:moved]), "\n".join(lines[moved:])
+    assert "memory.lock>" in before
+    assert all(f"<{repo.path / '.git' / folder}>" in after for folder in ("refs/gitmem", "refs"))
+
+    (repo.path / ".git/objects" / "xx").exists()
+    control = tmp_path / "control"
+    subprocess.run(
+        ["strace", "-f", "-y", "-e", "trace=fsync,fdatasync", "-o", str(control), "git", "hash-object", "-w", "--stdin"],
+        cwd=repo.path, env=isolated_environment(), input=b"control", check=True, capture_output=True,
+    )  # fmt: skip
+    assert "sync(" not in control.read_text()
