@@ -67,11 +67,17 @@ class TreeReader:
         check_tree(request)
         self._location = location
         self._request = request
+        self._asked: AskedTree | None = None
         named = request.rev or request.staged or request.changed
         self._process = StatusProcess(location) if location.worktree is not None and not named else None
 
     def read(self) -> AskedTree:
-        """Wait for git. Raises UnknownRevision, UsageError, GitFailed."""
+        """Wait for git; it is asked once. Raises UnknownRevision, UsageError, GitFailed."""
+        if self._asked is None:
+            self._asked = self._read()
+        return self._asked
+
+    def _read(self) -> AskedTree:
         location, request = self._location, self._request
         if request.changed:
             since, revision = resolve_range(location, request.changed)

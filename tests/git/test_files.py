@@ -1,0 +1,137 @@
+"""Files of a working tree as blobs: the ids are those that git would give them, and the contents those of the ids."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from gitmem.git.files import blob_id, hash_files
+from gitmem.git.locate import locate
+from gitmem.git.objects import ObjectReader, open_reader
+from tests.gitrepo import Repo
+
+NAMES = (b"a.py", b"sp ace.py", b'"quoted".py', b"back\\slash.py", b"li\nne.py", b"re\r", b"\xff\xfe.py", b"-n",
+    b"\x01", "größe.py".encode(), b"deep/er/x.py")  # fmt: skip
+CRLF = b"one\r\ntwo\r\n"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    made = Repo.init(tmp_path / "repo")
+    made.commit({"first.txt": "first\n"})
+    return made
+
+
+def put(repo: Repo, path: bytes, data: bytes) -> None:
+    target = repo.path / os.fsdecode(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(data)
+
+
+def objects(repo: Repo) -> list[Path]:
+    return sorted((repo.path / ".git" / "objects").rglob("*"))
+
+
+def reading(repo: Repo, files: dict[str, bytes]) -> ObjectReader:
+    return open_reader(locate(repo.path), bulk=False, files=files)
+
+
+@pytest.mark.parametrize("kind", ["sha1", "sha256"])
+def test_ids_are_those_a_commit_gives(tmp_path: Path, kind: str) -> None:
+    repo = Repo.init(tmp_path / kind, f"--object-format={kind}")
+    for number, name in enumerate(NAMES):
+        put(repo, name, b"%d\n" % number)
+    found = hash_files(locate(repo.path), NAMES)
+    assert not [path for path in objects(repo) if path.is_file()]
+    repo.git("add", "--all")
+    listed = repo.git_bytes("ls-files", "-s", "-z").split(b"\0")[:-1]
+    assert found == {line.partition(b"\t")[2]: line.split()[1].decode() for line in listed}
+    assert found[b"a.py"] == blob_id(locate(repo.path), b"0\n")
+
+
+@pytest.mark.parametrize("how", ["attributes", "autocrlf", "filter"])
+def test_filters_are_applied_and_the_contents_are_what_git_would_store(repo: Repo, how: str) -> None:
+    if how == "attributes":
+        repo.write({".gitattributes": "*.txt text\n"})
+    elif how == "autocrlf":
+        repo.git("config", "core.autocrlf", "input")
+    else:
+        repo.write({"sub/.gitattributes": "*.txt filter=shout\n"})
+        repo.git("config", "filter.shout.clean", "tr a-z A-Z")
+    put(repo, b"sub/x.txt", CRLF)
+    before = objects(repo)
+    found = hash_files(locate(repo.path), [b"sub/x.txt"])
+    oid = found[b"sub/x.txt"]
+    assert oid is not None
+    with reading(repo, {oid: b"sub/x.txt"}) as reader:
+        assert reader.read(oid) == {"filter": b"ONE\r\nTWO\r\n"}.get(how, b"one\ntwo\n")
+    assert objects(repo) == before, "the person's objects stay as they are"
+    repo.git("add", "--all")
+    assert oid == repo.oid(":sub/x.txt")
+
+
+def test_a_file_that_is_gone_costs_itself_alone(repo: Repo) -> None:
+    for name in (b"a", b"c", b"e"):
+        put(repo, name, name)
+    found = hash_files(locate(repo.path), [b"a", b"b", b"c", b"d", b"e"])
+    assert {path for path, oid in found.items() if oid is None} == {b"b", b"d"}
+    assert found[b"e"] == blob_id(locate(repo.path), b"e")
+
+
+def test_many_files_are_hashed_in_order(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gitmem.git.files._HASHED_AT_ONCE", 7)
+    names = [b"f%d" % number for number in range(30)]
+    for name in names[::2]:
+        put(repo, name, name)
+    found = hash_files(locate(repo.path), names)
+    assert list(found) == names
+    assert [found[name] for name in names[::2]] == [blob_id(locate(repo.path), name) for name in names[::2]]
+    assert not any(found[name] for name in names[1::2])
+
+
+def test_after_the_deadline_only_the_first_are_hashed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gitmem.git.files._HASHED_AT_ONCE", 2)
+    names = [b"f%d" % number for number in range(5)]
+    for name in names:
+        put(repo, name, name)
+    assert list(hash_files(locate(repo.path), names, deadline=time.monotonic() - 1)) == names[:2]
+    assert hash_files(locate(repo.path), [], deadline=0.0) == {}
+
+
+def test_blobs_are_read_from_files_and_from_git_side_by_side(repo: Repo) -> None:
+    location = locate(repo.path)
+    put(repo, b"new.py", b"new\n")
+    new, old, none = blob_id(location, b"new\n"), repo.oid("HEAD:first.txt"), "1" * 40
+    with reading(repo, {new: b"new.py"}) as reader:
+        assert dict(reader.read_many([old, new, none])) == {old: b"first\n", new: b"new\n", none: None}
+        assert reader.sizes([none, new, old]) == [None, 4, 6]
+        assert (reader.size(new), reader.read(old)) == (4, b"first\n")
+
+
+@pytest.mark.parametrize("how", ["changed", "gone", "link", "folder"])
+def test_a_file_that_is_no_longer_what_it_was_is_no_blob(repo: Repo, tmp_path: Path, how: str) -> None:
+    location = locate(repo.path)
+    put(repo, b"new.py", b"new\n")
+    oid = blob_id(location, b"new\n")
+    (tmp_path / "outside").write_bytes(b"new\n")
+    if how == "changed":
+        put(repo, b"new.py", b"other\n")
+    else:
+        (repo.path / "new.py").unlink()
+    if how == "link":
+        (repo.path / "new.py").symlink_to(tmp_path / "nowhere")
+    elif how == "folder":
+        put(repo, b"new.py/x", b"x\n")
+    with reading(repo, {oid: b"new.py"}) as reader:
+        assert reader.read(oid) is None
+
+
+def test_a_file_that_was_committed_and_changed_since_is_read_from_git(repo: Repo) -> None:
+    location = locate(repo.path)
+    repo.commit({"new.py": "new\n"})
+    (repo.path / "new.py").unlink()
+    oid = blob_id(location, b"new\n")
+    with reading(repo, {oid: b"new.py"}) as reader:
+        assert reader.read(oid) == b"new\n"
+        assert reader.size(oid) == 4
