@@ -6,6 +6,7 @@ Events are a hint to look, never the truth: the system may drop them, and on a n
 import logging
 import os
 import threading
+import warnings
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -50,7 +51,8 @@ class Observation(FileSystemEventHandler):
 
     def __enter__(self) -> Self:
         """Begin. Raises ObserverFailed where the system has no more watches to give."""
-        logging.getLogger("watchdog").addHandler(logging.NullHandler())  # it would complain on standard error
+        logging.getLogger("watchdog").addHandler(logging.NullHandler())  # it would complain on standard error,
+        warnings.filterwarnings("ignore", module=r"watchdog\.")  # also of a folder that it met twice
         try:
             self._observer = Observer()
             self._observer.schedule(self, self._folder, recursive=True, event_filter=_WRITING)

@@ -1,8 +1,8 @@
 """Keep the index up to date with a working tree for as long as the process lives.
 
 Word of the operating system only makes it look sooner. What there is to see is always the whole difference between the
-tree and the index, as git tells it, so that events lost on the way cost nothing but time; HEAD is looked at every few
-seconds whatever the system says.
+tree and the index, as git tells it, so that events lost on the way cost nothing but time: HEAD is looked at every few
+seconds whatever the system says, and the files every minute.
 """
 
 import threading
@@ -26,6 +26,7 @@ _PATIENCE_SECONDS: Final = 5.0
 """Where they never end, as in a long build, this is how long they are waited for."""
 
 _LOOK_SECONDS: Final = 2.0
+_LOOK_ANYWAY_SECONDS: Final = 60.0
 _REST: Final = 4.0
 """Times as long as a look has taken nothing is looked at again, so that it never costs more than a fifth of a core."""
 
@@ -56,18 +57,18 @@ def watch(
         raise UsageError("a bare repository has no working tree to watch", hint="hooks follow its commits")
     changed = changed or threading.Event()
     with _observed(workspace.location.worktree, changed, tell) as observed:
-        seen = None
+        seen, looked = None, 0.0
         changed.set()
         while not stop.is_set():
             if changed.is_set():
                 _await_calm(changed)
             location = locate(folder)
-            if (changed.is_set() or not observed or location.head_commit != seen) and not find_operation(location):
+            due = not observed or time.monotonic() - looked > _LOOK_ANYWAY_SECONDS
+            if (due or changed.is_set() or location.head_commit != seen) and not find_operation(location):
                 changed.clear()
-                started = time.monotonic()
-                seen = location.head_commit
+                seen, looked = location.head_commit, time.monotonic()
                 _look(folder, environment, tell)
-                stop.wait(min(_REST * (time.monotonic() - started), _PATIENCE_SECONDS))
+                stop.wait(min(_REST * (time.monotonic() - looked), _PATIENCE_SECONDS))
             changed.wait(_LOOK_SECONDS)
 
 

@@ -114,6 +114,15 @@ def test_a_system_that_does_not_watch_is_done_without(repo: Repo, monkeypatch: p
     assert told[0].problem == "no watches left; it is compared every 2 seconds instead"
 
 
+def test_lost_events_are_made_up_for(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gitmem.observe.Observation.on_any_event", lambda *_: None)
+    monkeypatch.setattr("gitmem.actions.watch._LOOK_ANYWAY_SECONDS", 3.0)
+    with watching(repo) as told:
+        time.sleep(2.0)  # the first look is over
+        repo.write({"b.py": "def second():\n    return 2\n"})
+        told.await_one(1)
+
+
 def test_what_goes_wrong_is_told_and_tried_again(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     failures = iter([True])
 
