@@ -2,8 +2,8 @@
 but for the templates, which are read from `hooks/`.
 
 They stand directly below the `#!` line: at the end they would never run behind an `exec` or `exit`. The hook's shell
-makes one copy of itself and does not wait for it, which nobody feels; that copy makes another and ends, so that a `wait`
-of the hook's own does not wait for gitmem either.
+makes one copy of itself and does not wait for it, which nobody feels; that copy makes another and ends, so that a
+`wait` of the hook's own does not wait for gitmem either.
 """
 
 import re

@@ -4,6 +4,7 @@ A hook that is there keeps its mode and all that it does. Nothing is ever writte
 is switched off stays off, and the name beside is never taken from another file.
 """
 
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -33,7 +34,7 @@ from gitmem.install.block import (
     part,
     renew,
 )
-from gitmem.install.managers import advise_owner, find_owner
+from gitmem.install.managers import advise_hook, advise_owner, find_owner
 from gitmem.install.state import INSTALLED, LEFT, MISSING, OUTDATED, HookState
 
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"})
@@ -48,12 +49,12 @@ def install_file(folder: Path, event: str, program: Sequence[str], *, like: Path
         _write(file, renew(content, event, program), like=file)
     elif content is None and not _exists(file):
         _write_new(file, program, like)
-    elif content is not None and (owner := find_owner(content)):
-        return HookState(event, LEFT, f"{owner} writes {file}", advise_owner(owner, event))
+    elif content is not None and find_owner(content):
+        pass
     elif content is not None and _is_script(file, content):
         _write(file, join(content, event, program), like=file)
-    elif not _wrap(file, program, like):
-        return HookState(event, LEFT, f"{file} cannot be wrapped", f"let it run: gitmem hook {event}")
+    else:
+        _wrap(file, program, like)
     return read_state(folder, event, program)
 
 
@@ -69,10 +70,17 @@ def read_state(folder: Path, event: str, program: Sequence[str]) -> HookState:
             return HookState(event, OUTDATED, f"{file} is not executable")
         how = {WITH_FILE: "a file of its own", WITH_FOLDER: "a file of its own", WRAPPER: "before the hook beside it"}
         return HookState(event, INSTALLED, how.get(note, "in the hook that was there") + where)
-    owner = find_owner(_read(folder / event) or b"")
-    if owner:
-        return HookState(event, LEFT, f"{owner} writes {folder / event}", advise_owner(owner, event))
-    return HookState(event, MISSING)
+    return _read_other(folder / event)
+
+
+def _read_other(file: Path) -> HookState:
+    """How an event stands whose hook is not ours."""
+    beside = file.with_name(file.name + BESIDE)
+    if owner := find_owner(_read(file) or b""):
+        return HookState(file.name, LEFT, f"{owner} writes {file}", advise_owner(owner, file.name))
+    if _exists(file) and _exists(beside) and not _is_same(file, beside):
+        return HookState(file.name, LEFT, f"{beside} is in the way", advise_hook(file.name))
+    return HookState(file.name, MISSING, f"{file} is another's" if _exists(file) else "")
 
 
 def uninstall_files(folder: Path) -> bool:
@@ -106,7 +114,7 @@ def _restore(file: Path, content: bytes) -> None:
 
 def _put_back(beside: Path, file: Path) -> None:
     """Give the hook that a wrapper stands in for its name back; one that somebody put there since stays."""
-    if _exists(file) and find_note(_read(file) or b"") != WRAPPER and not file.samefile(beside):
+    if _exists(file) and find_note(_read(file) or b"") != WRAPPER and not _is_same(file, beside):
         return
     rename_file(beside, file)
     remove_file(beside)  # two names of one file are left as they are by a rename
@@ -121,19 +129,19 @@ def _write_new(file: Path, program: Sequence[str], like: Path) -> None:
     _write(file, make_file(file.name, program, note), like=like, executable=True)
 
 
-def _wrap(file: Path, program: Sequence[str], like: Path) -> bool:
-    """Stand in for a hook that is not for a shell to read; False where it cannot be had under two names."""
-    if file.is_dir() or not keep_beside(file, file.with_name(file.name + BESIDE)):
-        return False
-    _write(file, make_wrapper(file.name, program), like=like, executable=True)
-    return True
+def _wrap(file: Path, program: Sequence[str], like: Path) -> None:
+    """Stand in for a hook that is not for a shell to read; it stays as it is where it cannot have a second name."""
+    beside = file.with_name(file.name + BESIDE)
+    if keep_beside(file, beside) or _is_same(file, beside):
+        _write(file, make_wrapper(file.name, program), like=like, executable=True)
 
 
 def _is_script(file: Path, content: bytes) -> bool:
     """Whether a shell reads this file, and all of it: some scripts are for a shell and another language at once."""
     if file.is_symlink() or not file.stat().st_mode & 0o100 or b"\0" in content:
         return False
-    words = content.partition(b"\n")[0].removeprefix(b"#!").split() if content.startswith(b"#!") else [b"/bin/sh"]
+    first = content.partition(b"\n")[0]
+    words = first.removeprefix(b"#!").strip(b" \t").split(b" ") if first.startswith(b"#!") else [b"/bin/sh"]
     names = [Path(word.decode("utf-8", "replace")).name for word in words]
     if names[:1] == ["env"]:
         words, names = words[1:], names[1:]
@@ -156,6 +164,11 @@ def _read(file: Path) -> bytes | None:
 
 def _exists(file: Path) -> bool:
     return file.is_symlink() or file.exists()
+
+
+def _is_same(file: Path, beside: Path) -> bool:
+    """Whether both names are of one file: what a run leaves that was killed before it had written the wrapper."""
+    return _exists(beside) and os.path.samestat(file.lstat(), beside.lstat())
 
 
 def _iter_files(folder: Path) -> Iterator[Path]:

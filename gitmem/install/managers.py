@@ -24,6 +24,11 @@ def advise_owner(owner: str, event: str) -> str:
     return f"let {owner} run: {line}"
 
 
+def advise_hook(event: str) -> str:
+    """What to add to a hook that cannot be wrapped."""
+    return f"let it run: {_LINE.format(event=event)}"
+
+
 def describe_folder(folder: Path) -> str:
     """Name what owns a folder that `core.hooksPath` names."""
     husky = ".husky" in (folder.name, folder.parent.name)

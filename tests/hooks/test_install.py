@@ -1,0 +1,320 @@
+"""Hooks that are there keep working, and after `uninstall` every byte, mode and link is as it was."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gitmem.install.hooks import install_hooks, read_hooks, uninstall_hooks
+from gitmem.install.state import EVENTS, INSTALLED, LEFT, MISSING, OUTDATED, HookReport, HookState
+from gitmem.workspace import open_workspace
+from tests.actions.test_uninstall import fingerprint
+from tests.gitrepo import Repo, isolated_environment
+from tests.hooks.worlds import FILE_HOOKS
+from tests.sample import Cli, assert_error
+
+LINE = "! command -v gitmem >/dev/null || gitmem hook post-commit"
+RECORD = '#!/bin/sh\necho "$(basename "$0") $*" >> "$RECORD"\n'
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"a.py": "def a():\n    return 1\n"})
+    return repo
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> tuple[str, ...]:
+    """Stands for gitmem, at a path that a shell could misread: writes its arguments into a file."""
+    file = tmp_path / "it's a $HOME `pwd` \\ place" / "gitmem"
+    file.parent.mkdir()
+    file.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/called\n')
+    file.chmod(0o755)
+    return (str(file),)
+
+
+def install(repo: Repo, program: tuple[str, ...], version: tuple[int, int] = FILE_HOOKS) -> HookReport:
+    return install_hooks(open_workspace(repo.path, {}).location, program, version)
+
+
+def uninstall(repo: Repo) -> bool:
+    return uninstall_hooks(open_workspace(repo.path, {}).location)
+
+
+def look(repo: Repo, program: tuple[str, ...], version: tuple[int, int] = FILE_HOOKS) -> HookReport:
+    return read_hooks(open_workspace(repo.path, {}).location, program, version)
+
+
+def write_hook(repo: Repo, content: str | bytes, event: str = "post-commit", mode: int = 0o755) -> Path:
+    file = repo.path / ".git" / "hooks" / event
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    file.chmod(mode)
+    return file
+
+
+def state_of(report: HookReport, event: str = "post-commit") -> HookState:
+    return next(hook for hook in report.states if hook.event == event)
+
+
+def run_hook(
+    file: Path, *args: str, stdin: bytes = b"", env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a hook as git does: from the top of the working tree."""
+    environment = isolated_environment() | {"PATH": "/usr/bin:/bin"} | (env or {})
+    return subprocess.run(
+        [file, *args], cwd=file.parents[2], input=stdin, env=environment, capture_output=True, check=False
+    )
+
+
+def await_call(folder: Path, times: int = 1) -> list[str]:
+    """What the program was called with, once it was called so often."""
+    file = folder / "called"
+    command = f"while [ $(cat {file} 2>/dev/null | wc -l) -lt {times} ]; do sleep 0.05; done; cat {file}"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.splitlines()
+
+
+HOOKS: dict[str, Callable[[Repo], object]] = {
+    "none": lambda repo: None,
+    "no folder": lambda repo: shutil.rmtree(repo.path / ".git" / "hooks"),
+    "sh": lambda repo: write_hook(repo, RECORD),
+    "sh that ends with exec": lambda repo: write_hook(repo, "#!/bin/sh\nexec true\n"),
+    "bash by env, private": lambda repo: write_hook(repo, "#!/usr/bin/env bash\nexit 0\n", mode=0o700),
+    "no first line": lambda repo: write_hook(repo, "echo hello >/dev/null\n"),
+    "empty": lambda repo: write_hook(repo, ""),
+    "no line feed at its end": lambda repo: write_hook(repo, "#!/bin/sh"),
+    "python": lambda repo: write_hook(repo, "#!/usr/bin/env python3\nprint('hello')\n"),
+    "binary": lambda repo: write_hook(repo, Path("/bin/true").read_bytes()),
+    "switched off": lambda repo: write_hook(repo, RECORD, mode=0o644),
+    "a link": lambda repo: (repo.path / ".git" / "hooks" / "post-commit").symlink_to("../../scripts/hook"),
+    "a folder": lambda repo: (repo.path / ".git" / "hooks" / "post-commit").mkdir(),
+    "shell and python at once": lambda repo: write_hook(repo, "#!/bin/sh\n'''exec' python3 \"$0\"\n'''\nprint(f(')\n"),
+    "carriage returns": lambda repo: write_hook(repo, "#!/bin/sh\r\nexit 0\r\n"),
+    "lefthook": lambda repo: write_hook(repo, '#!/bin/sh\ncall_lefthook run "post-commit" "$@"\n'),
+    "own hooks path": lambda repo: repo.git("config", "core.hooksPath", str(repo.path / ".git" / "other")),
+    "husky": lambda repo: repo.git("config", "core.hooksPath", ".husky/_"),
+}
+
+
+@pytest.mark.parametrize("kind", HOOKS)
+@pytest.mark.parametrize("version", [FILE_HOOKS, (2, 54)])
+def test_every_byte_mode_and_link_is_as_before(
+    repo: Repo, program: tuple[str, ...], kind: str, version: tuple[int, int]
+) -> None:
+    HOOKS[kind](repo)
+    before = fingerprint(repo.path)
+    first = install(repo, program, version)
+    assert fingerprint(repo.path) != before or kind == "husky"
+    once = fingerprint(repo.path)
+    assert install(repo, program, version) == first
+    assert fingerprint(repo.path) == once, "installing again changes nothing"
+    assert uninstall(repo) == (once != before)
+    assert fingerprint(repo.path) == before
+
+
+@pytest.mark.parametrize("kind", [kind for kind in HOOKS if kind not in ("a folder", "lefthook", "husky")])
+def test_git_calls_gitmem_whatever_hook_was_there(
+    repo: Repo, program: tuple[str, ...], tmp_path: Path, kind: str
+) -> None:
+    repo.write({"scripts/hook": "#!/bin/sh\nexit 0\n"})
+    (repo.path / "scripts" / "hook").chmod(0o755)
+    HOOKS[kind](repo)
+    assert state_of(install(repo, program)).state == INSTALLED
+    repo.git("commit", "-q", "--allow-empty", "-m", "x", env={"PATH": "/usr/bin:/bin"})
+    called = await_call(tmp_path, 2)
+    assert sorted(called) == ["hook post-commit", "hook pre-commit"]
+
+
+def test_a_block_is_short_and_stands_below_the_first_line(repo: Repo, program: tuple[str, ...]) -> None:
+    file = write_hook(repo, RECORD)
+    install(repo, program)
+    lines = file.read_text().splitlines()
+    assert lines[0] == "#!/bin/sh"
+    assert lines[1].startswith("# >>> gitmem >>>")
+    assert lines[-1] == RECORD.splitlines()[-1]
+    assert len(lines) - 2 <= 25
+
+
+def test_arguments_input_exit_code_and_status_are_left_alone(
+    repo: Repo, program: tuple[str, ...], tmp_path: Path
+) -> None:
+    script = '#!/bin/sh\nfirst=$?\n[ "$first" = 0 ] || exit 99\necho "got $# $1 $2"\ncat\nwait\nexit 7\n'
+    file = write_hook(repo, script, "post-rewrite")
+    install(repo, program)
+    done = run_hook(file, "re base", "*", stdin=b"old new\n")
+    assert (done.returncode, done.stdout, done.stderr) == (7, b"got 2 re base *\nold new\n", b"")
+    assert await_call(tmp_path) == ["hook post-rewrite"]
+
+
+@pytest.mark.parametrize("options", ["-e", "-u", "-eu"])
+def test_strict_shells_go_on(repo: Repo, options: str) -> None:
+    file = write_hook(repo, f"#!/bin/sh {options}\necho on\n")
+    install(repo, ("/nowhere/gitmem",))
+    assert run_hook(file).stdout == b"on\n"
+
+
+def test_a_wrapped_hook_gets_arguments_and_input_and_gives_its_exit_code(repo: Repo, program: tuple[str, ...]) -> None:
+    script = f"#!{sys.executable}\nimport sys\nprint(sys.argv[1:], sys.stdin.read())\nsys.exit(3)\n"
+    file = write_hook(repo, script)
+    assert state_of(install(repo, program)).told == "before the hook beside it"
+    done = run_hook(file, "a b", stdin=b"in")
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"['a b'] in\n", b"")
+
+
+def test_a_hook_that_is_switched_off_stays_off(repo: Repo, program: tuple[str, ...], tmp_path: Path) -> None:
+    file = write_hook(repo, "#!/bin/sh\necho I am off; exit 1\n", mode=0o644)
+    install(repo, program)
+    done = run_hook(file)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert await_call(tmp_path) == ["hook post-commit"]
+
+
+def test_a_link_is_not_written_through(repo: Repo, program: tuple[str, ...]) -> None:
+    repo.write({"scripts/hook": "#!/bin/sh\necho tracked\n"})
+    (repo.path / "scripts" / "hook").chmod(0o755)
+    file = repo.path / ".git" / "hooks" / "post-commit"
+    file.symlink_to("../../scripts/hook")
+    install(repo, program)
+    assert (repo.path / "scripts" / "hook").read_text() == "#!/bin/sh\necho tracked\n"
+    assert run_hook(file).stdout == b"tracked\n"
+
+
+def test_a_name_beside_that_is_taken_is_left_alone(repo: Repo, program: tuple[str, ...]) -> None:
+    file = write_hook(repo, "#!/usr/bin/env python3\n")
+    other = file.with_name("post-commit.before-gitmem")
+    other.write_text("precious")
+    report = install(repo, program)
+    assert state_of(report) == HookState("post-commit", LEFT, f"{other} is in the way", f"let it run: {LINE}")
+    assert look(repo, program) == report
+    assert (file.read_text(), other.read_text()) == ("#!/usr/bin/env python3\n", "precious")
+
+
+def test_a_run_that_was_killed_before_the_wrapper_was_written_is_made_good(
+    repo: Repo, program: tuple[str, ...]
+) -> None:
+    file = write_hook(repo, "#!/usr/bin/env python3\n")
+    before = fingerprint(repo.path)
+    os.link(file, file.with_name("post-commit.before-gitmem"))
+    assert state_of(install(repo, program)).state == INSTALLED
+    uninstall(repo)
+    assert fingerprint(repo.path) == before
+
+
+def test_lefthook_gets_a_line_to_add_and_the_other_events_a_file(repo: Repo, program: tuple[str, ...]) -> None:
+    HOOKS["lefthook"](repo)
+    report = install(repo, program)
+    found = state_of(report)
+    assert found.state == LEFT
+    assert "lefthook.yml" in found.advice
+    assert "gitmem hook post-commit" in found.advice
+    assert len(report.events(INSTALLED)) == len(EVENTS) - 1
+
+
+def test_a_hooks_path_in_the_working_tree_is_left_alone_with_the_line_to_add(
+    repo: Repo, program: tuple[str, ...]
+) -> None:
+    repo.git("config", "core.hooksPath", ".husky/_")
+    report = install(repo, program)
+    assert report.events(LEFT) == list(EVENTS)
+    found = state_of(report)
+    assert found.told == f"husky owns {repo.path}/.husky/_"
+    assert found.advice.startswith(f"add to {repo.path}/.husky/post-commit: ")
+    assert not (repo.path / ".husky").exists()
+
+
+def test_the_line_to_add_runs_in_silence_with_and_without_gitmem(
+    repo: Repo, program: tuple[str, ...], tmp_path: Path
+) -> None:
+    repo.git("config", "core.hooksPath", ".githooks")
+    line = state_of(install(repo, program)).advice.partition(": ")[2]
+    folder = Path(program[0]).parent
+    for path in ("/usr/bin:/bin", f"{folder}:/usr/bin:/bin"):
+        done = subprocess.run(["/bin/sh", "-e", "-c", line], env={"PATH": path}, capture_output=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert await_call(tmp_path) == ["hook post-commit"]
+
+
+def test_hooks_of_a_linked_worktree_are_those_of_all(repo: Repo, program: tuple[str, ...], tmp_path: Path) -> None:
+    side = tmp_path / "side"
+    repo.git("worktree", "add", "-q", str(side))
+    linked = Repo(side)
+    report = install(linked, program)
+    assert report.place == repo.path / ".git" / "hooks"
+    assert look(repo, program) == report
+    assert uninstall(linked)
+    assert look(repo, program).events(MISSING) == list(EVENTS)
+
+
+def test_another_gitmem_is_told_and_made_good(repo: Repo, program: tuple[str, ...]) -> None:
+    install(repo, ("/old/venv/bin/python", "-m", "gitmem"))
+    report = look(repo, program)
+    assert report.events(OUTDATED) == list(EVENTS)
+    assert install(repo, program).events(INSTALLED) == list(EVENTS)
+
+
+def test_lines_that_somebody_added_to_our_file_stay(repo: Repo, program: tuple[str, ...]) -> None:
+    install(repo, program)
+    file = repo.path / ".git" / "hooks" / "post-commit"
+    with file.open("a") as script:
+        script.write("echo mine\n")
+    uninstall(repo)
+    assert file.read_text() == "#!/bin/sh\necho mine\n"
+    assert not file.with_name("post-merge").exists()
+
+
+def test_what_another_program_moved_aside_is_taken_out_there(repo: Repo, program: tuple[str, ...]) -> None:
+    install(repo, program)
+    folder = repo.path / ".git" / "hooks"
+    (folder / "post-commit").rename(folder / "post-commit.old")
+    assert uninstall(repo)
+    assert not (folder / "post-commit.old").exists()
+
+
+def test_two_installations_at_once_lose_no_hook(repo: Repo, program: tuple[str, ...]) -> None:
+    write_hook(repo, "#!/usr/bin/env python3\n")
+    before = fingerprint(repo.path)
+    script = "import sys; from pathlib import Path; from gitmem.workspace import open_workspace; " \
+             "from gitmem.install.hooks import install_hooks; " \
+             "install_hooks(open_workspace(Path(sys.argv[1]), {}).location, ['/x'], (2, 39))"  # fmt: skip
+    command = [sys.executable, "-c", script, str(repo.path)]
+    for process in [subprocess.Popen(command) for _ in range(6)]:
+        assert process.wait() == 0
+    assert uninstall(repo)
+    assert fingerprint(repo.path) == before
+
+
+def test_new_files_are_executable_for_those_who_may_read_the_repository(repo: Repo, program: tuple[str, ...]) -> None:
+    (repo.path / ".git" / "config").chmod(0o640)
+    install(repo, program)
+    assert stat.S_IMODE((repo.path / ".git" / "hooks" / "post-commit").stat().st_mode) == 0o750
+
+
+def test_the_command_installs_tells_and_removes(cli: Cli, own: Repo) -> None:
+    told = cli("hooks", "install", cwd=own.path)
+    assert (told.code, told.out) == (0, "hooks: pre-commit post-commit post-checkout post-merge post-rewrite\n")
+    status = json.loads(cli("hooks", "status", "--json", cwd=own.path).out)
+    assert [hook["state"] for hook in status["hooks"]] == [INSTALLED] * len(EVENTS)
+    assert cli("hooks", "status", cwd=own.path).out.startswith("pre-commit     installed  a file of its own\n")
+    assert cli("hooks", "uninstall", cwd=own.path).out == "hooks: removed\n"
+    assert cli("hooks", "uninstall", cwd=own.path).out.startswith("there are no hooks")
+    assert "gitmem hooks install" in cli("hooks", "status", cwd=own.path).out
+
+
+def test_hooks_need_an_index_to_keep(cli: Cli, repo: Repo) -> None:
+    assert_error(cli("hooks", "install", cwd=repo.path), 3, "gitmem init")
+    assert not (repo.path / ".git" / "hooks" / "post-commit").exists()
+
+
+def test_init_can_leave_them_out(cli: Cli, repo: Repo) -> None:
+    assert "hooks" not in cli("init", "--no-hooks", cwd=repo.path).out
+    assert not (repo.path / ".git" / "hooks" / "post-commit").exists()
+    assert "  hooks: pre-commit post-commit" in cli("init", cwd=repo.path).out
+    assert "hooks" not in cli("init", cwd=repo.path).out
