@@ -25,8 +25,11 @@ _POLL_SECONDS: Final = 0.1
 _QUIET_SECONDS: Final = 0.3
 """Commits that follow each other faster than this are taken up together."""
 
+_ROW_SECONDS: Final = 30.0
+"""Where they never end, this is how long they are waited out. Meanwhile each question makes up for what it needs."""
+
 _PATIENCE_SECONDS: Final = 5.0
-"""How long a row of commits or the end of a rebase is waited for. Git calls its last hook before it has tidied up."""
+"""How long the end of a rebase is waited for: git calls its last hook before it has tidied up."""
 
 
 class _Mark(NamedTuple):
@@ -117,7 +120,7 @@ def _await_quiet(paths: IndexPaths) -> None:
     """Wait until nothing has been marked for a while, but not for ever."""
     started = changed = time.monotonic()
     seen = _find_marks(paths)
-    while (now := time.monotonic()) - changed < _QUIET_SECONDS and now - started < _PATIENCE_SECONDS:
+    while (now := time.monotonic()) - changed < _QUIET_SECONDS and now - started < _ROW_SECONDS:
         time.sleep(_POLL_SECONDS)
         if (found := _find_marks(paths)) != seen:
             seen, changed = found, time.monotonic()

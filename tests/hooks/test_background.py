@@ -1,0 +1,333 @@
+"""The process behind the hooks: marks, one run for many commits, waiting for git to finish, and the log of it all."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gitmem.actions import catch_up as module
+from gitmem.actions.background import mark_dirty, start_background_refresh
+from gitmem.actions.catch_up import catch_up
+from gitmem.actions.doctor import OK, WARN
+from gitmem.actions.doctor import _background as check_background
+from gitmem.actions.journal import DEFERRED, DONE, FAILED, Entry, add_entry, read_entries
+from gitmem.fsio import writer_lock
+from gitmem.git.operations import find_operation
+from gitmem.paths import IndexPaths
+from tests.gitrepo import Repo, isolated_environment
+from tests.hooks.worlds import PROGRAM, is_idle, make_world, settle
+from tests.sample import open_sample
+
+NEW = {"new.py": "def brand_new_thing():\n    return 2\n"}
+
+
+def hook(repo: Repo, event: str = "post-commit", **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """What a hook file calls."""
+    command = [*PROGRAM, "hook", event]
+    return subprocess.run(
+        command, cwd=repo.path, env=isolated_environment() | environment, capture_output=True, check=False
+    )
+
+
+def marks(repo: Repo) -> list[str]:
+    return sorted(file.name for file in (repo.path / ".gitmem" / "state").glob("dirty-*"))
+
+
+def await_true(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def outcomes(repo: Repo) -> list[str]:
+    return [entry.outcome for entry in read_entries(IndexPaths(repo.path / ".gitmem"))]
+
+
+def test_the_hook_returns_in_silence_and_the_index_follows(own: Repo) -> None:
+    own.commit(NEW)
+    done = hook(own)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert settle(own.path)
+    assert outcomes(own) == [DONE]
+
+
+def test_what_is_staged_is_indexed_before_the_commit_exists(own: Repo) -> None:
+    own.write(NEW)
+    own.git("add", "new.py")
+    hook(own, "pre-commit", GIT_INDEX_FILE="/nowhere/index", GIT_DIR="/nowhere", GIT_WORK_TREE="/nowhere")
+    await_true(lambda: outcomes(own) == [DONE] and is_idle(own.path))
+    assert "1 blobs embedded" in read_entries(open_sample(own).paths)[0].told
+    own.git("commit", "-q", "-m", "new")
+    hook(own)
+    assert settle(own.path)
+    assert "0 blobs embedded" in read_entries(open_sample(own).paths)[-1].told
+
+
+def test_without_an_index_nothing_is_made(tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit(NEW)
+    workspace = open_sample(repo)
+    catch_up(workspace, "post-commit", {})
+    assert not workspace.paths.root.exists()
+    assert not start_background_refresh(workspace)
+
+
+def test_an_index_of_somebody_else_is_not_written_to(own: Repo) -> None:
+    workspace = open_sample(own)
+    (workspace.paths.root / "gitmem-made-here").write_bytes(b"another token")
+    catch_up(workspace, "post-commit", {})
+    assert not list(workspace.paths.state.iterdir())
+
+
+def test_outside_a_repository_nothing_is_said(tmp_path: Path) -> None:
+    done = hook(Repo(tmp_path))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_process_that_finds_another_at_it_leaves_its_mark(own: Repo) -> None:
+    own.commit(NEW)
+    workspace = open_sample(own)
+    with writer_lock(workspace.paths.background_lock, wait=False):
+        catch_up(workspace, "post-commit", {})
+        assert marks(own) == ["dirty-main"]
+    assert outcomes(own) == []
+    catch_up(workspace, "post-commit", {})
+    assert (marks(own), outcomes(own)) == ([], [DONE])
+
+
+def test_the_mark_stays_for_all_to_see_while_another_process_writes(own: Repo) -> None:
+    own.commit(NEW)
+    with writer_lock(open_sample(own).paths.lock, wait=False):
+        hook(own)
+        await_true(lambda: marks(own) == ["dirty-main"] and not is_unlocked(own))
+        assert outcomes(own) == []
+    assert settle(own.path)
+
+
+def is_unlocked(repo: Repo) -> bool:
+    file = repo.path / ".gitmem" / "state" / "background-lock"
+    if not file.exists():
+        return True
+    try:
+        with writer_lock(file, wait=False):
+            return True
+    except Exception:
+        return False
+
+
+def test_a_mark_that_comes_during_a_run_is_taken_up(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = open_sample(own)
+    real = module._refresh
+
+    def commit_meanwhile(place: Path, environment: dict[str, str]) -> str:
+        told = real(place, environment)
+        if not (own.path / "new.py").exists():
+            own.commit(NEW)
+            mark_dirty(workspace)
+        return told
+
+    monkeypatch.setattr(module, "_refresh", commit_meanwhile)
+    catch_up(workspace, "post-commit", {})
+    assert outcomes(own) == [DONE, DONE]
+    assert settle(own.path)
+
+
+def test_a_mark_that_comes_just_before_the_lock_is_freed_is_taken_up(
+    own: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = open_sample(own)
+    real = module._work_off
+    done: list[int] = []
+
+    def work_and_be_late(*args: object) -> object:
+        left = real(*args)  # type: ignore[arg-type]
+        if not done:
+            mark_dirty(workspace)
+        done.append(1)
+        return left
+
+    monkeypatch.setattr(module, "_work_off", work_and_be_late)
+    catch_up(workspace, "post-commit", {})
+    assert (len(done), marks(own)) == (2, [])
+
+
+def test_what_a_killed_process_was_at_is_taken_up_by_the_next(own: Repo) -> None:
+    own.commit(NEW)
+    workspace = open_sample(own)
+    mark_dirty(workspace)
+    state = workspace.paths.state
+    (state / "dirty-main").rename(state / "taken-main")
+    side = own.path.parent / "side"
+    own.git("worktree", "add", "-q", "--detach", str(side))
+    catch_up(open_sample(Repo(side)), "post-checkout", {})
+    assert outcomes(own) == [DONE, DONE]
+    assert settle(own.path)
+
+
+def test_a_worktree_that_is_gone_is_forgotten(own: Repo) -> None:
+    side = own.path.parent / "side"
+    own.git("worktree", "add", "-q", "--detach", str(side))
+    mark_dirty(open_sample(Repo(side)))
+    own.git("worktree", "remove", "--force", str(side))
+    catch_up(open_sample(own), "post-commit", {})
+    assert (marks(own), outcomes(own)) == ([], [DONE])
+
+
+def test_a_mark_cannot_lead_into_another_repository(own: Repo, tmp_path: Path) -> None:
+    other = Repo.init(tmp_path / "other")
+    other.commit(NEW)
+    (own.path / ".gitmem" / "state" / "dirty-linked-x").write_bytes(os.fsencode(other.path))
+    catch_up(open_sample(own), "post-commit", {})
+    assert marks(own) == []
+    assert not (other.path / ".gitmem").exists()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PATIENCE_SECONDS", 0.2)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("operation", ["rebase", "merge", "cherry-pick", "revert", "bisect", "am"])
+def test_in_the_middle_of_an_operation_the_mark_waits(own: Repo, operation: str) -> None:
+    own.git("checkout", "-q", "-b", "topic")
+    own.commit({"notes.txt": "one line of the topic\n"})
+    patch = own.git("format-patch", "-1", "--stdout").encode()
+    own.git("checkout", "-q", "main")
+    own.commit({"notes.txt": "another line of main\n"})
+    own.commit({"notes.txt": "the latest line of main\n"})
+    start = {
+        "rebase": ["rebase", "topic"], "merge": ["merge", "topic"], "cherry-pick": ["cherry-pick", "topic"],
+        "revert": ["revert", "--no-edit", "HEAD~1"], "bisect": ["bisect", "start"], "am": ["am"],
+    }[operation]  # fmt: skip
+    subprocess.run(["git", *start], cwd=own.path, env=isolated_environment(), input=patch, capture_output=True)
+    workspace = open_sample(own)
+    assert operation in str(find_operation(workspace.location))
+    catch_up(workspace, "post-commit", {})
+    assert (marks(own), outcomes(own)) == (["dirty-main"], [DEFERRED])
+    assert operation in read_entries(workspace.paths)[0].told
+    own.git(operation, "reset" if operation == "bisect" else "--abort")
+    catch_up(open_sample(own), "post-checkout", {})
+    assert (marks(own), outcomes(own)[1:]) == ([], [DONE])
+
+
+def test_an_operation_that_ends_soon_is_waited_for(own: Repo) -> None:
+    """Git calls its last hook before it has tidied up."""
+    merge_head = own.path / ".git" / "MERGE_HEAD"
+    merge_head.write_text(own.oid("HEAD"))
+    hook(own, "post-merge")
+    await_true(lambda: marks(own) == ["dirty-main"])
+    merge_head.unlink()
+    await_true(lambda: outcomes(own) == [DONE])
+
+
+def test_a_failure_is_told_in_the_log_and_by_doctor_and_tried_again(own: Repo) -> None:
+    own.commit(NEW)
+    workspace = open_sample(own)
+    own.git("config", "gitmem.jobs", "many")
+    catch_up(workspace, "post-commit", {})
+    assert outcomes(own) == [FAILED]
+    found = check_background(workspace)
+    assert (found.state, found.mend) == (WARN, "gitmem index")
+    assert "gitmem.jobs" in found.told
+    own.git("config", "--unset", "gitmem.jobs")
+    catch_up(workspace, "post-commit", {})
+    assert outcomes(own) == [FAILED, DONE]
+    found = check_background(workspace)
+    assert found.state == OK
+    assert "1 of the last 2 failed" in found.told
+    assert settle(own.path)
+
+
+def test_the_log_keeps_the_latest_and_survives_garbage(own: Repo) -> None:
+    workspace = open_sample(own)
+    assert check_background(workspace).told == "no runs yet"
+    for number in range(130):
+        add_entry(workspace.paths, "post-commit", own.path, DONE, f"run {number}", 0.1)
+    workspace.paths.log.write_bytes(b'garbage\n["too", "short"]\n\xff\n' + workspace.paths.log.read_bytes())
+    entries = read_entries(workspace.paths)
+    assert [entries[0].told, entries[-1].told, len(entries)] == ["run 30", "run 129", 100]
+    assert isinstance(entries[0], Entry)
+
+
+def test_a_hundred_commits_end_in_one_or_two_runs(tmp_path: Path) -> None:
+    world = make_world(tmp_path / "world", "normal", "gitmem")
+    for number in range(100):
+        world.commit(f"thing_{number}")
+    assert settle(world.path)
+    runs = [entry for entry in read_entries(open_sample(Repo(world.path)).paths) if entry.outcome == DONE]
+    assert 1 <= len(runs) <= 2, runs
+    assert {(run.code, run.out) for run in world.runs} == {(0, b"")}
+
+
+def test_a_query_can_start_it(own: Repo) -> None:
+    own.commit(NEW)
+    assert start_background_refresh(open_sample(own))
+    assert settle(own.path)
+    assert read_entries(open_sample(own).paths)[0].event == "refresh"
+
+
+def test_where_nothing_can_be_written_nothing_is_started(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert not start_background_refresh(open_sample(own))
+    assert marks(own) == []
+
+
+def test_it_lets_go_of_terminal_and_descriptors_and_keeps_none_of_the_locks(own: Repo, tmp_path: Path) -> None:
+    """Held up by the lock of the index, so that it can be looked at."""
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("no /proc to look at")
+    workspace = open_sample(own)
+    with writer_lock(workspace.paths.lock, wait=False), (tmp_path / "of the caller").open("w") as file:
+        command = [*PROGRAM, "hook", "post-commit"]
+        subprocess.run(command, cwd=own.path, env=isolated_environment(), pass_fds=[file.fileno()], check=True)
+        await_true(lambda: find_process(own) is not None)
+        process = find_process(own)
+        assert process is not None
+        await_true(lambda: not is_unlocked(own))
+        opened = {entry.name: str(entry.readlink()) for entry in (process / "fd").iterdir()}
+        assert [opened[number] for number in "012"] == ["/dev/null"] * 3
+        assert file.name not in opened.values()
+        numbers = (process / "stat").read_text().rpartition(")")[2].split()
+        session, niceness = int(numbers[3]), int(numbers[16])
+        assert session == int(process.name)
+        assert niceness >= 10
+        assert (process / "cwd").readlink() == own.path / ".git"
+    await_true(lambda: is_idle(own.path))
+
+
+def find_process(repo: Repo) -> Path | None:
+    """The background process of a repository."""
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdecimal() and (process / "cwd").readlink() == repo.path / ".git":
+                return process
+        except OSError:
+            continue
+    return None
+
+
+def test_an_idle_hook_imports_neither_numpy_nor_click(own: Repo) -> None:
+    probe = (
+        "import json, sys; from gitmem.cli import hook; hook._settle = lambda: None; from gitmem.cli.main import run; "
+        "run(['hook', 'refresh']); print(json.dumps(sorted(sys.modules)))"
+    )
+    with writer_lock(open_sample(own).paths.background_lock, wait=False):
+        done = subprocess.run(
+            [sys.executable, "-c", probe], cwd=own.path, env=isolated_environment(), capture_output=True, check=True
+        )
+    modules = set(json.loads(done.stdout))
+    assert "gitmem.actions.catch_up" in modules
+    assert not modules & {"numpy", "click", "onnxruntime", "pygit2", "tokenizers", "tree_sitter", "msgpack.fallback"}
+
+
+def test_a_wrong_event_is_refused(own: Repo) -> None:
+    done = hook(own, "pre-push")
+    assert done.returncode == 2
+    assert b"gitmem index" in done.stderr

@@ -1,0 +1,94 @@
+"""Hooks in git's configuration. Where this git does not read them yet, their command is run as a newer one would."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gitmem.git.version import read_version
+from gitmem.install.configured import SINCE
+from gitmem.install.state import EVENTS, INSTALLED, LEFT, MISSING, OUTDATED
+from tests.actions.test_uninstall import fingerprint
+from tests.gitrepo import Repo, isolated_environment
+from tests.hooks.test_install import await_call, install, look, program, repo, uninstall, write_hook
+
+__all__ = ["program", "repo"]
+
+
+def as_git_runs_it(repo: Repo, *args: str) -> subprocess.CompletedProcess[bytes]:
+    """Git hands the command to a shell with the arguments of the event behind it."""
+    command = repo.git("config", "hook.gitmem.command")
+    shell = ["/bin/sh", "-c", f'{command} "$@"', command, *args]
+    return subprocess.run(shell, cwd=repo.path, env=isolated_environment() | {"PATH": "/usr/bin:/bin"},
+                          capture_output=True, check=False)  # fmt: skip
+
+
+def test_the_configuration_names_every_event_and_no_file_is_written(repo: Repo, program: tuple[str, ...]) -> None:
+    hooks = fingerprint(repo.path / ".git" / "hooks")
+    report = install(repo, program, SINCE)
+    assert (report.configured, report.events(INSTALLED)) == (True, list(EVENTS))
+    assert repo.git("config", "--get-all", "hook.gitmem.event").split() == list(EVENTS)
+    assert fingerprint(repo.path / ".git" / "hooks") == hooks
+
+
+def test_the_command_starts_gitmem_in_silence(repo: Repo, program: tuple[str, ...], tmp_path: Path) -> None:
+    install(repo, program, SINCE)
+    done = as_git_runs_it(repo, "amend", "; exit 5")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert await_call(tmp_path) == ["hook refresh"]
+
+
+def test_without_gitmem_the_command_is_silent(repo: Repo) -> None:
+    install(repo, ("/nowhere/gitmem",), SINCE)
+    done = as_git_runs_it(repo)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n# a comment\n", "\n[user]\n\tname = A"])
+def test_the_configuration_is_restored_byte_for_byte(repo: Repo, program: tuple[str, ...], end: str) -> None:
+    file = repo.path / ".git" / "config"
+    file.write_bytes(file.read_bytes().rstrip(b"\n") + end.encode())
+    before = fingerprint(repo.path)
+    install(repo, program, SINCE)
+    install(repo, program, SINCE)
+    assert uninstall(repo)
+    assert fingerprint(repo.path) == before
+    assert not uninstall(repo)
+
+
+def test_a_newer_git_moves_the_hooks_into_the_configuration_and_an_older_one_back(
+    repo: Repo, program: tuple[str, ...]
+) -> None:
+    write_hook(repo, "#!/bin/sh\necho mine\n")
+    hooks = fingerprint(repo.path / ".git" / "hooks")
+    install(repo, program)
+    install(repo, program, SINCE)
+    assert fingerprint(repo.path / ".git" / "hooks") == hooks
+    assert look(repo, program).events(OUTDATED) == list(EVENTS), "this git would not call them"
+    assert install(repo, program).events(INSTALLED) == list(EVENTS)
+    assert look(repo, program, SINCE).configured is False
+
+
+def test_a_hooks_path_of_another_program_is_no_obstacle(repo: Repo, program: tuple[str, ...]) -> None:
+    repo.git("config", "core.hooksPath", ".husky/_")
+    assert install(repo, program, SINCE).events(INSTALLED) == list(EVENTS)
+
+
+def test_what_a_person_changed_there_is_told(repo: Repo, program: tuple[str, ...]) -> None:
+    install(repo, program, SINCE)
+    assert look(repo, ("/another/gitmem",), SINCE).events(OUTDATED) == list(EVENTS)
+    repo.git("config", "hook.gitmem.enabled", "false")
+    assert look(repo, program, SINCE).events(LEFT) == list(EVENTS)
+    repo.git("config", "--unset", "hook.gitmem.enabled")
+    repo.git("config", "--unset", "hook.gitmem.event", "post-merge")
+    assert look(repo, program, SINCE).events(MISSING) == ["post-merge"]
+
+
+def test_a_git_of_today_calls_them(repo: Repo, program: tuple[str, ...], tmp_path: Path) -> None:
+    found = read_version()
+    if found < SINCE:
+        pytest.skip(f"git {found[0]}.{found[1]} does not read hooks from its configuration")
+    install(repo, program, found)
+    done = repo.git("commit", "-q", "--allow-empty", "-m", "x", env={"PATH": "/usr/bin:/bin"})
+    assert done == ""
+    assert await_call(tmp_path, 2) == ["hook refresh"] * 2
