@@ -15,7 +15,7 @@ from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
 from gitmem.git.locate import locate
 from gitmem.git.names import path_text
 from gitmem.store.manifest import Manifest, find_manifest
-from gitmem.workspace import Workspace, open_snapshot, require_index
+from gitmem.workspace import Workspace, is_writable, open_snapshot, require_index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -228,6 +228,9 @@ def _open_healed(
         notes.append(f"{asked.problem}; the answer is HEAD's")
     may_heal = request.refresh and (asked.named or budget > 0)
     if not may_heal or not (snapshot.match(overlay.view) == -1).any():
+        return overlay, snapshot
+    if not is_writable(workspace.paths.segments):
+        notes.append(f"`{workspace.paths.root}` cannot be written, so nothing new is indexed")
         return overlay, snapshot
     from gitmem.actions.heal import heal
 

@@ -84,6 +84,8 @@ class TreeReader:
             return AskedTree(location, revision, COMMIT, since=since)
         if request.rev:
             return AskedTree(location, resolve(location, request.rev), COMMIT)
+        if request.staged and location.bare:
+            raise UsageError("a bare repository has nothing staged", hint="ask what is committed: --rev HEAD")
         if request.staged:
             return AskedTree(location, _head(location), STAGED, read_staged(location))
         if self._process is None:

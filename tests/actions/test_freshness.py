@@ -1,0 +1,571 @@
+"""Whatever stands in the working tree, the next answer is about it, says what is uncommitted, and costs no embedding
+that was paid before."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gitmem import fsio
+from gitmem.actions.query import Answer, Request, answer
+from gitmem.actions.refresh import refresh
+from gitmem.actions.related import related
+from gitmem.actions.searcher import open_searcher
+from gitmem.errors import GitFailed, UsageError
+from gitmem.fsio import writer_lock
+from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.workspace import Workspace
+from tests.gitrepo import Repo
+from tests.indexes import (
+    InlinePool,
+    ask,
+    dump_outcomes,
+    dump_rows,
+    fake_model,
+    found,
+    index,
+    manifest_of,
+    python_file,
+    snapshot_of,
+    workspace_of,
+)
+
+__all__ = ["fake_model"]
+
+FILES: dict[str, str | bytes] = {
+    "src/cookies.py": python_file("sign_cookie", "load_cookie"),
+    "src/routes.py": python_file("match_route", "add_route"),
+    "docs/guide.md": "# Guide\n\n## Backups\n\nCopy the database every night.\n",
+}
+QUESTIONS = ("sign cookie", "match_route", "copy the database", "load the table of a value", "brand_new")
+
+Pool = type[InlinePool]
+
+
+@pytest.fixture
+def repo(tmp_path: Path, fake_model: Pool) -> Repo:
+    made = Repo.init(tmp_path / "repo")
+    made.commit(FILES)
+    index(made)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Workspace]:
+    """Working trees that were left to the background; no process is started."""
+    left: list[Workspace] = []
+    monkeypatch.setattr("gitmem.actions.background.start_background_refresh", left.append)
+    return left
+
+
+def answers(repo: Repo, **options: Any) -> list[Any]:
+    return [found(ask(repo, question, **options)) for question in QUESTIONS]
+
+
+def paths(made: Answer) -> list[str]:
+    return [hit.path for hit, _ in made.hits]
+
+
+def committed_twin(repo: Repo, place: Path) -> Repo:
+    """The same tree without anything uncommitted and without an index, indexed from scratch."""
+    twin = Repo(place)
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(repo.path, place, symlinks=True, ignore=shutil.ignore_patterns(".gitmem", "gitmem-made-here"))
+    twin.git("add", "--all")
+    twin.git("commit", "--quiet", "--allow-empty", "--no-verify", "-m", "all")
+    index(twin)
+    return twin
+
+
+def rows_of_head(repo: Repo) -> set[Any]:
+    held = {line.split()[2] for line in repo.git("ls-tree", "-r", "HEAD").splitlines()}
+    return {row for row in dump_rows(snapshot_of(repo)) if row.blob in held}
+
+
+def assert_like_from_scratch(repo: Repo, place: Path) -> None:
+    asked = answers(repo)
+    twin = committed_twin(repo, place)
+    assert asked == answers(twin)
+    wanted = rows_of_head(twin)
+    assert {row for row in dump_rows(snapshot_of(repo)) if row.blob in {row.blob for row in wanted}} == wanted
+
+
+# -- the working tree
+
+
+@pytest.mark.parametrize("what", ["modified", "staged", "untracked", "staged and modified", "renamed", "deleted"])
+def test_uncommitted_work_is_answered_as_if_it_were_committed(repo: Repo, tmp_path: Path, what: str) -> None:
+    name = {"untracked": "src/new.py", "renamed": "src/moved.py"}.get(what, "src/cookies.py")
+    if what == "renamed":
+        repo.git("mv", "src/cookies.py", name)
+    elif what == "deleted":
+        (repo.path / name).unlink()
+    else:
+        repo.write({name: python_file("brand_new", "sign_cookie")})
+        if what.startswith("staged"):
+            repo.git("add", name)
+        if what.endswith("and modified"):
+            repo.write({name: python_file("brand_new", "even_newer")})
+    made = ask(repo, "sign_cookie" if what == "renamed" else "brand_new")
+    assert made.view.dirty is True
+    assert not made.view.stale
+    assert made.view.uncommitted == (2 if what == "renamed" else 1)
+    if what != "deleted":
+        assert paths(made)[0] == name
+        word = {"staged and modified": "modified", "renamed": "staged"}.get(what, what)
+        assert made.changes == {name: word}
+        assert made.hits[0][1], "its lines are shown"
+    assert_like_from_scratch(repo, tmp_path / "twin")
+
+
+def test_lines_come_from_the_file_as_it_is(repo: Repo) -> None:
+    repo.write({"src/new.py": python_file("before", "brand_new")})
+    (hit, lines), *_ = ask(repo, "brand_new").hits
+    assert lines == python_file("before", "brand_new").splitlines()[hit.start_line - 1 : hit.end_line]
+    assert lines[0] == "def brand_new(value):"
+
+
+def test_a_file_with_filters_is_shown_as_it_would_be_committed(repo: Repo) -> None:
+    repo.commit({".gitattributes": "*.py text\n"})
+    repo.write({"src/new.py": python_file("brand_new").replace("\n", "\r\n")})
+    (hit, lines), *_ = ask(repo, "brand_new").hits
+    assert hit.path == "src/new.py"
+    assert lines[0] == "def brand_new(value):"
+    repo.git("add", "--all")
+    assert hit.blob == repo.oid(":src/new.py")
+
+
+def test_a_clean_tree_is_not_dirty(repo: Repo) -> None:
+    made = ask(repo, "sign_cookie")
+    assert (made.view.dirty, made.view.uncommitted, made.view.source, made.changes) == (False, 0, "worktree", {})
+
+
+def test_related_knows_uncommitted_code(repo: Repo) -> None:
+    repo.write({"src/new.py": python_file("sign_cookie", "brand_new")})
+    made = related(workspace_of(repo), "src/new.py:1")
+    assert "src/cookies.py" in paths(made)
+    assert "src/new.py" in paths(related(workspace_of(repo), "src/cookies.py:1"))
+
+
+def test_before_the_first_commit_everything_is_uncommitted(tmp_path: Path, fake_model: Pool) -> None:
+    repo = Repo.init(tmp_path / "unborn")
+    repo.write(FILES)
+    workspace = workspace_of(repo)
+    assert refresh(workspace, None, uncommitted=True).files == 3
+    digested = fake_model.digested
+    made = ask(repo, "sign_cookie")
+    assert paths(made)[0] == "src/cookies.py"
+    assert made.view.commit is None
+    repo.commit()
+    assert not ask(repo, "sign_cookie").view.dirty
+    assert fake_model.digested == digested
+
+
+def test_a_commit_between_two_questions_to_git_is_answered_whole(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    new = repo.commit({"src/new.py": python_file("brand_new")})
+    made = answer(workspace, Request("brand_new"))
+    assert made.view.commit == new
+    assert paths(made)[0] == "src/new.py"
+
+
+def test_where_git_cannot_tell_what_is_uncommitted_the_answer_is_that_of_head_and_says_so(repo: Repo) -> None:
+    repo.write(
+        {".git/info/attributes": "*.py filter=broken\n", "src/cookies.py": python_file("sign_c00kie", "load_cookie")}
+    )
+    repo.git("config", "filter.broken.clean", "false")
+    repo.git("config", "filter.broken.required", "true")
+    made = ask(repo, "sign_cookie")
+    assert paths(made)[0] == "src/cookies.py"
+    assert (made.view.dirty, made.view.stale) == (None, True)
+    assert any("git cannot tell what is uncommitted" in note for note in made.notes)
+
+
+def test_a_file_whose_filter_fails_is_left_out_and_told(repo: Repo) -> None:
+    repo.write({".git/info/attributes": "new.py filter=broken\n", "src/new.py": python_file("brand_new")})
+    repo.git("config", "filter.broken.clean", "false")
+    repo.git("config", "filter.broken.required", "true")
+    made = ask(repo, "brand_new")
+    assert "src/new.py" not in paths(made)
+    assert made.notes == ["`src/new.py` cannot be read and is left out"]
+
+
+def test_an_index_that_git_cannot_read_is_an_error(repo: Repo) -> None:
+    (repo.path / ".git" / "index").write_bytes(b"DIRC" + bytes(40))
+    with pytest.raises(GitFailed, match="index file corrupt"):
+        ask(repo, "sign_cookie")
+
+
+def change_before_opening(repo: Repo, text: str) -> Callable[..., ObjectReader]:
+    """Opens blobs, but not before a file was changed."""
+
+    def opened(*args: Any, **options: Any) -> ObjectReader:
+        repo.write({"src/new.py": text})
+        return open_reader(*args, **options)
+
+    return opened
+
+
+def test_a_file_that_changes_while_it_is_read_is_told(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo.write({"src/new.py": python_file("brand_new")})
+    ask(repo, "brand_new")
+    monkeypatch.setattr("gitmem.actions.query.open_reader", change_before_opening(repo, python_file("other")))
+    made = ask(repo, "brand_new")
+    assert made.view.stale
+    assert any("src/new.py" in note and "changed while" in note for note in made.notes)
+
+
+def test_a_file_that_changes_before_it_is_indexed_leaves_nothing_behind(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, started: list[Workspace]
+) -> None:
+    text = python_file("brand_new")
+    repo.write({"src/new.py": text})
+    with monkeypatch.context() as patch:
+        patch.setattr("gitmem.indexing.run.open_reader", change_before_opening(repo, python_file("other")))
+        made = ask(repo, "brand_new")
+    assert (made.view.stale, made.view.missing, len(started)) == (True, 1, 1)
+    repo.write({"src/new.py": text})
+    made = ask(repo, "brand_new")
+    assert (paths(made)[0], made.view.stale) == ("src/new.py", False)
+    assert "missing" not in {outcome for _, _, outcome in dump_outcomes(snapshot_of(repo))}
+
+
+# -- other trees
+
+
+def test_the_committed_the_staged_and_the_working_tree_differ(repo: Repo) -> None:
+    repo.write({"src/staged.py": python_file("brand_new")})
+    repo.git("add", "--all")
+    repo.write({"src/staged.py": python_file("other"), "src/untracked.py": python_file("brand_new")})
+    assert paths(ask(repo, "brand_new"))[0] == "src/untracked.py"
+    staged = ask(repo, "brand_new", staged=True)
+    assert paths(staged)[0] == "src/staged.py"
+    assert staged.changes == {"src/staged.py": "staged"}
+    assert (staged.view.source, staged.view.uncommitted, staged.view.dirty) == ("staged", 1, True)
+    head = ask(repo, "brand_new", rev="HEAD")
+    assert not {"src/staged.py", "src/untracked.py"} & set(paths(head))
+    assert (head.view.source, head.view.uncommitted, head.view.dirty) == ("commit", 0, False)
+
+
+def test_a_bare_repository_is_asked_what_is_committed(repo: Repo, tmp_path: Path) -> None:
+    repo.git("clone", "--quiet", "--bare", str(repo.path), str(tmp_path / "bare"))
+    bare = Repo(tmp_path / "bare")
+    index(bare)
+    assert ask(bare, "sign_cookie").view.source == "commit"
+    assert paths(ask(bare, "sign_cookie"))[0] == "src/cookies.py"
+    with pytest.raises(UsageError, match="nothing staged"):
+        ask(bare, "sign_cookie", staged=True)
+
+
+@pytest.mark.parametrize(
+    "named", [{"rev": "HEAD", "staged": True}, {"rev": "HEAD", "changed": "a..b"}, {"staged": True, "changed": "a..b"}]
+)
+def test_several_trees_are_refused(repo: Repo, named: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"^`--\w+` and `--\w+` exclude each other$"):
+        ask(repo, "x", **named)
+
+
+def test_what_changed_between_two_revisions_is_all_that_is_found(repo: Repo) -> None:
+    before = repo.oid("HEAD")
+    code = python_file("sign_cookie", "load_cookie", "check_cookie")
+    repo.commit({"src/cookies.py": code, "src/new.py": python_file("brand_new")})
+    repo.git("mv", "src/routes.py", "src/roads.py")
+    repo.commit()
+    made = ask(repo, "cookie value route new", changed=f"{before}..HEAD")
+    assert {(hit.path, hit.symbol) for hit, _ in made.hits} == {
+        ("src/cookies.py", "check_cookie"),
+        ("src/new.py", "brand_new"),
+    }
+    assert made.view.commit == repo.oid("HEAD")
+    assert ask(repo, "cookie", changed="HEAD..HEAD").hits == []
+    assert {hit.path for hit, _ in ask(repo, "value", changed=f"{before}..HEAD", include=("src/new*",)).hits} == {
+        "src/new.py"
+    }
+
+
+def test_a_line_that_was_changed_or_taken_out_names_its_chunk(repo: Repo) -> None:
+    lines = python_file("first_step", "second_step", "third_step").splitlines(keepends=True)
+    repo.commit({"src/steps.py": "".join(lines)})
+    doc = next(number for number, line in enumerate(lines) if "second step" in line)
+    for changed in (
+        [*lines[:doc], '    """Something else."""\n', *lines[doc + 1 :]],
+        [*lines[:doc], *lines[doc + 1 :]],
+        lines[: doc + 1],
+    ):
+        repo.commit({"src/steps.py": "".join(changed)})
+        assert [hit.symbol for hit, _ in ask(repo, "step", changed="HEAD~1..").hits] == ["second_step"]
+        repo.git("reset", "--quiet", "--hard", "HEAD~1")
+
+
+def test_three_dots_leave_out_what_the_other_side_changed(repo: Repo) -> None:
+    repo.git("switch", "--quiet", "--create", "side")
+    repo.commit({"src/side.py": python_file("side_step")})
+    repo.git("switch", "--quiet", "main")
+    repo.commit({"src/routes.py": python_file("main_step")})
+    assert {hit.path for hit, _ in ask(repo, "step", changed="main...side").hits} == {"src/side.py"}
+    assert {hit.path for hit, _ in ask(repo, "step value", changed="main..side").hits} == {
+        "src/side.py",
+        "src/routes.py",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("HEAD", "no range"),
+        ("..", "no range"),
+        ("...", "no range"),
+        ("nope..HEAD", "`nope` names no"),
+        ("HEAD^{tree}...HEAD", "two commits"),
+    ],
+)
+def test_what_is_no_range_is_told(repo: Repo, text: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        ask(repo, "x", changed=text)
+
+
+def test_histories_without_a_common_commit_have_no_range(repo: Repo) -> None:
+    repo.git("switch", "--quiet", "--orphan", "alone")
+    repo.commit({"x.py": "x = 1\n"})
+    with pytest.raises(UsageError, match="no commit in common"):
+        ask(repo, "x", changed="main...alone")
+
+
+# -- what costs nothing
+
+
+@pytest.mark.parametrize("way", ["commit", "stash", "stash untracked", "branch", "rebase", "revert", "cherry-pick",
+                                 "move", "reset", "amend", "merge", "worktree"])  # fmt: skip
+def test_what_was_seen_before_is_never_embedded_again(repo: Repo, fake_model: Pool, tmp_path: Path, way: str) -> None:
+    repo.write({"src/new.py": python_file("brand_new"), "src/routes.py": python_file("match_route", "other")})
+    ask(repo, "brand_new")
+    digested = fake_model.digested
+    git = repo.git
+    ways: dict[str, Callable[[], object]] = {
+        "commit": lambda: repo.commit(),
+        "stash": lambda: (git("stash"), ask(repo, "x"), git("stash", "pop")),
+        "stash untracked": lambda: (git("stash", "--include-untracked"), ask(repo, "x"), git("stash", "pop")),
+        "branch": lambda: (repo.commit(), git("switch", "-qc", "old", "HEAD~1"), ask(repo, "x"), git("switch", "main")),
+        "rebase": lambda: (repo.commit(), git("switch", "-qc", "s", "HEAD~1"), repo.commit(), git("rebase", "main")),
+        "revert": lambda: (repo.commit(), git("revert", "--no-edit", "HEAD")),
+        "cherry-pick": lambda: (repo.commit(), git("switch", "-qc", "s", "HEAD~1"), git("cherry-pick", "main")),
+        "move": lambda: (git("add", "-A"), git("mv", "src", "lib")),
+        "reset": lambda: (repo.commit(), git("reset", "--soft", "HEAD~1"), ask(repo, "x"), git("reset", "-q")),
+        "amend": lambda: (repo.commit(), git("commit", "--amend", "-qm", "other")),
+        "merge": lambda: (git("switch", "-qc", "s"), repo.commit(), git("switch", "main"), git("merge", "s")),
+        "worktree": lambda: (repo.commit(), git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "w")),
+    }  # fmt: skip
+    ways[way]()
+    made = ask(Repo(tmp_path / "linked") if way == "worktree" else repo, "brand_new")
+    assert not made.view.stale
+    refresh(workspace_of(repo), workspace_of(repo).location.head_tree, uncommitted=True)
+    assert fake_model.digested == digested
+
+
+def test_fifty_working_trees_share_one_index(repo: Repo, fake_model: Pool, tmp_path: Path) -> None:
+    root = workspace_of(repo).paths.root
+    digested = fake_model.digested
+    before = sum(file.stat().st_size for file in root.rglob("*") if file.is_file())
+    for number in range(50):
+        repo.git("worktree", "add", "--quiet", str(tmp_path / f"w{number}"), "-b", f"b{number}")
+        linked = Repo(tmp_path / f"w{number}")
+        assert workspace_of(linked).paths.root == root
+        made = ask(linked, "sign_cookie")
+        assert (paths(made)[0], made.view.branch, made.view.stale) == ("src/cookies.py", f"b{number}", False)
+    assert fake_model.digested == digested
+    assert sum(file.stat().st_size for file in root.rglob("*") if file.is_file()) == before
+
+
+def test_each_working_tree_has_its_own_work(repo: Repo, fake_model: Pool, tmp_path: Path) -> None:
+    repo.git("worktree", "add", "--quiet", str(tmp_path / "linked"), "-b", "side")
+    linked = Repo(tmp_path / "linked")
+    linked.write({"src/new.py": python_file("brand_new")})
+    repo.write({"src/mine.py": python_file("brand_new")})
+    assert paths(ask(linked, "brand_new"))[0] == "src/new.py"
+    digested = fake_model.digested
+    assert paths(ask(repo, "brand_new"))[0] == "src/mine.py"
+    assert fake_model.digested == digested, "the same content in another working tree"
+    assert ask(linked, "brand_new").changes == {"src/new.py": "untracked"}
+
+
+def test_a_working_tree_inside_the_repository_is_no_part_of_it(repo: Repo) -> None:
+    repo.git("worktree", "add", "--quiet", str(repo.path / ".claude/worktrees/one"), "-b", "one")
+    Repo(repo.path / ".claude/worktrees/one").write({"src/new.py": python_file("brand_new")})
+    assert ask(repo, "brand_new").view.uncommitted == 0
+
+
+# -- healing
+
+
+def test_healing_ends_with_its_time_and_keeps_what_it_did(
+    repo: Repo, fake_model: Pool, monkeypatch: pytest.MonkeyPatch, started: list[Workspace]
+) -> None:
+    monkeypatch.setattr("gitmem.indexing.run._BATCH_BLOBS", 1)
+    repo.git("config", "gitmem.healBudget", "1")
+    repo.write({f"src/new{number}.py": python_file(f"brand_new_{number}") for number in range(6)})
+    digested, missing = fake_model.digested, 6
+    for _ in range(6):
+        made = ask(repo, "brand_new")
+        assert made.view.missing < missing, "each question goes on where the last one stopped"
+        missing = made.view.missing
+        assert made.view.stale == (missing > 0)
+        assert fake_model.digested - digested == 6 - missing
+        if not missing:
+            break
+    assert missing == 0
+    assert started, "the rest was left to the background"
+
+
+@pytest.mark.parametrize("how", ["told not to", "no time at all", "another process writes"])
+def test_what_may_not_be_healed_is_counted(repo: Repo, fake_model: Pool, started: list[Workspace], how: str) -> None:
+    repo.write({"src/new.py": python_file("brand_new")})
+    before, digested = manifest_of(repo), fake_model.digested
+    if how == "told not to":
+        made = ask(repo, "brand_new", refresh=False)
+    elif how == "no time at all":
+        repo.git("config", "gitmem.healBudget", "0")
+        made = ask(repo, "brand_new")
+    else:
+        with writer_lock(workspace_of(repo).paths.lock, wait=False):
+            made = ask(repo, "brand_new")
+        assert "another process is writing this index" in made.notes
+    assert (made.view.stale, made.view.missing) == (True, 1)
+    assert "src/new.py" not in paths(made)
+    assert (manifest_of(repo), fake_model.digested) == (before, digested)
+    assert len(started) == (0 if how == "told not to" else 1)
+
+
+def test_the_background_finds_nothing_left_to_do(repo: Repo, fake_model: Pool) -> None:
+    repo.write({"src/new.py": python_file("brand_new"), "src/routes.py": python_file("staged_route")})
+    repo.git("add", "src/routes.py")
+    repo.write({"src/routes.py": python_file("modified_route")})
+    workspace = workspace_of(repo)
+    made = refresh(workspace, workspace.location.head_tree, uncommitted=True)
+    assert made.embedded == 3
+    digested, before = fake_model.digested, manifest_of(repo)
+    assert refresh(workspace, workspace.location.head_tree, uncommitted=True).up_to_date
+    assert manifest_of(repo) == before
+    assert paths(ask(repo, "modified_route", refresh=False))[0] == "src/routes.py"
+    assert paths(ask(repo, "staged_route", refresh=False, staged=True))[0] == "src/routes.py"
+    assert fake_model.digested == digested
+
+
+class NoDisk(fsio.Disk):
+    """Nothing can be changed, and nothing may be tried."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise AssertionError(f"a question tried to {name}")
+
+
+def test_a_question_tries_to_write_nothing_where_nothing_can_be_written(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit({"src/more.py": python_file("more_code")})
+    repo.write({"src/new.py": python_file("brand_new"), ".gitattributes": "*.md linguist-generated\n"})
+    monkeypatch.setattr(fsio, "disk", NoDisk())
+    with pytest.raises(AssertionError, match="tried"):
+        ask(repo, "brand_new")
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode, **options: mode != os.W_OK and real(path, mode, **options))
+    made = ask(repo, "sign_cookie")
+    assert paths(made)[0] == "src/cookies.py"
+    assert (made.view.stale, made.view.missing) == (True, 3)
+
+
+# -- held open
+
+
+def test_a_searcher_knows_whether_it_is_current(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gitmem.indexing.uncommitted._SETTLED_NS", -(10**18))
+    steps: list[Callable[[], object]] = [
+        lambda: repo.write({"src/new.py": python_file("brand_new")}),
+        lambda: repo.write({"src/new.py": python_file("brand_old")}),
+        lambda: repo.git("add", "--all"),
+        lambda: repo.commit(),
+        lambda: repo.git("switch", "--quiet", "--create", "side"),
+        lambda: repo.git("rm", "--quiet", "src/new.py"),
+    ]
+    searcher = open_searcher(workspace_of(repo), Request("x"))
+    assert searcher.is_current()
+    for step in steps:
+        step()
+        assert not searcher.is_current()
+        searcher = open_searcher(workspace_of(repo), Request("x"))
+        assert searcher.is_current()
+    repo.commit({"src/other.py": python_file("elsewhere")})
+    named = open_searcher(workspace_of(repo), Request("x", rev="HEAD~1"))
+    assert named.is_current()
+    repo.commit({"src/another.py": python_file("elsewhere_too")})
+    assert not named.is_current()
+
+
+# -- anything at all
+
+_names = st.sampled_from(["a.py", "b.py", "lib/c.py", "lib/d.txt", "e.md", ".gitattributes"])
+_words = st.lists(st.sampled_from(["sign_cookie", "load_cookie", "match_route", "brand_new"]), max_size=3, unique=True)
+_kinds = st.sampled_from(["write", "write", "write", "remove", "stage", "commit", "stash", "pop", "branch", "back",
+                          "reset", "amend", "revert", "move", "ask", "refresh"])  # fmt: skip
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture,
+                                                                  HealthCheck.too_slow])  # fmt: skip
+@given(steps=st.lists(st.tuples(_kinds, _names, _words), min_size=3, max_size=14))
+def test_any_work_is_answered_like_an_index_from_scratch_and_embedded_once(
+    tmp_path_factory: pytest.TempPathFactory, fake_model: Pool, steps: list[tuple[str, str, list[str]]]
+) -> None:
+    place = tmp_path_factory.mktemp("work")
+    repo = Repo.init(place / "repo")
+    repo.commit({"a.py": python_file("start"), "e.md": "# Start\n"})
+    fake_model.digested = 0
+    index(repo)
+    for kind, name, told in steps:
+        step(repo, kind, name, told)
+        if kind == "ask":
+            assert not ask(repo, "sign cookie").view.stale
+    made = ask(repo, "sign cookie")
+    assert not made.view.stale
+    assert fake_model.digested == len(dump_outcomes(snapshot_of(repo))), "each blob was embedded once"
+    assert_like_from_scratch(repo, place / "twin")
+
+
+def step(repo: Repo, kind: str, name: str, told: list[str]) -> None:
+    target = repo.path / name
+    quiet = ("-c", "advice.detachedHead=false", "-c", "merge.conflictStyle=merge")
+    if kind == "write":
+        text = python_file(*told) if name.endswith(".py") else " ".join(told) + "\n"
+        repo.write({name: "*.txt linguist-generated\n" if name.startswith(".") else text})
+    elif kind == "remove" and target.exists():
+        target.unlink()
+    elif kind == "stage":
+        repo.git("add", "--all")
+    elif kind == "commit":
+        repo.commit()
+    elif kind == "refresh":
+        refresh(workspace_of(repo), workspace_of(repo).location.head_tree, uncommitted=True)
+    elif kind == "move" and target.exists():
+        target.rename(target.with_name(f"moved{target.suffix}"))
+    else:
+        commands = {
+            "stash": ["stash", "--include-untracked"],
+            "pop": ["stash", "pop"],
+            "branch": ["switch", "--create", f"branch{len(told)}"],
+            "back": ["switch", "main"],
+            "reset": ["reset", "--hard"],
+            "amend": ["commit", "--amend", "--allow-empty", "-m", "amended"],
+            "revert": ["revert", "--no-edit", "HEAD"],
+        }
+        if kind in commands:
+            try_git(repo, *quiet, *commands[kind])
+
+
+def try_git(repo: Repo, *args: str) -> None:
+    """Some commands are refused in some states, or end in a conflict: that is a state like any other."""
+    try:
+        repo.git(*args)
+    except AssertionError:
+        return
