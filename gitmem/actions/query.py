@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from gitmem.actions.searcher import Searcher, open_searcher
 from gitmem.actions.trees import TreeReader
 from gitmem.errors import DamagedFile, UsageError
-from gitmem.git.locate import Location
 from gitmem.git.names import path_bytes, path_text
-from gitmem.git.objects import open_reader
+from gitmem.git.objects import ObjectReader, open_reader
 from gitmem.types import KINDS
 from gitmem.workspace import Workspace
 
@@ -141,10 +140,21 @@ def _search(workspace: Workspace, request: Request, reader: TreeReader, limit: i
     return answer_from(open_searcher(workspace, request, reader), request, limit, find)
 
 
-def answer_from(searcher: Searcher, request: Request, limit: int, find: Find) -> Answer:
-    """Answer from a tree that is open already; `limit` is what `check_request` gave. Raises DamagedFile."""
+def answer_from(
+    searcher: Searcher, request: Request, limit: int, find: Find, reader: ObjectReader | None = None
+) -> Answer:
+    """Answer from a tree that is open already; `limit` is what `check_request` gave. Raises DamagedFile.
+
+    `reader` is one of the tree's blobs that stays open; without it one is opened for this answer.
+    """
     terms, hits = find(searcher, limit)
-    shown, changed = read_lines(searcher.asked.location, hits, searcher.files)
+    if reader is not None:
+        shown, changed = read_lines(reader, hits, searcher.files)
+    elif hits:
+        with open_reader(searcher.asked.location, bulk=False, files=searcher.files) as own:
+            shown, changed = read_lines(own, hits, searcher.files)
+    else:
+        shown, changed = [], []
     stats = {
         "chunks": searcher.snapshot.rows,
         "generation": searcher.snapshot.manifest.generation,
@@ -177,16 +187,13 @@ def view_state(request: Request, searcher: Searcher) -> ViewState:
 
 
 def read_lines(
-    location: Location, hits: "Sequence[Hit]", files: Mapping[str, bytes]
+    reader: ObjectReader, hits: "Sequence[Hit]", files: Mapping[str, bytes]
 ) -> "tuple[list[tuple[Hit, list[str]]], list[str]]":
     """The lines of each hit's chunk, from its blob, and the paths of uncommitted files that have changed meanwhile;
     what is gone gives no lines."""
     from gitmem.search.snippet import lines_of
 
-    if not hits:
-        return [], []
     wanted = list(dict.fromkeys(hit.blob for hit in hits))
-    with open_reader(location, bulk=False, files=files) as reader:
-        data = dict(reader.read_many(wanted))
+    data = dict(reader.read_many(wanted))
     shown = [(hit, lines_of(data.get(hit.blob) or b"", hit.start_line, hit.end_line)) for hit in hits]
     return shown, [path_text(files[oid]) for oid in wanted if data.get(oid) is None and oid in files]

@@ -1,0 +1,120 @@
+"""Answers as text that a model reads: places with numbered lines between two fences, then the tree. Pure.
+
+Nothing from the repository can end the fence, move text or hide in it, and no answer is longer than `tokens.MOST`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gitmem.actions.forms import describe_view
+from gitmem.mcp.tokens import MOST, estimate_tokens
+from gitmem.search.snippet import SnippetLine, make_snippet, number_lines
+from gitmem.text import count, visible, visible_code
+
+if TYPE_CHECKING:
+    from gitmem.actions.query import Answer
+
+LOCATIONS: Final = "locations"
+FULL: Final = "full"
+
+_ROOM: Final = MOST - 500
+"""Tokens for what stands between the fences; the rest is for notes and the tree."""
+
+_MOST_NOTES: Final = 5
+_SNIPPET_COLUMNS: Final = 200
+_FULL_COLUMNS: Final = 2000
+_NOTE_COLUMNS: Final = 300
+
+
+class Block(NamedTuple):
+    """A place and its lines."""
+
+    heading: str
+    lines: Sequence[str]
+
+
+def render_answer(made: "Answer", detail: str, notes: Iterable[str] = ()) -> str:
+    """An answer in the detail asked for."""
+    blocks = [_hit_block(made, place, detail) for place in range(len(made.hits))]
+    told = [*notes, *made.notes]
+    if not blocks:
+        filtered = made.request.include or made.request.exclude or made.request.languages or made.request.kinds
+        told.insert(0, "no results; the filters may be the cause" if filtered else "no results")
+    return render_blocks(blocks, describe_view(made.view), told, advice="fewer results or less detail show all of each")
+
+
+def _hit_block(made: "Answer", place: int, detail: str) -> Block:
+    hit, lines = made.hits[place]
+    heading = f"{visible(hit.path)}:{hit.start_line}-{hit.end_line} {visible(hit.symbol)}".rstrip()
+    change = made.changes.get(hit.path)
+    heading += f" ({change})" if change else ""
+    also = [f"the same in {', '.join(visible(path) for path in hit.also[:2])}" + _more(hit.also)] if hit.also else []
+    if detail == LOCATIONS:
+        return Block(heading, also)
+    if detail == FULL:
+        return Block(heading, [*also, *numbered(number_lines(lines, hit.start_line), _FULL_COLUMNS)])
+    snippet = make_snippet(lines, hit.start_line, made.terms, hit.symbol)
+    return Block(heading, [*also, *numbered(snippet, _SNIPPET_COLUMNS)])
+
+
+def _more(also: Sequence[str]) -> str:
+    return f" and {count(len(also) - 2, 'more file')}" if len(also) > 2 else ""
+
+
+def numbered(lines: Iterable[SnippetLine], columns: int = _FULL_COLUMNS) -> list[str]:
+    """Lines with their numbers, unseen characters as escapes, and cut where they are longer than anyone reads."""
+    return [f"{line.number} {visible_code(_cut(line.text, columns))}" if line.number else "..." for line in lines]
+
+
+def _cut(text: str, columns: int) -> str:
+    return text if len(text) <= columns else f"{text[:columns]}… ({len(text) - columns:,} more characters)"
+
+
+def render_blocks(blocks: Sequence[Block], tree: str, notes: Sequence[str], advice: str) -> str:
+    """Fenced blocks as far as there is room, notes with what was cut, and the tree."""
+    shown, cut = _fit(blocks)
+    told = [_cut(visible(note), _NOTE_COLUMNS) for note in notes[:_MOST_NOTES]]
+    if cut:
+        told.append(f"{cut} left out, an answer has at most {MOST:,} tokens: {advice}")
+    fenced = _fence("\n".join("\n".join([block.heading, *block.lines]) for block in shown)) if shown else []
+    return "\n".join([*fenced, *(f"note: {note}" for note in told), f"[{tree}]"])
+
+
+def _fit(blocks: Sequence[Block]) -> tuple[list[Block], str]:
+    """Blocks for which there is room, the last one perhaps in part, and what was left out."""
+    room, shown = _ROOM, list[Block]()
+    for place, block in enumerate(blocks):
+        cost = 1 + estimate_tokens("\n".join([block.heading, *block.lines]))
+        if cost <= room:
+            room -= cost
+            shown.append(block)
+            continue
+        part = _fit_lines(block, room)
+        left = len(blocks) - place - 1
+        if part.lines:
+            shown.append(part)
+            cut = f"{count(len(block.lines) - len(part.lines), 'line')} of the last result"
+            return shown, f"{cut} and {count(left, 'further result')}" if left else cut
+        return shown, count(left + 1, "result")
+    return shown, ""
+
+
+def _fit_lines(block: Block, room: int) -> Block:
+    """As many lines of a block as there is room for."""
+    kept: list[str] = []
+    room -= 2 + estimate_tokens(block.heading)
+    for line in block.lines:
+        room -= 1 + estimate_tokens(line)
+        if room < 0:
+            break
+        kept.append(line)
+    return Block(block.heading, kept)
+
+
+def _fence(body: str) -> list[str]:
+    """The body between two marks whose name it does not hold."""
+    name, number = "results", 1
+    while name in body and f"{name}>" in body:
+        number += 1
+        name = f"results-{number}"
+    return [f"<{name}>", body, f"</{name}>"]

@@ -1,0 +1,90 @@
+"""The server as the protocol's SDK runs it: tools are listed, calls checked, served in threads, and cancelled.
+
+Only this module and the transports import the SDK, which costs more than all the rest: whoever starts a server answers
+the client's greeting first (`greeting.py`).
+"""
+
+import logging
+from functools import partial
+from typing import Any, Final
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from gitmem import __version__
+from gitmem.errors import GitmemError
+from gitmem.mcp.arguments import check_arguments
+from gitmem.mcp.bridge import GONE
+from gitmem.mcp.calls import Call, Cancelled
+from gitmem.mcp.desk import Desk
+from gitmem.mcp.greeting import NAME, TITLE
+from gitmem.mcp.toolsets import INSTRUCTIONS, Tool
+from gitmem.text import visible
+
+THREADS: Final = 16
+"""Calls served at once; further ones wait."""
+
+Context = ServerRequestContext[Any, Any]
+
+_log = logging.getLogger(__name__)
+
+
+def make_server(desk: Desk, tools: dict[str, Tool]) -> Server[Any]:
+    """A server of some tools."""
+    threads = anyio.CapacityLimiter(THREADS)
+
+    async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[types.Tool.model_validate(tool.described()) for tool in tools.values()])
+
+    async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = tools.get(params.name)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {ascii(params.name)[:80]}")
+        call = Call(partial(_report, context))
+        try:
+            arguments = check_arguments(tool.schema, params.arguments or {})
+            text = await anyio.to_thread.run_sync(
+                desk.serve, tool.name, arguments, call, abandon_on_cancel=True, limiter=threads
+            )
+        except Exception as problem:
+            return _failed(problem)
+        finally:
+            call.cancel()
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+
+    return Server(
+        NAME,
+        version=__version__,
+        title=TITLE,
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def _report(context: Context, done: float, total: float | None, message: str) -> None:
+    """Tell the client how far its call is, from the thread that serves it. Raises Cancelled."""
+    try:
+        anyio.from_thread.run(context.session.report_progress, done, total, message)
+    except GONE as problem:
+        raise Cancelled from problem
+
+
+def _failed(problem: Exception) -> types.CallToolResult:
+    """An error that an agent can act on: what happened, and what to do about it."""
+    if isinstance(problem, GitmemError):
+        told = problem.message + (f"\nhint: {problem.hint}" if problem.hint else "")
+    else:
+        _log.error("a call failed", exc_info=problem)
+        told = f"gitmem failed: {type(problem).__name__}: {problem}\nhint: gitmem doctor"
+    lines = [visible(line)[:_MOST_TOLD] for line in told.splitlines()[:_MOST_LINES]]
+    return types.CallToolResult(content=[types.TextContent(type="text", text="\n".join(lines))], is_error=True)
+
+
+_MOST_TOLD: Final = 500
+_MOST_LINES: Final = 4

@@ -1,0 +1,224 @@
+"""One repository as the server holds it: trees open and warm, opened again as soon as anything moved.
+
+What is in the working tree is watched by the operating system's word of changes, everything else by `stamp`. Where the
+system gives no word, git is asked at every call.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final, NamedTuple, TypeVar
+
+from gitmem.actions.query import Request
+from gitmem.actions.searcher import Searcher, open_searcher
+from gitmem.actions.trees import AskedTree, TreeReader
+from gitmem.errors import DamagedFile, NoIndex, ObserverFailed
+from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.mcp.calls import Call
+from gitmem.mcp.first_index import FirstIndex
+from gitmem.mcp.stamp import Stamp, stamp_of
+from gitmem.observe import Observation
+from gitmem.workspace import Workspace, open_workspace
+
+TREES: Final = 4
+"""Trees held open: the working tree and the revisions asked for last."""
+
+FIRST_SECONDS: Final = 20.0
+"""A call waits so long for a first index before it answers from what is there: clients give up after 30 or 60."""
+
+Made = TypeVar("Made")
+
+
+class Opened(NamedTuple):
+    """A tree to ask: its repository, a reader of its blobs, and notes for whoever asks."""
+
+    searcher: Searcher
+    workspace: Workspace
+    reader: ObjectReader
+    notes: list[str]
+
+
+Use = Callable[[Opened], Made]
+
+
+class _Tree:
+    """A tree held open, and what told that it is the right one. `lock` is held by the call that uses it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.opened: Opened | None = None
+        self.stamp: Stamp = ()
+
+    def close(self) -> None:
+        """Let go of it."""
+        opened, self.opened = self.opened, None
+        if opened is not None:
+            opened.reader.close()
+
+
+class Session:
+    """One working tree and the revisions of its repository."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self.workspace = open_workspace(folder, environment)
+        self._folder = folder
+        self._environment = environment
+        self._trees: OrderedDict[str, _Tree] = OrderedDict()
+        self._lock = threading.Lock()
+        self._first: FirstIndex | None = None
+        self._watched = ExitStack()
+        self._changed = threading.Event()
+        self._told_of_changes = False
+        threading.Thread(target=self._watch, name="observe", daemon=True).start()
+
+    def close(self, seconds: float) -> None:
+        """Stop what goes on behind the calls, and wait so long for its end at most."""
+        self._told_of_changes = False
+        self._watched.close()
+        if self._first is not None:
+            self._first.stop()
+            self._first.done.wait(seconds)
+        for tree in self._trees.values():
+            if tree.lock.acquire(timeout=seconds):
+                tree.close()
+                tree.lock.release()
+
+    def reopen(self) -> Workspace:
+        """The repository as it is now."""
+        self.workspace = open_workspace(self._folder, self._environment)
+        return self.workspace
+
+    def use(self, request: Request, call: Call, use: Use[Made]) -> Made:
+        """Do something with the tree that a request is about, as it is now.
+
+        Raises: Cancelled, and what opening the tree raises.
+        """
+        tree = self._tree(request.rev)
+        with tree.lock:
+            for _ in range(_TRIES):
+                call.check()
+                try:
+                    made = self._use(tree, request, call, use)
+                except DamagedFile:
+                    tree.close()
+                    self._mend(request)
+                    continue
+                if not self._moved(tree, request):
+                    return made
+            return self._use(tree, request, call, use)
+
+    def _use(self, tree: _Tree, request: Request, call: Call, use: Use[Made]) -> Made:
+        return use(self._opened(tree, request, call))
+
+    def _mend(self, request: Request) -> None:
+        """Read every checksum, and make what is damaged anew."""
+        from gitmem.actions.refresh import refresh
+
+        with TreeReader(self.workspace.location, request) as reader:
+            refresh(self.workspace, reader.read().revision.tree, check=True)
+
+    def _tree(self, rev: str) -> _Tree:
+        """The place of a tree, those used last kept."""
+        with self._lock:
+            tree = self._trees.setdefault(rev, _Tree())
+            self._trees.move_to_end(rev)
+            dropped = [self._trees.popitem(last=False)[1] for _ in range(len(self._trees) - TREES)]
+        for other in dropped:
+            with other.lock:
+                other.close()
+        return tree
+
+    def _opened(self, tree: _Tree, request: Request, call: Call) -> Opened:
+        """The tree, opened anew if anything moved since."""
+        first = self._first
+        if first is None and tree.opened is not None and self._is_current(tree, tree.opened.searcher, request):
+            return tree.opened
+        try:
+            return self._open(tree, request, first)
+        except NoIndex:
+            first = first or self._start_first()
+        came = first.wait(call, FIRST_SECONDS)
+        self._end_first(first)
+        try:
+            return self._open(tree, request, self._first)
+        except NoIndex as problem:
+            if came:
+                raise first.problem or problem from problem
+            raise NoIndex(first.describe(), hint="ask again in a moment; until then use grep") from problem
+
+    def _start_first(self) -> FirstIndex:
+        """Build the index, once for all calls that wait for it."""
+        with self._lock:
+            if self._first is None:
+                self._first = FirstIndex(self.workspace)
+            return self._first
+
+    def _end_first(self, first: FirstIndex) -> None:
+        with self._lock:
+            if first.done.is_set():
+                self._first = None
+
+    def _open(self, tree: _Tree, request: Request, first: FirstIndex | None) -> Opened:
+        """Open a tree. The signs are taken before: what moves meanwhile is seen by the next call."""
+        tree.close()
+        if not request.rev:
+            self._changed.clear()
+        workspace = self.reopen()
+        tree.stamp = stamp_of(workspace)
+        searcher = open_searcher(workspace, request._replace(refresh=first is None))
+        if searcher.snapshot.manifest.graph:
+            searcher.load_graph()
+        healed = stamp_of(workspace)
+        if healed[1:] == tree.stamp[1:] and self._is_generation_on_disk(searcher):
+            tree.stamp = healed
+        notes = [] if first is None else [f"{first.describe()}; this answer is from what is there"]
+        reader = open_reader(searcher.asked.location, bulk=False, files=searcher.files)
+        tree.opened = Opened(searcher, workspace, reader, notes)
+        return tree.opened
+
+    def _is_generation_on_disk(self, searcher: Searcher) -> bool:
+        from gitmem.store.manifest import find_manifest
+
+        manifest = find_manifest(self.workspace.paths.manifest)
+        return manifest is not None and manifest.generation == searcher.snapshot.manifest.generation
+
+    def _is_current(self, tree: _Tree, searcher: Searcher, request: Request) -> bool:
+        """Whether a tree held open is the one asked for. Git is asked only where something may have changed."""
+        if stamp_of(self.workspace) != tree.stamp:
+            return False
+        if not request.rev and self._told_of_changes:
+            if not self._changed.is_set():
+                return True
+            self._changed.clear()
+        with TreeReader(self.workspace.location, request) as reader:
+            return _is_same(reader.read(), searcher.asked)
+
+    def _moved(self, tree: _Tree, request: Request) -> bool:
+        """Whether something moved while an answer was made: word of what was written before the call may come late."""
+        if request.rev or self._first is not None:
+            return False
+        return stamp_of(self.workspace) != tree.stamp or (self._told_of_changes and self._changed.is_set())
+
+    def _watch(self) -> None:
+        """Ask the system for word of changes; until it comes, and where it never does, git is asked at every call."""
+        worktree = self.workspace.location.worktree
+        if worktree is None:
+            return
+        try:
+            self._watched.enter_context(Observation(worktree, self._changed))
+        except ObserverFailed:
+            return
+        self._changed.set()
+        self._told_of_changes = True
+
+
+def _is_same(now: AskedTree, then: AskedTree) -> bool:
+    """Whether git tells the same tree; a changed file that it has not hashed may have changed again."""
+    known = all(entry.oid is not None or entry.mode is None for entry in now.entries)
+    return known and (now.revision, now.entries, now.problem) == (then.revision, then.entries, then.problem)
+
+
+_TRIES: Final = 2
+"""Answers thrown away because something moved meanwhile; the next one is given, whatever moves."""

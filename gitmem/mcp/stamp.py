@@ -1,0 +1,50 @@
+"""Cheap signs that something a held-open tree depends on has moved: the index, HEAD, git's index, the settings.
+
+They are times, sizes and numbers of a few files that git and gitmem replace whenever they write; what is in the working
+tree has no such file and is watched by `gitmem.observe`.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from gitmem.fsio import read_file
+from gitmem.git.locate import Location
+from gitmem.workspace import Workspace
+
+Stamp = tuple[tuple[int, int, int] | None, ...]
+
+_HEAD_BYTES: Final = 4096
+
+
+def stamp_of(workspace: Workspace) -> Stamp:
+    """What must be equal for a tree held open to be the one that git and the index have."""
+    location, paths = workspace.location, workspace.paths
+    watched = [
+        paths.manifest,
+        paths.tuning,
+        location.git_dir / "HEAD",
+        location.git_dir / "index",
+        location.git_dir / "config.worktree",
+        location.common_dir / "config",
+        location.common_dir / "info" / "exclude",
+        location.common_dir / "packed-refs",
+        location.common_dir / "reftable" / "tables.list",
+        *_branch_files(location),
+    ]
+    return tuple(_look(path) for path in watched)
+
+
+def _branch_files(location: Location) -> list[Path]:
+    """The file of the branch that HEAD names now."""
+    head = read_file(location.git_dir / "HEAD", _HEAD_BYTES) or b""
+    name = os.fsdecode(head.removeprefix(b"ref:").strip()) if head.startswith(b"ref:") else ""
+    return [location.common_dir / name] if name.startswith("refs/") else []
+
+
+def _look(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,0 +1,41 @@
+"""A session over standard input and output, from its start to the end of its client.
+
+A thread greets the client while the main thread loads the SDK, then another one the model and the index.
+"""
+
+import logging
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from gitmem.mcp.desk import Desk
+from gitmem.mcp.greeting import Greeter
+from gitmem.mcp.inbox import Inbox
+from gitmem.mcp.life import Life
+from gitmem.mcp.toolsets import Tool
+from gitmem.mcp.wire import take_wire
+
+_GRACE_SECONDS: Final = 0.8
+"""For what goes on behind the calls, to tidy up."""
+
+
+def serve_stdio(folder: Path, environment: Mapping[str, str], tools: dict[str, Tool]) -> int:
+    """Serve one client until it is gone; returns the exit code."""
+    wire, life = take_wire(), Life()
+    life.watch()
+    logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="gitmem: %(message)s")
+    desk = Desk(folder, environment)
+    inbox = Inbox(wire, Greeter(tools.values()), life)
+    threading.Thread(target=inbox.read, name="stdin", daemon=True).start()
+    inbox.greeted.wait()
+    if not life.over.is_set():
+        from gitmem.mcp.bridge import run_server
+        from gitmem.mcp.server import make_server
+
+        threading.Thread(target=desk.warm, name="warm", daemon=True).start()
+        run_server(make_server(desk, tools), inbox, life)
+    life.end()
+    desk.close(_GRACE_SECONDS)
+    return 0
