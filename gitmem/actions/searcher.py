@@ -222,7 +222,7 @@ def _open_healed(
     """The tree as it stands, and the index after it was healed."""
     budget = workspace.settings.heal_budget / 1000
     deadline = math.inf if asked.named else time.monotonic() + budget
-    overlay = open_tree(workspace, asked, snapshot.manifest, deadline=deadline, keep_record=request.refresh)
+    overlay = open_tree(workspace, asked, snapshot.manifest, deadline=deadline, write=request.refresh)
     notes += [f"`{path_text(path)}` cannot be read and is left out" for path in overlay.unreadable]
     if asked.problem:
         notes.append(f"{asked.problem}; the answer is HEAD's")

@@ -1,4 +1,4 @@
-"""What the index holds for HEAD, and whether that is all of it. Reads only; builds nothing on disk."""
+"""What the index holds for the working tree, and whether that is all of it. Reads only; builds nothing on disk."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from gitmem.actions.trees import TreeReader, open_tree
 from gitmem.actions.tuning import DEFAULT, TuningState, read_tuning
-from gitmem.errors import DamagedFile
+from gitmem.errors import Busy, DamagedFile, StorageFailed
+from gitmem.fsio import writer_lock
 from gitmem.git.locate import describe_head
 from gitmem.store.manifest import Manifest
 from gitmem.workspace import Workspace, find_index, open_snapshot
@@ -23,7 +25,13 @@ UP_TO_DATE: Final = "Up to Date"
 
 @dataclass(slots=True)
 class Status:
-    """State of an index. `files` are those of HEAD; `chunks`, `languages` (files) and `kinds` (chunks) likewise."""
+    """State of an index. `files` are those of the working tree; `chunks`, `languages` and `kinds` likewise.
+
+    `uncommitted` counts paths that are not as HEAD has them, by what they are; `unknown` says why git could not tell.
+    Of those `not_indexed`, `pending` are uncommitted: the next question takes them up, and the state is not about them.
+    `partial` is an index whose first run has not gone through. `writing` says that a process is writing it just now;
+    nobody looks where nothing is missing.
+    """
 
     state: str
     head: str
@@ -31,9 +39,14 @@ class Status:
     tree: str | None
     place: Path
     problems: list[str] = field(default_factory=list)
+    uncommitted: Counter[str] = field(default_factory=Counter)
+    unknown: str = ""
+    partial: bool = False
+    writing: bool = False
     files: int = 0
     indexed: int = 0
     not_indexed: int = 0
+    pending: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
@@ -75,26 +88,48 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
     current = manifest.fingerprint == current_fingerprint(workspace.settings.max_file_bytes)
     if not current:
         status.problems.append("made with another model, chunker or file size limit; the next run builds it anew")
-    if workspace.location.head_tree is not None:
-        _count_tree(status, workspace, manifest, workspace.location.head_tree)
-    complete = current and not status.problems and not status.not_indexed
+    _count_tree(status, workspace, manifest)
+    status.partial = not manifest.complete
+    complete = current and not status.partial and not status.problems and status.not_indexed == status.pending
     status.state = UP_TO_DATE if complete else NEEDS_UPDATE
+    status.writing = not complete and _is_locked(workspace.paths.lock)
 
 
-def _count_tree(status: Status, workspace: Workspace, manifest: Manifest, tree: str) -> None:
-    """Share HEAD's files out: indexed in a language, skipped for a reason, not indexed yet."""
-    from gitmem.indexing.views import peek_view
-
-    snapshot = open_snapshot(workspace, manifest)
-    status.problems += snapshot.lost
-    view = peek_view(workspace.location, workspace.paths, tree)
+def _is_locked(lock: Path) -> bool:
+    """Whether a process is writing the index."""
+    if not lock.exists():
+        return False
     try:
-        _count(status, view, snapshot)
+        with writer_lock(lock, wait=False):
+            return False
+    except (Busy, StorageFailed) as problem:
+        return isinstance(problem, Busy)
+
+
+def _count_tree(status: Status, workspace: Workspace, manifest: Manifest) -> None:
+    """Share the files out: indexed in a language, skipped for a reason, not indexed yet."""
+    from gitmem.actions.query import Request
+
+    if workspace.location.worktree is None and workspace.location.head_tree is None:
+        return
+    with TreeReader(workspace.location, Request("")) as reader:
+        snapshot = open_snapshot(workspace, manifest)
+        asked = reader.read()
+    status.problems += snapshot.lost
+    status.uncommitted.update(entry.change for entry in asked.entries)
+    status.unknown = asked.problem
+    overlay = open_tree(workspace._replace(location=asked.location), asked, manifest, write=False)
+    try:
+        lacking = _count(status, overlay.view, snapshot)
     except DamagedFile as problem:
         status.problems.append(problem.message)
+        return
+    status.pending = overlay.unhashed + sum(overlay.view.path(entry) in overlay.changes for entry in lacking)
+    status.not_indexed += overlay.unhashed
 
 
-def _count(status: Status, view: "View", snapshot: "Snapshot") -> None:
+def _count(status: Status, view: "View", snapshot: "Snapshot") -> list[int]:
+    """Count what a view holds; returns its entries that are not indexed yet."""
     import numpy as np
 
     from gitmem.store.columns import OUTCOMES
@@ -104,7 +139,8 @@ def _count(status: Status, view: "View", snapshot: "Snapshot") -> None:
     found = snapshot.match(view)
     known = found[found >= 0]
     status.files = len(view)
-    status.not_indexed = int((found == -1).sum())
+    lacking: list[int] = np.flatnonzero(found == -1).tolist()
+    status.not_indexed = len(lacking)
     _add(status.skipped, np.bincount(view.reasons[view.reasons != INDEXED]), REASONS.__getitem__)
     outcomes = snapshot.blob_outcomes[known]
     texts = outcomes < _FIRST_SKIPPED
@@ -121,6 +157,7 @@ def _count(status: Status, view: "View", snapshot: "Snapshot") -> None:
     _add(
         status.kinds, np.bincount(snapshot.column("kind")[np.repeat(inside, sizes)].astype(np.uint8)), KINDS.__getitem__
     )
+    return lacking
 
 
 _FIRST_SKIPPED: Final = 2

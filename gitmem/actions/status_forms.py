@@ -11,9 +11,18 @@ from gitmem.text import count, shares, size, visible
 def status_lines(status: Status) -> list[str]:
     """What an index holds, a line each."""
     lines = [f"problem    {visible(problem)}; run `gitmem verify --repair`" for problem in status.problems]
+    if status.partial:
+        lines.append("partial    the first run has not gone through; `gitmem index` goes on where it stopped")
+    if status.writing:
+        lines.append("writing    another process is adding to it")
+    if status.unknown:
+        lines.append(f"unknown    {visible(status.unknown)}")
     skipped = status.skipped.total()
     shared_out = f"{status.indexed:,} indexed, {status.not_indexed:,} not yet, {skipped:,} skipped"
     lines.append(f"files      {status.files:,}: {shared_out}")
+    if status.uncommitted:
+        later = f"; {count(status.pending, 'file')} not indexed yet, the next query does it" if status.pending else ""
+        lines.append(f"changed    {shares(status.uncommitted)}{later}")
     if skipped:
         lines.append(f"skipped    {shares(status.skipped)}")
     lines.append(f"chunks     {status.chunks:,} here, {status.chunks_total:,} in all")
@@ -49,8 +58,12 @@ def status_json(status: Status) -> dict[str, Any]:
             "total": status.files,
             "indexed": status.indexed,
             "not_indexed": status.not_indexed,
+            "pending": status.pending,
             "skipped": dict(status.skipped),
         },
+        "uncommitted": None if status.unknown else dict(status.uncommitted),
+        "partial": status.partial,
+        "writing": status.writing,
         "chunks": {"head": status.chunks, "total": status.chunks_total},
         "languages": dict(status.languages),
         "chunk_types": dict(status.kinds),

@@ -118,18 +118,19 @@ class TreeReader:
 
 
 def open_tree(
-    workspace: Workspace, asked: AskedTree, manifest: Manifest, *, deadline: float = math.inf, keep_record: bool = True
+    workspace: Workspace, asked: AskedTree, manifest: Manifest, *, deadline: float = math.inf, write: bool = True
 ) -> "Overlay":
     """The view of a tree with what is uncommitted; of a working tree it is recorded what was seen.
 
-    Hashing ends at the deadline (`time.monotonic`). Nothing is written where nothing can be. Raises GitFailed.
+    Hashing ends at the deadline (`time.monotonic`). Nothing is written where nothing can be, or `write` is off. Raises
+    GitFailed.
     """
     from gitmem.indexing.uncommitted import committed, lay_over
     from gitmem.indexing.views import open_view
     from gitmem.store.uncommitted import EMPTY, read_record, write_record
 
     location, paths = workspace.location, workspace.paths
-    keep = is_writable(paths.views)
+    keep = write and is_writable(paths.views)
     latest = manifest.views[-1] if manifest.views else ""
     base = open_view(location, paths, asked.revision.tree, base=latest, keep=keep)
     place = paths.uncommitted(location.worktree_id)
@@ -139,7 +140,7 @@ def open_tree(
     else:
         most = workspace.settings.max_file_bytes
         overlay = lay_over(location, paths, base, asked.entries, known, max_bytes=most, deadline=deadline, keep=keep)
-    if overlay.record != known and asked.source == WORKTREE and not asked.problem and keep_record and keep:
+    if overlay.record != known and asked.source == WORKTREE and not asked.problem and keep:
         with suppress(StorageFailed):
             write_record(place, overlay.record)
     return overlay

@@ -46,16 +46,19 @@ def open_view(location: Location, paths: IndexPaths, tree: str, *, base: str, ke
     if keep:
         with suppress(StorageFailed):
             return ensure_view(location, paths, tree, base=base)
-    return peek_view(location, paths, tree)
+    return peek_view(location, paths, tree, base=base)
 
 
-def peek_view(location: Location, paths: IndexPaths, tree: str) -> View:
+def peek_view(location: Location, paths: IndexPaths, tree: str, *, base: str = "") -> View:
     """Open the view of a tree, or build it in memory where there is none; writes nothing."""
     target = paths.view(view_key(tree))
     with suppress(DamagedFile):
         view = find_view(target)
         if view is not None:
             return view
+    parts = _derive(location, paths, tree, base) if base else None
+    if parts is not None:
+        return load_view(target, tree, parts.entries, parts.postings)
     return load_view(target, tree, build_view(location, tree))
 
 

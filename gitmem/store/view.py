@@ -49,9 +49,11 @@ def write_view(
     write_atomic(path, [memoryview(part) for part in view_parts(tree, entries, postings)])
 
 
-def load_view(path: Path, tree: str, entries: Sequence[ViewEntry]) -> "View":
+def load_view(
+    path: Path, tree: str, entries: Sequence[ViewEntry], postings: "Mapping[str, Postings] | None" = None
+) -> "View":
     """The same view without a file; `path` is only its name in messages."""
-    return View(Container(path, MAGIC, b"".join(view_parts(tree, entries))))
+    return View(Container(path, MAGIC, b"".join(view_parts(tree, entries, postings))))
 
 
 def view_parts(

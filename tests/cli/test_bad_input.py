@@ -222,7 +222,7 @@ def test_an_index_that_cannot_be_written_is_still_searched(own: Repo) -> None:
     made = as_nobody(["query", SIGN], own.path)
     assert made.returncode == 0, made
     assert "stale: 1 file" in made.stdout
-    assert "note: cannot write" in made.stderr
+    assert "cannot be written, so nothing new is indexed" in made.stderr
     made = as_nobody(["index"], own.path)
     assert made.returncode == 5, made
     assert made.stderr.startswith("error: cannot write `")

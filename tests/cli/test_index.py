@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gitmem.cli.progress import ProgressLine, describe
+from gitmem.fsio import writer_lock
 from gitmem.indexing.run import Progress
 from tests.gitrepo import Repo
 from tests.sample import Cli, assert_error
@@ -115,12 +116,55 @@ def test_status_counts_what_the_index_holds(cli: Cli, indexed: Repo) -> None:
         "total": 8,
         "indexed": 5,
         "not_indexed": 0,
+        "pending": 0,
         "skipped": {"binary": 1, "empty": 1, "generated": 1},
     }
     assert made["languages"] == {"python": 2, "markdown": 1, "typescript": 1, "text": 1}
     assert sum(made["chunk_types"].values()) == made["chunks"]["total"]
     assert made["index"]["bytes"] > 0
     assert made["model"].startswith("gitmem-code-static")
+
+
+def test_status_tells_what_is_uncommitted_and_what_of_it_is_not_indexed(cli: Cli, own: Repo) -> None:
+    own.write({"new.py": "def new_thing():\n    pass\n", "notes.txt": "Other words.\n"})
+    (own.path / "empty.py").unlink()
+    lines = cli("status", cwd=own.path).out.splitlines()
+    assert lines[0].startswith("Up to Date: main ")
+    assert "  files      8: 4 indexed, 2 not yet, 2 skipped" in lines
+    assert "  changed    modified 2, untracked 1; 2 files not indexed yet, the next query does it" in lines
+    assert cli("query", "new_thing", cwd=own.path).code == 0
+    made = json.loads(cli("status", "--json", cwd=own.path).out)
+    assert made["uncommitted"] == {"modified": 2, "untracked": 1}
+    assert (made["files"]["indexed"], made["files"]["not_indexed"], made["files"]["pending"]) == (6, 0, 0)
+
+
+def test_an_interrupted_first_run_is_partial_until_it_is_taken_up_again(
+    cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("uninstall", "--yes", cwd=own.path)
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("gitmem.indexing.run._BATCH_BLOBS", 1)
+        patch.setattr("gitmem.indexing.run.FLUSH_ROWS", 1)
+        patch.setattr("gitmem.actions.refresh._drop_unnamed", stop)
+        patch.setattr("gitmem.actions.refresh.write_manifest", stop)
+        assert cli("init", "--no-hooks", cwd=own.path).code == 130
+    made = cli("status", cwd=own.path).out
+    assert made.startswith("Needs Update: ")
+    assert "partial    the first run has not gone through" in made
+    assert json.loads(cli("status", "--json", cwd=own.path).out)["partial"] is True
+    assert cli("index", cwd=own.path).code == 0
+    assert cli("status", cwd=own.path).out.startswith("Up to Date")
+
+
+def test_status_says_that_another_process_is_writing(cli: Cli, own: Repo) -> None:
+    own.commit({"new.py": "def new_thing():\n    pass\n"})
+    assert "writing " not in cli("status", cwd=own.path).out
+    with writer_lock(own.path / ".gitmem" / "lock", wait=False):
+        assert "writing    another process is adding to it" in cli("status", cwd=own.path).out
 
 
 def test_status_writes_nothing(cli: Cli, own: Repo) -> None:
