@@ -1,5 +1,6 @@
 """What a question says: its words as terms, the names it quotes, the paths it mentions. Pure."""
 
+import itertools
 import re
 from typing import Final, NamedTuple
 
@@ -22,7 +23,6 @@ _PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+|[\w-]+\.[A-Za-z]\w{0,4}\b")
 
 
 _WORD = re.compile(r"\w+")
-_COMPOUND_WORDS: Final = (2, 3)
 _MAX_COMPOUNDS: Final = 24
 """Enough for any sentence; a pasted page is no name."""
 
@@ -58,13 +58,12 @@ def parse_query(question: str) -> Query:
 
 
 def _compounds(question: str) -> dict[str, None]:
-    """Two or three neighbouring words as one, where none of them is a stop word."""
+    """Neighbouring words as one, where neither is a stop word. Three as one found nothing that two did not."""
     words = [
         "" if word.lower() in STOP_WORDS else "".join(split_identifier(word)).lower()
         for word in _WORD.findall(question)
     ]
-    runs = (words[at : at + size] for at in range(len(words)) for size in _COMPOUND_WORDS if at + size <= len(words))
-    return dict.fromkeys("".join(run) for run in runs if all(run))
+    return dict.fromkeys(first + second for first, second in itertools.pairwise(words) if first and second)
 
 
 def _names(question: str, bare: bool) -> tuple[tuple[str, ...], ...]:
