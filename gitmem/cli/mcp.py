@@ -5,23 +5,35 @@ from pathlib import Path
 
 import click
 
+from gitmem.cli.failures import say
 from gitmem.mcp.toolsets import DEFAULT, parse_toolsets
 
 
 @click.command()
-@click.option(
-    "--toolsets", metavar="NAMES", default=DEFAULT, help="Tools to offer, with commas between.", show_default=True
-)
+@click.option("--toolsets", metavar="NAMES", default=DEFAULT, show_default=True, help="Tools to offer, by their sets.")
+@click.option("--http", is_flag=True, help="Listen for clients instead of serving the one that started it.")
+@click.option("--host", metavar="NAME", default="127.0.0.1", show_default=True, help="Listen there.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8008, show_default=True, help="Listen on it; 0 is any.")
+@click.option("--socket", metavar="FILE", default="", help="Listen on a socket of this user's instead, without token.")
 @click.pass_context
-def command(ctx: click.Context, toolsets: str) -> int:
-    """Serve agents, over standard input and output.
+def command(ctx: click.Context, toolsets: str, http: bool, host: str, port: int, socket: str) -> int:
+    """Serve agents: search this repository for Claude Code and others.
 
-    Clients start it: `gitmem install` enters it into their configuration. It ends with its client.
+    Over standard input and output it serves the client that starts it, and ends with it; `gitmem install` enters it
+    into a client's configuration. With `--http` it listens at `/mcp/` until it is interrupted. Clients must send the
+    token that it prints, or the one in `GITMEM_MCP_TOKEN`.
 
     \b
     Examples:
       gitmem mcp
+      gitmem mcp --http --port 8008
+      gitmem mcp --http --socket ~/.gitmem.sock
     """
-    from gitmem.mcp.stdio import serve_stdio
+    folder, tools = Path(ctx.obj["folder"]).absolute(), parse_toolsets(toolsets)
+    if not http:
+        from gitmem.mcp.stdio import serve_stdio
 
-    return serve_stdio(Path(ctx.obj["folder"]).absolute(), os.environ, parse_toolsets(toolsets))
+        return serve_stdio(folder, os.environ, tools)
+    from gitmem.mcp.http import serve_http
+
+    return serve_http(folder, os.environ, tools, host=host, port=port, path=socket, announce=say)

@@ -23,7 +23,7 @@ COMMANDS: Final = {
     "gc": "Drop what no ref reaches any more.",
     "watch": "Keep the index up to date with the working tree, until ctrl-C.",
     "hooks": "Let git keep the index up to date.",
-    "mcp": "Serve agents, over standard input and output.",
+    "mcp": "Serve agents: search this repository for Claude Code and others.",
     "uninstall": "Remove the index and the hooks from this repository.",
     "completion": "Print the completion script of a shell.",
 }
