@@ -19,13 +19,13 @@ _NICENESS: Final = 10
 
 
 def run_hook(args: Sequence[str]) -> int:
-    """Take up what an event of git changed, in a process of its own; with `refresh` in this one, detached as it is.
+    """Take up, in a process of its own, what an event of git changed, or anything at all with `refresh`. Returns 0.
 
-    What git hands its hooks besides the event is not looked at: the repository says what has changed. Returns 0.
+    What git hands its hooks besides the event is not looked at: the repository says what has changed.
     """
     if not args or args[0] not in (*EVENTS, REFRESH):
         raise UsageError("`gitmem hook` is called by git's hooks", hint="to index by hand: gitmem index")
-    if args[0] != REFRESH and os.fork():
+    if os.fork():
         return 0
     _settle()
     with suppress(Exception):  # nobody listens, and what belongs to a repository with an index is in its log

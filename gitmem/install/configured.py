@@ -27,6 +27,7 @@ def install_section(location: Location, program: Sequence[str]) -> None:
     _config(location, f"{_SECTION}.command", make_command(program))
     for event in EVENTS:
         _config(location, "--add", f"{_SECTION}.event", event)
+    _config(location, f"{_SECTION}.parallel", "true")  # without it git would run no hook of an event beside another
     if open_line:
         _config(location, f"{_SECTION}.{_OPEN_LINE}", "true")
 

@@ -315,7 +315,8 @@ def find_process(repo: Repo) -> Path | None:
 
 def test_an_idle_hook_imports_neither_numpy_nor_click(own: Repo) -> None:
     probe = (
-        "import json, sys; from gitmem.cli import hook; hook._settle = lambda: None; from gitmem.cli.main import run; "
+        "import json, os, sys; from gitmem.cli import hook; from gitmem.cli.main import run; "
+        "hook._settle = lambda: None; os.fork = lambda: 0; "
         "run(['hook', 'refresh']); print(json.dumps(sorted(sys.modules)))"
     )
     with writer_lock(open_sample(own).paths.background_lock, wait=False):

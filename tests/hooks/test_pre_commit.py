@@ -1,0 +1,100 @@
+"""`.pre-commit-hooks.yaml` and the hooks of git beside those of the real pre-commit program."""
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from gitmem.actions.journal import DONE, read_entries
+from gitmem.install.state import EVENTS, INSTALLED, MISSING
+from gitmem.paths import IndexPaths
+from tests.gitrepo import Repo, isolated_environment
+from tests.hooks.test_background import await_true
+from tests.hooks.test_install import install, look, uninstall
+from tests.hooks.worlds import PROGRAM, is_idle, program_folder, settle
+
+MANIFEST = Path(__file__).resolve().parents[2] / ".pre-commit-hooks.yaml"
+
+
+@pytest.fixture
+def pre_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The real program, with a `gitmem` on its path and a cache of its own."""
+    found = shutil.which("pre-commit", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if found is None:
+        pytest.skip("pre-commit is not installed")
+    monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", f"{program_folder(tmp_path)}{os.pathsep}{os.environ['PATH']}")
+    return found
+
+
+def run_in(repo: Repo, *command: str) -> str:
+    done = subprocess.run(command, cwd=repo.path, env=isolated_environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def write_config(repo: Repo) -> None:
+    """The hooks of the manifest word for word, but with the gitmem on the path: no network to install another."""
+    hooks = MANIFEST.read_text().replace("language: python", "language: system")
+    config = f"repos:\n  - repo: local\n    hooks:\n{textwrap.indent(hooks, '      ')}"
+    repo.commit({".pre-commit-config.yaml": config})
+
+
+def install_all(repo: Repo, pre_commit: str) -> None:
+    types = [word for event in EVENTS for word in ("-t", event)]
+    run_in(repo, pre_commit, "install", *types)
+
+
+def events_of(repo: Repo) -> set[str]:
+    return {entry.event for entry in read_entries(IndexPaths(repo.path / ".gitmem")) if entry.outcome == DONE}
+
+
+def test_the_manifest_is_valid(pre_commit: str, own: Repo) -> None:
+    run_in(own, pre_commit, "validate-manifest", str(MANIFEST))
+
+
+def test_pre_commit_runs_both_and_does_not_wait_for_them(own: Repo, pre_commit: str) -> None:
+    write_config(own)
+    install_all(own, pre_commit)
+    own.write({"new.py": "def new_thing():\n    return 1\n"})
+    own.git("add", "new.py")
+    run_in(own, "git", "commit", "-m", "new")
+    assert settle(own.path)
+    told = run_in(own, pre_commit, "run", "gitmem-index", "--hook-stage", "pre-commit")
+    assert "Passed" in told
+    await_true(lambda: is_idle(own.path) and "pre-commit" in events_of(own))
+    for stage in EVENTS[1:]:
+        command = [pre_commit, "run", "gitmem-refresh", "--hook-stage", stage]
+        extra = {"post-checkout": ["--from-ref", "HEAD", "--to-ref", "HEAD"], "post-merge": ["--is-squash-merge", "0"],
+                 "post-rewrite": ["--rewrite-command", "amend"]}  # fmt: skip
+        assert "Passed" in run_in(own, *command, *extra.get(stage, []))
+    await_true(lambda: is_idle(own.path) and "refresh" in events_of(own))
+
+
+def test_our_lines_join_the_hooks_that_pre_commit_wrote(own: Repo, pre_commit: str) -> None:
+    own.commit({".pre-commit-config.yaml": "repos: []\n"})
+    install_all(own, pre_commit)
+    before = {event: (own.path / ".git" / "hooks" / event).read_bytes() for event in EVENTS}
+    assert install(own, PROGRAM).events(INSTALLED) == list(EVENTS)
+    own.commit({"new.py": "def new_thing():\n    return 1\n"})
+    assert settle(own.path)
+    assert uninstall(own)
+    assert {event: (own.path / ".git" / "hooks" / event).read_bytes() for event in EVENTS} == before
+    run_in(own, pre_commit, "uninstall", "-t", "pre-commit")
+
+
+def test_hooks_that_pre_commit_moves_aside_are_called_and_taken_out(own: Repo, pre_commit: str) -> None:
+    own.commit({".pre-commit-config.yaml": "repos: []\n"})
+    install(own, PROGRAM)
+    install_all(own, pre_commit)
+    assert look(own, PROGRAM).events(INSTALLED) == list(EVENTS)
+    own.commit({"new.py": "def new_thing():\n    return 1\n"})
+    assert settle(own.path)
+    assert uninstall(own)
+    assert look(own, PROGRAM).events(MISSING) == list(EVENTS)
+    assert not list((own.path / ".git" / "hooks").glob("*.legacy"))
+    await_true(lambda: is_idle(own.path))
