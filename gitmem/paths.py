@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 INDEX_NAME: Final = ".gitmem"
 DIRTY: Final = "dirty-"
+UNCOMMITTED: Final = "uncommitted-"
 _PACKAGE: Final = Path(__file__).resolve().parent
 
 
@@ -71,7 +72,7 @@ class IndexPaths(NamedTuple):
 
     def uncommitted(self, worktree: str) -> Path:
         """What was uncommitted in a working tree, by its id, at the last look."""
-        return self.state / f"uncommitted-{worktree}"
+        return self.state / f"{UNCOMMITTED}{worktree}"
 
     @property
     def folders(self) -> tuple[Path, ...]:

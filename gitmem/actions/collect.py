@@ -3,19 +3,30 @@
 from dataclasses import dataclass
 
 from gitmem.errors import Busy
-from gitmem.fsio import remove_tree, sweep_leftovers, writer_lock
+from gitmem.fsio import LEFTOVER_SECONDS, remove_tree, sweep_leftovers, writer_lock
+from gitmem.git.locate import worktree_ids
 from gitmem.git.reachability import reachable_blobs
-from gitmem.indexing.collect import GRACE_SECONDS, Removed, remove_unnamed, retire_segments, shrink
+from gitmem.indexing.collect import (
+    GRACE_SECONDS,
+    Removed,
+    remove_old_records,
+    remove_unnamed,
+    retire_segments,
+    shrink,
+    used_blobs,
+)
 from gitmem.indexing.identity import view_key
 from gitmem.paths import IndexPaths
 from gitmem.store.graph import graph_files
 from gitmem.store.manifest import Manifest, write_manifest
+from gitmem.store.uncommitted import KEEP_DAYS
 from gitmem.workspace import Workspace, require_index
 
 
 @dataclass(frozen=True, slots=True)
 class CollectReport:
-    """What went, or would go. `waiting_bytes` are freed by a later run, when no reader can need them any more."""
+    """What went, or would go. `waiting_bytes` are freed by a later run, when no reader can need them any more; `recent`
+    blobs that nothing reaches were used lately and stay."""
 
     blobs: int
     chunks: int
@@ -26,23 +37,31 @@ class CollectReport:
     bytes: int
     waiting_bytes: int
     chunks_left: int
+    recent: int
     dry_run: bool
 
 
-def collect(workspace: Workspace, *, dry_run: bool = False, wait: bool = True) -> CollectReport:
-    """Drop what nothing reaches. Raises NoIndex, Busy, GitFailed, DamagedFile, StorageFailed."""
+def collect(workspace: Workspace, *, now: bool = False, dry_run: bool = False, wait: bool = True) -> CollectReport:
+    """Drop what nothing reaches and nothing has used for a while, or with `now` what nothing reaches or uses.
+
+    Raises: NoIndex, Busy, GitFailed, DamagedFile, StorageFailed.
+    """
     require_index(workspace)
     if dry_run:
-        return _collect(workspace, dry_run=True)
+        return _collect(workspace, now=now, dry_run=True)
     with writer_lock(workspace.paths.lock, wait=wait):
-        return _collect(workspace, dry_run=False)
+        return _collect(workspace, now=now, dry_run=False)
 
 
-def _collect(workspace: Workspace, *, dry_run: bool) -> CollectReport:
+def _collect(workspace: Workspace, *, now: bool, dry_run: bool) -> CollectReport:
     paths = workspace.paths
     manifest = require_index(workspace)
     leftovers = 0 if dry_run else _sweep(paths)
-    made = shrink(paths, manifest, reachable_blobs(workspace.location), write=not dry_run)
+    days = 0 if now else KEEP_DAYS
+    if not dry_run:
+        remove_old_records(paths, worktree_ids(workspace.location), days)
+    recent = used_blobs(paths, days)
+    made = shrink(paths, manifest, reachable_blobs(workspace.location), recent, write=not dry_run)
     if made.manifest is not manifest and not dry_run:
         write_manifest(paths.manifest, made.manifest)
     removed = _remove_files(workspace, manifest, made.manifest, dry_run=dry_run)
@@ -56,14 +75,17 @@ def _collect(workspace: Workspace, *, dry_run: bool) -> CollectReport:
         bytes=removed.bytes,
         waiting_bytes=removed.waiting_bytes,
         chunks_left=manifest.rows - made.chunks,
+        recent=made.recent,
         dry_run=dry_run,
     )
 
 
 def _sweep(paths: IndexPaths) -> int:
     """Remove what processes that were killed left unfinished; returns how many files."""
-    folders = (paths.root, paths.segments, paths.views, paths.graphs, paths.state)
-    return sum(map(sweep_leftovers, folders)) + _sweep_scratch(paths)
+    swept = sum(map(sweep_leftovers, (paths.root, paths.segments)))
+    shared = (paths.views, paths.graphs, paths.state)  # written to without this lock
+    swept += sum(sweep_leftovers(folder, grace=LEFTOVER_SECONDS) for folder in shared)
+    return swept + _sweep_scratch(paths)
 
 
 def _sweep_scratch(paths: IndexPaths) -> int:

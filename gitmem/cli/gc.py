@@ -10,22 +10,24 @@ from gitmem.text import count, size
 
 
 @click.command()
+@click.option("--now", is_flag=True, help="Also drop what was in use within the last 14 days.")
 @click.option("--dry-run", is_flag=True, help="Say what would go, change nothing.")
 @click.option("--no-wait", is_flag=True, help="Give up where another process is writing the index.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
-def command(ctx: click.Context, dry_run: bool, no_wait: bool, as_json: bool) -> int:
+def command(ctx: click.Context, now: bool, dry_run: bool, no_wait: bool, as_json: bool) -> int:
     """Drop what no ref reaches any more.
 
-    Kept is whatever a branch, a tag, another ref, a reflog, or HEAD or the index of any working tree reaches. Files
-    of earlier generations go ten minutes after they were last needed, so that no reader loses one.
+    Kept is whatever a branch, a tag, another ref, a reflog, or HEAD or the index of any working tree reaches, what is
+    uncommitted there, and what was in use within the last 14 days. Files of earlier generations go ten minutes after
+    they were last needed, so that no reader loses one.
 
     \b
     Examples:
       gitmem gc --dry-run
       gitmem gc
     """
-    made = collect(open_here(ctx), dry_run=dry_run, wait=not no_wait)
+    made = collect(open_here(ctx), now=now, dry_run=dry_run, wait=not no_wait)
     if as_json:
         write_json(asdict(made))
     else:
@@ -39,6 +41,8 @@ def _line(made: CollectReport) -> str:
     files = made.files + made.leftovers
     if files:
         line += f"; {count(files, 'file')}, {size(made.bytes)} {'to free' if made.dry_run else 'freed'}"
+    if made.recent:
+        line += f"; {count(made.recent, 'blob')} in use lately (--now)"
     if made.waiting_bytes:
         line += f"; {size(made.waiting_bytes)} more after ten minutes"
     return line

@@ -75,6 +75,15 @@ def main_worktree(location: Location) -> Path | None:
     return home if answer.stdout.strip() == b"false" else None
 
 
+def worktree_ids(location: Location) -> set[str]:
+    """The ids of all working trees of a repository, as far as they are there."""
+    try:
+        linked = {f"linked-{place.name}" for place in (location.common_dir / "worktrees").iterdir()}
+    except FileNotFoundError:
+        linked = set()
+    return {"main", *linked}
+
+
 def describe_head(location: Location) -> str:
     """Name HEAD for people: `main 2ac8988`, `detached 2ac8988`, `main (no commit yet)`."""
     name = location.branch or "detached"

@@ -13,17 +13,20 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.errors import DamagedFile, StorageFailed
+from gitmem.errors import DamagedFile, NewerFormat, StorageFailed
 from gitmem.fsio import remove_file, touch_file
 from gitmem.indexing.compact import rewrite_without
-from gitmem.paths import IndexPaths
+from gitmem.paths import UNCOMMITTED, IndexPaths
 from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.segment import Segment, find_segment
 from gitmem.store.snapshot import Snapshot
+from gitmem.store.uncommitted import read_record
 from gitmem.store.view import find_view
 
 GRACE_SECONDS: Final = 600.0
 """How long a file outlives the last generation that named it, for readers that still open it."""
+
+_DAY: Final = 86_400.0
 
 VIEW_GRACE_SECONDS: Final = 86_400.0
 """How long a run leaves a view that the manifest does not name: a question about an old revision made it, and may be
@@ -32,13 +35,15 @@ asked again. Without an end each commit would add one for good."""
 
 @dataclass(slots=True)
 class Shrunk:
-    """A manifest without what nothing reaches, and what that took out of it."""
+    """A manifest without what nothing reaches, and what that took out of it. `recent` blobs, which nothing reaches
+    either, stay for having been used lately."""
 
     manifest: Manifest
     blobs: int = 0
     chunks: int = 0
     segments: int = 0
     views: int = 0
+    recent: int = 0
 
 
 @dataclass(slots=True)
@@ -53,8 +58,12 @@ class Removed:
         return Removed(self.files + other.files, self.bytes + other.bytes, self.waiting_bytes + other.waiting_bytes)
 
 
-def shrink(paths: IndexPaths, manifest: Manifest, reachable: Collection[str], *, write: bool) -> Shrunk:
-    """Take unreachable blobs out of a manifest. With `write` new segments are written, the manifest itself is not.
+def shrink(
+    paths: IndexPaths, manifest: Manifest, reachable: Collection[str], recent: Collection[str], *, write: bool
+) -> Shrunk:
+    """Take blobs out of a manifest that are neither reachable nor recently used.
+
+    With `write` new segments are written, the manifest itself is not.
 
     Raises DamagedFile: what cannot be read cannot be judged.
     """
@@ -62,7 +71,9 @@ def shrink(paths: IndexPaths, manifest: Manifest, reachable: Collection[str], *,
     kept: dict[str, SegmentEntry] = {}
     for entry in manifest.segments:
         segment = _open(paths, entry)
-        keep = _reached(segment, reachable)
+        reached, used = _among(segment, reachable), _among(segment, recent)
+        made.recent += int((used & ~reached).sum())
+        keep = reached | used
         if not keep.all():
             made.blobs += int((~keep).sum())
             made.chunks += int(np.diff(segment.first)[~keep].sum())
@@ -87,9 +98,29 @@ def _open(paths: IndexPaths, entry: SegmentEntry) -> Segment:
     return segment
 
 
-def _reached(segment: Segment, reachable: Collection[str]) -> NDArray[np.bool_]:
+def _among(segment: Segment, oids: Collection[str]) -> NDArray[np.bool_]:
     ids = (oid.tobytes().hex() for oid in segment.oids)
-    return np.fromiter((oid in reachable for oid in ids), bool, segment.blobs)
+    return np.fromiter((oid in oids for oid in ids), bool, segment.blobs)
+
+
+def used_blobs(paths: IndexPaths, days: int) -> set[str]:
+    """Blobs that were in use within the last days, whether or not git still knows them.
+
+    Those of every tree whose view was made in that time, and the uncommitted ones of every working tree: what there was
+    in that time, and what there is now.
+    """
+    oldest = time.time() - days * _DAY
+    found: set[str] = set()
+    for file in sorted(paths.views.iterdir()):
+        with suppress(DamagedFile, NewerFormat, StorageFailed, FileNotFoundError):
+            if not file.name.startswith(".") and file.stat().st_mtime >= oldest:
+                view = find_view(file)
+                found.update(map(view.oid, range(len(view))) if view is not None else ())
+    for file in sorted(paths.state.glob(f"{UNCOMMITTED}*")):
+        record = read_record(file)
+        found.update(known.oid for known in record.files.values())
+        found.update(oid for oid, day in record.used.items() if (day + 1) * _DAY > oldest and days)
+    return found
 
 
 def _whole_views(paths: IndexPaths, manifest: Manifest, shrunk: bool) -> tuple[str, ...]:
@@ -102,6 +133,13 @@ def _whole_views(paths: IndexPaths, manifest: Manifest, shrunk: bool) -> tuple[s
             if view is not None and not (shrunk and (snapshot.match(view) == -1).any()):
                 whole.append(key)
     return tuple(whole)
+
+
+def remove_old_records(paths: IndexPaths, worktrees: Collection[str], days: int) -> Removed:
+    """Remove what was uncommitted in working trees that are gone, if that is long ago; `worktrees` are those there."""
+    named = {paths.uncommitted(worktree).name for worktree in worktrees}
+    others = {file.name for file in paths.state.iterdir() if not file.name.startswith(UNCOMMITTED)}
+    return remove_unnamed(paths.state, named | others, days * _DAY)
 
 
 def retire_segments(paths: IndexPaths, named: set[str], retired: Iterable[str]) -> Removed:

@@ -13,8 +13,11 @@ from gitmem.actions.verify import verify
 from gitmem.indexing import collect as collecting
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.store.snapshot import Snapshot
+from gitmem.store.uncommitted import KEEP_DAYS
 from tests.gitrepo import Repo
 from tests.sample import Cli, open_sample, segment_files
+
+DAY = 86_400
 
 
 def manifest_of(repo: Repo) -> Manifest:
@@ -32,15 +35,22 @@ def dropped(own: Repo, cli: Cli) -> Repo:
     own.git("checkout", "-q", "main")
     own.git("branch", "-q", "-D", "side")
     own.git("reflog", "expire", "--expire=now", "--all")
+    let_pass(own, KEEP_DAYS * DAY + 60, "views")
     return own
 
 
 def make_old(repo: Repo) -> None:
-    """Let every grace period be over."""
-    long_ago = time.time() - 2 * collecting.GRACE_SECONDS
-    for folder in ("segments", "views", "graph"):
+    """Let the grace period of files be over."""
+    let_pass(repo, 2 * collecting.GRACE_SECONDS, "segments", "views", "graph")
+
+
+def let_pass(repo: Repo, seconds: float, *folders: str) -> None:
+    """Make files of the index as old as this, at least."""
+    before = time.time() - seconds
+    for folder in folders:
         for file in (repo.path / ".gitmem" / folder).iterdir():
-            os.utime(file, (long_ago, long_ago))
+            at = min(before, file.stat().st_mtime)
+            os.utime(file, (at, at))
 
 
 def test_what_nothing_reaches_goes(cli: Cli, dropped: Repo) -> None:
@@ -53,6 +63,52 @@ def test_what_nothing_reaches_goes(cli: Cli, dropped: Repo) -> None:
     assert after.generation > before.generation
     assert cli("query", "--jsonl", "cookie", cwd=dropped.path).out == expected
     assert verify(open_sample(dropped)).sound
+
+
+def test_what_was_in_use_lately_stays_unless_it_shall_go_now(cli: Cli, own: Repo) -> None:
+    own.git("checkout", "-q", "-b", "side")
+    own.commit({"side.py": "def side_effect_handler(event):\n    return event\n"})
+    assert cli("index", cwd=own.path).code == 0
+    own.git("checkout", "-q", "main")
+    own.git("branch", "-q", "-D", "side")
+    own.git("reflog", "expire", "--expire=now", "--all")
+    let_pass(own, (KEEP_DAYS - 1) * DAY, "views")
+    assert cli("gc", cwd=own.path).out.startswith("dropped 0 blobs, 0 chunks; 12 left; 1 blob in use lately (--now)")
+    assert cli("gc", "--dry-run", "--now", cwd=own.path).out.startswith("would drop 1 blob, 1 chunk; ")
+    assert json.loads(cli("gc", "--json", cwd=own.path).out)["recent"] == 1
+    assert cli("gc", "--now", cwd=own.path).out.startswith("dropped 1 blob, 1 chunk; ")
+
+
+def test_uncommitted_work_stays_and_goes_two_weeks_after_it_was_there(
+    cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def blobs_dropped(*, now: bool = False) -> int:
+        return collect(open_sample(own), now=now).blobs
+
+    day = 20_000
+    monkeypatch.setattr("gitmem.indexing.uncommitted.today", lambda: day)
+    monkeypatch.setattr("gitmem.indexing.collect.time.time", lambda: day * DAY + 1.0)
+    own.write({"side.py": "def side_effect_handler(event):\n    return event\n"})
+    assert cli("query", "side_effect_handler", cwd=own.path).code == 0
+    day += 100
+    assert (blobs_dropped(), blobs_dropped(now=True)) == (0, 0), "it is still there"
+    (own.path / "side.py").unlink()
+    assert cli("query", "cookie", cwd=own.path).code == 0
+    day += KEEP_DAYS - 1
+    assert blobs_dropped() == 0
+    day += 2
+    assert blobs_dropped() == 1
+
+
+def test_what_was_uncommitted_in_a_working_tree_that_is_gone_goes(cli: Cli, own: Repo) -> None:
+    linked = Repo(own.path.parent / "linked")
+    own.git("worktree", "add", "-q", str(linked.path))
+    linked.write({"side.py": "def side_effect_handler(event):\n    return event\n"})
+    assert cli("query", "side_effect_handler", cwd=linked.path).code == 0
+    own.git("worktree", "remove", "--force", str(linked.path))
+    assert collect(open_sample(own)).blobs == 0
+    let_pass(own, KEEP_DAYS * DAY + 60, "state", "views")
+    assert collect(open_sample(own)).blobs == 1
 
 
 def test_a_second_run_finds_nothing(cli: Cli, dropped: Repo) -> None:
@@ -99,7 +155,9 @@ def test_what_anything_reaches_stays(cli: Cli, own: Repo, keeper: str) -> None:
 def test_files_stay_for_readers_until_their_grace_period_is_over(dropped: Repo) -> None:
     old = {file.name for file in segment_files(dropped)}
     reader = Snapshot(open_sample(dropped).paths, manifest_of(dropped))
-    made = collect(open_sample(dropped))
+    for view in (dropped.path / ".gitmem" / "views").iterdir():
+        os.utime(view)
+    made = collect(open_sample(dropped), now=True)
     assert made.files == 0
     assert made.waiting_bytes > 0
     assert old <= {file.name for file in segment_files(dropped)}
@@ -128,7 +186,7 @@ def test_a_dropped_tree_is_indexed_again_when_asked_for(cli: Cli, own: Repo) -> 
     own.git("checkout", "-q", "main")
     own.git("branch", "-q", "-D", "side")
     own.git("reflog", "expire", "--expire=now", "--all")
-    assert collect(open_sample(own)).trees == 1
+    assert collect(open_sample(own), now=True).trees == 1
     made = cli("query", "-l", "-n", "1", "--rev", commit, "side_effect_handler", cwd=own.path)
     assert made.out == "side.py\n"
 
@@ -136,6 +194,7 @@ def test_a_dropped_tree_is_indexed_again_when_asked_for(cli: Cli, own: Repo) -> 
 def test_leftovers_of_dead_writers_go(own: Repo) -> None:
     for place in ("", "segments", "views"):
         (own.path / ".gitmem" / place / ".something.4711.tmp").write_bytes(b"half")
+    let_pass(own, 2 * collecting.GRACE_SECONDS, "views")
     assert collect(open_sample(own)).leftovers == 3
     assert not list((own.path / ".gitmem").rglob("*.tmp"))
 

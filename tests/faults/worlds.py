@@ -93,7 +93,7 @@ def _query_old(repo: Repo) -> object:
 
 
 def _collect(repo: Repo) -> object:
-    return collect(workspace_of(repo))
+    return collect(workspace_of(repo), now=True)
 
 
 def _repair(repo: Repo) -> object:
@@ -108,7 +108,7 @@ SCENARIOS = (
     Scenario("everything anew", _indexed, ("index", "--full"), _index_full, ("main",)),
     Scenario("view switch", _split, ("index",), _index, ("first", "side", "main~1")),
     Scenario("an old revision", _split, ("query", "--rev", "first~1", "base load"), _query_old, ("side", "main~1")),
-    Scenario("collection", _dropped, ("gc",), _collect, ("first", "main")),
+    Scenario("collection", _dropped, ("gc", "--now"), _collect, ("first", "main")),
     Scenario("repair", _damaged, ("verify", "--repair"), _repair),
 )
 
