@@ -6,16 +6,26 @@ inside the git directory, which no clone carries.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.config import Settings, parse_settings
 from gitmem.errors import DamagedFile, NewerFormat, NoIndex, UnsafeIndex
-from gitmem.fsio import make_folder, read_file, remove_file, remove_tree, require_own_folder, write_atomic, write_once
+from gitmem.fsio import (
+    make_folder,
+    read_file,
+    remove_file,
+    remove_tree,
+    require_own_folder,
+    sync_folder,
+    write_atomic,
+    write_once,
+    writer_lock,
+)
 from gitmem.git.config import read_config
 from gitmem.git.locate import Location, locate, main_worktree
-from gitmem.git.tracking import add_exclude, remove_exclude, tracked
+from gitmem.git.tracking import add_exclude, lacks_exclude, remove_exclude, tracked
 from gitmem.paths import INDEX_NAME, IndexPaths
 from gitmem.store.manifest import Manifest, find_manifest
 
@@ -94,35 +104,53 @@ def require_index(workspace: Workspace) -> Manifest:
     return manifest
 
 
-def create_index(workspace: Workspace) -> bool:
-    """Make the index folder, hidden from git; False where it stands already. Raises UnsafeIndex, StorageFailed."""
+def create_index(workspace: Workspace, *, wait: bool = True, on_wait: Callable[[], None] = lambda: None) -> bool:
+    """Make the index folder, hidden from git; False where it stands already.
+
+    What must be written is written under the lock, so that of several first runs none meets the half-made files of
+    another. Raises UnsafeIndex, StorageFailed, and Busy where another process writes and `wait` is off.
+    """
     paths = workspace.paths
     require_untracked(workspace)
     fresh = not _require_own_index(paths)
-    make_folder(paths.root)
-    token_file = workspace.location.common_dir / _MARK
-    outside = read_file(token_file, 64)
+    if fresh or not _is_set_up(workspace):
+        if not fresh and not (paths.root / _MARK).exists():
+            _require_empty_but_ours(paths)
+        make_folder(paths.root)
+        with writer_lock(paths.lock, wait=wait, on_wait=on_wait):
+            _set_up(workspace)
+    return fresh
+
+
+def _is_set_up(workspace: Workspace) -> bool:
+    """Whether nothing is left to be made. Raises UnsafeIndex where the index is another repository's."""
+    paths = workspace.paths
     inside = read_file(paths.root / _MARK, 64)
-    if inside is not None and inside != outside:
+    if inside is not None and inside != read_file(workspace.location.common_dir / _MARK, 64):
         raise UnsafeIndex(
             f"`{paths.root}` was not made by gitmem in this repository",
             hint=f"remove it and run `gitmem init`: rm -r {paths.root}",
         )
-    if not fresh and inside is None and any(paths.root.iterdir()):
-        _require_empty_but_ours(paths)
+    made = inside is not None and paths.ignore.exists() and all(folder.is_dir() for folder in paths.folders)
+    return made and not (workspace.beside and lacks_exclude(workspace.location, _EXCLUDE))
+
+
+def _set_up(workspace: Workspace) -> None:
+    """Make what is not there. The token inside comes last: with it the index is ours, and all else durable."""
+    paths = workspace.paths
+    sync_folder(paths.root.parent)  # who made the folder, or the token, may have been killed before it was durable
     for folder in paths.folders:
         make_folder(folder)
     if not paths.ignore.exists():
         write_atomic(paths.ignore, [b"*\n"])
-    if inside is None:
-        write_atomic(paths.root / _MARK, [outside or _new_token(token_file)])
     if workspace.beside:
         add_exclude(workspace.location, _EXCLUDE)
-    return fresh
+    if read_file(paths.root / _MARK, 64) is None:
+        write_atomic(paths.root / _MARK, [_make_token(workspace.location.common_dir / _MARK)])
 
 
-def _new_token(file: Path) -> bytes:
-    """Make the token inside the git directory; of several first runs at once all get that of the first."""
+def _make_token(file: Path) -> bytes:
+    """The token inside the git directory, made where there is none, and durable."""
     write_once(file, os.urandom(16).hex().encode())
     return read_file(file, 64) or b""
 

@@ -136,7 +136,7 @@ class DumpedRow(NamedTuple):
 
 def dump_rows(snapshot: Snapshot) -> set[DumpedRow]:
     """All rows, without regard to how they are shared out among segments."""
-    return {row for segment in snapshot.segments for row in _dump_segment(segment)}
+    return {row for segment in snapshot.segments for row in dump_segment(segment)}
 
 
 def dump_outcomes(snapshot: Snapshot) -> set[tuple[str, str, str]]:
@@ -149,7 +149,8 @@ def dump_outcomes(snapshot: Snapshot) -> set[tuple[str, str, str]]:
     return told
 
 
-def _dump_segment(segment: Any) -> Iterator[DumpedRow]:
+def dump_segment(segment: Any) -> Iterator[DumpedRow]:
+    """All rows of one segment."""
     rows = segment.load_rows()
     terms: list[list[tuple[str, bytes, int]]] = [[] for _ in range(len(rows))]
     for field, postings in rows.postings.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.actions.current import holds_tree
 from gitmem.errors import DamagedFile
-from gitmem.fsio import sweep_leftovers, writer_lock
+from gitmem.fsio import LEFTOVER_SECONDS, sweep_leftovers, sync_folder, writer_lock
 from gitmem.git.trees import empty_tree
 from gitmem.store.manifest import Manifest, write_manifest
 from gitmem.workspace import Workspace, create_index, read_manifest_for_writing
@@ -61,23 +61,25 @@ def refresh(
     check: bool = False,
     wait: bool = True,
     report: "Callable[[Progress], None]" = lambda _: None,
+    on_wait: Callable[[], None] = lambda: None,
 ) -> IndexReport:
     """Index every blob of a tree that the index lacks. A repository without commits has an empty index.
 
     `uncommitted` takes up what is staged and what is changed in the working tree as well; `tree` is HEAD's then. `full`
-    embeds everything again, `check` reads every checksum first and replaces what is damaged.
+    embeds everything again, `check` reads every checksum first and replaces what is damaged. `on_wait` is called before
+    the run waits for another that holds the lock.
 
     Raises: Busy where another process writes and `wait` is off, StorageFailed, UnsafeIndex, NewerFormat.
     """
     started = time.monotonic()
-    create_index(workspace)
+    create_index(workspace, wait=wait, on_wait=on_wait)
     uncommitted = uncommitted and workspace.location.worktree is not None
     if tree is None and not uncommitted:
         return _refresh_empty(workspace, wait=wait)
     wanted = _Wanted(tree or empty_tree(workspace.location), uncommitted, full, check)
     if not (uncommitted or full or check) and _is_current(workspace, wanted.tree):
         return IndexReport(wanted.tree, up_to_date=True, seconds=time.monotonic() - started)
-    with writer_lock(workspace.paths.lock, wait=wait):
+    with writer_lock(workspace.paths.lock, wait=wait, on_wait=on_wait):
         made = _refresh_or_repair(workspace, wanted, report)
     if tree is None and not made.files:
         made.tree = ""
@@ -130,8 +132,9 @@ def _refresh_locked(workspace: Workspace, wanted: _Wanted, report: "Callable[[Pr
     from gitmem.store.snapshot import Snapshot
 
     location, paths, settings = workspace.location, workspace.paths, workspace.settings
-    for folder in (paths.root, paths.segments, paths.views):
+    for folder in (paths.root, paths.segments):
         sweep_leftovers(folder)
+    sweep_leftovers(paths.views, grace=LEFTOVER_SECONDS)  # questions write there, too, and take no lock for it
     old = read_manifest_for_writing(workspace, replace_newer=wanted.full)
     made = IndexReport(wanted.tree, chunks_before=old.rows if old else 0)
     manifest, made.rebuilt = _starting_point(workspace, old, current_fingerprint(settings.max_file_bytes), wanted)
@@ -152,6 +155,7 @@ def _refresh_locked(workspace: Workspace, wanted: _Wanted, report: "Callable[[Pr
         return IndexReport(wanted.tree, up_to_date=True, files=len(views[-1]))
     manifest = compact(paths, manifest)
     manifest = manifest.as_complete() if made.problems else manifest.with_view(key)
+    sync_folder(paths.views)  # a view that was there already may have been left by a process that was killed
     write_manifest(paths.manifest, manifest)
     _drop_unnamed(workspace, manifest, old, key)
     made.embedded = len(missing)

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from gitmem.fsio import make_folder, remove_empty_folder, remove_file, storage_failed, write_atomic
+from gitmem.fsio import make_folder, remove_empty_folder, remove_file, storage_failed, sync_folder, write_atomic
 from gitmem.git.locate import Location
 from gitmem.git.program import run_git
 
@@ -45,6 +45,16 @@ def add_exclude(location: Location, line: str) -> bool:
         raise storage_failed(file, problem) from problem
 
 
+def lacks_exclude(location: Location, line: str) -> bool:
+    """Whether `info/exclude` does not hold a pattern."""
+    file = _exclude_file(location)
+    return not file.is_file() or not _holds(file.read_bytes(), line.encode())
+
+
+def _holds(content: bytes, wanted: bytes) -> bool:
+    return wanted.rstrip() in (present.rstrip() for present in content.splitlines())
+
+
 def _add(file: Path, wanted: bytes, *, like: Path) -> bool:
     if not file.is_file():
         comment_alone = ADDED_WITH_FILE if file.parent.is_dir() else ADDED_WITH_FOLDER
@@ -52,7 +62,8 @@ def _add(file: Path, wanted: bytes, *, like: Path) -> bool:
         _publish(file, comment_alone + wanted, like=like)
         return True
     content = file.read_bytes()
-    if wanted.rstrip() in (present.rstrip() for present in content.splitlines()):
+    if _holds(content, wanted):
+        sync_folder(file.parent)  # whoever put it there may have been killed before that was durable
         return False
     comment = [ADDED] if not content or content.endswith(b"\n") else [b"\n", ADDED_TO_OPEN_LINE]
     _publish(file, b"".join([content, *comment, wanted]), like=file)

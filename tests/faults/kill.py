@@ -88,6 +88,8 @@ def look_after(world: World, repo: Repo) -> list[str]:
         workspace = workspace_of(repo)
         damaged = world.scenario.name == "repair"
         bad += [] if damaged else find_faults(workspace.paths) + find_lies(workspace, world.ledger, *world.acknowledged)
+        hidden = "/.gitmem/" in read_exclude(repo)
+        bad += ["info/exclude does not name the index"] if world.acknowledged and not hidden else []
         made = index(repo)
         bad += [f"the next run: {problem}" for problem in made.problems]
         tree = workspace.location.head_tree
@@ -96,16 +98,23 @@ def look_after(world: World, repo: Repo) -> list[str]:
         bad += [] if ask(repo, "base load", refresh=False).hits else ["the next question finds nothing"]
         bad += [] if made.up_to_date else [f"left in the way: {path.name}" for path in find_leftovers(repo)]
         bad += [f"git sees {line}" for line in repo.git("status", "--porcelain").splitlines()]
+        bad += [] if workspace.paths.ignore.read_bytes() == b"*\n" else ["the ignore file of the index is not whole"]
+        lines = read_exclude(repo)
+        bad += [f"lost from info/exclude: {line}" for line in read_exclude(world.repo) if line not in lines]
     except Exception as problem:
         bad.append(f"{type(problem).__name__}: {problem}")
     return bad
 
 
+def read_exclude(repo: Repo) -> list[str]:
+    """What the person keeps git from seeing."""
+    return (repo.path / ".git" / "info" / "exclude").read_text().splitlines()
+
+
 def find_leftovers(repo: Repo) -> list[Path]:
     """Unfinished files that a run after a crash should have swept."""
     index_folder = repo.path / ".gitmem"
-    folders = [index_folder, *(index_folder / name for name in ("segments", "views"))]
-    return [path for folder in folders for path in folder.glob(".*.tmp")]
+    return [path for folder in (index_folder, index_folder / "segments") for path in folder.glob(".*.tmp")]
 
 
 def _copy(world: World, folder: Path) -> Repo:
