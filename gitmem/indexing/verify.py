@@ -161,4 +161,4 @@ def _note_gone(view: View, gone: set[str], found: Findings) -> None:
         found.notes.append(f"`{held[oid]}`: git cannot read its blob {oid}")
     rest = len(gone - held.keys())
     if rest:
-        found.notes.append(f"{rest} indexed blobs are no longer in git; run `gitmem gc`")
+        found.notes.append(f"{rest} indexed blobs are not in git: uncommitted work, or what `gitmem gc` will drop")
