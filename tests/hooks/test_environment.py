@@ -178,7 +178,7 @@ def test_a_repository_of_another_user_is_told_with_the_line_that_helps(cli: Cli,
 
 
 def test_worktrees_share_the_hooks_and_one_process(hooked: Repo) -> None:
-    names = [hooked.path.parent / f"side_{number}" for number in range(8)]
+    names = [hooked.path.parent / f"side_{number}" for number in range(4)]
     for name in names:
         hooked.git("worktree", "add", "-q", "--detach", str(name))
         Repo(name).commit({f"{name.name}.py": f"def in_{name.name}():\n    return 1\n"})
