@@ -124,8 +124,9 @@ def test_objects_ref_and_the_folders_that_name_them_are_synced(make_repo: MakeRe
 
     (repo.path / ".git/objects" / "xx").exists()
     control = tmp_path / "control"
+    alone = ["strace", "-f", "-y", "-e", "trace=fsync,fdatasync", "-o", str(control)]
     subprocess.run(
-        ["strace", "-f", "-y", "-e", "trace=fsync,fdatasync", "-o", str(control), "git", "hash-object", "-w", "--stdin"],
+        [*alone, "git", "hash-object", "-w", "--stdin"],
         cwd=repo.path, env=isolated_environment(), input=b"control", check=True, capture_output=True,
     )  # fmt: skip
     assert "sync(" not in control.read_text()

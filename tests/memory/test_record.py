@@ -1,0 +1,86 @@
+"""A record's bytes and its path."""
+
+import hashlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.errors import DamagedFile, NewerFormat, UsageError
+from gitmem.memory.places import document_ids, new_note_id, place_of, turn_path
+from gitmem.memory.record import KINDS, NOTE, Record, format_record, is_record, parse_record
+
+TEXT = st.text(st.characters(exclude_categories=("Cs",)))
+FIELDS = st.dictionaries(
+    TEXT.filter(lambda name: name not in ("v", "kind", "id")),
+    st.one_of(TEXT, st.integers(), st.floats(allow_nan=False), st.booleans(), st.lists(TEXT)),
+)
+
+
+@given(kind=st.sampled_from(KINDS), identity=TEXT, fields=FIELDS, content=TEXT)
+def test_what_is_written_is_read(kind: str, identity: str, fields: dict[str, object], content: str) -> None:
+    record = Record(kind, identity, fields, content.encode())
+    data = format_record(record)
+    assert parse_record(data, "x") == record
+    assert data.endswith(b"\n\n" + content.encode())
+    assert is_record(data)
+
+
+@given(st.binary())
+def test_anything_else_is_damage(data: bytes) -> None:
+    with pytest.raises(DamagedFile):
+        parse_record(data, "x")
+    assert not is_record(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"{}\n\n", b'{"v": 1}\n\n', b'{"v": 0, "kind": "note", "id": "a"}\n\n', b"[1]\n\nx",
+        b'{"v": true, "kind": "note", "id": "a"}\n\n', b'{"v": 1, "kind": "note", "id": 1}\n\n',
+        b'{"v": 1, "kind": "other", "id": "a"}\n\n', b'{"v": 1, "kind": "note", "id": "a"}',
+        b'{"v": 1, "kind": "note", "id": "a"}\n\n\xff', b"[" * 100_000,
+    ],
+)  # fmt: skip
+def test_damaged_records_are_named(data: bytes) -> None:
+    with pytest.raises(DamagedFile, match="`that`"):
+        parse_record(data, "that")
+
+
+def test_a_record_of_the_future_is_left_alone() -> None:
+    with pytest.raises(NewerFormat):
+        parse_record(b'{"v": 2, "kind": "poem"}\n\nx', "x")
+
+
+def test_the_header_is_one_readable_line() -> None:
+    data = format_record(Record(NOTE, "mem_1", {"type": "fact"}, "ü\n\nb".encode()))
+    assert data.decode() == '{"v": 1, "kind": "note", "id": "mem_1", "type": "fact"}\n\nü\n\nb'
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=100), st.integers(0, 99_999_999))
+def test_no_id_becomes_a_path(conversation: str, turn: int) -> None:
+    path = turn_path(conversation, turn)
+    digest = hashlib.sha256(conversation.encode()).hexdigest()
+    assert path == f"v1/conversations/{digest[:2]}/{digest}/{turn:08d}".encode()
+    assert place_of("conversation:" + conversation) + b"/%08d" % turn == path
+
+
+@pytest.mark.parametrize("name", ["", "mem_", "mem_0123456789ag", "art_1234567", "x", "conversation:", "mem_/../../x"])
+def test_what_is_no_id_is_refused(name: str) -> None:
+    with pytest.raises(UsageError):
+        place_of(name)
+
+
+def test_places_of_ids() -> None:
+    assert place_of("mem_0123456789ab") == b"v1/notes/01/mem_0123456789ab"
+    assert place_of("art_89abcdef") == b"v1/documents/89/art_89abcdef"
+    assert place_of(new_note_id()).startswith(b"v1/notes/")
+
+
+def test_ids_of_a_document_grow_by_four_digits() -> None:
+    digest = hashlib.sha256(b"mail:7").hexdigest()
+    ids = list(document_ids("mail", "7", b"x"))
+    assert ids[:-1] == ["art_" + digest[:length] for length in range(8, 65, 4)]
+    assert ids[:3] == list(document_ids("mail", "7", b"y"))[:3]
+    assert list(document_ids("a:b", "c", b""))[-1] != list(document_ids("a", "b:c", b""))[-1]
+    assert next(document_ids("manual", "", b"x")) == "art_" + hashlib.sha256(b"x").hexdigest()[:8]

@@ -1,0 +1,63 @@
+"""Keys and tokens are found, plain text is not taken for one."""
+
+import subprocess
+import sys
+
+import pytest
+
+from gitmem.errors import UsageError
+from gitmem.memory.secret import find_secrets, refuse_secrets
+
+JWT = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+SECRETS = [
+    "AKIA" + "QYLPMN5HHHFPZAM2",
+    "ghp_" + "a1B2" * 9,
+    "-----BEGIN RSA " + "PRIVATE KEY-----",
+    "sk-proj-abcdEFGH1234abcdEFGH" + "T3BlbkFJ" + "abcdEFGH1234abcdEFGH",
+    "ANTHROPIC_API_KEY=sk-ant-api03-" + "dkR7_fj38dKslE93jdkLLs83jdk-ddk39AA",
+    'SECRET_KEY = "192b9bdd22ab9ed4d12e236c' + '78afcb9a393ec15f71bbf5dc987d54727823bcbf"',
+    "postgres://user:" + "pass1234@host/db",
+    "xoxb-" + "123456789012-123456789012-abcdefghijklmnopqrstuvwx",
+    "glpat-" + "abcdefghij1234567890",
+    "pypi-AgEIcHlwaS5vcmc" + "a" * 80,
+    "SG." + "a" * 22 + "." + "b" * 43,
+    "sk_live_" + "a1" * 12,
+    JWT,
+]
+PLAIN = [
+    "Sessions live in signed cookies, see src/flask/sessions.py and SecureCookieSessionInterface.",
+    "SECRET_KEY = 'dev'",
+    'password = "correct-horse-battery-staple"',
+    'api_key=os.environ["OPENAI_API_KEY"]',
+    "secret=config.get_secret_value_from_store()",
+    "commit 1f2e3d4c5b6a79880912a3b4c5d6e7f8091a2b3c fixes it",
+    "https://example.com/path/to/a/long/page?query=value",
+]
+
+
+@pytest.mark.parametrize("text", SECRETS, ids=range(len(SECRETS)))
+def test_secrets_are_found_with_their_line(text: str) -> None:
+    found = list(find_secrets(f"first line\nsecond: {text}\nthird"))
+    assert found
+    assert {finding.line for finding in found} == {2}
+
+
+@pytest.mark.parametrize("text", PLAIN, ids=range(len(PLAIN)))
+def test_plain_text_is_none(text: str) -> None:
+    assert list(find_secrets(text)) == []
+
+
+def test_the_refusal_names_kind_and_line_but_not_the_secret() -> None:
+    with pytest.raises(UsageError) as caught:
+        refuse_secrets(f"x\n{SECRETS[1]}", "note")
+    assert caught.value.message == "the note seems to hold a secret (GitHub Token, line 2), so it was not kept"
+    assert SECRETS[1] not in caught.value.message + caught.value.hint
+
+
+def test_plain_sentences_do_not_load_the_rules() -> None:
+    probe = (
+        "import sys; from gitmem.memory.secret import find_secrets; "
+        "list(find_secrets('We keep sessions in cookies.')); print('detect_secrets' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -1,0 +1,91 @@
+"""Property 42: windows of long texts."""
+
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitmem.embedding.tokens import TokenCounter
+from gitmem.memory.structure import BLOCK, PARAGRAPH, SECTION, TURN, find_breaks
+from gitmem.memory.windows import OVERLAP, WHOLE, WINDOW, cut_windows
+
+COUNTER = TokenCounter()
+WORDS = ["alpha beta", "getUserName", "## Heading\n", "\n\n", "😀 ", "한국어 ", "...", "ﷺ", "> q\n", "Ann: hi\n"]
+PIECES = st.lists(st.tuples(st.sampled_from(WORDS), st.integers(1, 300)), max_size=12)
+
+
+def tokens_within(starts: list[int], start: int, end: int) -> int:
+    return sum(start <= at < end for at in starts)
+
+
+@settings(max_examples=100, deadline=None)
+@given(PIECES)
+def test_windows_cover_share_and_do_not_nest(pieces: list[tuple[str, int]]) -> None:
+    text = "".join((piece + " ") * times for piece, times in pieces)
+    starts = COUNTER.starts(text)
+    spans = cut_windows(len(text), starts, find_breaks(text))
+    if len(starts) <= WHOLE:
+        assert spans == ()
+        return
+    assert spans[0][0] == 0
+    assert spans[-1][1] == len(text)
+    most_in_one = max(starts.count(start) for start in starts)
+    for start, end in spans:
+        assert start < end
+        assert tokens_within(starts, max(start, starts[0]), end) <= WINDOW
+    for (start, end), (following, last) in pairwise(spans):
+        assert start < following < end < last
+        shared = tokens_within(starts, following, end)
+        assert OVERLAP <= shared < OVERLAP + most_in_one
+    assert spans == cut_windows(len(text), starts, find_breaks(text))
+
+
+@given(st.integers(WHOLE + 1, 10_000))
+def test_a_text_without_structure_is_cut_by_the_numbers_alone(length: int) -> None:
+    starts = list(range(0, 2 * length, 2))
+    spans = cut_windows(2 * length, starts, [])
+    expected = []
+    first = 0
+    while first + WINDOW < length:
+        expected.append((2 * first, 2 * (first + WINDOW)))
+        first += WINDOW - OVERLAP
+    assert spans == (*expected, (2 * first, 2 * length))
+
+
+def test_5400_tokens_are_seven_chunks() -> None:
+    assert len(cut_windows(5400, range(5400), [])) == 7
+
+
+def test_1200_tokens_are_one_piece_and_1201_are_two() -> None:
+    assert cut_windows(1200, range(1200), []) == ()
+    assert cut_windows(1201, range(1201), []) == ((0, 900), (800, 1201))
+
+
+def test_a_window_ends_before_a_heading_rather_than_a_paragraph() -> None:
+    text = "word " * 700 + "\n\npara " + "word " * 50 + "\n\n# Heading\n\n" + "word " * 80 + "\n\n" + "word " * 900
+    spans = cut_windows(len(text), COUNTER.starts(text), find_breaks(text))
+    assert text[: spans[0][1]].endswith("\n\n# ")
+    assert text[spans[0][1] :].startswith("Heading")
+
+
+def test_breaks_are_found_by_what_the_text_shows() -> None:
+    block = "```sh\n# no heading\n\nAnn: no turn\n```\n"
+    text = f"# One\ntext\n\npara\n{block}after\n> quoted\nback\nAnn: hello\nBob (you): hi\n## Two"
+    found = {text[at.offset :].split("\n")[0]: at.strength for at in find_breaks(text)}
+    assert found == {
+        "para": PARAGRAPH, "```sh": BLOCK, "after": BLOCK, "> quoted": BLOCK, "back": BLOCK,
+        "Ann: hello": TURN, "Bob (you): hi": TURN, "## Two": SECTION,
+    }  # fmt: skip
+
+
+@settings(deadline=None)
+@given(st.text(max_size=300))
+def test_tokens_begin_where_text_is_and_in_order(text: str) -> None:
+    starts = COUNTER.starts(text)
+    assert starts == sorted(starts)
+    assert all(0 <= at < len(text) for at in starts)
+
+
+def test_a_long_text_is_counted_as_if_at_once() -> None:
+    text = "word getName(x) = 12\n" * 20_000
+    assert len(COUNTER.starts(text)) == 20_000 * len(COUNTER.starts("word getName(x) = 12\n"))
