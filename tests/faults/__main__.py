@@ -14,6 +14,7 @@ HARNESSES: Final = {
     "kill": "SIGKILL at every system call that changes something",
     "flips": "flipped bits, cuts, zeros and noise in every file of the store",
     "power": "power cuts: every prefix of the calls, in every order the file system allows",
+    "chaos": "random kills, torn and short writes, errors, double faults",
 }
 
 
