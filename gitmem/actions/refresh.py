@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from gitmem.indexing.overlay import Overlay
     from gitmem.indexing.run import Progress
-    from gitmem.indexing.uncommitted import Overlay
     from gitmem.store.segment import Segment
     from gitmem.store.snapshot import Snapshot
     from gitmem.store.view import View

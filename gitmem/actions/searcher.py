@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gitmem.actions.query import Request
     from gitmem.embedding.encoder import Encoder
-    from gitmem.indexing.uncommitted import Overlay
+    from gitmem.indexing.overlay import Overlay
     from gitmem.search.fuse import FusionWeights
     from gitmem.search.hits import Hit
     from gitmem.search.query import Query

@@ -20,7 +20,7 @@ from gitmem.workspace import Workspace, is_writable
 
 if TYPE_CHECKING:
     from gitmem.actions.query import Request
-    from gitmem.indexing.uncommitted import Overlay
+    from gitmem.indexing.overlay import Overlay
 
 COMMIT: Final = "commit"
 STAGED: Final = "staged"
@@ -125,22 +125,24 @@ def open_tree(
     Hashing ends at the deadline (`time.monotonic`). Nothing is written where nothing can be, or `write` is off. Raises
     GitFailed.
     """
-    from gitmem.indexing.uncommitted import committed, lay_over
+    from gitmem.indexing.overlay import Overlay
     from gitmem.indexing.views import open_view
-    from gitmem.store.uncommitted import EMPTY, read_record, write_record
 
     location, paths = workspace.location, workspace.paths
     keep = write and is_writable(paths.views)
     latest = manifest.views[-1] if manifest.views else ""
     base = open_view(location, paths, asked.revision.tree, base=latest, keep=keep)
+    recorded = asked.source == WORKTREE and not asked.problem
     place = paths.uncommitted(location.worktree_id)
-    known = read_record(place) if asked.source == WORKTREE else EMPTY
-    if not asked.entries:
-        overlay = committed(base, known)
-    else:
-        most = workspace.settings.max_file_bytes
-        overlay = lay_over(location, paths, base, asked.entries, known, max_bytes=most, deadline=deadline, keep=keep)
-    if overlay.record != known and asked.source == WORKTREE and not asked.problem and keep:
+    if not asked.entries and not (recorded and place.exists()):
+        return Overlay(base)
+    from gitmem.indexing.uncommitted import lay_over
+    from gitmem.store.uncommitted import EMPTY, read_record, write_record
+
+    known = read_record(place) if recorded else EMPTY
+    most = workspace.settings.max_file_bytes
+    overlay = lay_over(location, paths, base, asked.entries, known, max_bytes=most, deadline=deadline, keep=keep)
+    if overlay.record is not None and overlay.record != known and recorded and keep:
         with suppress(StorageFailed):
             write_record(place, overlay.record)
     return overlay

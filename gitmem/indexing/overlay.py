@@ -1,23 +1,55 @@
-"""A view with some of its paths replaced, removed or added, without a file of its own.
+"""A tree with what is uncommitted over it, and its view: some paths replaced, removed or added, without a file.
 
-It is what a view made of the changed tree would be, entry by entry, and costs next to nothing for a few changes in a
-large tree: nothing is decoded or sorted anew but the changes.
+The view is what one made of the changed tree would be, entry by entry, and costs next to nothing for a few changes in
+a large tree: nothing is decoded or sorted anew but the changes.
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.git.locate import Location
 from gitmem.indexing.derive import join_postings
 from gitmem.store.rows import Postings
 from gitmem.store.view import View, ViewEntry, path_postings
 
+if TYPE_CHECKING:
+    from gitmem.store.uncommitted import Record, Stamp
+
 _MANY_EDITS: Final = 64
 """From here on all paths of the view are decoded at once instead of the few that each search looks at."""
+
+
+class Overlay(NamedTuple):
+    """A tree under uncommitted changes.
+
+    `files` are blobs that are perhaps only in the working tree, with their paths; `changes` says of each changed path
+    what is uncommitted about it. `unhashed` counts files there was no time for, `unreadable` are those git could not
+    read; both are left out. `record` is what the next look at the same files can make use of, None where nothing is
+    known, and `looks` what each file that was looked at was like, None where there was none.
+    """
+
+    view: View
+    files: Mapping[str, bytes] = MappingProxyType({})
+    changes: Mapping[bytes, str] = MappingProxyType({})
+    unhashed: int = 0
+    unreadable: Sequence[bytes] = ()
+    record: "Record | None" = None
+    looks: "Mapping[bytes, Stamp | None]" = MappingProxyType({})
+
+    def is_current(self, location: Location) -> bool:
+        """Whether no file that was looked at has changed since, or could have without a sign of it."""
+        if self.record is None or not self.looks:
+            return True
+        from gitmem.indexing.uncommitted import read_stamp
+
+        unsettled = any(self.record.files[path].stamp is None for path in self.files.values())
+        return not unsettled and all(look == read_stamp(location, path) for path, look in self.looks.items())
 
 
 class OverlaidView(View):

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.git.excludes import package_folders
 from gitmem.git.files import hash_files
@@ -21,7 +21,7 @@ from gitmem.git.status import StatusEntry
 from gitmem.git.trees import GITLINK, SYMLINK, TreeChange, TreeEntry
 from gitmem.indexing.classify import Classifier
 from gitmem.indexing.derive import find_place, rule_changes, rule_entries
-from gitmem.indexing.overlay import OverlaidView
+from gitmem.indexing.overlay import OverlaidView, Overlay
 from gitmem.indexing.views import ensure_ruled_view
 from gitmem.paths import IndexPaths
 from gitmem.store.uncommitted import KnownFile, Record, Stamp
@@ -33,29 +33,6 @@ _DAY: Final = 86_400
 _SETTLED_NS: Final = 2_000_000_000
 """A file that was changed less than this long before it was hashed may change again within the same tick of its file
 system's clock (two seconds on the coarsest), and would look the same: it is hashed again the next time."""
-
-
-class Overlay(NamedTuple):
-    """A tree under uncommitted changes.
-
-    `files` are blobs that are perhaps only in the working tree, with their paths; `changes` says of each changed path
-    what is uncommitted about it. `unhashed` counts files there was no time for, `unreadable` are those git could not
-    read; both are left out. `record` is what the next look at the same files can make use of, `looks` what each file
-    that was looked at was like, None where there was none.
-    """
-
-    view: View
-    files: Mapping[str, bytes]
-    changes: Mapping[bytes, str]
-    unhashed: int
-    unreadable: Sequence[bytes]
-    record: Record
-    looks: Mapping[bytes, Stamp | None]
-
-    def is_current(self, location: Location) -> bool:
-        """Whether no file that was looked at has changed since, or could have without a sign of it."""
-        unsettled = any(self.record.files[path].stamp is None for path in self.files.values())
-        return not unsettled and all(look == _look(location, path) for path, look in self.looks.items())
 
 
 def lay_over(
@@ -93,11 +70,6 @@ def lay_over(
         record=known.succeed(files.seen, today()),
         looks=files.looks,
     )
-
-
-def committed(base: View, known: Record) -> Overlay:
-    """The view of a tree to which nothing uncommitted is added."""
-    return Overlay(base, {}, {}, 0, (), known.succeed({}, today()), {})
 
 
 def today() -> int:
@@ -172,7 +144,7 @@ class _Files:
         could be indexed."""
         if entry.mode is None or entry.oid is not None or entry.mode in (SYMLINK, GITLINK):
             return TreeChange(entry.path, entry.mode, entry.oid)
-        look = self.looks[entry.path] = _look(self._location, entry.path)
+        look = self.looks[entry.path] = read_stamp(self._location, entry.path)
         if look is None or not (stat.S_ISREG(look.mode) or stat.S_ISLNK(look.mode)) or look.size > self._max_bytes:
             return TreeChange(entry.path, None, None)
         return TreeChange(entry.path, SYMLINK if stat.S_ISLNK(look.mode) else entry.mode, None)
@@ -195,12 +167,12 @@ class _Files:
                 self.seen[path] = KnownFile(oid, stamp if settled else None)
                 self.read[oid] = path
                 oids[path] = oid
-            elif path in hashed and _look(self._location, path) is not None:
+            elif path in hashed and read_stamp(self._location, path) is not None:
                 self.unreadable.append(path)
         return oids
 
 
-def _look(location: Location, path: bytes) -> Stamp | None:
+def read_stamp(location: Location, path: bytes) -> Stamp | None:
     """What a path of the working tree looks like from outside; None where nothing is there."""
     assert location.worktree is not None
     with suppress(OSError):

@@ -73,5 +73,14 @@ def test_reading_commands_import_nothing_that_only_indexing_needs(indexed: Repo,
     assert not found & (HEAVY | {"rich", "email", "importlib.metadata", "asyncio", "numpy.ma", "pathspec"})
 
 
+def test_a_clean_tree_costs_no_import_that_a_changed_one_needs(own: Repo) -> None:
+    needed = {"gitmem.git.files", "gitmem.indexing.uncommitted"}
+    assert not imported(own.path, "query", SIGN) & (needed | {"tempfile"})
+    own.write({"new.py": "def sign_new_cookie():\n    pass\n"})
+    assert needed <= imported(own.path, "query", SIGN)
+    own.commit()
+    assert imported(own.path, "query", SIGN) & HEAVY == set(), "what was seen uncommitted is there when it is committed"
+
+
 def test_a_path_filter_alone_imports_the_glob_library(indexed: Repo) -> None:
     assert "pathspec" in imported(indexed.path, "query", "--path", "src/", SIGN)

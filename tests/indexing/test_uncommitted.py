@@ -16,8 +16,8 @@ from gitmem.git.locate import locate
 from gitmem.git.status import MODIFIED, STAGED, UNTRACKED, read_staged, read_status
 from gitmem.git.trees import empty_tree
 from gitmem.indexing import uncommitted
-from gitmem.indexing.overlay import OverlaidView
-from gitmem.indexing.uncommitted import Overlay, lay_over
+from gitmem.indexing.overlay import OverlaidView, Overlay
+from gitmem.indexing.uncommitted import lay_over
 from gitmem.indexing.views import build_view, ensure_view
 from gitmem.paths import IndexPaths
 from gitmem.store.uncommitted import EMPTY, KEEP_DAYS, KnownFile, Record, Stamp, read_record, write_record
@@ -35,10 +35,11 @@ class Place:
         self.paths = IndexPaths(folder / "index")
         self.paths.views.mkdir(parents=True)
 
-    def overlay(self, known: Record = EMPTY, *, staged: bool = False, **options: Any) -> Overlay:
+    def overlay(self, known: Record | None = EMPTY, *, staged: bool = False, **options: Any) -> Overlay:
         location = locate(self.repo.path)
         base = ensure_view(location, self.paths, location.head_tree or empty_tree(location))
         entries = read_staged(location) if staged else read_status(location).entries
+        assert known is not None
         return lay_over(location, self.paths, base, entries, known, **{"max_bytes": LIMIT, **options})
 
     def committed(self) -> View:
@@ -258,6 +259,7 @@ def test_a_file_that_may_change_without_a_sign_is_hashed_again(place: Place, mon
     place.repo.commit(BASE)
     place.repo.write({"a.py": "a = 2\n"})
     first = place.overlay()
+    assert first.record is not None
     assert first.record.files[b"a.py"].stamp is None, "it was written just now"
     asked = hashed_by(monkeypatch)
     assert place.overlay(first.record).record == first.record
