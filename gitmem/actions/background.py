@@ -27,19 +27,19 @@ def mark_dirty(workspace: Workspace) -> None:
 def start_background_refresh(workspace: Workspace) -> bool:
     """Mark the working tree and start a detached process that brings the index up to date with it.
 
-    False where the index cannot be written: then nothing is marked or started, and nothing said.
+    False where the index cannot be written or no process started; nothing is said of it.
     """
     if not os.access(workspace.paths.state, os.W_OK):
         return False
+    null = subprocess.DEVNULL
     try:
         mark_dirty(workspace)
-    except StorageFailed:
+        subprocess.run(
+            ["/bin/sh", "-c", _DETACH, "sh", sys.executable, "-P", "-m", "gitmem", "hook", "refresh"],
+            cwd=_place(workspace), stdin=null, stdout=null, stderr=null, start_new_session=True, check=False,
+        )  # fmt: skip
+    except (StorageFailed, OSError):
         return False
-    null = subprocess.DEVNULL
-    subprocess.run(
-        ["/bin/sh", "-c", _DETACH, "sh", sys.executable, "-P", "-m", "gitmem", "hook", "refresh"],
-        cwd=_place(workspace), stdin=null, stdout=null, stderr=null, start_new_session=True, check=False,
-    )  # fmt: skip
     return True
 
 

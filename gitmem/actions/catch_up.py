@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from gitmem.actions.background import mark_dirty
 from gitmem.actions.journal import DEFERRED, DONE, FAILED, add_entry
-from gitmem.errors import Busy, GitmemError, NotARepository
+from gitmem.errors import Busy, GitmemError, NoIndex, NotARepository
 from gitmem.fsio import read_file, remove_file, rename_file, writer_lock
 from gitmem.git.locate import describe_head
 from gitmem.git.operations import find_operation
@@ -82,7 +82,10 @@ def _find_marks(paths: IndexPaths) -> list[_Mark]:
 def _take_up(paths: IndexPaths, mark: _Mark, event: str, environment: Mapping[str, str]) -> bool:
     """Bring the index up to date with one working tree; False where git is in the middle of something there."""
     started = time.monotonic()
-    place = Path(os.fsdecode(read_file(mark.file) or b""))
+    written = read_file(mark.file)
+    if written is None:
+        return True
+    place = Path(os.fsdecode(written))
     taken = mark.file.with_name(_TAKEN + mark.file.name.removeprefix(DIRTY))
     try:
         operation = _await_operation(place, paths, environment)
@@ -131,6 +134,8 @@ def _refresh(place: Path, environment: Mapping[str, str]) -> str:
     from gitmem.actions.refresh import refresh
 
     workspace = open_workspace(place, environment)
+    if not is_our_index(workspace):  # uninstalled meanwhile, and not to be made again
+        raise NoIndex(f"{workspace.paths.root} is gone")
     made = refresh(workspace, workspace.location.head_tree, uncommitted=True)
     name = describe_head(workspace.location)
     if made.up_to_date:

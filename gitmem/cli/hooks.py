@@ -32,7 +32,7 @@ def command(ctx: click.Context, action: str, as_json: bool) -> int:
     elif action == "uninstall":
         _say(ctx, "hooks: removed" if removed else "there are no hooks of gitmem here; nothing was changed")
     elif action == "install":
-        for line in describe(report):
+        for line in [*describe(report), *_advise(report)]:
             _say(ctx, line)
     else:
         _print_states(report)
@@ -40,12 +40,18 @@ def command(ctx: click.Context, action: str, as_json: bool) -> int:
 
 
 def describe(report: HookReport) -> list[str]:
-    """What stands after an installation: a line for the hooks that are there, and one for each that is not."""
-    place = " (in git's configuration)" if report.configured else ""
+    """What stands after an installation, in one line."""
     there = report.events(INSTALLED)
-    lines = [f"hooks: {' '.join(there)}{place}"] if there else []
-    others = [state for state in report.states if state.state != INSTALLED]
-    return lines + [f"hook {state.event} {state.state}: {state.told}; {state.advice}" for state in others]
+    place = " (in git's configuration)" if report.configured and there else ""
+    others = [hook.event for hook in report.states if hook.state != INSTALLED]
+    rest = f"; not {' '.join(others)}: gitmem hooks status" if others else ""
+    return [f"hooks: {' '.join(there) or 'none'}{place}{rest}"]
+
+
+def _advise(report: HookReport) -> list[str]:
+    """What a person can do about each event that gitmem is not called at."""
+    others = [hook for hook in report.states if hook.state != INSTALLED]
+    return [f"  {hook.event} {hook.state}: {hook.told}; {hook.advice}".removesuffix("; ") for hook in others]
 
 
 def _print_states(report: HookReport) -> None:

@@ -10,6 +10,7 @@ from gitmem.cli.progress import ProgressLine
 from gitmem.cli.report import print_notes, print_report, print_summary
 from gitmem.cli.session import is_quiet, open_here
 from gitmem.git.locate import describe_head
+from gitmem.install.state import INSTALLED
 from gitmem.text import visible
 from gitmem.workspace import Workspace
 
@@ -53,7 +54,8 @@ def command(ctx: click.Context, path: str, no_hooks: bool) -> int:
 
 
 def _install_hooks(workspace: Workspace) -> list[str]:
-    """Install them, and tell so where they were not there."""
+    """Install them, and tell so where they were not there, or cannot be."""
     before = read_state(workspace)
     after = install(workspace)
-    return [visible(line) for line in describe(after)] if after != before else []
+    told = after != before or not after.events(INSTALLED)
+    return [visible(line) for line in describe(after)] if told else []

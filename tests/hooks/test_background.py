@@ -16,9 +16,11 @@ from gitmem.actions.catch_up import catch_up
 from gitmem.actions.doctor import OK, WARN
 from gitmem.actions.doctor import _background as check_background
 from gitmem.actions.journal import DEFERRED, DONE, FAILED, Entry, add_entry, read_entries
-from gitmem.fsio import writer_lock
+from gitmem.errors import StorageFailed
+from gitmem.fsio import rename_file, writer_lock
 from gitmem.git.operations import find_operation
 from gitmem.paths import IndexPaths
+from gitmem.workspace import remove_index
 from tests.gitrepo import Repo, isolated_environment
 from tests.hooks.worlds import PROGRAM, is_idle, make_world, settle
 from tests.sample import open_sample
@@ -186,6 +188,18 @@ def test_a_mark_cannot_lead_into_another_repository(own: Repo, tmp_path: Path) -
     catch_up(open_sample(own), "post-commit", {})
     assert marks(own) == []
     assert not (other.path / ".gitmem").exists()
+
+
+def test_what_is_uninstalled_meanwhile_is_not_made_again(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = open_sample(own)
+
+    def take_and_uninstall(file: Path, taken: Path) -> bool:
+        return rename_file(file, taken) and remove_index(workspace)
+
+    monkeypatch.setattr(module, "rename_file", take_and_uninstall)
+    with pytest.raises(StorageFailed):
+        catch_up(workspace, "post-commit", {})
+    assert not workspace.paths.root.exists()
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.git.version import read_version
+from gitmem.install.configured import SINCE
 from gitmem.install.hooks import install_hooks, read_hooks, uninstall_hooks
 from gitmem.install.state import EVENTS, INSTALLED, LEFT, MISSING, OUTDATED, HookReport, HookState
 from gitmem.workspace import open_workspace
@@ -320,3 +322,14 @@ def test_init_can_leave_them_out(cli: Cli, repo: Repo) -> None:
     assert not (repo.path / ".git" / "hooks" / "post-commit").exists()
     assert "  hooks: pre-commit post-commit" in cli("init", cwd=repo.path).out
     assert "hooks" not in cli("init", cwd=repo.path).out
+
+
+def test_hooks_that_are_left_take_one_line_of_init_and_are_explained_by_install(cli: Cli, repo: Repo) -> None:
+    repo.git("config", "core.hooksPath", ".githooks")
+    if read_version() >= SINCE:
+        pytest.skip("this git reads hooks from its configuration")
+    told = [line for line in cli("init", cwd=repo.path).out.splitlines() if "hook" in line]
+    assert told == [f"  hooks: none; not {' '.join(EVENTS)}: gitmem hooks status"]
+    made = cli("hooks", "install", cwd=repo.path).out.splitlines()
+    assert len(made) == 1 + len(EVENTS)
+    assert made[2].startswith(f"  post-commit left: core.hooksPath is {repo.path}/.githooks; add to ")
