@@ -1,7 +1,10 @@
 """Take out everything gitmem put beside or into a repository, whatever state it is in."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from gitmem.actions.clients import uninstall_clients
+from gitmem.actions.repos import forget_repository
 from gitmem.errors import UnsafeIndex
 from gitmem.fsio import require_own_folder, writer_lock
 from gitmem.install.hooks import uninstall_hooks
@@ -9,20 +12,26 @@ from gitmem.workspace import OWN_NAMES, Workspace, remove_index, require_untrack
 
 
 class Removed(NamedTuple):
-    """What there was to be removed."""
+    """What there was to be removed: `files` had an entry for a client, `problems` name those that still have it."""
 
     index_gone: bool
     hooks_gone: bool
+    files: list[str]
+    problems: list[str]
 
 
-def uninstall(workspace: Workspace) -> Removed:
-    """Remove the hooks, so that nothing new is started, then the index.
+def uninstall(workspace: Workspace, environment: Mapping[str, str]) -> Removed:
+    """Remove the hooks and the entries of clients, so that nothing new is started, then the index.
 
     Raises: UnsafeIndex where the folder is a link, another user's, tracked by git or holds what gitmem never wrote,
-    Busy where another process is writing it, StorageFailed, GitFailed.
+    Busy where another process is writing it, StorageFailed, GitFailed. A process in the background that comes later
+    finds no index and makes none.
     """
     hooks = uninstall_hooks(workspace.location)
-    return Removed(_remove_index(workspace), hooks)
+    removed = _remove_index(workspace)
+    files, problems = uninstall_clients(workspace)
+    forget_repository(environment, str(workspace.paths.root.parent))
+    return Removed(removed, hooks, files, problems)
 
 
 def _remove_index(workspace: Workspace) -> bool:

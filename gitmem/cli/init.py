@@ -1,9 +1,13 @@
 """`gitmem init`."""
 
+import os
+
 import click
 
+from gitmem.actions.clients import enter_project
 from gitmem.actions.hooks import install, read_state
 from gitmem.actions.refresh import refresh
+from gitmem.actions.repos import note_repository
 from gitmem.cli.hooks import describe
 from gitmem.cli.index import start_graph
 from gitmem.cli.progress import ProgressLine
@@ -12,17 +16,19 @@ from gitmem.cli.session import is_quiet, open_here
 from gitmem.git.locate import describe_head
 from gitmem.install.state import INSTALLED
 from gitmem.text import visible
-from gitmem.workspace import Workspace
+from gitmem.workspace import Workspace, create_index
 
 
 @click.command()
 @click.argument("path", default="", metavar="[PATH]")
 @click.option("--no-hooks", is_flag=True, help="Do not let git start gitmem after commits, merges and checkouts.")
+@click.option("--no-mcp", is_flag=True, help="Do not enter the server for agents into `.mcp.json`.")
 @click.pass_context
-def command(ctx: click.Context, path: str, no_hooks: bool) -> int:
+def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> int:
     """Index this repository.
 
-    Makes `.gitmem/` beside it, hidden from git, indexes HEAD and installs the hooks that keep the index up to date.
+    Makes `.gitmem/` beside it, hidden from git, indexes what is there, uncommitted work included, installs the hooks
+    that keep the index up to date, and enters the server for agents into `.mcp.json`, where Claude Code finds it.
     Running it again costs little and harms nothing; an interrupted run goes on where it stopped.
 
     \b
@@ -32,10 +38,13 @@ def command(ctx: click.Context, path: str, no_hooks: bool) -> int:
     """
     workspace = open_here(ctx, path)
     name = describe_head(workspace.location)
+    create_index(workspace)
+    entered = [] if no_mcp else [visible(line) for line in enter_project(workspace)]
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx)) as progress:
-        made = refresh(workspace, workspace.location.head_tree, report=progress)
+        made = refresh(workspace, workspace.location.head_tree, uncommitted=True, report=progress, on_wait=progress.wait)
     graph = start_graph(workspace, made)
     hooks = [] if no_hooks else _install_hooks(workspace)
+    note_repository(workspace, os.environ)
     if is_quiet(ctx):
         return 5 if made.problems else 0
     print_report(made, name)
@@ -46,7 +55,7 @@ def command(ctx: click.Context, path: str, no_hooks: bool) -> int:
         print_notes(made)
         if graph:
             print(f"  {graph}")
-    for line in hooks:
+    for line in [*hooks, *entered]:
         print(f"  {line}")
     if not made.up_to_date:
         print('  ask: gitmem query "where are cookies signed"')

@@ -23,8 +23,10 @@ COMMANDS: Final = {
     "gc": "Drop what no ref reaches any more.",
     "watch": "Keep the index up to date with the working tree, until ctrl-C.",
     "hooks": "Let git keep the index up to date.",
+    "install": "Let agents search this repository.",
+    "repos": "List the repositories that agents may ask from another one.",
     "mcp": "Serve agents: search this repository for Claude Code and others.",
-    "uninstall": "Remove the index and the hooks from this repository.",
+    "uninstall": "Remove the index, the hooks and the entries for agents from this repository.",
     "completion": "Print the completion script of a shell.",
 }
 """Every command with what it does in a line, as its own help begins: the list needs no module of theirs."""

@@ -1,10 +1,12 @@
 """`gitmem uninstall`."""
 
+import os
 import sys
 
 import click
 
 from gitmem.actions.uninstall import uninstall
+from gitmem.cli.failures import say
 from gitmem.cli.session import open_here
 from gitmem.errors import UsageError
 from gitmem.text import visible
@@ -14,7 +16,7 @@ from gitmem.text import visible
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_context
 def command(ctx: click.Context, yes: bool) -> int:
-    """Remove the index and the hooks from this repository.
+    """Remove the index, the hooks and the entries for agents from this repository.
 
     Everything gitmem put there goes, and the repository is byte for byte as it was before.
 
@@ -27,9 +29,12 @@ def command(ctx: click.Context, yes: bool) -> int:
     place = visible(str(workspace.paths.root))
     if not yes:
         _ask(place)
-    removed = uninstall(workspace)
+    removed = uninstall(workspace, os.environ)
     what = [place] * removed.index_gone + ["the hooks"] * removed.hooks_gone
+    what += [f"the entry in {visible(file)}" for file in removed.files]
     print("removed " + " and ".join(what) if what else "there is no index here; nothing was changed")
+    for problem in removed.problems:
+        say(f"note: {problem}")
     return 0
 
 

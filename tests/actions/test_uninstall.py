@@ -37,11 +37,11 @@ def test_the_repository_is_byte_for_byte_as_before(cli: Cli, tmp_path: Path, exc
         (info / "exclude").write_bytes(content)
     before = fingerprint(repo.path)
     assert cli("init", cwd=repo.path).code == 0
-    assert repo.git("status", "--porcelain") == ""
+    assert repo.git("status", "--porcelain") == "?? .mcp.json"
     for args in (["query", "cookie"], ["query", "--rev", "v1", "cookie"], ["status"], ["verify"], ["gc"]):
         assert cli(*args, cwd=repo.path).code == 0
     made = cli("uninstall", "--yes", cwd=repo.path)
-    assert made.out == f"removed {repo.path}/.gitmem and the hooks\n"
+    assert made.out == f"removed {repo.path}/.gitmem and the hooks and the entry in .mcp.json\n"
     assert fingerprint(repo.path) == before
 
 

@@ -13,7 +13,7 @@ from tests.sample import Cli, assert_error
 
 def test_init_tells_what_was_indexed_and_what_was_not(cli: Cli, own: Repo) -> None:
     assert cli("uninstall", "--yes", cwd=own.path).code == 0
-    made = cli("init", cwd=own.path)
+    made = cli("init", "--no-mcp", cwd=own.path)
     lines = made.out.splitlines()
     assert made.code == 0
     assert lines[0].startswith(f"indexed main {own.oid('HEAD')[:7]}  8 files  ")
@@ -25,27 +25,27 @@ def test_init_tells_what_was_indexed_and_what_was_not(cli: Cli, own: Repo) -> No
 
 
 def test_init_takes_a_path(cli: Cli, own: Repo) -> None:
-    assert cli("init", str(own.path)).out.startswith("up to date: main ")
-    assert cli("-C", str(own.path.parent), "init", own.path.name).out.startswith("up to date: main ")
+    assert cli("init", "--no-mcp", str(own.path)).out.startswith("up to date: main ")
+    assert cli("-C", str(own.path.parent), "init", "--no-mcp", own.path.name).out.startswith("up to date: main ")
 
 
 def test_init_again_changes_nothing(cli: Cli, own: Repo) -> None:
     before = (own.path / ".gitmem" / "manifest").read_bytes()
-    first = cli("init", cwd=own.path)
+    first = cli("init", "--no-mcp", cwd=own.path)
     assert first.out.splitlines()[1].startswith("  hooks: pre-commit post-commit post-checkout post-merge post-rewrite")
-    made = cli("init", cwd=own.path)
+    made = cli("init", "--no-mcp", cwd=own.path)
     assert made.out == f"up to date: main {own.oid('HEAD')[:7]}\n"
     assert (own.path / ".gitmem" / "manifest").read_bytes() == before
 
 
 def test_quiet_init_says_nothing(cli: Cli, own: Repo) -> None:
-    made = cli("-q", "init", cwd=own.path)
+    made = cli("-q", "init", "--no-mcp", cwd=own.path)
     assert (made.code, made.out, made.err) == (0, "", "")
 
 
 def test_init_in_a_repository_without_commits_makes_an_index_that_grows(cli: Cli, own: Repo) -> None:
     repo = Repo.init(own.path.parent / "fresh")
-    made = cli("init", "--no-hooks", cwd=repo.path)
+    made = cli("init", "--no-hooks", "--no-mcp", cwd=repo.path)
     assert made.code == 0
     assert "main (no commit yet): nothing to index" in made.out
     assert cli("status", cwd=repo.path).out.startswith("Up to Date: main (no commit yet)")

@@ -101,7 +101,7 @@ def make_world(base: Path, environment: str, hooks: str) -> World:
 
 
 def _index(repo: Repo) -> None:
-    command = [*PROGRAM, "--quiet", "init", "--no-hooks"]
+    command = [*PROGRAM, "--quiet", "init", "--no-hooks", "--no-mcp"]
     subprocess.run(command, cwd=repo.path, env=isolated_environment(), check=True, capture_output=True)
 
 

@@ -1,0 +1,46 @@
+"""`gitmem install`."""
+
+import os
+from typing import Final
+
+import click
+
+from gitmem.actions.clients import install_client, offer_local, show_client
+from gitmem.cli.failures import say
+from gitmem.cli.session import is_quiet, open_here
+from gitmem.install.clients import CLIENTS
+from gitmem.text import visible
+
+_ASK: Final = "`gitmem` is not on the PATH, where clients look for it; for yourself alone: "
+
+
+@click.command()
+@click.argument("clients", nargs=-1, required=True, type=click.Choice(list(CLIENTS)))
+@click.option("--print", "only_print", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--guide", is_flag=True, help="Add a short block to CLAUDE.md or AGENTS.md as well.")
+@click.pass_context
+def command(ctx: click.Context, clients: tuple[str, ...], only_print: bool, guide: bool) -> int:
+    """Let agents search this repository.
+
+    Enters the server into the project's file of each client (`.mcp.json` for Claude Code) and changes nothing else in
+    it. The entry can be committed. `gitmem uninstall` takes it out again.
+
+    \b
+    Examples:
+      gitmem install claude
+      gitmem install cursor vscode --guide
+      gitmem install codex --print
+    """
+    if only_print:
+        print("\n".join(show_client(name, guide=guide) for name in clients), end="")
+        return 0
+    workspace = open_here(ctx)
+    for name in clients:
+        told = install_client(workspace, name, guide=guide)
+        done = [what for one in told if (what := one.describe())]
+        if not is_quiet(ctx):
+            print(f"{CLIENTS[name].title}: {visible(', '.join(done)) or 'already there'}")
+    offer = offer_local(os.environ)
+    if offer and "claude" in clients:
+        say(f"note: {_ASK}{offer}")
+    return 0
