@@ -10,6 +10,7 @@ the hint what to do about it.
     ├── TooLittleHistory        1  too few commits say what they change
     ├── NoIndex                 3  the repository has no index yet
     ├── Busy                    4  another process is writing the index
+    ├── Cancelled               5  another process asked this run to end
     ├── GitFailed               5  the git program reported an error
     ├── UnsafeIndex             5  `.gitmem` is tracked, a symbolic link, or somebody else's
     ├── DamagedFile             5  a file of the index fails its checksum
@@ -70,6 +71,10 @@ class Busy(GitmemError):
     """Another process is writing the index."""
 
     exit_code = 4
+
+
+class Cancelled(GitmemError):
+    """Another process asked this run to end; what it has done is kept."""
 
 
 class GitFailed(GitmemError):

@@ -62,6 +62,16 @@ class IndexPaths(NamedTuple):
         return self.state / "background-lock"
 
     @property
+    def running(self) -> Path:
+        """The word of the run that holds the lock."""
+        return self.state / "running"
+
+    @property
+    def cancel(self) -> Path:
+        """The word of the run that is to end."""
+        return self.state / "cancel"
+
+    @property
     def log(self) -> Path:
         """What the last background runs did."""
         return self.state / "log"

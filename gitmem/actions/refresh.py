@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.actions.current import holds_tree
+from gitmem.actions.stopping import ended_gently, stoppable
 from gitmem.errors import DamagedFile
 from gitmem.fsio import LEFTOVER_SECONDS, sweep_leftovers, sync_folder, writer_lock
 from gitmem.git.trees import empty_tree
@@ -69,7 +70,7 @@ def refresh(
     embeds everything again, `check` reads every checksum first and replaces what is damaged. `on_wait` is called before
     the run waits for another that holds the lock.
 
-    Raises: Busy where another process writes and `wait` is off, StorageFailed, UnsafeIndex, NewerFormat.
+    Raises: Busy where another process writes and `wait` is off, Cancelled, StorageFailed, UnsafeIndex, NewerFormat.
     """
     started = time.monotonic()
     create_index(workspace, wait=wait, on_wait=on_wait)
@@ -79,7 +80,7 @@ def refresh(
     wanted = _Wanted(tree or empty_tree(workspace.location), uncommitted, full, check)
     if not (uncommitted or full or check) and _is_current(workspace, wanted.tree):
         return IndexReport(wanted.tree, up_to_date=True, seconds=time.monotonic() - started)
-    with writer_lock(workspace.paths.lock, wait=wait, on_wait=on_wait):
+    with ended_gently(), writer_lock(workspace.paths.lock, wait=wait, on_wait=on_wait):
         made = _refresh_or_repair(workspace, wanted, report)
     if tree is None and not made.files:
         made.tree = ""
@@ -148,7 +149,8 @@ def _refresh_locked(workspace: Workspace, wanted: _Wanted, report: "Callable[[Pr
     key = view_key(wanted.tree)
     if missing:
         run = Run(location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
-        result = run.execute(missing, manifest, publish=not wanted.full, report=report)
+        with stoppable(paths, report) as report_or_stop:
+            result = run.execute(missing, manifest, publish=not wanted.full, report=report_or_stop)
         manifest, made.chunks_added, made.text_bytes = result.manifest, result.rows, result.bytes
         made.problems = _problems(views, result.unreadable, result.failed)
     elif manifest is old and old.complete and latest == key:

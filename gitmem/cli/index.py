@@ -36,7 +36,8 @@ def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool
         found = resolve(workspace.location, rev)
         tree, name = found.tree, rev
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx) or as_json) as progress:
-        made = refresh(workspace, tree, uncommitted=not rev, full=full, wait=not no_wait, report=progress)
+        options = {"uncommitted": not rev, "full": full, "wait": not no_wait}
+        made = refresh(workspace, tree, **options, report=progress, on_wait=progress.wait)
     built = _build_graph(ctx, workspace) if graph else start_graph(workspace, made)
     if as_json:
         write_json(index_json(made) | ({"graph": built} if built else {}))

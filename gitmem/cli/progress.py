@@ -39,6 +39,11 @@ class ProgressLine:
     def __call__(self, progress: "Progress") -> None:
         self._draw(progress.blobs, progress.blobs_total, "file", progress.rows)
 
+    def wait(self) -> None:
+        """Say that the work begins when another process has ended its own."""
+        if not self._quiet:
+            print("another process is writing this index; waiting for it (gitmem cancel ends it)", file=sys.stderr)
+
     def step(self, done: int, total: int) -> None:
         """The state of work that is counted in one unit alone."""
         self._draw(done, total, self._unit, 0)

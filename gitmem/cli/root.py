@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "install": "Let agents search this repository.",
     "repos": "List the repositories that agents may ask from another one.",
     "mcp": "Serve agents: search this repository for Claude Code and others.",
+    "cancel": "Stop an index run in another process.",
     "uninstall": "Remove the index, the hooks and the entries for agents from this repository.",
     "completion": "Print the completion script of a shell.",
 }

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gitmem.errors import Cancelled
 from gitmem.git.locate import Location
 from gitmem.git.objects import BULK_FROM, ObjectReader, open_reader
 from gitmem.indexing.plan import Wanted
@@ -99,15 +100,20 @@ class Run:
         waiting: list[Rows] = []
         workers = max(1, min(self._jobs, -(-len(wanted) // _BLOBS_PER_WORKER)))
         bulk = len(wanted) >= BULK_FROM
-        with open_reader(self._location, bulk=bulk, files=self._files) as reader, Pool(workers) as pool:
-            batches = _Batches(reader, wanted, self._max_file_bytes, self._files, deadline)
-            for digested, batch in zip(pool.run(batches), batches.sent, strict=False):
-                rows = [_load_rows(part, keys) for part, keys in _share(digested, batch)]
-                waiting += rows
-                self._note(rows, batch, result, progress)
-                report(progress)
-                if sum(map(len, waiting)) >= FLUSH_ROWS:
-                    self._flush(waiting, result, publish=publish)
+        try:
+            with open_reader(self._location, bulk=bulk, files=self._files) as reader, Pool(workers) as pool:
+                batches = _Batches(reader, wanted, self._max_file_bytes, self._files, deadline)
+                for digested, batch in zip(pool.run(batches), batches.sent, strict=False):
+                    rows = [_load_rows(part, keys) for part, keys in _share(digested, batch)]
+                    waiting += rows
+                    self._note(rows, batch, result, progress)
+                    report(progress)
+                    if sum(map(len, waiting)) >= FLUSH_ROWS:
+                        self._flush(waiting, result, publish=publish)
+        except (KeyboardInterrupt, Cancelled):
+            if publish:
+                self._flush(waiting, result, publish=True)  # what is done is kept
+            raise
         self._flush(waiting, result, publish=publish)
         result.unreadable = batches.unreadable
         result.left = len(wanted) - progress.blobs
@@ -128,10 +134,10 @@ class Run:
         if not waiting:
             return
         entry = write_segment(self._paths.segments, concatenate(waiting))
-        waiting.clear()
         result.manifest = add_segment(result.manifest, entry)
         if publish:
             write_manifest(self._paths.manifest, result.manifest)
+        waiting.clear()  # last: who interrupts this has it done again
 
 
 def add_segment(manifest: Manifest, entry: SegmentEntry) -> Manifest:

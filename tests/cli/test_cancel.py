@@ -1,0 +1,152 @@
+"""A run that is stopped, by another process or by a signal, keeps what it has done and says that it is not complete."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gitmem.fsio import writer_lock
+from gitmem.store.manifest import find_manifest
+from tests.gitrepo import Repo
+from tests.indexes import fake_model
+from tests.indexes import index as index_here
+from tests.sample import Cli, assert_error
+
+__all__ = ["fake_model"]
+PATIENCE = 120.0
+SLOW = (
+    "import sys, time, gitmem.indexing.run as run\n"
+    "from tests.faults.oracle import small_steps\n"
+    "real = run._Batches._add\n"
+    "def add(*args, **named):\n    time.sleep(0.02)\n    return real(*args, **named)\n"
+    "run._Batches._add = add\n"
+    "with small_steps():\n    run.FLUSH_ROWS = 10**6\n    from gitmem.cli.main import main\n    main()\n"
+)
+"""`gitmem` with batches of two files that take a while, and no segment before the end of the run."""
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    made = Repo.init(tmp_path / "repo")
+    made.commit({f"part{n:03}.py": f"def load_{n}(value):\n    return {n}\n" for n in range(300)})
+    return made
+
+
+@pytest.fixture
+def run(repo: Repo) -> Iterator[subprocess.Popen[str]]:
+    """A run that has begun and has far to go."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    command = [sys.executable, "-c", SLOW, "-C", str(repo.path), "index"]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:  # fmt: skip
+        deadline = time.monotonic() + PATIENCE
+        while not (repo.path / ".gitmem" / "state" / "running").exists():
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        yield process
+        process.kill()
+
+
+def assert_kept_and_taken_up(cli: Cli, repo: Repo) -> None:
+    """Some files are indexed, the index does not pass for complete, the next run does the rest alone."""
+    manifest = find_manifest(repo.path / ".gitmem" / "manifest")
+    assert manifest is not None
+    assert 0 < manifest.blobs < 300
+    assert not manifest.complete
+    assert manifest.views == ()
+    assert not (repo.path / ".gitmem" / "state" / "running").exists()
+    assert not (repo.path / ".gitmem" / "state" / "cancel").exists()
+    made = index_here(repo)
+    assert made.embedded == 300 - manifest.blobs
+    manifest = find_manifest(repo.path / ".gitmem" / "manifest")
+    assert manifest is not None
+    assert manifest.complete
+
+
+@pytest.mark.usefixtures("fake_model")
+def test_cancel_ends_the_run_of_another_process_and_keeps_what_it_did(
+    cli: Cli, repo: Repo, run: subprocess.Popen[str]
+) -> None:
+    assert_error(cli("index", "--no-wait", cwd=repo.path), 4, "another process is writing this index")
+    time.sleep(0.3)
+    assert cli("cancel", cwd=repo.path).out == "stopped; what is done is kept, to go on: gitmem index\n"
+    _, err = run.communicate(timeout=PATIENCE)
+    assert run.returncode == 5
+    assert err.splitlines()[-2].startswith("error: stopped by `gitmem cancel` after ")
+    assert_kept_and_taken_up(cli, repo)
+
+
+@pytest.mark.usefixtures("fake_model")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_run_and_keeps_what_it_did(
+    cli: Cli, repo: Repo, run: subprocess.Popen[str], number: signal.Signals
+) -> None:
+    time.sleep(0.5)
+    run.send_signal(number)
+    out, err = run.communicate(timeout=PATIENCE)
+    assert (out, err) == ("", "")
+    assert run.returncode == (130 if number == signal.SIGINT else -number)
+    assert_kept_and_taken_up(cli, repo)
+
+
+def test_a_signal_that_was_to_be_ignored_is_ignored(repo: Repo) -> None:
+    code = (
+        "import os, signal\nfrom gitmem.actions.stopping import ended_gently\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "with ended_gently():\n    os.kill(os.getpid(), signal.SIGHUP)\nprint('alive')\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "alive\n"
+
+
+def test_without_a_run_there_is_nothing_to_cancel(cli: Cli, own: Repo, tmp_path: Path) -> None:
+    assert cli("cancel", cwd=own.path).out == "no run is going on\n"
+    assert cli("cancel", cwd=Repo.init(tmp_path / "empty").path).out == "no run is going on\n"
+
+
+def test_what_a_killed_run_left_stops_no_other(cli: Cli, own: Repo) -> None:
+    state = own.path / ".gitmem" / "state"
+    for name in ("running", "cancel"):
+        (state / name).write_text("0" * 32)
+    own.commit({"more.py": "def more():\n    return 1\n"})
+    assert cli("index", cwd=own.path).code == 0
+    for name in ("running", "cancel"):
+        (state / name).write_text("0" * 32)
+    assert cli("cancel", cwd=own.path).out == "no run is going on\n"
+    assert not (state / "running").exists()
+
+
+def test_who_does_not_stop_is_told_of(own: Repo) -> None:
+    from gitmem.actions.cancel import cancel
+    from gitmem.errors import Busy
+    from tests.indexes import workspace_of
+
+    workspace = workspace_of(own)
+    with writer_lock(workspace.paths.lock, wait=False), pytest.raises(Busy, match="did not stop"):
+        cancel(workspace, patience=0.2)
+
+
+def test_who_waits_for_another_run_says_so(cli: Cli, own: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    hold = (
+        "import sys; from pathlib import Path; from gitmem.fsio import writer_lock\n"
+        "with writer_lock(Path(sys.argv[1]), wait=False):\n    print('held', flush=True); sys.stdin.readline()\n"
+    )
+    own.commit({"more.py": "def more():\n    return 1\n"})
+    lock = own.path / ".gitmem" / "lock"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", hold, str(lock)], stdin=pipe, stdout=pipe, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        command = [sys.executable, "-m", "gitmem", "-C", str(own.path), "index"]
+        with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as waiting:
+            assert waiting.stderr is not None
+            assert waiting.stderr.readline().startswith("another process is writing this index; waiting for it")
+            holder.communicate("go\n")
+            assert waiting.communicate(timeout=PATIENCE)[0].startswith("indexed ")
