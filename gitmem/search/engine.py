@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from gitmem.embedding.encoder import Encoder
 from gitmem.search.dense import exact_cosines, search_dense
-from gitmem.search.fuse import FusionWeights, fuse_ranks, fuse_zscores, standardise
+from gitmem.search.fuse import TYPICAL_COSINE, FusionWeights, fuse_ranks, fuse_zscores, standardise, standardise_words
 from gitmem.search.hits import Hit, Signals, Spans, choose, load_candidates, load_hit, load_spans
-from gitmem.search.lexical import LexicalScores, search_lexical
+from gitmem.search.lexical import LexicalScores, highest_score, search_lexical
 from gitmem.search.query import Query
 from gitmem.search.rank import Candidates, Features, combine, features_of, rank
 from gitmem.search.scope import Scope
@@ -96,18 +96,20 @@ def retrieve(
     rows = _with_near_rows(scope, by_words, vector, lexical, graph)
     cosines = exact_cosines(scope.snapshot, vector, rows)
     found = load_candidates(scope, rows, _signals(scope, rows, lexical if mode == "hybrid" else None, cosines))
-    found = found._replace(path_cosine=_path_cosines(found, encoder, vector)[found.file])
+    most = highest_score(lexical.idf)
+    found = found._replace(path_cosine=_path_cosines(found, encoder, vector, most)[found.file])
     return Retrieved(query, found, load_spans(scope, rows), lexical.idf)
 
 
-def _path_cosines(found: Candidates, encoder: Encoder, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+def _path_cosines(found: Candidates, encoder: Encoder, vector: NDArray[np.float32], most: float) -> NDArray[np.float32]:
     """How near the words of each promising path are to the question, zero for the others.
 
     No path is part of what is stored, so a move costs nothing. einsum, as paths of the same words shall give the same
     bits, which a matrix product does not promise.
     """
     promise = np.full(len(found.paths), -np.inf, np.float32)
-    np.maximum.at(promise, found.file, standardise(found.dense) + standardise(found.file_lexical))
+    near = standardise(found.dense, TYPICAL_COSINE)
+    np.maximum.at(promise, found.file, near + standardise_words(found.file_lexical, most))
     best = np.argsort(-promise, kind="stable")[:PATHS]
     names = encoder.encode_names([count_identifiers(found.paths[file]) for file in best.tolist()])
     cosines = np.zeros(len(promise), np.float32)
@@ -152,9 +154,11 @@ def order(
     found = retrieved.found
     by_words = retrieved.query.coded and bool(found.file_lexical.any())
     dense = np.zeros_like(found.dense) if by_words else found.dense
+    most = highest_score(retrieved.idf)
+    by_row = weights._replace(lexical=ROW_SHARE * weights.lexical)
     found = found._replace(
-        fused_row=_fuse(dense, found.lexical, fusion, weights._replace(lexical=ROW_SHARE * weights.lexical)),
-        fused=_fuse(dense, found.file_lexical, fusion, weights),
+        fused_row=_fuse(dense, found.lexical, fusion, by_row, most),
+        fused=_fuse(dense, found.file_lexical, fusion, weights, most),
     )
     features = rank(retrieved.query, found, retrieved.idf)
     return Ordered(features, choose(found, retrieved.spans, combine(features).tolist(), limit))
@@ -180,8 +184,8 @@ def _floor(scores: NDArray[np.float32], keep: int) -> float:
 
 
 def _fuse(
-    dense: NDArray[np.float32], words: NDArray[np.float32], fusion: str, weights: FusionWeights
+    dense: NDArray[np.float32], words: NDArray[np.float32], fusion: str, weights: FusionWeights, most: float
 ) -> NDArray[np.float32]:
     if fusion == "rrf":
         return fuse_ranks(dense, words) * RRF_SCALE
-    return fuse_zscores(dense, words, weights)
+    return fuse_zscores(dense, words, weights, most)

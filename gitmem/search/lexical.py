@@ -10,7 +10,7 @@ index happens to hold.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -147,6 +147,11 @@ def shortening(words: NDArray[np.float32], mean: float, b: float) -> NDArray[np.
     """What counts are divided by for the length of the text they stand in."""
     by: NDArray[np.float32] = 1 - b + b * words / max(mean, 1e-9)
     return by
+
+
+def highest_score(idf: Mapping[str, float]) -> float:
+    """What a text would score that says all terms of a question again and again."""
+    return (K1 + 1) * sum(idf.values())
 
 
 def _saturate(weighed: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.search.fuse import standardise
+from gitmem.search.fuse import standardise_words
+from gitmem.search.lexical import highest_score
 from gitmem.search.places import PLACES, content_terms, path_words
 from gitmem.search.query import Query
 from gitmem.types import KINDS
@@ -97,7 +98,7 @@ def rank(query: Query, candidates: Candidates, idf: Mapping[str, float]) -> Feat
     by_file = _path_features(query, candidates.paths, asked)
     return {
         "fused": candidates.fused.astype(np.float64),
-        "behind": _behind(candidates),
+        "behind": _behind(candidates, highest_score(idf)),
         "path_cosine": candidates.path_cosine.astype(np.float64),
         "file": _coherence(candidates),
         **_shape_features(query, candidates),
@@ -120,10 +121,10 @@ def features_of(features: Features, place: int) -> dict[str, float]:
     return {name: value for name, value in told.items() if value or name not in _MARKS}
 
 
-def _behind(candidates: Candidates) -> NDArray[np.float64]:
+def _behind(candidates: Candidates, most: float) -> NDArray[np.float64]:
     """How far each candidate's word score is below the best of its file, in standard deviations of all of them: `fused`
     knows the words of the file, this tells its chunks apart."""
-    scores = standardise(candidates.lexical).astype(np.float64)
+    scores = standardise_words(candidates.lexical, most).astype(np.float64)
     best = np.full(len(candidates.paths), -np.inf)
     np.maximum.at(best, candidates.file, scores)
     behind: NDArray[np.float64] = best[candidates.file] - scores

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from gitmem.embedding.encoder import quantise
 from gitmem.paths import IndexPaths
 from gitmem.search.dense import exact_cosines, search_dense
-from gitmem.search.fuse import RRF_K, FusionWeights, fuse_ranks, fuse_zscores, standardise
+from gitmem.search.fuse import (
+    RRF_K,
+    TYPICAL_COSINE,
+    TYPICAL_SHARE,
+    FusionWeights,
+    fuse_ranks,
+    fuse_zscores,
+    standardise,
+    standardise_words,
+)
 from gitmem.search.scope import Filters, Scope
 from gitmem.store import graph as graph_module
 from gitmem.store.columns import COLUMNS
@@ -177,15 +186,29 @@ def test_reciprocal_ranks_follow_their_formula(dense: list[float], lexical: list
 def test_standard_scores_follow_their_formula(
     dense: list[float], lexical: list[float], weights: tuple[float, float]
 ) -> None:
-    count = min(len(dense), len(lexical))
+    """As if four typical values were among them, two of them a deviation above and two below the mean."""
+    count, most = min(len(dense), len(lexical)), 7.0
     lists = [np.array(values[:count], np.float32) for values in (dense, lexical)]
     expected = np.zeros(count)
-    for weight, values in zip(weights, lists, strict=True):
-        spread = values.std()
-        expected += weight * ((values - values.mean()) / spread if spread > 1e-6 else 0)
-    assert np.allclose(fuse_zscores(lists[0], lists[1], FusionWeights(*weights)), expected, atol=1e-3)
-    assert not standardise(np.full(4, 3.5, np.float32)).any()
-    assert len(standardise(np.zeros(0, np.float32))) == 0
+    for weight, values, typical in zip(
+        weights, (lists[0], lists[1] / most), (TYPICAL_COSINE, TYPICAL_SHARE), strict=True
+    ):
+        if values.any():
+            more = [typical.mean + sign * typical.deviation for sign in (1, 1, -1, -1)]
+            among = np.concatenate([values.astype(np.float64), more])
+            expected += weight * (values - among.mean()) / among.std()
+    assert np.allclose(fuse_zscores(lists[0], lists[1], FusionWeights(*weights), most), expected, atol=1e-3)
+
+
+def test_what_has_no_say_moves_nothing() -> None:
+    assert not standardise(np.zeros(4, np.float32), TYPICAL_COSINE).any()
+    assert not standardise_words(np.ones(4, np.float32), 0.0).any()
+    assert len(standardise(np.zeros(0, np.float32), TYPICAL_COSINE)) == 0
+
+
+def test_a_candidate_alone_is_told_good_from_bad() -> None:
+    good, bad = (float(standardise(np.array([value], np.float32), TYPICAL_COSINE)[0]) for value in (0.7, 0.1))
+    assert bad < -1 < 1 < good
 
 
 # -- the graph

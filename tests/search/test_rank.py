@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.search.engine import KEEP, _best
+from gitmem.search.fuse import standardise_words
+from gitmem.search.lexical import highest_score
 from gitmem.search.query import parse_query
 from gitmem.search.rank import BIAS, FILE_CHUNKS, FILE_FADE, WEIGHTS, Candidates, combine, features_of, rank
 from gitmem.types import KINDS
@@ -91,7 +93,8 @@ def test_the_chunk_that_has_most_of_the_words_is_not_behind_in_its_file() -> Non
     scores = np.array([3.0, 1.0, 0.5, 0.0], np.float32)
     found = made_candidates([(0, 0.0), (0, 0.0), (1, 0.0), (1, 0.0)])._replace(lexical=scores)
     told = rank(parse_query("keys"), found, {"key": 1.0})["behind"]
-    assert told.tolist() == pytest.approx([0.0, 2.0 / scores.std(), 0.0, 0.5 / scores.std()])
+    spread = standardise_words(scores, highest_score({"key": 1.0}))
+    assert told.tolist() == pytest.approx([0.0, spread[0] - spread[1], 0.0, spread[2] - spread[3]])
 
 
 @pytest.mark.parametrize(("question", "counts"), [("RotateKeys", True), ("rotate keys", False), ("keys", False)])
