@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 from gitmem.actions.questions import rows_of_lines
 from gitmem.git.history import Lines, read_new_lines
 from gitmem.git.locate import Location
-from gitmem.indexing.derive import find_place
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view import View
 
@@ -21,7 +20,7 @@ def find_changed(
     entries = np.zeros(len(view), bool)
     rows = np.zeros(snapshot.rows, bool)
     for path, lines in read_new_lines(location, since, view.tree).items():
-        place = find_place(view, path)
+        place = view.find(path)
         if place is None or blob_of[place] < 0:
             continue
         entries[place] = True

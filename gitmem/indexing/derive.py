@@ -6,7 +6,6 @@ derived.
 """
 
 import posixpath
-from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
@@ -16,6 +15,7 @@ from gitmem.git.attributes import ATTRIBUTES_FILE
 from gitmem.git.excludes import package_folders
 from gitmem.git.ignore import IGNORE_FILE
 from gitmem.git.trees import FILE, GITLINK, SYMLINK, TreeChange, TreeEntry
+from gitmem.indexing.overlay import join_postings
 from gitmem.store.rows import Postings
 from gitmem.store.view import PATH_FIELDS, REASONS, View, ViewEntry, path_postings
 
@@ -39,18 +39,12 @@ def rule_changes(old: View, changes: Iterable[TreeChange]) -> list[TreeChange]:
         change
         for change in changes
         if posixpath.basename(change.path) in RULE_FILES
-        or (_names_package(change.path) and (change.mode is None or find_place(old, change.path) is None))
+        or (_names_package(change.path) and (change.mode is None or old.find(change.path) is None))
     ]
 
 
 def _names_package(path: bytes) -> bool:
     return package_folders([path]) != package_folders(())
-
-
-def find_place(view: View, path: bytes) -> int | None:
-    """Where a path stands in a view, None where it does not."""
-    place = bisect_left(range(len(view)), path, key=view.path)
-    return place if place < len(view) and view.path(place) == path else None
 
 
 def rule_entries(old: View) -> list[TreeEntry]:
@@ -84,17 +78,3 @@ def _old_entries(old: View) -> dict[bytes, ViewEntry]:
         path: ViewEntry(path, ids[width * place : width * (place + 1)], language, reason)
         for place, (path, language, reason) in enumerate(zip(old.paths, languages, old.reasons.tolist(), strict=True))
     }
-
-
-def join_postings(old: Postings, moved: "np.ndarray[tuple[int], np.dtype[np.int32]]", added: Postings) -> Postings:
-    """The old postings at their new places, without those that have none, and the added ones."""
-    row = moved[old.row]
-    kept = row >= 0
-    numbers = {term: number for number, term in enumerate(old.terms)}
-    term = np.array([numbers.setdefault(word, len(numbers)) for word in added.terms], np.int32)
-    return Postings(
-        list(numbers),
-        np.concatenate([old.term[kept], term[added.term]]),
-        np.concatenate([row[kept], added.row]),
-        np.concatenate([old.count[kept], added.count]),
-    )

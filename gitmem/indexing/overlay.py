@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.git.locate import Location
-from gitmem.indexing.derive import join_postings
 from gitmem.store.rows import Postings
 from gitmem.store.view import View, ViewEntry, path_postings
 
@@ -128,6 +127,20 @@ class OverlaidView(View):
 
     def load_postings(self, field: str) -> Postings:
         return join_postings(self._base.load_postings(field), self._moved, self._added_postings[field])
+
+
+def join_postings(old: Postings, moved: NDArray[np.int32], added: Postings) -> Postings:
+    """The old postings at their new places, without those that have none, and the added ones."""
+    row = moved[old.row]
+    kept = row >= 0
+    numbers = {term: number for number, term in enumerate(old.terms)}
+    term = np.array([numbers.setdefault(word, len(numbers)) for word in added.terms], np.int32)
+    return Postings(
+        list(numbers),
+        np.concatenate([old.term[kept], term[added.term]]),
+        np.concatenate([row[kept], added.row]),
+        np.concatenate([old.count[kept], added.count]),
+    )
 
 
 _NONE: Final = np.zeros(0, np.int32)

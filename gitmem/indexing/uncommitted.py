@@ -20,7 +20,7 @@ from gitmem.git.locate import Location
 from gitmem.git.status import StatusEntry
 from gitmem.git.trees import GITLINK, SYMLINK, TreeChange, TreeEntry
 from gitmem.indexing.classify import Classifier
-from gitmem.indexing.derive import find_place, rule_changes, rule_entries
+from gitmem.indexing.derive import rule_changes, rule_entries
 from gitmem.indexing.overlay import OverlaidView, Overlay
 from gitmem.indexing.views import ensure_ruled_view
 from gitmem.paths import IndexPaths
@@ -56,7 +56,7 @@ def lay_over(
     rules = rule_changes(base, found)
     if rules:
         hashed = files.hash([change for change in rules if change.mode is not None])
-        named = [_with_id(change, hashed) for change in rules]
+        named = [_with_id(change, hashed, files.no_id) for change in rules]
         base = ensure_ruled_view(location, paths, base.tree, named, files.read, keep=keep)
         ruled = {change.path for change in rules}
         found = [change for change in found if change.path not in ruled]
@@ -77,10 +77,10 @@ def today() -> int:
     return int(time.time() // _DAY)
 
 
-def _with_id(change: TreeChange, hashed: Mapping[bytes, str]) -> TreeChange:
-    """A change of the rules as the tree would have it; a file that cannot be read is none."""
-    oid = hashed.get(change.path)
-    return TreeChange(change.path, change.mode, oid) if oid else TreeChange(change.path, None, None)
+def _with_id(change: TreeChange, hashed: Mapping[bytes, str], no_id: str) -> TreeChange:
+    """A change of the rules as the tree would have it; a file that cannot be read is none, a link has no content."""
+    oid = hashed.get(change.path) or (no_id if change.mode == SYMLINK else None)
+    return change._replace(oid=oid) if oid else TreeChange(change.path, None, None)
 
 
 def _edit(
@@ -108,7 +108,7 @@ class _Judge:
     def entry(self, change: TreeChange) -> ViewEntry:
         """The entry of a path in the view, but for its blob id."""
         mode = change.mode or 0
-        place = find_place(self._base, change.path)
+        place = self._base.find(change.path)
         if place is not None and mode not in (SYMLINK, GITLINK):
             reason = int(self._base.reasons[place])
             if reason not in _LINKS:

@@ -1,22 +1,23 @@
 """From a tree to its view: which paths are indexed, in which language, and why the others are not.
 
 All rules come from the tree itself (`.gitattributes`, `.gitmemignore`) and from the defaults, so a view is the same
-on every machine.
+on every machine. They are loaded only where a view must be made: to a question its file is mostly there.
 """
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from gitmem.errors import DamagedFile, GitFailed, NewerFormat, StorageFailed
-from gitmem.git.excludes import package_folders
 from gitmem.git.locate import Location
 from gitmem.git.trees import TreeChange, TreeEntry, diff_trees, read_tree
-from gitmem.indexing.classify import Classifier
-from gitmem.indexing.derive import Parts, derive, rule_changes, rule_entries
 from gitmem.indexing.identity import view_key
 from gitmem.paths import IndexPaths
 from gitmem.store.view import View, ViewEntry, find_view, load_view, write_view
+
+if TYPE_CHECKING:
+    from gitmem.indexing.derive import Parts
 
 
 def ensure_view(location: Location, paths: IndexPaths, tree: str, *, check: bool = False, base: str = "") -> View:
@@ -102,12 +103,19 @@ def ensure_ruled_view(
 def _classify_all(
     location: Location, entries: list[TreeEntry], files: Mapping[str, bytes] | None = None
 ) -> list[ViewEntry]:
+    from gitmem.git.excludes import package_folders
+    from gitmem.indexing.classify import Classifier
+
     classifier = Classifier.load(location, entries, package_folders(entry.path for entry in entries), files)
     return [classifier.entry(entry) for entry in entries]
 
 
-def _derive(location: Location, paths: IndexPaths, tree: str, base: str) -> Parts | None:
+def _derive(location: Location, paths: IndexPaths, tree: str, base: str) -> "Parts | None":
     """The view of a tree out of that of another; None where that is gone, or other rules hold now."""
+    from gitmem.git.excludes import package_folders
+    from gitmem.indexing.classify import Classifier
+    from gitmem.indexing.derive import derive, rule_changes, rule_entries
+
     with suppress(DamagedFile, NewerFormat, GitFailed):
         old = find_view(paths.view(base))
         if old is None or view_key(old.tree) != base:

@@ -6,6 +6,7 @@ Its folder and file names are searchable by word without opening anything else.
 
 import itertools
 import posixpath
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -160,6 +161,11 @@ class View:
         """One path, without decoding the others."""
         start, end = self._path_at[entry : entry + 2].tolist()
         return bytes(self._file["paths"].read(start, end))
+
+    def find(self, path: bytes) -> int | None:
+        """The entry of a path, None where there is none; decodes few others."""
+        place = bisect_left(range(len(self)), path, key=self.path)
+        return place if place < len(self) and self.path(place) == path else None
 
     @cached_property
     def _path_at(self) -> NDArray[np.uint32]:

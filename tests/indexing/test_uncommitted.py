@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gitmem.git.files import hash_files
@@ -136,6 +136,8 @@ _what = st.sampled_from(["write", "write", "write", "remove", "stage", "unstage"
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@example(changes=[("link", "pkg/package.json", "")])
+@example(changes=[("link", "lib/.gitattributes", ""), ("write", "a.py", "x = 1\n")])
 @given(changes=st.lists(st.tuples(_what, _paths, _texts), min_size=1, max_size=8))
 def test_any_uncommitted_work_is_seen_as_it_would_be_committed(
     tmp_path_factory: pytest.TempPathFactory, changes: list[Change]
@@ -358,7 +360,8 @@ def test_the_whole_tree_is_judged_once_for_a_change_of_the_rules(place: Place, m
     place.repo.commit(BASE)
     place.repo.write({".gitattributes": "*.go linguist-vendored\n"})
     assert_same(place.overlay().view, place.committed())
-    monkeypatch.setattr("gitmem.indexing.views.Classifier", None)
+    monkeypatch.setattr("gitmem.indexing.views.build_view", None)
+    monkeypatch.setattr("gitmem.indexing.views.read_tree", None)
     place.repo.write({"a.py": "a = 2\n", "lib/b.py": "b = 3\n"})
     made = place.overlay().view
     monkeypatch.undo()
