@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from gitmem.actions.background import mark_dirty
 from gitmem.actions.journal import DEFERRED, DONE, FAILED, add_entry
 from gitmem.errors import Busy, GitmemError, NoIndex, NotARepository
-from gitmem.fsio import read_file, remove_file, rename_file, writer_lock
+from gitmem.fsio import is_locked, read_file, remove_file, rename_file, writer_lock
 from gitmem.git.locate import describe_head
 from gitmem.git.operations import find_operation
 from gitmem.paths import DIRTY, IndexPaths
@@ -48,6 +48,8 @@ def catch_up(workspace: Workspace, event: str, environment: Mapping[str, str]) -
     if not is_our_index(workspace):
         return
     mark_dirty(workspace)
+    if is_locked(workspace.paths.background_lock):  # most hooks of a busy minute end here, so it must cost little
+        return
     left: list[_Mark] = []
     while _find_marks(workspace.paths) != left:
         try:

@@ -17,7 +17,7 @@ from gitmem.actions.doctor import OK, WARN
 from gitmem.actions.doctor import _background as check_background
 from gitmem.actions.journal import DEFERRED, DONE, FAILED, Entry, add_entry, read_entries
 from gitmem.errors import StorageFailed
-from gitmem.fsio import rename_file, writer_lock
+from gitmem.fsio import is_locked, rename_file, writer_lock
 from gitmem.git.operations import find_operation
 from gitmem.paths import IndexPaths
 from gitmem.workspace import remove_index
@@ -113,14 +113,17 @@ def test_the_mark_stays_for_all_to_see_while_another_process_writes(own: Repo) -
 
 
 def is_unlocked(repo: Repo) -> bool:
-    file = repo.path / ".gitmem" / "state" / "background-lock"
-    if not file.exists():
-        return True
-    try:
-        with writer_lock(file, wait=False):
-            return True
-    except Exception:
-        return False
+    return not is_locked(repo.path / ".gitmem" / "state" / "background-lock")
+
+
+def test_a_lock_is_seen_without_taking_it(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    assert not is_locked(lock)
+    with writer_lock(lock, wait=False):
+        assert is_locked(lock)
+    assert not is_locked(lock)
+    (tmp_path / "link").symlink_to(lock)
+    assert not is_locked(tmp_path / "link")
 
 
 def test_a_mark_that_comes_during_a_run_is_taken_up(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -327,7 +330,7 @@ def find_process(repo: Repo) -> Path | None:
     return None
 
 
-def test_an_idle_hook_imports_neither_numpy_nor_click(own: Repo) -> None:
+def test_a_hook_that_leaves_it_to_another_process_imports_little(own: Repo) -> None:
     probe = (
         "import json, os, sys; from gitmem.cli import hook; from gitmem.cli.main import run; "
         "hook._settle = lambda: None; os.fork = lambda: 0; "
@@ -339,7 +342,7 @@ def test_an_idle_hook_imports_neither_numpy_nor_click(own: Repo) -> None:
         )
     modules = set(json.loads(done.stdout))
     assert "gitmem.actions.catch_up" in modules
-    assert not modules & {"numpy", "click", "onnxruntime", "pygit2", "tokenizers", "tree_sitter", "msgpack.fallback"}
+    assert not modules & {"numpy", "click", "onnxruntime", "pygit2", "tokenizers", "tree_sitter", "filelock"}
 
 
 def test_a_wrong_event_is_refused(own: Repo) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.actions.journal import read_entries
-from gitmem.fsio import writer_lock
+from gitmem.fsio import is_locked, writer_lock
 from gitmem.paths import IndexPaths
 from tests.actions.test_uninstall import fingerprint
 from tests.gitrepo import Repo, isolated_environment
@@ -109,21 +109,13 @@ def test_what_the_background_process_starts_keeps_no_lock(own: Repo) -> None:
     own.commit()
     hook(own)
     workspace = open_sample(own)
-    await_true(lambda: find_process(own) is not None and not is_free(workspace.paths.lock))
+    await_true(lambda: find_process(own) is not None and is_locked(workspace.paths.lock))
     process = find_process(own)
     assert process is not None
     os.kill(int(process.name), 9)
-    await_true(lambda: is_free(workspace.paths.lock) and is_unlocked(own))
+    await_true(lambda: not is_locked(workspace.paths.lock) and is_unlocked(own))
     hook(own)
     assert settle(own.path)
-
-
-def is_free(lock: Path) -> bool:
-    try:
-        with writer_lock(lock, wait=False):
-            return True
-    except Exception:
-        return False
 
 
 def bare_commit(repo: Repo) -> subprocess.CompletedProcess[bytes]:

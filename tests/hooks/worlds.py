@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.actions.current import is_current
-from gitmem.errors import Busy
-from gitmem.fsio import writer_lock
+from gitmem.fsio import is_locked
 from gitmem.install.hooks import install_hooks
 from gitmem.paths import DIRTY
 from gitmem.workspace import open_workspace
@@ -151,8 +150,4 @@ def is_idle(path: Path) -> bool:
     paths = open_workspace(path, {}).paths
     if any(paths.state.glob(f"{DIRTY}*")) or any(paths.state.glob("taken-*")):
         return False
-    try:
-        with writer_lock(paths.background_lock, wait=False):
-            return True
-    except Busy:
-        return False
+    return not is_locked(paths.background_lock)
