@@ -15,6 +15,7 @@ HARNESSES: Final = {
     "flips": "flipped bits, cuts, zeros and noise in every file of the store",
     "power": "power cuts: every prefix of the calls, in every order the file system allows",
     "chaos": "random kills, torn and short writes, errors, double faults",
+    "crowd": "8 writers, some of them killed, and 16 readers",
 }
 
 

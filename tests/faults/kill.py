@@ -128,7 +128,9 @@ def _trace(
     repo: Repo, scenario: Scenario, options: Sequence[str], *, naive: bool = False
 ) -> subprocess.CompletedProcess[str]:
     driver = [sys.executable, "-m", "tests.faults.driver", *(["--naive"] if naive else []), "-C", str(repo.path)]
-    environment = isolated_environment() | {"PYTHONPATH": str(ROOT)}
+    home = str(repo.path.parent / "home")
+    environment = isolated_environment() | {"PYTHONPATH": str(ROOT), "HOME": home}
+    environment = {name: value for name, value in environment.items() if not name.startswith(("XDG_", "GITMEM_"))}
     command = ["strace", *options, *driver, *scenario.command]
     return subprocess.run(command, cwd=repo.path, env=environment, capture_output=True, text=True)
 

@@ -102,7 +102,7 @@ def _repair(repo: Repo) -> object:
 
 
 SCENARIOS = (
-    Scenario("first index", _fresh, ("init",), _index),
+    Scenario("first index", _fresh, ("init", "--no-mcp"), _index),
     Scenario("new files", _behind, ("index",), _index, ("first",)),
     Scenario("refresh by a question", _behind, ("query", "more load"), _query, ("first",)),
     Scenario("everything anew", _indexed, ("index", "--full"), _index_full, ("main",)),
