@@ -18,11 +18,9 @@ from gitmem.memory.conversations import (
 from gitmem.memory.notes import LIST_DEFAULT, LIST_MOST
 from gitmem.memory.places import CONVERSATIONS, conversation_folder, turn_path
 from gitmem.memory.record import format_record
-from gitmem.memory.secret import find_secrets, refuse_secrets
+from gitmem.memory.secret import leave_out_secrets, refuse_secrets
 from gitmem.memory.store import Changes, RecordStore, Tip
 from gitmem.workspace import Workspace
-
-_HIDDEN = "[secret left out]"
 
 
 class Appended(NamedTuple):
@@ -82,10 +80,12 @@ def list_conversations(workspace: Workspace, limit: int = LIST_DEFAULT) -> list[
 def keep_turns(workspace: Workspace, turns: Sequence[Turn], *, allow_secrets: bool = False) -> int:
     """Keep whole turns at once, each in the place of the one with its number; returns how many are new or changed.
 
-    A transcript is not written by hand, so a secret in it is left out instead of refused.
+    A transcript is not written by hand, so a line with a secret is left out instead of the whole refused.
     Raises UsageError, GitFailed, StorageFailed.
     """
-    kept = [check_turn(turn if allow_secrets else _without_secrets(turn)) for turn in turns]
+    kept = [
+        check_turn(turn if allow_secrets else turn._replace(content=leave_out_secrets(turn.content))) for turn in turns
+    ]
     data = {turn_path(turn.conversation, turn.number): format_record(turn_record(turn)) for turn in kept}
     changed: Changes = {}
     with RecordStore(workspace.location) as store:
@@ -98,10 +98,3 @@ def keep_turns(workspace: Workspace, turns: Sequence[Turn], *, allow_secrets: bo
 
         store.change("conversation: import", put)
     return len(changed)
-
-
-def _without_secrets(turn: Turn) -> Turn:
-    content = turn.content
-    for finding in find_secrets(content):
-        content = content.replace(finding.secret, _HIDDEN)
-    return turn._replace(content=content)

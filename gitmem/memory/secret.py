@@ -5,7 +5,7 @@ the value also looks random: a document may well show how a password is set.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -22,12 +22,16 @@ _POSSIBLE: Final = re.compile(r"PRIVATE KEY|://[^/\s]*@|(?=[\w+/=.-]*\d)[\w+/=.-
 """No rule matches a text without one of these: plain sentences need not load the rules, a tenth of a second."""
 
 
+_PEM_BEGIN: Final = "-----BEGIN"
+_PEM_END: Final = "-----END"
+_HIDDEN: Final = "[secret left out]"
+
+
 class Finding(NamedTuple):
-    """A secret: the rule's own name for it, its line (from 1), and the text itself."""
+    """A secret: the rule's own name for it, and its line (from 1)."""
 
     kind: str
     line: int
-    secret: str
 
 
 def refuse_secrets(text: str, what: str) -> None:
@@ -40,6 +44,23 @@ def refuse_secrets(text: str, what: str) -> None:
         )
 
 
+def leave_out_secrets(text: str) -> str:
+    """A text whose lines that hold a secret say so instead; of a private key, all lines to its end."""
+    lines = text.splitlines(keepends=True)
+    for finding in find_secrets(text):
+        for place in range(finding.line - 1, _last_line(lines, finding.line - 1) + 1):
+            ending = lines[place][len(lines[place].rstrip("\r\n")) :]
+            lines[place] = _HIDDEN + ending
+    return "".join(lines)
+
+
+def _last_line(lines: Sequence[str], first: int) -> int:
+    if _PEM_BEGIN not in lines[first]:
+        return first
+    ends = (place for place in range(first, len(lines)) if _PEM_END in lines[place])
+    return next(ends, len(lines) - 1)
+
+
 def find_secrets(text: str) -> Iterator[Finding]:
     """Every secret, in the order of lines."""
     if not _POSSIBLE.search(text):
@@ -49,21 +70,21 @@ def find_secrets(text: str) -> Iterator[Finding]:
     for number, line in enumerate(text.splitlines(), 1):
         if _POSSIBLE.search(line):
             for rule in exact:
-                yield from (Finding(rule.secret_type, number, secret) for secret in rule.analyze_string(line))
-            for secret in _assigned(rules, line):
-                yield Finding(rules.assigned.secret_type, number, secret)
+                if next(rule.analyze_string(line), None):
+                    yield Finding(rule.secret_type, number)
+            if _is_assigned(rules, line):
+                yield Finding(rules.assigned.secret_type, number)
 
 
-def _assigned(rules: "_Rules", line: str) -> list[str]:
-    """Values that look random and stand behind a telling name, in quotes or as in a configuration file."""
+def _is_assigned(rules: "_Rules", line: str) -> bool:
+    """Whether a value that looks random stands behind a telling name, in quotes or as in a configuration file."""
     found = {*rules.assigned.analyze_string(line), *rules.assigned.analyze_string(line, rules.unquoted)}
-    return sorted(
-        value
-        for value in found
-        if len(value) >= _LEAST_LENGTH
+    return any(
+        len(value) >= _LEAST_LENGTH
         and any(char.isdigit() for char in value)
         and not any(char.isspace() for char in value)
         and rules.random.calculate_shannon_entropy(value) >= _LEAST_ENTROPY
+        for value in found
     )
 
 

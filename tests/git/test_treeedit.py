@@ -49,8 +49,8 @@ def listing(repo: Repo, tree: str | None) -> dict[bytes, bytes]:
     if tree is None:
         return {}
     lines = repo.git_bytes("ls-tree", "-r", "-z", tree).split(b"\0")[:-1]
-    found = dict(reversed(line.split(b"\t", 1)) for line in lines)
-    return {path: repo.git_bytes("cat-file", "blob", head.split()[2].decode()) for path, head in found.items()}
+    fields = (line.split(b"\t", 1) for line in lines)
+    return {path: repo.git_bytes("cat-file", "blob", head.split()[2].decode()) for head, path in fields}
 
 
 def is_whole(path: Path) -> bool:

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from gitmem.errors import UsageError
-from gitmem.memory.secret import find_secrets, refuse_secrets
+from gitmem.memory.secret import find_secrets, leave_out_secrets, refuse_secrets
 
 JWT = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 SECRETS = [
@@ -61,3 +61,11 @@ def test_plain_sentences_do_not_load_the_rules() -> None:
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_lines_with_secrets_are_left_out_and_the_others_stay() -> None:
+    key = f"{SECRETS[2]}\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----\n"
+    assert leave_out_secrets(f"a\r\n{SECRETS[1]}\r\nb\n{key}c") == (
+        "a\r\n[secret left out]\r\nb\n[secret left out]\n[secret left out]\n[secret left out]\nc"
+    )
+    assert leave_out_secrets("\n".join(PLAIN)) == "\n".join(PLAIN)

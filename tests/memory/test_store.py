@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,7 @@ def test_a_change_that_comes_between_is_not_overwritten(make_repo: MakeRepo) -> 
 
 WRITER = """
 import sys
+from functools import partial
 from pathlib import Path
 from gitmem.git.locate import locate
 from gitmem.memory.store import RecordStore
@@ -203,6 +205,10 @@ def test_former_states_can_be_read(make_repo: MakeRepo) -> None:
             store.at(blob)
 
 
+def _always(changes: Changes, _: Tip) -> Changes:
+    return changes
+
+
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=4), max_size=5))
 def test_any_changes_leave_what_a_dictionary_would(
@@ -217,7 +223,7 @@ def test_any_changes_leave_what_a_dictionary_would(
                 identity = f"mem_{place:012x}"
                 record = Record(NOTE, identity, {}, b"%d" % number)
                 changes[note_path(identity)] = format_record(record) if keep else None
-            store.change("batch", lambda _, changes=changes: changes)
+            store.change("batch", partial(_always, changes))
             expected = {path: data for path, data in {**expected, **changes}.items() if data is not None}
         tip = store.tip()
         found = {entry.path: store.read_blob(entry.oid) for entry in store.entries(tip)}

@@ -1,0 +1,423 @@
+"""Notes, documents and conversations, as the doors keep and give them back."""
+
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gitmem.actions import documents as documents_module
+from gitmem.actions.conversations import append_turn, keep_turns, last_turns, list_conversations
+from gitmem.actions.documents import add_document, get_document, list_documents, prune_expired
+from gitmem.actions.exchange import export_records, import_records
+from gitmem.actions.notes import add_note, list_notes
+from gitmem.actions.records import delete_records, read_difference, read_log, restore_records, show_records
+from gitmem.errors import GitFailed, UnknownRecord, UnknownRevision, UsageError
+from gitmem.memory.bounds import format_time
+from gitmem.memory.conversations import Turn
+from gitmem.memory.places import REFERENCE
+from gitmem.workspace import Workspace, open_workspace
+from tests.gitrepo import Repo
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=100).filter(str.strip)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    return Repo.init(tmp_path / "repo")
+
+
+@pytest.fixture
+def workspace(repo: Repo) -> Workspace:
+    return open_workspace(repo.path, {})
+
+
+def state(workspace: Workspace) -> str:
+    """The id of everything that is kept."""
+    repo = Repo(workspace.location.worktree or Path())
+    return repo.git("for-each-ref", "--format=%(tree)", REFERENCE)
+
+
+properties = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def test_notes_are_listed_newest_first_and_by_type(workspace: Workspace) -> None:
+    kept = [
+        add_note(workspace, f"note {number}", type_=kind) for number, kind in enumerate(["fact", "decision", "fact"])
+    ]
+    assert list_notes(workspace) == kept[::-1]
+    assert list_notes(workspace, type_="fact", limit=1) == [kept[2]]
+    assert all(note.id.startswith("mem_") and len(note.id) == 16 for note in kept)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "told"),
+    [
+        ("", {}, "empty"), (" \n", {}, "empty"), ("x" * 10_001, {}, "10,001 characters, at most 10,000"),
+        ("x", {"type_": "idea"}, "preference, fact, project, decision"), ("x", {"confidence": 1.5}, "between 0 and 1"),
+        ("x", {"confidence": float("nan")}, "between 0 and 1"), ("x", {"conversation": "y" * 101}, "at most 100"),
+        ("a\udc80", {}, "UTF-8"), ("ghp_" + "a1B2" * 9, {}, "secret"),
+    ],
+)  # fmt: skip
+def test_notes_out_of_bounds_are_refused_and_nothing_is_kept(
+    workspace: Workspace, content: str, options: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        add_note(workspace, content, **options)
+    assert state(workspace) == ""
+
+
+def test_bounds_are_within(workspace: Workspace) -> None:
+    assert add_note(workspace, "x" * 10_000, confidence=0, conversation="y" * 100).confidence == 0
+    assert add_note(workspace, "ghp_" + "a1B2" * 9, allow_secrets=True).id
+
+
+@properties
+@given(
+    content=TEXT.filter(lambda text: "\0" not in text),
+    title=st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
+)
+def test_property_41_a_document_taken_in_twice_is_there_once(workspace: Workspace, content: str, title: str) -> None:
+    source = {"source_system": "s", "source_id": f"{content}:{title}"}
+    first = add_document(workspace, content, {**source, "title": title})
+    before = state(workspace)
+    second = add_document(workspace, content, {**source, "title": title})
+    assert second.status == "unchanged"
+    assert second.document == first.document == get_document(workspace, first.document.id)
+    assert second.document.content == content
+    assert add_document(workspace, content, source).status == "unchanged"
+    assert state(workspace) == before
+
+
+def collision() -> tuple[str, str]:
+    """Two source ids whose hashes begin with the same eight digits."""
+    seen: dict[str, str] = {}
+    for number in count():
+        name = str(number)
+        start = hashlib.sha256(f"s:{name}".encode()).hexdigest()[:8]
+        if start in seen:
+            return seen[start], name
+        seen[start] = name
+    raise AssertionError
+
+
+def test_different_sources_never_share_an_id(workspace: Workspace) -> None:
+    first, second = collision()
+    made = [
+        add_document(workspace, f"of {name}", {"source_system": "s", "source_id": name}) for name in (first, second)
+    ]
+    ids = [one.document.id for one in made]
+    assert len(ids[0]) == 12
+    assert ids[1].startswith(ids[0])
+    assert len(ids[1]) == 16
+    again = add_document(workspace, "changed", {"source_system": "s", "source_id": second})
+    assert (again.document.id, again.status) == (ids[1], "updated")
+    assert get_document(workspace, ids[0]).content == f"of {first}"
+
+
+def test_sources_written_alike_are_told_apart(workspace: Workspace) -> None:
+    ids = {
+        add_document(workspace, "x", {"source_system": system, "source_id": name}).document.id
+        for system, name in (("a:b", "c"), ("a", "b:c"))
+    }
+    assert len(ids) == 2
+
+
+def test_changed_content_replaces_and_changed_fields_are_taken_over(workspace: Workspace) -> None:
+    source = {"source_system": "wiki", "source_id": "1"}
+    add_document(workspace, "old", {**source, "title": "T", "participants": ("Ann",), "metadata": {"a": "b"}})
+    made = add_document(workspace, "new", source)
+    assert made.status == "updated"
+    assert made.document.fields.title == "T"
+    assert made.document.fields.participants == ("Ann",)
+    made = add_document(workspace, "new", {**source, "sensitivity": "sensitive"})
+    assert made.status == "updated"
+    assert [document.id for document in list_documents(workspace)] == [made.document.id]
+    assert get_document(workspace, made.document.id).fields.sensitivity == "sensitive"
+    assert get_document(workspace, made.document.id).fields.metadata == {"a": "b"}
+
+
+@pytest.mark.parametrize("step", ["find_breaks", "cut_windows", "document_record", "format_record"])
+def test_property_40_a_failure_leaves_the_old_version(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    source = {"source_system": "wiki", "source_id": "1"}
+    old = add_document(workspace, "old", source).document
+    before = state(workspace)
+
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(documents_module, step, fail)
+    with pytest.raises(MemoryError):
+        add_document(workspace, "new", source)
+    monkeypatch.undo()
+    assert state(workspace) == before
+    assert get_document(workspace, old.id) == old
+
+
+def test_a_repository_that_cannot_be_written_keeps_the_old_version(workspace: Workspace) -> None:
+    source = {"source_system": "wiki", "source_id": "1"}
+    old = add_document(workspace, "old", source).document
+    lost = workspace._replace(location=workspace.location._replace(object_format="sha256"))
+    with pytest.raises(GitFailed):
+        add_document(lost, "new", {**source, "source_id": "2"})
+    assert list_documents(workspace) == [old]
+
+
+def test_long_documents_have_chunks_with_stable_ids(workspace: Workspace) -> None:
+    content = "".join(f"## Part {number}\n\n" + "word " * 150 + "\n\n" for number in range(20))
+    made = add_document(workspace, content, {"title": "Long"})
+    document = made.document
+    assert document.tokens > 1200
+    assert document.tokenizer
+    assert len(made.chunk_ids) == len(document.chunks) > 2
+    digest = hashlib.sha256(content[slice(*document.chunks[1])].encode()).hexdigest()[:8]
+    assert made.chunk_ids[1] == f"{document.id}::chunk::001::{digest}"
+    assert delete_records(workspace, [document.id])[0].parts == len(document.chunks)
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "told"),
+    [
+        ("", {}, "empty"), ("a\0b", {}, "binary"), ("x", {"type": "poem"}, "email, doc, chat, transcript, note"),
+        ("x", {"title": "t" * 501}, "at most 500"), ("x", {"author": "t" * 201}, "at most 200"),
+        ("x", {"source_system": ""}, "empty"), ("x", {"source_system": "s" * 101}, "at most 100"),
+        ("x", {"source_id": "s" * 501}, "at most 500"), ("x", {"participants": ("a",) * 101}, "at most 100"),
+        ("x", {"time": "yesterday"}, "ISO 8601"), ("x", {"sensitivity": "top"}, "normal, sensitive, highly_sensitive"),
+        ("x", {"visibility": "all"}, "me, team, org, custom"), ("x", {"retention": "2y"}, "forever, 1y"),
+        ("x", {"metadata": dict.fromkeys(map(str, range(51)), "")}, "at most 50"),
+    ],
+)  # fmt: skip
+def test_documents_out_of_bounds_are_refused(
+    workspace: Workspace, content: str, fields: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        add_document(workspace, content, fields)
+    assert state(workspace) == ""
+
+
+def test_times_are_kept_in_utc(workspace: Workspace) -> None:
+    made = add_document(workspace, "x", {"time": "2026-01-31T01:00:00+02:00"})
+    assert made.document.fields.time == "2026-01-30T23:00:00.000000Z"
+
+
+def test_only_documents_whose_year_is_over_are_pruned(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = format_time(datetime.now(UTC) - timedelta(days=366))
+    monkeypatch.setattr(documents_module, "current_time", lambda: old)
+    gone = add_document(workspace, "a", {"retention": "1y"}).document
+    kept = add_document(workspace, "b", {"retention": "forever"}).document
+    monkeypatch.undo()
+    young = add_document(workspace, "c", {"retention": "1y"}).document
+    assert prune_expired(workspace, dry_run=True) == [gone]
+    assert len(list_documents(workspace)) == 3
+    assert prune_expired(workspace) == [gone]
+    assert {document.id for document in list_documents(workspace)} == {kept.id, young.id}
+    assert prune_expired(workspace) == []
+
+
+CONVERSATIONS = count()
+
+
+@properties
+@given(turns=st.lists(st.tuples(st.integers(0, 12), TEXT), min_size=1, max_size=6), limit=st.integers(1, 50))
+def test_property_52_the_last_turns_in_order(workspace: Workspace, turns: list[tuple[int, str]], limit: int) -> None:
+    conversation = f"a/b:../{next(CONVERSATIONS)}"
+    expected: dict[int, str] = {}
+    for number, content in turns:
+        made = append_turn(workspace, conversation, "user", content, number)
+        assert made.replaced == (number in expected)
+        expected[number] = content
+    found = [(turn.number, turn.content) for turn in last_turns(workspace, conversation, limit)]
+    assert found == sorted(expected.items())[-limit:]
+
+
+def test_turns_without_a_number_follow_each_other(workspace: Workspace) -> None:
+    for role in ("user", "assistant", "user"):
+        append_turn(workspace, "plan", role, f"by {role}", None)
+    append_turn(workspace, "other", "system", "x", 7)
+    assert append_turn(workspace, "other", "user", "y", None).turn.number == 8
+    assert [(turn.number, turn.role) for turn in last_turns(workspace, "plan")] == [
+        (0, "user"), (1, "assistant"), (2, "user"),
+    ]  # fmt: skip
+    assert [(found.id, found.turns) for found in list_conversations(workspace)] == [("other", 2), ("plan", 3)]
+    assert last_turns(workspace, "nowhere") == []
+    assert [found.id for found in list_conversations(workspace, 1)] == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("conversation", "role", "content", "number"),
+    [("", "user", "x", 0), ("c" * 101, "user", "x", 0), ("c", "tool", "x", 0), ("c", "user", "", 0),
+     ("c", "user", "x" * 50_001, 0), ("c", "user", "x", -1), ("c", "user", "x", 100_000_000)],
+)  # fmt: skip
+def test_turns_out_of_bounds_are_refused(
+    workspace: Workspace, conversation: str, role: str, content: str, number: int
+) -> None:
+    with pytest.raises(UsageError):
+        append_turn(workspace, conversation, role, content, number)
+    assert state(workspace) == ""
+
+
+@pytest.mark.parametrize("limit", [0, 51])
+def test_limits_are_checked(workspace: Workspace, limit: int) -> None:
+    with pytest.raises(UsageError, match="between 1 and 50"):
+        last_turns(workspace, "c", limit)
+
+
+def test_a_transcript_taken_in_again_adds_what_is_new(workspace: Workspace) -> None:
+    turns = [Turn("s", number, "user", f"turn {number}", "") for number in range(3)]
+    assert keep_turns(workspace, turns[:2]) == 2
+    assert keep_turns(workspace, turns) == 1
+    assert keep_turns(workspace, turns) == 0
+    secret = "ghp_" + "a1B2" * 9
+    keep_turns(workspace, [Turn("s", 3, "assistant", f"it is:\n{secret}\nkeep it", "")])
+    assert last_turns(workspace, "s", 1)[0].content == "it is:\n[secret left out]\nkeep it"
+
+
+def test_records_are_shown_deleted_and_restored(workspace: Workspace) -> None:
+    note = add_note(workspace, "remember")
+    append_turn(workspace, "plan", "user", "x", 0)
+    append_turn(workspace, "plan", "user", "y", 1)
+    names = [note.id, "conversation:plan"]
+    assert [(gone.id, gone.parts) for gone in delete_records(workspace, names)] == [(names[0], 0), (names[1], 2)]
+    for name in names:
+        with pytest.raises(UnknownRecord):
+            show_records(workspace, name)
+    assert [record.text for record in show_records(workspace, "conversation:plan", at="~1")] == ["x", "y"]
+    assert [record.text for record in restore_records(workspace, "conversation:plan")] == ["x", "y"]
+    assert [record.text for record in restore_records(workspace, note.id, at="~2")] == ["remember"]
+    assert [turn.content for turn in last_turns(workspace, "plan")] == ["x", "y"]
+    assert list_notes(workspace) == [note]
+
+
+def test_a_delete_that_names_one_unknown_id_deletes_nothing(workspace: Workspace) -> None:
+    note = add_note(workspace, "x")
+    with pytest.raises(UnknownRecord):
+        delete_records(workspace, [note.id, "mem_000000000000"])
+    assert list_notes(workspace) == [note]
+    with pytest.raises(UsageError):
+        delete_records(workspace, [])
+
+
+def test_restoring_undoes_the_last_change(workspace: Workspace) -> None:
+    source = {"source_system": "s", "source_id": "1"}
+    name = add_document(workspace, "old", source).document.id
+    add_document(workspace, "new", source)
+    add_note(workspace, "in between")
+    restore_records(workspace, name)
+    assert get_document(workspace, name).content == "old"
+    with pytest.raises(UnknownRecord):
+        restore_records(workspace, add_note(workspace, "first").id)
+    with pytest.raises(UnknownRecord):
+        restore_records(workspace, "mem_000000000000")
+
+
+def test_the_log_names_what_changed(workspace: Workspace) -> None:
+    assert read_log(workspace) == []
+    note = add_note(workspace, "x")
+    append_turn(workspace, "plan", "user", "x", 0)
+    append_turn(workspace, "plan", "user", "y", 0)
+    delete_records(workspace, [note.id])
+    steps = read_log(workspace)
+    assert [(step.added, step.changed, step.deleted) for step in steps] == [
+        ((), (), (note.id,)),
+        ((), ("conversation:plan 0",), ()),
+        (("conversation:plan 0",), (), ()),
+        ((note.id,), (), ()),
+    ]
+    assert [step.commit for step in read_log(workspace, name=note.id)] == [steps[0].commit, steps[3].commit]
+    assert len(read_log(workspace, limit=2)) == 2
+    assert read_log(workspace, names=0)[0].more == 1
+
+
+def test_the_difference_of_two_states(workspace: Workspace) -> None:
+    assert read_difference(workspace) == []
+    add_note(workspace, "x")
+    append_turn(workspace, "plan", "user", "x", 0)
+    append_turn(workspace, "plan", "user", "y", 0)
+    [change] = read_difference(workspace)
+    assert change.id == "conversation:plan 0"
+    assert change.before is not None
+    assert change.after is not None
+    assert (change.before.text, change.after.text) == ("x", "y")
+    assert [change.id for change in read_difference(workspace, "~2")] == ["conversation:plan 0"]
+    assert [change.id for change in read_difference(workspace, "~2", "~2")] == []
+    first = read_log(workspace)[-1].commit
+    assert [change.id for change in read_difference(workspace, first[:10], "~1")] == ["conversation:plan 0"]
+    with pytest.raises(UnknownRevision):
+        read_difference(workspace, "nonsense")
+    with pytest.raises(UnknownRevision):
+        read_difference(workspace, "1990-01-01")
+
+
+def test_only_states_of_the_memory_can_be_named(repo: Repo, workspace: Workspace) -> None:
+    add_note(workspace, "x")
+    other = repo.commit({"a": "1"})
+    with pytest.raises(UnknownRevision):
+        read_difference(workspace, other)
+
+
+def test_what_is_exported_can_be_imported(workspace: Workspace, tmp_path: Path) -> None:
+    add_note(workspace, "é\nnote", type_="decision", confidence=0.5, conversation="plan")
+    append_turn(workspace, "plan", "user", "x", 3)
+    add_document(workspace, "text\r\n", {"title": "T", "participants": ("A",), "metadata": {"k": "v"}, "url": "u"})
+    lines = list(export_records(workspace))
+    assert all(json.loads(line)["kind"] for line in lines)
+    there = open_workspace(Repo.init(tmp_path / "there").path, {})
+    assert import_records(there, lines)[:2] == (3, 0)
+    assert state(there) == state(workspace)
+    assert import_records(there, lines)[:2] == (0, 3)
+    assert len(read_log(there)) == 1
+
+
+def test_lines_of_other_systems_are_understood(workspace: Workspace) -> None:
+    made = import_records(
+        workspace,
+        [
+            '{"content": "bare"}',
+            '{"content": "x", "memory_type": "decision", "conversation_id": "c", "ts": "2026-01-31", "confidence": 1}',
+            '{"kind": "turn", "conversation_id": "c", "turn_index": 2, "role": "user", "content": "y"}',
+            '{"kind": "document", "content": "z", "artifact_type": "email", "retention_policy": "1y", "title": null}',
+            "",
+        ],
+    )
+    assert made.written == 4
+    assert {(note.content, note.type, note.time[:10]) for note in list_notes(workspace)} >= {
+        ("x", "decision", "2026-01-31")
+    }
+    assert [turn.number for turn in last_turns(workspace, "c")] == [2]
+    assert list_documents(workspace)[0].fields.type == "email"
+
+
+BAD = [
+    ("{", "no JSON"), ("[]", "no JSON object"), ('{"kind": "poem", "content": "x"}', "kind is `poem`"),
+    ('{"content": ""}', "empty"), ('{"content": 1}', "`content` is of the wrong type"), ("{}", "`content` is missing"),
+    ('{"content": "x", "colour": "red"}', "no field `colour`"), ('{"content": "x", "confidence": true}', "wrong type"),
+    ('{"kind": "turn", "conversation": "c", "role": "user", "content": "x"}', "`turn` is missing"),
+    ('{"kind": "turn", "conversation": "c", "turn": 1.5, "role": "user", "content": "x"}', "wrong type"),
+    ('{"kind": "document", "content": "x", "participants": [1]}', "must be texts"),
+    ('{"content": "x", "id": "../../x"}', "no id of a note"), ('{"content": "x", "time": "soon"}', "ISO 8601"),
+    (f'{{"content": "ghp_{"a1B2" * 9}"}}', "secret"), ('{"content": "\\ud800"}', "UTF-8"), ("\udcff", "no JSON"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("bad", "told"), BAD)
+def test_a_bad_line_is_named_and_keeps_all_out(workspace: Workspace, bad: str, told: str) -> None:
+    lines = ['{"content": "good"}', "", bad]
+    with pytest.raises(UsageError, match="nothing was imported: line 3: ") as caught:
+        import_records(workspace, lines)
+    assert told in caught.value.message
+    assert state(workspace) == ""
+    made = import_records(workspace, lines, partial=True)
+    assert (made.written, [line.number for line in made.bad]) == (1, [3])
+
+
+def test_one_import_with_a_source_twice_keeps_the_later(workspace: Workspace) -> None:
+    line = '{"kind": "document", "source_system": "s", "source_id": "1", "content": "%s"}'
+    assert import_records(workspace, [line % "old", line % "new"]).written == 1
+    assert [document.content for document in list_documents(workspace)] == ["new"]

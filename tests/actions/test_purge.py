@@ -1,0 +1,103 @@
+"""What was deleted from the memory is gone for good, and nothing else is."""
+
+from pathlib import Path
+
+import pytest
+
+from gitmem.actions.documents import add_document
+from gitmem.actions.notes import add_note, list_notes
+from gitmem.actions.purge import purge_memory
+from gitmem.actions.records import delete_records, read_log
+from gitmem.memory.places import REFERENCE
+from gitmem.workspace import Workspace, open_workspace
+from tests.gitrepo import Repo
+
+CANARY = "canary-in-the-mine"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    return Repo.init(tmp_path / "repo")
+
+
+@pytest.fixture
+def workspace(repo: Repo) -> Workspace:
+    return open_workspace(repo.path, {})
+
+
+def everything(repo: Repo) -> bytes:
+    """All there is in the object database."""
+    return repo.git_bytes("cat-file", "--batch-all-objects", "--batch", "--unordered")
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["loose", "packed"])
+@pytest.mark.parametrize("reflog", [False, True], ids=["no-reflog", "reflog"])
+def test_a_purge_leaves_no_trace_of_what_was_deleted(
+    repo: Repo, workspace: Workspace, packed: bool, reflog: bool
+) -> None:
+    repo.commit({"a": "1"})
+    if reflog:
+        log = repo.path / ".git/logs" / REFERENCE
+        log.parent.mkdir(parents=True)
+        log.touch()  # from here on git writes it
+    kept = add_note(workspace, "kept")
+    note = add_note(workspace, CANARY)
+    add_document(workspace, CANARY + " old", {"source_system": "s", "source_id": "1"})
+    add_document(workspace, "new", {"source_system": "s", "source_id": "1"})
+    delete_records(workspace, [note.id])
+    own = repo.git("hash-object", "-w", "--stdin", stdin=b"a loose end of the user")
+    repo.git("commit", "--allow-empty", "-qm", "amended away")
+    away = repo.oid("HEAD")
+    repo.git("reset", "-q", "--soft", "HEAD~1")
+    assert bool(repo.git("reflog", "show", REFERENCE)) == reflog
+    if packed:
+        repo.git("repack", "-qadk")
+    assert CANARY.encode() in everything(repo)
+    before = repo.oid(REFERENCE + "^{tree}")
+    purged = purge_memory(workspace)
+    assert purged.objects > 0
+    assert purged.left == 0
+    assert CANARY.encode() not in everything(repo)
+    assert note.id.encode() not in everything(repo)
+    assert repo.oid(REFERENCE + "^{tree}") == before
+    assert list_notes(workspace) == [kept]
+    assert len(read_log(workspace)) == 1
+    assert {repo.git("cat-file", "-t", oid) for oid in (own, away)} == {"blob", "commit"}
+    repo.git("fsck", "--strict", "--full")
+    assert purge_memory(workspace).objects == 0
+
+
+def test_a_purge_that_was_interrupted_is_finished_by_the_next(
+    repo: Repo, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = add_note(workspace, CANARY)
+    delete_records(workspace, [note.id])
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gitmem.actions.purge.remove_objects", die)
+    with pytest.raises(KeyboardInterrupt):
+        purge_memory(workspace)
+    monkeypatch.undo()
+    assert CANARY.encode() in everything(repo)
+    assert purge_memory(workspace).objects > 0
+    assert CANARY.encode() not in everything(repo)
+
+
+def test_a_purge_keeps_what_somebody_else_reaches(repo: Repo, workspace: Workspace) -> None:
+    note = add_note(workspace, CANARY)
+    repo.git("branch", "mine", REFERENCE)
+    delete_records(workspace, [note.id])
+    purge_memory(workspace)
+    assert CANARY.encode() in everything(repo)
+    repo.git("branch", "-qD", "mine")
+    purge_memory(workspace)
+    assert CANARY.encode() not in everything(repo)
+
+
+def test_what_a_writer_that_died_left_behind_is_purged(repo: Repo, workspace: Workspace) -> None:
+    data = b'{"v": 1, "kind": "note", "id": "mem_000000000000"}\n\n' + CANARY.encode()
+    repo.git("hash-object", "-w", "--stdin", stdin=data)
+    purge_memory(workspace)
+    assert everything(repo) == b""

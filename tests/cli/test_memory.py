@@ -1,0 +1,152 @@
+"""`gitmem memory`, `gitmem doc` and `gitmem history`, as a person uses them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from gitmem.cli.root import root
+from tests.gitrepo import Repo
+from tests.sample import Cli, assert_error
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    return Repo.init(tmp_path / "repo")
+
+
+def test_a_note_is_kept_listed_shown_deleted_and_restored(cli: Cli, repo: Repo) -> None:
+    made = cli("memory", "add", "--type", "decision", "Use cookies\nfor sessions", cwd=repo.path)
+    name = made.out.split()[1]
+    assert made.out == f"kept {name}\n"
+    assert cli("memory", "list").out.splitlines()[0].startswith(f"{name}  decision  20")
+    assert cli("memory", "list").out.splitlines()[1] == "    Use cookies"
+    assert cli("memory", "list", "--type", "fact").out == ""
+    assert cli("memory", "show", name).out.endswith("\n\nUse cookies\nfor sessions")
+    assert cli("memory", "delete", name).out == f"deleted {name}\n"
+    assert_error(cli("memory", "show", name), 2, "no record")
+    assert cli("memory", "log").out.splitlines()[1] == f"  - {name}"
+    assert f"--- {name} before\n+++ nothing\n" in cli("memory", "diff").out
+    assert cli("memory", "restore", name).out == f"restored {name}\n"
+    assert name in cli("memory", "list").out
+
+
+def test_everything_answers_as_json(cli: Cli, repo: Repo) -> None:
+    (repo.path / "a.md").write_text("text")
+
+    def ask(*args: str) -> object:
+        made = cli(*args, "--json", cwd=repo.path)
+        assert made.code == 0, made
+        return json.loads(made.out)
+
+    note, turn = ask("memory", "add", "x"), ask("history", "append", "plan", "user", "y")
+    document = ask("doc", "add", "a.md", "--meta", "k=v", "--participant", "Ann")
+    assert isinstance(note, dict)
+    assert isinstance(turn, dict)
+    assert isinstance(document, dict)
+    assert set(note) == {"id", "content", "type", "confidence", "conversation", "time"}
+    assert (turn["conversation"], turn["turn"], turn["replaced"]) == ("plan", 0, False)
+    assert (document["status"], document["metadata"], document["participants"]) == ("created", {"k": "v"}, ["Ann"])
+    assert ask("memory", "list") == [note]
+    assert ask("history", "list") == [{"id": "plan", "turns": 1, "time": turn["time"]}]
+    assert ask("doc", "get", document["id"], "--chunks")["content"] == "text"  # type: ignore[index]
+    assert "content" not in ask("doc", "get", document["id"], "--no-content")  # type: ignore[operator]
+    assert len(ask("memory", "log")) == 3  # type: ignore[arg-type]
+    assert ask("memory", "show", "conversation:plan")[0]["role"] == "user"  # type: ignore[index]
+    assert ask("memory", "diff")[0]["after"]["kind"] == "document"  # type: ignore[index]
+    assert ask("memory", "delete", "conversation:plan") == [{"id": "conversation:plan", "parts": 1}]
+    assert ask("doc", "delete", document["id"]) == [{"id": document["id"], "chunks": 0}]
+    assert ask("memory", "restore", "conversation:plan")[0]["content"] == "y"  # type: ignore[index]
+    assert ask("doc", "prune", "--expired", "--dry-run") == []
+    assert ask("memory", "purge", "--yes")["left"] == 0  # type: ignore[index]
+
+
+def test_a_document_comes_back_byte_for_byte(cli: Cli, repo: Repo) -> None:
+    data = "Ä line\r\nwithout end\t".encode()
+    (repo.path / "a.txt").write_bytes(data)
+    made = cli("doc", "add", "a.txt", "--source-id", "7", cwd=repo.path)
+    assert made.out.startswith("created art_")
+    name = made.out.split()[1].rstrip(":")
+    assert cli("doc", "add", "a.txt", "--source-id", "7").out.startswith(f"unchanged {name}")
+    assert cli("doc", "list").out.splitlines()[0].startswith(f"{name}  doc  manual:7  20")
+    assert cli("doc", "get", name).out.encode() == data
+    assert cli("doc", "delete", name).out == f"deleted {name} and 0 chunks\n"
+
+
+def test_text_comes_from_standard_input(cli: Cli, repo: Repo) -> None:
+    assert cli("memory", "add", "-", cwd=repo.path, stdin=b"piped").code == 0
+    assert cli("doc", "add", "-", "--format", "html", stdin=b"<title>T</title><p>hello").code == 0
+    assert cli("history", "append", "plan", "assistant", "-", stdin="ü".encode()).code == 0
+    exported = cli("memory", "export").out
+    assert [json.loads(line)["content"] for line in exported.splitlines()] == ["ü", "hello", "piped"]
+    assert_error(cli("memory", "add", "-", stdin=b"\xff"), 2, "UTF-8")
+    assert_error(cli("memory", "add", "-", stdin=None), 2, "standard input is closed")
+
+
+def test_conversations_are_shown_in_order(cli: Cli, repo: Repo) -> None:
+    cli("history", "append", "plan", "user", "one\nmore", cwd=repo.path)
+    cli("history", "append", "plan", "assistant", "two")
+    assert cli("history", "append", "plan", "user", "one", "--turn", "0").out == "replaced turn 0 of plan\n"
+    assert cli("history", "get", "plan").out == "0 user\n  one\n1 assistant\n  two\n"
+    assert cli("history", "get", "plan", "-n", "1").out == "1 assistant\n  two\n"
+    assert cli("history", "list").out.startswith("plan  2 turns  20")
+    session = repo.path / "s.jsonl"
+    entry = {"type": "user", "sessionId": "s-1", "message": {"content": "hello"}}
+    session.write_text(json.dumps(entry))
+    assert cli("history", "import", "s.jsonl").out == "s-1: 1 turn, 1 new or changed\n"
+    assert cli("history", "import", "s.jsonl").out == "s-1: 1 turn, 0 new or changed\n"
+
+
+def test_records_move_from_one_repository_to_another(cli: Cli, repo: Repo, tmp_path: Path) -> None:
+    cli("memory", "add", "x", cwd=repo.path)
+    file = str(tmp_path / "memory.jsonl")
+    assert cli("memory", "export", file).code == 0
+    other = Repo.init(tmp_path / "other")
+    assert cli("memory", "import", file, cwd=other.path).out == "imported 1 record, 0 were there already\n"
+    bad = cli("memory", "import", "-", "--partial", stdin=b'{"content": "y"}\nnonsense\n')
+    assert (bad.code, bad.err) == (5, "warning: line 2: it is no JSON\n")
+    assert_error(cli("memory", "import", "-", stdin=b"{}"), 2, "line 1", "--partial")
+
+
+def test_a_secret_is_refused_unless_it_is_allowed(cli: Cli, repo: Repo) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    assert_error(cli("memory", "add", secret, cwd=repo.path), 2, "GitHub Token", "--allow-secrets")
+    assert cli("memory", "add", "--allow-secrets", secret).code == 0
+
+
+def test_purging_asks_first(cli: Cli, repo: Repo) -> None:
+    cli("memory", "add", "x", cwd=repo.path)
+    assert_error(cli("memory", "purge"), 2, "nobody can answer", "gitmem memory purge --yes")
+    assert cli("memory", "purge", "--yes").out == "removed 0 objects, 0 B\n"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("memory", "add", "--type", "idea", "x"), ("memory", "add", ""), ("memory", "list", "-n", "0"),
+        ("memory", "list", "-n", "101"), ("memory", "show", "x"), ("memory", "delete"), ("memory", "diff", "nonsense"),
+        ("memory", "import", "missing.jsonl"), ("doc", "add", "missing"), ("doc", "add", "-", "--meta", "x"),
+        ("doc", "get", "mem_000000000000"), ("doc", "get", "art_00000000", "--chunks"), ("doc", "prune"),
+        ("history", "append", "plan", "tool", "x"), ("history", "get", "plan", "-n", "51"), ("history", "nonsense"),
+        ("history", "import", "missing.jsonl"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_in_two_lines(cli: Cli, repo: Repo, args: tuple[str, ...]) -> None:
+    assert_error(cli(*args, cwd=repo.path), 2)
+
+
+def groups() -> Iterator[tuple[str, click.Command]]:
+    for name in ("memory", "doc", "history"):
+        group = root.get_command(click.Context(root), name)
+        assert isinstance(group, click.Group)
+        yield from ((f"gitmem {name} {part}", command) for part, command in group.commands.items())
+
+
+@pytest.mark.parametrize(("name", "command"), [*groups()])
+def test_every_command_of_a_group_has_examples_and_options_that_are_told(name: str, command: click.Command) -> None:
+    about, _, examples = (command.help or "").partition("Examples:")
+    assert about.strip()
+    assert name in examples
+    assert all(param.help for param in command.params if isinstance(param, click.Option))
