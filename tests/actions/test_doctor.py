@@ -8,9 +8,11 @@ import pytest
 
 from gitmem.actions import doctor
 from gitmem.actions.doctor import FAIL, OK, WARN, Check, examine
+from gitmem.actions.hooks import _program as doctor_program
 from gitmem.git.program import GitResult
+from gitmem.install.hooks import install_hooks
 from tests.gitrepo import Repo
-from tests.sample import Cli, segment_files
+from tests.sample import Cli, open_sample, segment_files
 
 
 def check_of(checks: list[Check], name: str) -> Check:
@@ -84,6 +86,27 @@ def test_a_wrong_setting_is_told(own: Repo) -> None:
     assert check_of(examine(own.path, {}), "repository").state == FAIL
 
 
+@pytest.mark.usefixtures("quick")
+def test_hooks_are_told_with_what_mends_them(cli: Cli, own: Repo) -> None:
+    assert check_of(examine(own.path, {}), "hooks").told.startswith("none: ")
+    assert cli("hooks", "install", cwd=own.path).code == 0
+    found = check_of(examine(own.path, {}), "hooks")
+    assert (found.state, found.mend) == (OK, "")
+    install_hooks(open_sample(own).location, ("/another/gitmem",), (2, 53))
+    found = check_of(examine(own.path, {}), "hooks")
+    assert (found.state, found.mend) == (WARN, "gitmem hooks install")
+    assert "post-commit outdated" in found.told
+
+
+@pytest.mark.usefixtures("quick")
+def test_hooks_that_belong_to_another_program_are_told(own: Repo) -> None:
+    (own.path / ".git" / "hooks" / "post-commit").write_text("#!/bin/sh\ncall_lefthook run post-commit\n")
+    install_hooks(open_sample(own).location, doctor_program(), (2, 53))
+    found = check_of(examine(own.path, {}), "hooks")
+    assert (found.state, found.mend) == (WARN, "gitmem hooks status")
+    assert found.told.startswith("post-commit left: lefthook writes ")
+
+
 def test_an_old_git_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "run_git", lambda _: GitResult(b"git version 2.25.1\n", "", 0))
     assert doctor._git().state == FAIL
@@ -92,8 +115,6 @@ def test_an_old_git_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_full_disk_is_a_warning(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.sample import open_sample
-
     monkeypatch.setattr(doctor, "_LEAST_FREE_BYTES", 1 << 60)
     assert doctor._disk(open_sample(own)).state == WARN
 
