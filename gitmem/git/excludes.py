@@ -66,6 +66,11 @@ def package_folders(paths: Iterable[bytes]) -> frozenset[bytes]:
     return frozenset(found)
 
 
+def may_be_output(path: bytes) -> bool:
+    """Whether it depends on packages what becomes of a path."""
+    return not OUTPUT_FOLDERS.isdisjoint(path.split(b"/"))
+
+
 def default_exclude(path: bytes, packages: frozenset[bytes] = frozenset((b"",))) -> str | None:
     """Why a path is left out by its name alone: `vendored`, `generated` or `binary`, else None.
 

@@ -50,8 +50,21 @@ def _names_package(path: bytes) -> bool:
 def rule_entries(old: View) -> list[TreeEntry]:
     """The attribute and ignore files of the tree that a view was made of."""
     tails = tuple(RULE_FILES)
-    places = [entry for entry, path in enumerate(old.paths) if path.endswith(tails)]
-    return [TreeEntry(old.paths[entry], _MODES.get(int(old.reasons[entry]), FILE), old.oid(entry)) for entry in places]
+    return [_tree_entry(old, place) for place, path in enumerate(old.paths) if path.endswith(tails)]
+
+
+def rule_entries_above(old: View, paths: Iterable[bytes]) -> list[TreeEntry]:
+    """Those of them that say something of some paths, found without looking at all others."""
+    folders = {b""}
+    for path in paths:
+        while (path := posixpath.dirname(path)) not in folders:
+            folders.add(path)
+    named = (posixpath.join(folder, name) for folder in sorted(folders) for name in sorted(RULE_FILES))
+    return [_tree_entry(old, place) for path in named if (place := old.find(path)) is not None]
+
+
+def _tree_entry(view: View, place: int) -> TreeEntry:
+    return TreeEntry(view.path(place), _MODES.get(int(view.reasons[place]), FILE), view.oid(place))
 
 
 def derive(old: View, changes: Iterable[TreeChange], classify: Classify) -> Parts:

@@ -14,13 +14,13 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Final
 
-from gitmem.git.excludes import package_folders
+from gitmem.git.excludes import may_be_output, package_folders
 from gitmem.git.files import hash_files
 from gitmem.git.locate import Location
 from gitmem.git.status import StatusEntry
 from gitmem.git.trees import GITLINK, SYMLINK, TreeChange, TreeEntry
 from gitmem.indexing.classify import Classifier
-from gitmem.indexing.derive import rule_changes, rule_entries
+from gitmem.indexing.derive import rule_changes, rule_entries_above
 from gitmem.indexing.overlay import OverlaidView, Overlay
 from gitmem.indexing.views import ensure_ruled_view
 from gitmem.paths import IndexPaths
@@ -87,7 +87,7 @@ def _edit(
     location: Location, base: View, files: "_Files", found: Sequence[TreeChange]
 ) -> dict[bytes, ViewEntry | None]:
     """The entry that each changed path has from now on, None where it has none."""
-    judge = _Judge(location, base, files.read)
+    judge = _Judge(location, base, files.read, found)
     edits: dict[bytes, ViewEntry | None] = {change.path: None for change in found}
     judged = {change: judge.entry(change) for change in found if change.mode is not None}
     hashed = files.hash([change for change, made in judged.items() if made.reason == INDEXED])
@@ -100,10 +100,13 @@ def _edit(
 class _Judge:
     """Says of changed paths what becomes of them. A file that was there before is judged as it was: by its path."""
 
-    def __init__(self, location: Location, base: View, files: Mapping[str, bytes]) -> None:
+    def __init__(
+        self, location: Location, base: View, files: Mapping[str, bytes], changes: Sequence[TreeChange]
+    ) -> None:
         self._location = location
         self._base = base
         self._files = files
+        self._paths = [change.path for change in changes]
 
     def entry(self, change: TreeChange) -> ViewEntry:
         """The entry of a path in the view, but for its blob id."""
@@ -117,8 +120,10 @@ class _Judge:
 
     @cached_property
     def _classifier(self) -> Classifier:
-        packages = package_folders(self._base.paths)
-        return Classifier.load(self._location, rule_entries(self._base), packages, self._files)
+        """Knows the rules for the changed paths alone: a large tree has hundreds of others."""
+        built = any(map(may_be_output, self._paths))
+        packages = package_folders(self._base.paths) if built else package_folders(())
+        return Classifier.load(self._location, rule_entries_above(self._base, self._paths), packages, self._files)
 
 
 class _Files:
