@@ -25,9 +25,10 @@ def run_hook(args: Sequence[str]) -> int:
     """
     if not args or args[0] not in (*EVENTS, REFRESH):
         raise UsageError("`gitmem hook` is called by git's hooks", hint="to index by hand: gitmem index")
-    if os.fork():
-        return 0
-    _settle()
+    if os.name == "posix":
+        if os.fork():
+            return 0
+        _settle()
     with suppress(Exception):  # nobody listens, and what belongs to a repository with an index is in its log
         _catch_up(args[0])
     return 0

@@ -22,6 +22,7 @@ from gitmem.git.operations import find_operation
 from gitmem.paths import IndexPaths
 from gitmem.workspace import remove_index
 from tests.gitrepo import Repo, isolated_environment
+from tests.hooks.test_install import install
 from tests.hooks.worlds import PROGRAM, is_idle, make_world, settle
 from tests.sample import open_sample
 
@@ -281,6 +282,21 @@ def test_a_hundred_commits_end_in_one_or_two_runs(tmp_path: Path) -> None:
     runs = [entry for entry in read_entries(open_sample(Repo(world.path)).paths) if entry.outcome == DONE]
     assert 1 <= len(runs) <= 2, runs
     assert {(run.code, run.out) for run in world.runs} == {(0, b"")}
+
+
+def test_a_rebase_is_taken_up_when_it_is_over(own: Repo) -> None:
+    own.git("checkout", "-q", "-b", "topic")
+    for number in range(10):
+        own.commit({f"topic_{number}.py": f"def topic_{number}():\n    return {number}\n"})
+    own.git("checkout", "-q", "main")
+    own.commit(NEW)
+    install(own, PROGRAM)
+    own.git("checkout", "-q", "topic")
+    own.git("rebase", "-q", "-x", "sleep 0.1", "main")
+    assert settle(own.path)
+    found = outcomes(own)
+    assert set(found) <= {DONE, DEFERRED}
+    assert found.count(DONE) <= 3, "one for the checkout before it, one or two for its end"
 
 
 def test_a_query_can_start_it(own: Repo) -> None:
