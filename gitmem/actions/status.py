@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from gitmem.actions.trees import TreeReader, open_tree
 from gitmem.actions.tuning import DEFAULT, TuningState, read_tuning
-from gitmem.errors import Busy, DamagedFile, StorageFailed
-from gitmem.fsio import writer_lock
+from gitmem.errors import DamagedFile
+from gitmem.fsio import is_locked
 from gitmem.git.locate import describe_head
 from gitmem.store.manifest import Manifest
 from gitmem.workspace import Workspace, find_index, open_snapshot
@@ -92,18 +92,7 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
     status.partial = not manifest.complete
     complete = current and not status.partial and not status.problems and status.not_indexed == status.pending
     status.state = UP_TO_DATE if complete else NEEDS_UPDATE
-    status.writing = not complete and _is_locked(workspace.paths.lock)
-
-
-def _is_locked(lock: Path) -> bool:
-    """Whether a process is writing the index."""
-    if not lock.exists():
-        return False
-    try:
-        with writer_lock(lock, wait=False):
-            return False
-    except (Busy, StorageFailed) as problem:
-        return isinstance(problem, Busy)
+    status.writing = not complete and is_locked(workspace.paths.lock)
 
 
 def _count_tree(status: Status, workspace: Workspace, manifest: Manifest) -> None:

@@ -5,8 +5,10 @@ import os
 
 import pytest
 
+from gitmem.actions.background import mark_dirty
 from gitmem.workspace import Workspace
 from tests.gitrepo import Repo
+from tests.hooks.worlds import settle
 from tests.sample import HOSTILE, LATIN, SIGN, Cli, Json, assert_error
 
 
@@ -180,6 +182,61 @@ def test_a_large_difference_is_answered_as_it_is_and_said_so(
     assert len(started) == 2, "the rest is left to a process of its own"
 
 
+def test_uncommitted_work_is_found_and_marked(cli: Cli, own: Repo) -> None:
+    own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
+    lines = cli("query", "-n", "1", "drain_queue", cwd=own.path).out.splitlines()
+    assert lines[0].startswith("src/queue.py:1-2  untracked  drain_queue  ")
+    assert lines[-1].startswith(f"main {own.oid('HEAD')[:7]} + 1 uncommitted file, fresh, ")
+    own.git("add", "src/queue.py")
+    own.write({"src/cookies.py": "def sign_cookie_anew(value):\n    return value\n"})
+    assert answer(cli, own, "drain_queue")["results"][0]["uncommitted"] == "staged"
+    made = answer(cli, own, "sign_cookie_anew")
+    assert made["results"][0]["uncommitted"] == "modified"
+    assert {hit["uncommitted"] for hit in made["results"] if hit["path"] not in ("src/cookies.py", "src/queue.py")} == {
+        None
+    }
+    assert made["view"]["dirty"] is True
+    assert (made["view"]["source"], made["view"]["uncommitted"]) == ("worktree", 2)
+    wide = cli("query", "-n", "1", "-C", "1", "sign_cookie_anew", cwd=own.path).out
+    assert "def sign_cookie_anew" in wide
+
+
+def test_the_committed_and_the_staged_tree_can_be_asked(cli: Cli, own: Repo) -> None:
+    own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
+    assert "src/queue.py" not in cli("query", "-l", "--rev", "HEAD", "drain_queue", cwd=own.path).out
+    assert "src/queue.py" not in cli("query", "-l", "--staged", "drain_queue", cwd=own.path).out
+    own.git("add", "--all")
+    made = cli("query", "-n", "1", "--staged", "drain_queue", cwd=own.path).out.splitlines()
+    assert made[0].startswith("src/queue.py:1-2  staged  drain_queue  ")
+    assert made[-1].startswith(f"main {own.oid('HEAD')[:7]} + 1 staged file, fresh, ")
+
+
+def test_what_changed_between_two_revisions_can_be_asked(cli: Cli, own: Repo) -> None:
+    made = cli("query", "--changed", "v1..HEAD", SIGN, cwd=own.path).out.splitlines()
+    assert made[-1].startswith(f"v1..HEAD {own.oid('HEAD')[:7]}, fresh, ")
+    assert cli("query", "--changed", "HEAD..HEAD", SIGN, cwd=own.path).code == 1
+    assert "docs/guide.md" in cli("query", "-l", "--changed", "v1..", "copy the database", cwd=own.path).out
+
+
+def test_what_a_query_leaves_over_is_indexed_in_the_background(cli: Cli, own: Repo) -> None:
+    own.git("config", "gitmem.healBudget", "0")
+    own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
+    assert "stale: 1 file not indexed yet" in cli("query", SIGN, cwd=own.path).out
+    assert settle(own.path)
+    made = cli("query", "-n", "1", "--no-refresh", "drain_queue", cwd=own.path).out
+    assert made.startswith("src/queue.py:1-2  untracked")
+    assert ", fresh, " in made
+
+
+def test_index_takes_up_what_a_query_left_over(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gitmem.actions.background.start_background_refresh", mark_dirty)
+    own.git("config", "gitmem.healBudget", "0")
+    own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
+    assert "stale" in cli("query", SIGN, cwd=own.path).out
+    assert "1 blob embedded" in cli("index", cwd=own.path).out
+    assert ", fresh, " in cli("query", SIGN, cwd=own.path).out
+
+
 def test_no_refresh_indexes_nothing(cli: Cli, own: Repo) -> None:
     own.commit({"src/queue.py": "def drain_queue(items):\n    return items\n"})
     before = (own.path / ".gitmem" / "manifest").read_bytes()
@@ -231,6 +288,10 @@ def test_names_that_are_no_utf8_survive_json(cli: Cli, own: Repo) -> None:
         (["--rev", "--help", "x"], "--help"),
         (["--rev", "HEAD:notes.txt", "x"], "not a commit or a folder"),
         (["-l", "--json", "x"], "exclude each other"),
+        (["--staged", "--rev", "HEAD", "x"], "`--rev` and `--staged` exclude each other"),
+        (["--changed", "v1..", "--staged", "x"], "`--staged` and `--changed` exclude each other"),
+        (["--changed", "v1", "x"], "`v1` is no range of revisions"),
+        (["--changed", "v2..HEAD", "x"], "did you mean `v1`?"),
         (["--bogus", "x"], "--bogus"),
         ([], "missing argument"),
     ],
