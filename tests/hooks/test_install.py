@@ -263,6 +263,14 @@ def test_another_gitmem_is_told_and_made_good(repo: Repo, program: tuple[str, ..
     assert install(repo, program).events(INSTALLED) == list(EVENTS)
 
 
+def test_a_hook_of_ours_that_was_switched_off_stays_off_and_is_told(repo: Repo, program: tuple[str, ...]) -> None:
+    install(repo, program)
+    file = repo.path / ".git" / "hooks" / "post-commit"
+    file.chmod(0o644)
+    assert state_of(install(repo, program)).advice == f"chmod +x {file}"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+
+
 def test_lines_that_somebody_added_to_our_file_stay(repo: Repo, program: tuple[str, ...]) -> None:
     install(repo, program)
     file = repo.path / ".git" / "hooks" / "post-commit"

@@ -91,7 +91,9 @@ def test_hooks_that_pre_commit_moves_aside_are_called_and_taken_out(own: Repo, p
     own.commit({".pre-commit-config.yaml": "repos: []\n"})
     install(own, PROGRAM)
     install_all(own, pre_commit)
-    assert look(own, PROGRAM).events(INSTALLED) == list(EVENTS)
+    before = {file: file.read_bytes() for file in (own.path / ".git" / "hooks").iterdir()}
+    assert install(own, PROGRAM).events(INSTALLED) == list(EVENTS)
+    assert {file: file.read_bytes() for file in before} == before, "it is called once, not twice"
     own.commit({"new.py": "def new_thing():\n    return 1\n"})
     assert settle(own.path)
     assert uninstall(own)
