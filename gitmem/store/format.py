@@ -12,12 +12,15 @@ import struct
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgpack
 
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.fsio import map_file
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FORMAT: Final = 1
 OLDEST_READ: Final = 1
@@ -121,7 +124,9 @@ class Section:
         return self.read(0, len(self._view))
 
     def read(self, start: int, end: int) -> memoryview:
-        """Bytes start to end, checked."""
+        """Bytes start to end, checked. Raises DamagedFile where they lie outside, or a block fails its checksum."""
+        if not 0 <= start <= end <= len(self._view):
+            raise damaged(self._path, "it points outside itself")
         if end > start:
             first, last = start // BLOCK, (end - 1) // BLOCK
             if first == last:
@@ -133,6 +138,15 @@ class Section:
                     self._check(at)
                     at = self._checked.find(0, at + 1, last + 1)
         return self._view[start:end]
+
+    def numbers(self, kind: str) -> "NDArray[Any]":
+        """The whole section as numbers of a numpy type."""
+        import numpy as np
+
+        width = np.dtype(kind).itemsize
+        if len(self._view) % width:
+            raise damaged(self._path, "a part of it is cut short")
+        return np.frombuffer(self.all(), kind)
 
     def unchecked(self) -> memoryview:
         """The whole section, for picking out places that `read` has checked."""

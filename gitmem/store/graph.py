@@ -156,7 +156,7 @@ def _load_graph(paths: IndexPaths, name: str, dimensions: int) -> Graph | None:
         return None
     if container.fields.get("dimensions") != dimensions:
         raise damaged(container.path, "it has other dimensions than the index")
-    keys = np.frombuffer(container["keys"].all(), "<u8")
+    keys = container["keys"].numbers("<u8")
     if hashlib.blake2b(file.read_bytes(), digest_size=20).hexdigest() != name:
         raise damaged(file, "its content is not what its name says")
     index = hnswlib.Index(space="ip", dim=dimensions)

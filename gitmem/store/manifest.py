@@ -85,6 +85,8 @@ def find_manifest(path: Path) -> Manifest | None:
         fields = _Fields(**Container(path, MAGIC, data).fields)
         if fields.graph and not _is_hash(fields.graph):
             raise damaged(path, "it names a graph by something that is no hash")
+        if not all(map(_is_hash, fields.views)):
+            raise damaged(path, "it names a view by something that is no hash")
         segments = tuple(_load_segment(path, entry) for entry in fields.segments)
         return Manifest(
             str(fields.fingerprint),

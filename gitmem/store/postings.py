@@ -113,8 +113,10 @@ _Term = tuple[bytes, int, int, int, int]
 class PostingList:
     """The lists of one field in an open file."""
 
-    def __init__(self, container: Container, field: str, place: str) -> None:
+    def __init__(self, container: Container, field: str, place: str, limit: int) -> None:
+        """Places are of the numpy type `place`, and below `limit`."""
         self._file = container
+        self._limit = limit
         self._field = field
         self._place = np.dtype(place)
         self._flag = self._place.type(1 << (8 * self._place.itemsize - 1))
@@ -137,7 +139,7 @@ class PostingList:
         return self._column("repeat_at")
 
     def _column(self, name: str) -> NDArray[np.uint32]:
-        column = np.frombuffer(self._file[f"{self._field}.{name}"].all(), "<u4")
+        column = self._file[f"{self._field}.{name}"].numbers("<u4")
         if len(column) < len(self._block_at) - 1:
             raise damaged(self._file.path, f"its part `{self._field}.{name}` is cut short")
         return column
@@ -168,10 +170,13 @@ class PostingList:
         start, repeat = int(self._posting_at[block]), int(self._repeat_at[block])
         at, term = 0, b""
         while at < len(data):
-            shared, length = data[at], data[at + 1]
-            term = term[:shared] + data[at + 2 : at + 2 + length]
-            places, at = _read_varint(data, at + 2 + length)
-            repeats, at = _read_varint(data, at)
+            try:
+                shared, length = data[at], data[at + 1]
+                term = term[:shared] + data[at + 2 : at + 2 + length]
+                places, at = _read_varint(data, at + 2 + length)
+                repeats, at = _read_varint(data, at)
+            except IndexError as problem:
+                raise damaged(self._file.path, f"a block of its part `{self._field}.terms` is cut short") from problem
             yield term, start, start + places, repeat, repeat + repeats
             start, repeat = start + places, repeat + repeats
 
@@ -190,7 +195,10 @@ class PostingList:
         if np.count_nonzero(flagged) != len(repeats):
             raise damaged(self._file.path, f"its part `{self._field}.counts` does not fit its places")
         counts[flagged] = repeats
-        return packed & ~self._flag, counts
+        places = packed & ~self._flag
+        if len(places) and places.max() >= self._limit:
+            raise damaged(self._file.path, f"its part `{self._field}.places` points outside")
+        return places, counts
 
     def load(self) -> "Postings":
         """Everything, as triples."""

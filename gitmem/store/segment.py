@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.fsio import read_file, sync_folder, write_atomic
-from gitmem.store.columns import COLUMNS, FIELDS
+from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
 from gitmem.store.keys import blob_keys
 from gitmem.store.manifest import SegmentEntry
 from gitmem.store.postings import ROW, PostingList, checked_bounds, offsets, posting_sections
+from gitmem.types import KINDS
 
 if TYPE_CHECKING:
     from gitmem.store.rows import Rows
@@ -91,7 +92,7 @@ class Segment:
                      "language": 2 * self.blobs, "outcome": self.blobs, "symbol_at": 4 * (self.rows + 1)}  # fmt: skip
             sizes |= {name: self.rows * np.dtype(kind).itemsize for name, kind in COLUMNS.items()}
             wrong = [name for name, size in sizes.items() if len(container[name]) != size]
-            self._postings = {name: PostingList(container, name, ROW) for name in FIELDS}
+            self._postings = {name: PostingList(container, name, ROW, self.rows) for name in FIELDS}
         except (KeyError, TypeError, ValueError, OverflowError) as problem:
             raise damaged(container.path, "it lacks a part of a segment") from problem
         if wrong or self.rows > MAX_ROWS:
@@ -113,7 +114,14 @@ class Segment:
 
     def column(self, name: str) -> NDArray[np.generic]:
         """One of COLUMNS, a value a row."""
-        return np.frombuffer(self._file[name].all(), COLUMNS[name])
+        return self._kinds if name == "kind" else np.frombuffer(self._file[name].all(), COLUMNS[name])
+
+    @cached_property
+    def _kinds(self) -> NDArray[np.generic]:
+        column = np.frombuffer(self._file["kind"].all(), COLUMNS["kind"])
+        if len(column) and column.max() >= len(KINDS):
+            raise damaged(self.path, "it holds a chunk of a kind that there is not")
+        return column
 
     def bits(self) -> NDArray[np.uint8]:
         """Signs of all vectors, packed: [rows, dimensions / 8]."""
@@ -141,7 +149,10 @@ class Segment:
     @cached_property
     def outcomes(self) -> NDArray[np.uint8]:
         """What became of each blob, as numbers of OUTCOMES."""
-        return np.frombuffer(self._file["outcome"].all(), np.uint8)
+        outcomes = np.frombuffer(self._file["outcome"].all(), np.uint8)
+        if len(outcomes) and outcomes.max() >= len(OUTCOMES):
+            raise damaged(self.path, "it holds an outcome that there is not")
+        return outcomes
 
     @cached_property
     def blob_languages(self) -> NDArray[np.uint16]:

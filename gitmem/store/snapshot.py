@@ -31,6 +31,7 @@ class Snapshot:
         self.manifest = manifest
         self.segments: list[Segment] = []
         self.lost: list[str] = []
+        self._matched: tuple[View, NDArray[np.int64]] | None = None
         for entry in manifest.segments:
             try:
                 segment = find_segment(paths.segments, entry)
@@ -129,7 +130,17 @@ class Snapshot:
         return np.concatenate(parts) if parts else np.zeros(0, np.uint8)
 
     def match(self, view: View) -> NDArray[np.int64]:
-        """For each entry of a view the number of its blob here, -1 where it is not indexed, -2 where it never is."""
+        """For each entry of a view the number of its blob here, -1 where it is not indexed, -2 where it never is.
+
+        The last view is remembered: a question asks several times, and it takes a sort of all blobs.
+        """
+        if self._matched is None or self._matched[0] is not view:
+            found = self._match(view)
+            found.flags.writeable = False
+            self._matched = view, found
+        return self._matched[1]
+
+    def _match(self, view: View) -> NDArray[np.int64]:
         order = self._tried_last
         found = match_keys(view.keys, self.blob_keys[order])
         found[found >= 0] = order[found[found >= 0]]

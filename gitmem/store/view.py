@@ -124,7 +124,7 @@ class View:
             sizes = {"path_at": 4 * (self._count + 1), "oids": self._count * self._id_bytes,
                      "language": 2 * self._count, "reason": self._count}  # fmt: skip
             wrong = [name for name, size in sizes.items() if len(container[name]) != size]
-            self._postings = {name: PostingList(container, name, ENTRY) for name in PATH_FIELDS}
+            self._postings = {name: PostingList(container, name, ENTRY, self._count) for name in PATH_FIELDS}
         except (KeyError, TypeError, ValueError, OverflowError) as problem:
             raise damaged(container.path, "it lacks a part of a view") from problem
         if wrong:
@@ -145,12 +145,18 @@ class View:
     @cached_property
     def language_codes(self) -> NDArray[np.uint16]:
         """Places in `languages`."""
-        return np.frombuffer(self._file["language"].all(), "<u2")
+        codes = np.frombuffer(self._file["language"].all(), "<u2")
+        if len(codes) and codes.max() >= len(self.languages):
+            raise damaged(self._file.path, "it names a language it does not list")
+        return codes
 
     @cached_property
     def reasons(self) -> NDArray[np.uint8]:
         """Places in REASONS; 0 is indexed."""
-        return np.frombuffer(self._file["reason"].all(), np.uint8)
+        reasons = np.frombuffer(self._file["reason"].all(), np.uint8)
+        if len(reasons) and reasons.max() >= len(REASONS):
+            raise damaged(self._file.path, "it names a reason that there is not")
+        return reasons
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:

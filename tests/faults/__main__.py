@@ -13,6 +13,7 @@ from typing import Final
 HARNESSES: Final = {
     "kill": "SIGKILL at every system call that changes something",
     "flips": "flipped bits, cuts, zeros and noise in every file of the store",
+    "forge": "forged files whose checksums are right",
     "power": "power cuts: every prefix of the calls, in every order the file system allows",
     "chaos": "random kills, torn and short writes, errors, double faults",
     "crowd": "8 writers, some of them killed, and 16 readers",

@@ -209,7 +209,7 @@ def _try(stage: Stage, chance: random.Random, shim: Shim | None, tally: Tally, *
         told.append(f"{'shim' if below else 'seam'}: {fault}")
         if code == UNCLEAN:
             bad.append(words)
-        if code == DONE and stage.world.scenario.command[0] in ("init", "index"):
+        if code == DONE and stage.world.scenario.acknowledges:
             acknowledged = (*acknowledged, stage.own.oid("HEAD^{tree}"))
     bad += look_after(stage.world._replace(acknowledged=acknowledged), stage.own)
     tally.note(f"{stage.world.scenario.name}, {', then '.join(told)}", bad)

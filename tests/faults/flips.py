@@ -96,7 +96,7 @@ def tell(workspace: Workspace) -> Any:
     """What the index answers, or that it refuses to."""
     try:
         manifest = find_index(workspace)
-        if manifest is None:
+        if manifest is None or not manifest.views:
             return "no index"
         paths = workspace.paths
         snapshot = Snapshot(paths, manifest)

@@ -22,6 +22,11 @@ class Scenario(NamedTuple):
     act: Callable[[Repo], object]
     acknowledged: tuple[str, ...] = ()
 
+    @property
+    def acknowledges(self) -> bool:
+        """Whether HEAD is wholly indexed when it says that it is done; a question promises no such thing."""
+        return self.command[0] in ("init", "index")
+
 
 def fill(repo: Repo, folder: str, files: int) -> None:
     """Commit some files, each with two functions of its own."""

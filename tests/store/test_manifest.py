@@ -19,7 +19,7 @@ manifests = st.builds(
     fingerprint=st.text(max_size=40),
     generation=sizes,
     segments=st.lists(entries, max_size=5).map(tuple),
-    views=st.lists(st.text(max_size=40), max_size=5).map(tuple),
+    views=st.lists(st.text("0123456789abcdef", min_size=40, max_size=40), max_size=5).map(tuple),
     complete=st.booleans(),
     graph=st.sampled_from(["", "ab" * 20]),
 )
@@ -54,6 +54,7 @@ def test_the_fields_used_below_are_those_of_a_manifest(tmp_path: Path) -> None:
         {"segments": [[7, 1, 1, 1]]}, {"segments": [["a" * 40, 1, 1]]}, {"segments": ["abcd"]}, {"segments": 5},
         {"segments": [["a" * 40, float("inf"), 1, 1]]}, {"segments": [["a" * 40, None, 1, 1]]}, {"segments": [None]},
         {"graph": "../../x"}, {"graph": "a" * 39 + "/"}, {"graph": 5}, {"graph": "a" * 40 + "\n"},
+        {"views": ["../../../../../../../../../../../../etc/pass"]}, {"views": ["a" * 39]}, {"views": [7]},
         {"generation": float("inf")}, {"generation": float("nan")}, {"generation": []}, {"views": 5}, {"more": 1},
     ],
 )  # fmt: skip
