@@ -1,0 +1,104 @@
+"""Killed at any change of the disk, an installation leaves the hook that was there at work; the next one mends all."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitmem import fsio
+from gitmem.install.state import INSTALLED
+from tests.actions.test_uninstall import fingerprint
+from tests.gitrepo import Repo
+from tests.hooks.test_install import install, program, repo, run_hook, state_of, uninstall, write_hook
+
+__all__ = ["program", "repo"]
+
+CHANGES = ("create", "write", "set_mode", "sync", "rename", "link", "unlink", "make_folder", "remove_folder")
+SAYS = {
+    "shell": b"#!/bin/sh\necho mine\n",
+    "python": f"#!{sys.executable}\nprint('mine')\n".encode(),
+    "none": None,
+    "no folder": None,
+}
+
+
+class Killed(BaseException):
+    """Nothing catches it, as nothing catches SIGKILL."""
+
+
+class Dying(fsio.Disk):
+    """Dies instead of making one of its changes."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def __getattribute__(self, name: str) -> Any:
+        if name not in CHANGES:
+            return object.__getattribute__(self, name)
+        if self.left == 0:
+            raise Killed
+        self.left -= 1
+        return object.__getattribute__(self, name)
+
+
+def run_dying(monkeypatch: pytest.MonkeyPatch, at: int, do: Callable[[], object]) -> bool:
+    """Whether it was killed before its end."""
+    with monkeypatch.context() as patch:
+        patch.setattr(fsio, "disk", Dying(at))
+        try:
+            do()
+        except Killed:
+            return True
+    return False
+
+
+def start(repo: Repo, kind: str) -> dict[str, str]:
+    content = SAYS[kind]
+    if content is not None:
+        write_hook(repo, content)
+    if kind == "no folder":
+        shutil.rmtree(repo.path / ".git" / "hooks")
+    return fingerprint(repo.path)
+
+
+def assert_hook_works(repo: Repo, kind: str) -> None:
+    file = repo.path / ".git" / "hooks" / "post-commit"
+    if SAYS[kind] is not None:
+        assert run_hook(file).stdout == b"mine\n"
+    elif file.exists():
+        assert run_hook(file).stdout == b""
+
+
+def remove_empty(folder: Path) -> None:
+    """Only what was killed knew that this folder had not been there."""
+    if folder.is_dir():
+        folder.rmdir()
+
+
+@pytest.mark.parametrize("kind", SAYS)
+@pytest.mark.parametrize("killed", ["install", "uninstall"])
+def test_killed_at_any_change(
+    repo: Repo, tmp_path: Path, program: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, kind: str, killed: str
+) -> None:
+    monkeypatch.setattr("gitmem.install.hooks.EVENTS", ("post-commit",))
+    before = start(repo, kind)
+    points = 0
+    while True:
+        if killed == "uninstall":
+            install(repo, program)
+        do = (lambda: install(repo, program)) if killed == "install" else (lambda: uninstall(repo))
+        died = run_dying(monkeypatch, points, do)
+        assert_hook_works(repo, kind)
+        assert state_of(install(repo, program)).state == INSTALLED
+        assert_hook_works(repo, kind)
+        uninstall(repo)
+        if kind == "no folder" and died:
+            remove_empty(repo.path / ".git" / "hooks")
+        assert fingerprint(repo.path) == before, f"{killed}, killed at change {points}"
+        if not died:
+            break
+        points += 1
+    assert points >= (5 if killed == "install" else 1)
