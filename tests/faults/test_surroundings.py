@@ -1,0 +1,144 @@
+"""What happens around an index: git packs and prunes, the clock jumps, somebody copies it, files go under a reader."""
+
+import os
+import shutil
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from gitmem.actions.collect import collect
+from gitmem.actions.query import Request, answer
+from gitmem.store.manifest import find_manifest
+from gitmem.workspace import open_snapshot, require_index
+from tests.faults.oracle import differences, find_faults, from_scratch, small_steps
+from tests.faults.worlds import fill
+from tests.gitrepo import Repo
+from tests.indexes import ask, found, index, workspace_of
+from tests.sample import Cli
+
+CENTURY = 100 * 365.25 * 86_400
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    made = Repo.init(tmp_path / "repo")
+    fill(made, "base", 10)
+    return made
+
+
+@pytest.mark.usefixtures("fake_model")
+def test_git_may_pack_and_prune_under_an_open_search(repo: Repo) -> None:
+    index(repo)
+    before = found(ask(repo, "base load"))
+    held = open_snapshot(workspace_of(repo), require_index(workspace_of(repo)))
+    for command in (("gc", "--prune=now", "--quiet"), ("repack", "-adfq"), ("multi-pack-index", "write"),
+                    ("commit-graph", "write", "--reachable"), ("prune-packed",)):  # fmt: skip
+        repo.git(*command)
+        assert found(ask(repo, "base load")) == before
+    fill(repo, "more", 6)
+    assert index(repo).embedded == 6
+    assert held.rows == 20
+
+
+@pytest.mark.usefixtures("fake_model")
+def test_a_blob_that_is_gone_is_reported_and_the_rest_indexed(repo: Repo) -> None:
+    repo.commit({"lost.py": "def lost():\n    return 1\n"})
+    repo.loose_object(repo.oid("HEAD:lost.py")).unlink()
+    made = index(repo)
+    assert made.status == "partial"
+    assert made.problems[0].startswith("lost.py: the blob ")
+    assert len(found(ask(repo, "base load"))) > 0
+
+
+@pytest.mark.parametrize("leap", [-86_400.0, 86_400.0, -CENTURY / 2, CENTURY])
+def test_a_clock_that_jumps_costs_nothing_that_is_needed(repo: Repo, tmp_path: Path, leap: float) -> None:
+    with small_steps():
+        index(repo)
+        for path in (repo.path / ".gitmem").rglob("*"):
+            os.utime(path, (max(0.0, path.stat().st_mtime + leap),) * 2)
+        fill(repo, "more", 6)
+        index(repo)
+        collect(workspace_of(repo))
+        collect(workspace_of(repo), now=True)
+        assert find_faults(workspace_of(repo).paths) == []
+        assert differences(repo, from_scratch(repo, tmp_path / "scratch")) == []
+
+
+def test_a_copy_made_while_it_is_written_is_whole_or_says_what_it_lacks(repo: Repo, tmp_path: Path) -> None:
+    with small_steps(grace=0.0):
+        index(repo)
+        done = threading.Event()
+        copies: list[Path] = []
+
+        def copy() -> None:
+            while not done.is_set() and len(copies) < 12:
+                target = tmp_path / f"copy{len(copies)}"
+                try:
+                    shutil.copytree(repo.path / ".gitmem", target)
+                except shutil.Error:  # some files went while it copied
+                    continue
+                copies.append(target)
+
+        copier = threading.Thread(target=copy)
+        copier.start()
+        for number in range(6):
+            fill(repo, f"step{number}", 4)
+            index(repo, full=number % 2 == 1)
+            collect(workspace_of(repo), now=True)
+        done.set()
+        copier.join()
+        assert copies
+        fresh = from_scratch(repo, tmp_path / "scratch")
+        right = found(ask(fresh, "base load"))
+        shutil.rmtree(repo.path / ".gitmem")
+        for taken in copies:
+            taken.rename(repo.path / ".gitmem")
+            try:
+                if find_manifest(workspace_of(repo).paths.manifest) is not None:
+                    made = answer(workspace_of(repo), Request("base load", rev="HEAD", refresh=False))
+                    assert made.view.stale or made.notes or found(made) == right
+                index(repo)
+                assert differences(repo, fresh) == []
+            finally:
+                shutil.rmtree(repo.path / ".gitmem")
+
+
+@pytest.mark.usefixtures("fake_model")
+def test_a_reader_whose_files_are_gone_looks_again_unseen(repo: Repo) -> None:
+    with small_steps(grace=0.0):
+        index(repo)
+        workspace = workspace_of(repo)
+        old = require_index(workspace)
+        for number in range(8):  # so many small segments that they are joined
+            fill(repo, f"step{number}", 4)
+            index(repo)
+        gone = [entry.name for entry in old.segments if not workspace.paths.segment(entry.name).exists()]
+        assert gone, "no file went: the test shows nothing"
+        snapshot = open_snapshot(workspace, old)
+        assert snapshot.lost == []
+        assert snapshot.manifest.generation > old.generation
+
+
+def test_whatever_the_umask_the_index_is_for_its_owner_alone(cli: Cli, repo: Repo) -> None:
+    before = os.umask(0)
+    try:
+        assert cli("init", "--no-mcp", "--no-hooks", cwd=repo.path).code == 0
+        fill(repo, "more", 3)
+        commands = (
+            ("index",),
+            ("query", "base load"),
+            ("query", "--rev", "HEAD~1", "base"),
+            ("gc", "--now"),
+            ("verify",),
+        )
+        for args in commands:
+            assert cli(*args, cwd=repo.path).code == 0
+    finally:
+        os.umask(before)
+    for path in [repo.path / ".gitmem", *(repo.path / ".gitmem").rglob("*")]:
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+    assert stat.S_IMODE((repo.path / ".git" / "gitmem-made-here").stat().st_mode) == 0o600
+    exclude, head = repo.path / ".git" / "info" / "exclude", repo.path / ".git" / "HEAD"
+    assert stat.S_IMODE(exclude.stat().st_mode) == stat.S_IMODE(head.stat().st_mode)
