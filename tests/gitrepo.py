@@ -18,6 +18,7 @@ ISOLATION: Final = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
+    "GITMEM_NO_REGISTRY": "1",
     "LC_ALL": "C",
 }
 

@@ -132,7 +132,7 @@ def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One repository, indexed once."""
     path = tmp_path_factory.mktemp("sample") / "repo"
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {**ISOLATION, "GITMEM_NO_REGISTRY": "1"}.items():
+        for name, value in ISOLATION.items():
             patch.setenv(name, value)
         make_sample(path)
         assert run(["-q", "-C", str(path), "init", "--no-hooks", "--no-mcp"]) == 0

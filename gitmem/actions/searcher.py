@@ -166,23 +166,25 @@ class Searcher:
         return self.snapshot.match(self.view)
 
 
-def open_searcher(workspace: Workspace, request: "Request", reader: TreeReader | None = None) -> Searcher:
+def open_searcher(
+    workspace: Workspace, request: "Request", reader: TreeReader | None = None, encoder: "Encoder | None" = None
+) -> Searcher:
     """Open the tree that a request is about; what the index lacks of it is indexed first, as far as there is time.
 
     All of it for a revision that was named, `gitmem.healBudget` of it otherwise; nothing without `request.refresh`.
-    `reader` is one that was made for the request earlier.
+    `reader` is one that was made for the request earlier, `encoder` one that has been used for others.
 
     Raises: UnknownRevision, UsageError, NoIndex, UnsafeIndex, NewerFormat, DamagedFile, GitFailed.
     """
     if reader is None:
         with TreeReader(workspace.location, request) as own:
-            return open_searcher(workspace, request, own)
+            return open_searcher(workspace, request, own, encoder)
     from gitmem.actions.tuning import load_weights
     from gitmem.embedding.bundled import BundledEncoder
 
     notes: list[str] = []
     manifest = require_index(workspace)
-    encoder = BundledEncoder()
+    encoder = encoder or BundledEncoder()
     asked = reader.read()
     workspace = workspace._replace(location=asked.location)
     manifest = _require_makers(workspace, request, asked, manifest, notes)

@@ -67,10 +67,10 @@ def _add_toml(text: str) -> str:
 
 
 def _remove_toml(text: str) -> str:
-    for block in (_TOML.replace("\n", "\r\n"), _TOML):
-        for part in (("\r\n" if "\r" in block else "\n") + block, block):
-            if part in text:
-                return text.replace(part, "", 1)
+    for feed in ("\r\n", "\n"):
+        before, block, after = text.partition(_TOML.replace("\n", feed))
+        if block:
+            return (before.removesuffix(feed) if before.endswith(feed * 2) else before) + after
     raise UsageError("the entry was changed by hand", hint="take [mcp_servers.gitmem] out yourself")
 
 

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +12,7 @@ from gitmem.mcp.calls import Call
 if TYPE_CHECKING:
     from gitmem.actions.query import Answer, Request
     from gitmem.actions.searcher import Searcher
+    from gitmem.embedding.encoder import Encoder
     from gitmem.mcp.session import Opened, Session
     from gitmem.workspace import Workspace
 
@@ -59,6 +61,13 @@ class Desk:
             for session in self._sessions.values():
                 session.close(seconds)
 
+    @cached_property
+    def _encoder(self) -> "Encoder":
+        """The model, loaded once for all trees."""
+        from gitmem.embedding.bundled import BundledEncoder
+
+        return BundledEncoder()
+
     def _session(self, root: str) -> "Session":
         """The repository that is asked about, opened once."""
         from gitmem.mcp.roots import find_root
@@ -66,7 +75,7 @@ class Desk:
 
         folder = find_root(self._folder, root, self._environment)
         with self._lock:
-            session = self._sessions.pop(folder, None) or Session(folder, self._environment)
+            session = self._sessions.pop(folder, None) or Session(folder, self._environment, self._encoder)
             self._sessions[folder] = session
             others = [known for known in self._sessions if known != self._folder]
             for known in others[:-REPOSITORIES]:

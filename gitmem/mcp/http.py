@@ -62,10 +62,10 @@ def serve_http(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_SECONDS, server_header=False, ws="none"
     )
     place = path or f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/mcp/"
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # raised again by uvicorn once it has ended
     announce(f"gitmem: serving {place}")
     if token and TOKEN_VARIABLE not in environment:
         announce(f"gitmem: Authorization: Bearer {token}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # raised again by uvicorn once it has ended
     try:
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening])

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeVar
 from gitmem.actions.query import Request
 from gitmem.actions.searcher import Searcher, open_searcher
 from gitmem.actions.trees import AskedTree, TreeReader
+from gitmem.embedding.encoder import Encoder
 from gitmem.errors import DamagedFile, NoIndex, ObserverFailed
 from gitmem.git.objects import ObjectReader, open_reader
 from gitmem.mcp.calls import Call
@@ -61,7 +62,8 @@ class _Tree:
 class Session:
     """One working tree and the revisions of its repository."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, environment: Mapping[str, str], encoder: Encoder) -> None:
+        self._encoder = encoder
         self.workspace = open_workspace(folder, environment)
         self._folder = folder
         self._environment = environment
@@ -167,7 +169,7 @@ class Session:
             self._changed.clear()
         workspace = self.reopen()
         tree.stamp = stamp_of(workspace)
-        searcher = open_searcher(workspace, request._replace(refresh=first is None))
+        searcher = open_searcher(workspace, request._replace(refresh=first is None), encoder=self._encoder)
         if searcher.snapshot.manifest.graph:
             searcher.load_graph()
         healed = stamp_of(workspace)
@@ -185,8 +187,11 @@ class Session:
         return manifest is not None and manifest.generation == searcher.snapshot.manifest.generation
 
     def _is_current(self, tree: _Tree, searcher: Searcher, request: Request) -> bool:
-        """Whether a tree held open is the one asked for. Git is asked only where something may have changed."""
-        if stamp_of(self.workspace) != tree.stamp:
+        """Whether a tree held open is the one asked for. Git is asked only where something may have changed.
+
+        One that the index lacked something of is opened again, and healed on.
+        """
+        if searcher.missing_files or stamp_of(self.workspace) != tree.stamp:
             return False
         if not request.rev and self._told_of_changes:
             if not self._changed.is_set():
@@ -196,10 +201,16 @@ class Session:
             return _is_same(reader.read(), searcher.asked)
 
     def _moved(self, tree: _Tree, request: Request) -> bool:
-        """Whether something moved while an answer was made: word of what was written before the call may come late."""
+        """Whether something moved before or while an answer was made.
+
+        What was written just before the call has been reported, but word of it passes through threads that had to wait
+        for this one.
+        """
         if request.rev or self._first is not None:
             return False
-        return stamp_of(self.workspace) != tree.stamp or (self._told_of_changes and self._changed.is_set())
+        if self._told_of_changes and self._changed.wait(_SETTLE_SECONDS):
+            return True
+        return stamp_of(self.workspace) != tree.stamp
 
     def _watch(self) -> None:
         """Ask the system for word of changes; until it comes, and where it never does, git is asked at every call."""
@@ -219,6 +230,8 @@ def _is_same(now: AskedTree, then: AskedTree) -> bool:
     known = all(entry.oid is not None or entry.mode is None for entry in now.entries)
     return known and (now.revision, now.entries, now.problem) == (then.revision, then.entries, then.problem)
 
+
+_SETTLE_SECONDS: Final = 0.003
 
 _TRIES: Final = 2
 """Answers thrown away because something moved meanwhile; the next one is given, whatever moves."""

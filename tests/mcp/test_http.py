@@ -1,0 +1,152 @@
+"""Over HTTP: who is let in, and what is served to them."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from starlette.testclient import TestClient
+
+from gitmem.errors import UsageError
+from gitmem.mcp.desk import Desk
+from gitmem.mcp.http import TOKEN_VARIABLE, make_app, serve_http
+from gitmem.mcp.toolsets import DEFAULT, parse_toolsets
+from tests.gitrepo import Repo
+from tests.mcp.clients import INITIALIZE, PATIENCE, SERVER, ask
+
+TOKEN = "a token of enough characters"
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+MCP = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
+@pytest.fixture
+def http(indexed: Repo) -> Iterator[TestClient]:
+    """The application, asked as if over the network, with a token."""
+    desk = Desk(indexed.path, {})
+    app = make_app(desk, parse_toolsets(DEFAULT), hosts=("127.0.0.1", "localhost"), token=TOKEN)
+    with TestClient(app, base_url="http://127.0.0.1:8008") as client:
+        yield client
+    desk.close(5)
+
+
+def test_health_needs_no_token_and_tells_nothing_of_the_repository(http: TestClient, indexed: Repo) -> None:
+    made = http.get("/health")
+    assert made.status_code == 200
+    assert made.json()["status"] == "ok"
+    assert str(indexed.path) not in made.text
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
+def test_a_greeting_with_the_token_is_answered(http: TestClient, path: str) -> None:
+    made = http.post(path, json=INITIALIZE, headers={**MCP, **BEARER}, follow_redirects=False)
+    assert made.status_code == 200
+    assert '"name":"gitmem"' in made.text
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"Authorization": TOKEN}, {"Authorization": "Bearer "}, {"Authorization": f"Basic {TOKEN}"},
+     {"Authorization": f"Bearer {TOKEN}x"}, {"Authorization": f"Bearer {TOKEN[:-1]}"}],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/mcp/", "/", "/elsewhere"])
+def test_nothing_is_served_without_the_token(http: TestClient, headers: dict[str, str], path: str) -> None:
+    assert http.post(path, json=INITIALIZE, headers={**MCP, **headers}).status_code == 401
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8008", "127.0.0.1.evil.example:8008", ""])
+@pytest.mark.parametrize("path", ["/health", "/mcp/"])
+def test_another_name_of_this_host_is_refused(http: TestClient, host: str, path: str) -> None:
+    assert http.get(path, headers={**BEARER, "Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "https://evil.example:8008", "null"])
+def test_another_site_is_refused(http: TestClient, origin: str) -> None:
+    assert http.post("/mcp/", json=INITIALIZE, headers={**MCP, **BEARER, "Origin": origin}).status_code == 403
+    assert http.get("/health", headers={"Origin": origin}).status_code == 403
+    assert http.get("/health", headers={"Origin": "http://localhost:8008"}).status_code == 200
+
+
+def test_a_body_has_a_bound(http: TestClient) -> None:
+    made = http.post("/mcp/", content=b"x" * (2 << 20), headers={**MCP, **BEARER})
+    assert made.status_code == 413
+
+
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A server in a process, and where it says it listens."""
+    process = subprocess.Popen(
+        [*SERVER, "--http", *options], cwd=folder, env={**os.environ, TOKEN_VARIABLE: TOKEN}, stderr=subprocess.PIPE
+    )
+    assert process.stderr is not None
+    try:
+        yield process, process.stderr.readline().decode().split()[-1]
+    finally:
+        process.terminate()
+        try:
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+            process.stderr.close()
+
+
+def test_the_sdks_client_is_served_over_a_port(indexed: Repo) -> None:
+    with serving(indexed.path, "--port", "0") as (_, url):
+
+        async def run() -> None:
+            async with httpx2.AsyncClient(headers=BEARER) as http:
+                with anyio.fail_after(PATIENCE):
+                    await asked(Client(streamable_http_client(url, http_client=http)))
+
+        async def asked(client: Client) -> None:
+            async with client:
+                assert "src/cookies.py" in await ask(client, "search", query="sign the cookie", limit=1)
+
+        anyio.run(run)
+
+
+def test_a_socket_is_its_owners_and_needs_no_token(indexed: Repo, tmp_path: Path) -> None:
+    place = tmp_path / "s"
+    with serving(indexed.path, "--socket", str(place)) as (_, told):
+        assert told == str(place)
+        assert place.stat().st_mode & 0o077 == 0
+        with httpx2.Client(transport=httpx2.HTTPTransport(uds=str(place))) as http:
+            made = http.post("http://anything/mcp/", json=INITIALIZE, headers=MCP)
+            assert made.status_code == 200
+    assert not place.exists()
+
+
+def test_a_place_that_is_taken_is_refused(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UsageError, match=f"cannot listen on 127.0.0.1 port {port}"):
+            serve_http(tmp_path, {}, {}, host="127.0.0.1", port=port, path="", announce=print)
+    file = tmp_path / "file"
+    file.write_text("keep")
+    with pytest.raises(UsageError, match="cannot listen on"):
+        serve_http(tmp_path, {}, {}, host="", port=0, path=str(file), announce=print)
+    assert file.read_text() == "keep"
+
+
+def test_a_short_token_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="shorter than 16"):
+        serve_http(tmp_path, {TOKEN_VARIABLE: "short"}, {}, host="", port=0, path="", announce=print)
+
+
+def test_the_server_says_where_it_listens_and_with_which_token_if_it_made_one(indexed: Repo) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
+    command = [sys.executable, "-P", "-m", "gitmem", "mcp", "--http", "--port", "0"]
+    process = subprocess.Popen(command, cwd=indexed.path, env=environment, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith(b"gitmem: serving http://127.0.0.1:")
+    assert process.stderr.readline().startswith(b"gitmem: Authorization: Bearer ")
+    process.terminate()
+    assert process.wait(20) == 0
+    process.stderr.close()
