@@ -100,6 +100,7 @@ def _take_up(paths: IndexPaths, mark: _Mark, event: str, environment: Mapping[st
         outcome, told = DONE, _refresh(place, environment)
     except NotARepository:  # removed since, or another repository's by now
         remove_file(mark.file)
+        remove_file(taken)
         return True
     except Exception as problem:  # whatever it is, the log is the only place where somebody will see it
         rename_file(mark.file, taken)

@@ -21,7 +21,10 @@ def config_file(location: Location) -> Path:
 
 
 def install_section(location: Location, program: Sequence[str]) -> None:
-    """Write the section anew. The command comes first: for git an event without a command is an error."""
+    """Write the section, unless it is there. The command comes first: for git an event without one is an error."""
+    found = read_states(location, program, SINCE)
+    if found and all(hook.state in (INSTALLED, LEFT) for hook in found):
+        return
     remove_section(location)
     open_line = not config_file(location).read_bytes().endswith(b"\n")
     _config(location, f"{_SECTION}.command", make_command(program))

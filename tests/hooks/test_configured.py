@@ -1,5 +1,6 @@
 """Hooks in git's configuration. Where this git does not read them yet, their command is run as a newer one would."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -73,6 +74,21 @@ def test_a_newer_git_moves_the_hooks_into_the_configuration_and_an_older_one_bac
 def test_a_hooks_path_of_another_program_is_no_obstacle(repo: Repo, program: tuple[str, ...]) -> None:
     repo.git("config", "core.hooksPath", ".husky/_")
     assert install(repo, program, SINCE).events(INSTALLED) == list(EVENTS)
+
+
+def test_installing_again_does_not_touch_the_file(repo: Repo, program: tuple[str, ...]) -> None:
+    install(repo, program, SINCE)
+    file = repo.path / ".git" / "config"
+    before = file.stat()
+    install(repo, program, SINCE)
+    assert os.path.samestat(before, file.stat())
+
+
+def test_hooks_that_a_person_switched_off_stay_off(repo: Repo, program: tuple[str, ...]) -> None:
+    install(repo, program, SINCE)
+    repo.git("config", "hook.gitmem.enabled", "false")
+    assert install(repo, program, SINCE).events(LEFT) == list(EVENTS)
+    assert repo.git("config", "hook.gitmem.enabled") == "false"
 
 
 def test_what_a_person_changed_there_is_told(repo: Repo, program: tuple[str, ...]) -> None:
