@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from gitmem.actions.query import Request
 from gitmem.actions.searcher import Searcher, open_searcher
-from gitmem.actions.trees import AskedTree, TreeReader
+from gitmem.actions.trees import TreeReader
 from gitmem.embedding.encoder import Encoder
 from gitmem.errors import DamagedFile, NoIndex, ObserverFailed
 from gitmem.git.objects import ObjectReader, open_reader
@@ -28,6 +28,12 @@ TREES: Final = 4
 
 FIRST_SECONDS: Final = 20.0
 """A call waits so long for a first index before it answers from what is there: clients give up after 30 or 60."""
+
+_SETTLE_SECONDS: Final = 0.003
+"""For word of what was written just before a call, which passes through threads that had to wait for this one."""
+
+_TRIES: Final = 2
+"""Answers thrown away because something moved meanwhile; the next one is given, whatever moves."""
 
 Made = TypeVar("Made")
 
@@ -197,15 +203,10 @@ class Session:
             if not self._changed.is_set():
                 return True
             self._changed.clear()
-        with TreeReader(self.workspace.location, request) as reader:
-            return _is_same(reader.read(), searcher.asked)
+        return searcher.is_current()
 
     def _moved(self, tree: _Tree, request: Request) -> bool:
-        """Whether something moved before or while an answer was made.
-
-        What was written just before the call has been reported, but word of it passes through threads that had to wait
-        for this one.
-        """
+        """Whether something moved before or while an answer was made."""
         if request.rev or self._first is not None:
             return False
         if self._told_of_changes and self._changed.wait(_SETTLE_SECONDS):
@@ -223,15 +224,3 @@ class Session:
             return
         self._changed.set()
         self._told_of_changes = True
-
-
-def _is_same(now: AskedTree, then: AskedTree) -> bool:
-    """Whether git tells the same tree; a changed file that it has not hashed may have changed again."""
-    known = all(entry.oid is not None or entry.mode is None for entry in now.entries)
-    return known and (now.revision, now.entries, now.problem) == (then.revision, then.entries, then.problem)
-
-
-_SETTLE_SECONDS: Final = 0.003
-
-_TRIES: Final = 2
-"""Answers thrown away because something moved meanwhile; the next one is given, whatever moves."""

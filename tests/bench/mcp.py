@@ -1,0 +1,202 @@
+"""The server for agents: start to initialized, first and warm search, tokens of the tool list, memory.
+
+CPU time is what the process had used when the answer came, of all its threads. Beside it stands a server with nothing
+in it, made with the same SDK, and a rival's where one is named.
+"""
+
+import argparse
+import json
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from tests.bench.commands import load_gitmem
+from tests.bench.figures import Figure
+from tests.bench.processes import python_start_cpu, run
+from tests.bench.subjects import SubjectError, add_subject_options, iter_subjects, work_folder
+from tests.bench.tokens import load_counter
+
+MOST_TIMES_MINIMAL: Final = 1.1
+MOST_TOKENS: Final = 1000
+MOST_MILLISECONDS: Final = 15.0
+FILES: Final = 6000
+"""Files of the synthetic repository: some 50,000 chunks."""
+
+QUESTIONS: Final = (
+    "how is a request handled", "parse command line options", "open_connection", "retry after a timeout",
+    "where are errors turned into messages", "TestCase setUp", "read the configuration file", "encode a value as bytes",
+)  # fmt: skip
+MINIMAL: Final = """
+import anyio, mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+async def tools(context, params): return types.ListToolsResult(tools=[])
+async def call(context, params): return types.CallToolResult(content=[])
+async def main():
+    server = Server("minimal", on_list_tools=tools, on_call_tool=call)
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+anyio.run(main)
+"""
+_CLIENT: Final = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add repositories, rounds and the rival's server."""
+    add_subject_options(parser, FILES)
+    parser.add_argument("--rival-server", metavar="COMMAND", default="", help="another server; {} is the repository")
+    parser.add_argument("--rounds", type=int, default=5, help="servers started of each kind")
+    parser.add_argument("--searches", type=int, default=200, help="warm searches")
+
+
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Start servers in turns, then ask one warm server again and again."""
+    gitmem = load_gitmem(options)
+    start = python_start_cpu()
+    figures = [Figure("all", "python start", start * 1000, "ms CPU")]
+    with work_folder(options) as work:
+        for subject in iter_subjects(options, work):
+            report, _ = gitmem.index_report(subject.path)
+            figures.append(Figure(subject.name, "chunks in the index", report["chunks"]))
+            run(gitmem.query(subject.path, QUESTIONS[0]))
+            commands = {"gitmem": [*gitmem.words, "mcp"], "minimal": [sys.executable, "-c", MINIMAL]}
+            if options.rival_server:
+                commands["rival"] = shlex.split(options.rival_server.replace("{}", str(subject.path)))
+            figures += compare_starts(subject.name, commands, subject.path, options.rounds, start)
+            figures += ask_warm(subject.name, commands["gitmem"], subject.path, options.searches, start)
+    return figures
+
+
+def compare_starts(
+    subject: str, commands: dict[str, list[str]], folder: Path, rounds: int, start: float
+) -> list[Figure]:
+    """CPU and wall time from the start of a process to its answer to `initialize`, medians."""
+    spent: dict[str, list[tuple[float, float, float]]] = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            with serving(command, folder) as server:
+                server.request("initialize", _CLIENT)
+                spent[name].append((server.cpu(), server.age(), server.memory()))
+    figures = []
+    cpu = {name: statistics.median(value[0] for value in values) for name, values in spent.items()}
+    for name, values in spent.items():
+        wall = statistics.median(value[1] for value in values)
+        figures += [
+            Figure(subject, f"initialized, {name}", cpu[name] / start, "x python start"),
+            Figure(subject, f"initialized, {name}", wall * 1000, "ms wall"),
+        ]
+    times = cpu["gitmem"] / cpu["minimal"]
+    return [*figures, Figure(subject, "initialized", times, "x the SDK's minimal server", at_most=MOST_TIMES_MINIMAL)]
+
+
+def ask_warm(subject: str, command: list[str], folder: Path, searches: int, start: float) -> list[Figure]:
+    """A session: the tool list, a first search, then many; wall time includes the protocol and the pipes."""
+    with serving(command, folder) as server:
+        server.request("initialize", _CLIENT)
+        server.notify("notifications/initialized")
+        tools = server.request("tools/list", None)["tools"]
+        began = server.age()
+        server.search(QUESTIONS[0])
+        first, first_cpu = server.age() - began, server.cpu()
+        time.sleep(2.0)  # what is loaded behind the first answer
+        for question in QUESTIONS:
+            server.search(question)
+        before, walls = server.cpu(), []
+        for number in range(searches):
+            began = time.perf_counter()
+            server.search(QUESTIONS[number % len(QUESTIONS)])
+            walls.append((time.perf_counter() - began) * 1000)
+        spent = (server.cpu() - before) / searches
+        memory = server.memory()
+    slowest = statistics.quantiles(walls, n=20)[-1]
+    figures = [
+        Figure(subject, "first search, all loaded behind it", first * 1000, "ms wall"),
+        Figure(subject, "CPU until the first answer", first_cpu / start, "x python start"),
+        Figure(subject, "warm search", statistics.median(walls), "ms wall"),
+        Figure(subject, "warm search, p95", slowest, "ms wall", at_most=MOST_MILLISECONDS),
+        Figure(subject, "warm search", spent * 1000, "ms CPU"),
+        Figure(subject, "memory after that", memory, "MB resident"),
+    ]
+    try:
+        count = load_counter()
+    except SubjectError:
+        return figures
+    told = json.dumps(tools, separators=(",", ":"))
+    return [*figures, Figure(subject, "tool list", count(told), "tokens", at_most=MOST_TOKENS)]
+
+
+class Server:
+    """A server process and what it costs."""
+
+    def __init__(self, command: list[str], folder: Path) -> None:
+        self._began = time.perf_counter()
+        self._process = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        self._number = 0
+
+    def request(self, method: str, params: dict[str, Any] | None) -> dict[str, Any]:
+        """Ask and wait for the answer."""
+        self._number += 1
+        self._send({"jsonrpc": "2.0", "id": self._number, "method": method} | ({"params": params} if params else {}))
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            told = json.loads(line)
+            if told.get("id") == self._number:
+                return dict(told["result"])
+        raise SubjectError(f"the server ended before it answered {method}")
+
+    def search(self, text: str) -> None:
+        """Search and wait for the answer."""
+        made = self.request("tools/call", {"name": "search", "arguments": {"query": text}})
+        if made.get("isError"):
+            raise SubjectError(str(made["content"]))
+
+    def notify(self, method: str) -> None:
+        """Tell something that has no answer."""
+        self._send({"jsonrpc": "2.0", "method": method})
+
+    def age(self) -> float:
+        """Seconds since it was started."""
+        return time.perf_counter() - self._began
+
+    def cpu(self) -> float:
+        """CPU seconds of all its threads so far."""
+        tasks = Path(f"/proc/{self._process.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+    def memory(self) -> float:
+        """Resident megabytes."""
+        return int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]) * 4096 / 1e6
+
+    def close(self) -> None:
+        """Close its input and wait for its end."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(20)
+        finally:
+            self._process.kill()
+            self._process.stdout.close()
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(message).encode() + b"\n")
+        self._process.stdin.flush()
+
+
+@contextmanager
+def serving(command: list[str], folder: Path) -> Iterator[Server]:
+    """A server for as long as the `with` lasts."""
+    server = Server(command, folder)
+    try:
+        yield server
+    finally:
+        server.close()
