@@ -11,7 +11,7 @@ class ChunkLimits:
     max_bytes: int = 1600
     min_bytes: int = 200
     overlap: int = 160
-    parse_seconds: float = 2.0
+    parse_seconds: float = 1.0
     max_chunks: int = 4000
 
     def __post_init__(self) -> None:

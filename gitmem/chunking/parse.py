@@ -1,5 +1,7 @@
-"""Bytes to a syntax tree, within a time and a depth. The only module that meets the parser library."""
+"""Bytes to a syntax tree, within a time, a depth and some memory. The only module that meets the parser library."""
 
+import mmap
+import os
 import re
 import time
 from functools import cache
@@ -11,6 +13,11 @@ from tree_sitter import Node, Parser, Tree
 _BLOCK: Final = 1 << 12
 _SMALL: Final = 1 << 14
 _MAX_BYTES: Final = 4 << 20
+_MAX_MEMORY: Final = 256 << 20
+_CALLS: Final = 8
+"""Of so many calls of the parser one looks at the memory: at each it would be a tenth of the parse."""
+
+_PAGE: Final = mmap.PAGESIZE
 _MAX_LINE: Final = 1 << 16
 _MAX_DEPTH: Final = 1500
 _INDENTED: Final = re.compile(rb"^(?:[ \t]|[-?:] ){120}", re.MULTILINE)
@@ -40,23 +47,54 @@ def parse_tree(data: bytes, name: str, seconds: float) -> Tree:
     if _too_deep(data, name):
         raise UnparsedError("nested too deep to parse")
     parser = _parser(name)
-    stop = time.thread_time() + seconds
+    watch = _Watch(seconds)
 
     def read(offset: int, _point: object) -> bytes:
         return data[offset : offset + _BLOCK]
 
-    def late(_offset: int, _error: bool) -> bool:
-        return time.thread_time() > stop
-
     # The callback is ignored for bytes input, hence the reader.
     try:
-        tree = parser.parse(read, progress_callback=late)
+        tree = parser.parse(read, progress_callback=watch)
     except ValueError:
         tree = None
+    finally:
+        watch.close()
     if tree is None:
         parser.reset()
-        raise UnparsedError("took too long to parse")
+        raise UnparsedError(watch.told)
     return tree
+
+
+class _Watch:
+    """Says when a parse shall stop: after some processor time, or when it has taken too much memory.
+
+    Where a grammar leaves much open, the parser follows all that might be meant: a file of 600 KB took 1.1 GB.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._stop = time.thread_time() + seconds
+        self._calls = 0
+        self.told = "took too long to parse"
+        try:
+            self._memory = os.open("/proc/self/statm", os.O_RDONLY)
+        except OSError:  # no such file on this system: there time alone bounds it
+            self._memory = -1
+        self._most = self._pages() + _MAX_MEMORY // _PAGE
+
+    def __call__(self, _offset: int, _error: bool) -> bool:
+        self._calls += 1
+        if self._calls % _CALLS == 0 and self._pages() > self._most:
+            self.told = "took too much memory to parse"
+            return True
+        return time.thread_time() > self._stop
+
+    def _pages(self) -> int:
+        """Pages of this process that are in memory."""
+        return int(os.pread(self._memory, 64, 0).split()[1]) if self._memory >= 0 else 0
+
+    def close(self) -> None:
+        if self._memory >= 0:
+            os.close(self._memory)
 
 
 def _too_deep(data: bytes, name: str) -> bool:

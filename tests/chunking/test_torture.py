@@ -2,6 +2,7 @@
 
 import random
 import time
+from pathlib import Path
 
 import pytest
 
@@ -94,4 +95,13 @@ def test_repetition_is_bounded_by_the_chunk_cap() -> None:
     data = b"def f(): pass\n" * 70_000
     blob = chunk_within(data, "python", ChunkLimits())
     assert len(blob.chunks) <= ChunkLimits().max_chunks + 1
+    assert_sound(data, blob)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to see the memory in use")
+def test_a_parse_that_takes_too_much_memory_falls_back_to_windows() -> None:
+    data = b"a<b<\n" * 200_000
+    blob = chunk_within(data, "cpp", ChunkLimits(parse_seconds=60))
+    assert not blob.parsed
+    assert blob.note == "took too much memory to parse"
     assert_sound(data, blob)
