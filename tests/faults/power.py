@@ -417,7 +417,7 @@ def run(*, long: bool) -> Tally:
     tally = Tally("states after a power cut")
     chance = random.Random(5)
     for made in recordings(SCENARIOS if long else (SCENARIOS[0], SCENARIOS[6]), long=long):
-        look_at(made, chance, tally, wanted=120 if long else 40)
+        look_at(made, chance, tally, wanted=180 if long else 40)
     return tally
 
 
