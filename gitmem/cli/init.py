@@ -41,7 +41,8 @@ def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> int:
     create_index(workspace)
     entered = [] if no_mcp else [visible(line) for line in enter_project(workspace)]
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx)) as progress:
-        made = refresh(workspace, workspace.location.head_tree, uncommitted=True, report=progress, on_wait=progress.wait)
+        tree = workspace.location.head_tree
+        made = refresh(workspace, tree, uncommitted=True, report=progress, on_wait=progress.wait)
     graph = start_graph(workspace, made)
     hooks = [] if no_hooks else _install_hooks(workspace)
     note_repository(workspace, os.environ)
