@@ -1,0 +1,69 @@
+"""The official conformance suite and the inspector's command line, where they are installed.
+
+npm install --prefix FOLDER node@22 @modelcontextprotocol/conformance @modelcontextprotocol/inspector
+MCP_NODE_MODULES=FOLDER/node_modules python -m pytest -m long tests/mcp/test_conformance.py
+"""
+
+import json
+import os
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+
+from gitmem.mcp.desk import Desk
+from gitmem.mcp.http import LOOPBACK, make_app
+from gitmem.mcp.toolsets import DEFAULT, parse_toolsets
+from tests.gitrepo import Repo
+from tests.mcp.clients import SERVER
+
+MODULES = Path(os.environ.get("MCP_NODE_MODULES", "/nowhere"))
+NODE = MODULES / "node" / "bin" / "node"
+SUITE = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+INSPECTOR = MODULES / ".bin" / "mcp-inspector"
+
+PASSED = {"server-initialize", "ping", "tools-list", "server-sse-multiple-streams", "dns-rebinding-protection"}
+"""Scenarios for any server. All others ask for what the suite's own reference server has: tools of certain names,
+prompts, resources, completion and logging, none of which is offered here."""
+
+pytestmark = pytest.mark.long
+
+
+@pytest.mark.skipif(not (NODE.exists() and SUITE.exists()), reason="MCP_NODE_MODULES names no conformance suite")
+@pytest.mark.parametrize("scenario", sorted(PASSED))
+def test_a_scenario_of_the_suite_passes(indexed: Repo, scenario: str) -> None:
+    desk = Desk(indexed.path, {})
+    app = make_app(desk, parse_toolsets(DEFAULT), hosts=LOOPBACK, token="")
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+        port = server.servers[0].sockets[0].getsockname()[1]
+        command = [NODE, SUITE, "server", "--url", f"http://localhost:{port}/mcp", "--scenario", scenario]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    finally:
+        server.should_exit = True
+        thread.join()
+        desk.close(5)
+
+
+@pytest.mark.skipif(not (NODE.exists() and INSPECTOR.exists()), reason="MCP_NODE_MODULES names no inspector")
+def test_the_inspector_lists_and_calls_the_tools(indexed: Repo) -> None:
+    def inspect(*args: str) -> Any:
+        environment = {**os.environ, "PATH": f"{NODE.parent}:{os.environ['PATH']}"}
+        command = [INSPECTOR, "--cli", *SERVER, *args]
+        done = subprocess.run(command, cwd=indexed.path, env=environment, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    tools = inspect("--method", "tools/list")["tools"]
+    assert [tool["name"] for tool in tools] == ["search", "related", "get", "status"]
+    call = ("--method", "tools/call", "--tool-name", "search", "--tool-arg")
+    assert "src/cookies.py" in inspect(*call, "query=sign the cookie")["content"][0]["text"]
+    assert inspect(*call, "query=")["isError"]

@@ -1,0 +1,101 @@
+"""A client asks while somebody else commits, switches branches and rebases: every answer names the right tree."""
+
+import random
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.gitrepo import Repo
+from tests.mcp.clients import RawClient
+from tests.sample import Cli
+
+QUESTIONS = 20
+TREE = re.compile(r"\[(?P<name>.+) (?P<commit>[0-9a-f]{7})(?P<more> \+ [^,]+)?, (?P<state>fresh|stale[^\]]*)\]")
+
+
+class Somebody(threading.Thread):
+    """Works in a repository until told to stop."""
+
+    def __init__(self, repo: Repo) -> None:
+        super().__init__()
+        self.stopped = threading.Event()
+        self._repo = repo
+        self._number = 0
+
+    def run(self) -> None:
+        chance = random.Random(1)
+        while not self.stopped.wait(0.05):
+            chance.choice([self.commit, self.commit, self.switch, self.rebase])()
+
+    def commit(self) -> None:
+        """Change the file that is asked about."""
+        self._number += 1
+        self._repo.commit({"marker.py": f"def state_marker():\n    return {self._number}\n"})
+
+    def switch(self) -> None:
+        """Go to the other branch."""
+        here = self._repo.git("branch", "--show-current")
+        self._repo.git("checkout", "-q", "side" if here == "main" else "main")
+
+    def rebase(self) -> None:
+        """Put the other branch's commits below those of this one, ours where both changed the same."""
+        here = self._repo.git("branch", "--show-current")
+        self._repo.git("rebase", "-q", "-X", "theirs", "side" if here == "main" else "main")
+
+
+def heads(repo: Repo) -> list[str]:
+    """Everything HEAD has been, the latest first."""
+    return repo.git("reflog", "--format=%H", "HEAD").splitlines()
+
+
+def record(repo: Repo, questions: int) -> list[str]:
+    """Ask again and again; returns the last lines of the answers, after each was found to be right."""
+    told = []
+    somebody = Somebody(repo)
+    with RawClient(repo.path) as client:
+        client.greet()
+        client.call(1, "status")
+        somebody.start()
+        try:
+            for number in range(questions):
+                before = heads(repo)
+                text = client.call(number + 2, "search", query="state_marker", limit=1, detail="full")
+                after = heads(repo)
+                told.append(text.splitlines()[-1])
+                tree = TREE.fullmatch(told[-1])
+                assert tree is not None, text
+                between = after[: len(after) - len(before) + 1]
+                commit = next((head for head in between if head.startswith(tree["commit"])), None)
+                assert commit is not None, (told[-1], between)
+                if not tree["more"] and tree["state"] == "fresh":
+                    shown = re.search(r"^2     return (\d+)$", text, re.MULTILINE)
+                    assert shown is not None, text
+                    assert repo.git("show", f"{commit}:marker.py").endswith(f"return {shown[1]}")
+        finally:
+            somebody.stopped.set()
+            somebody.join()
+        settled = client.call(questions + 2, "search", query="state_marker", limit=1)
+        assert f" {repo.oid('HEAD')[:7]}" in settled.splitlines()[-1]
+        assert client.close() == 0
+    return told
+
+
+def prepare(cli: Cli, path: Path, files: int) -> Repo:
+    repo = Repo.init(path)
+    repo.write({f"src/m{n // 100}/f{n}.py": f"def thing_{n}(value):\n    return value + {n}\n" for n in range(files)})
+    repo.commit({"marker.py": "def state_marker():\n    return 0\n"})
+    repo.git("branch", "side")
+    assert cli("-q", "init", "--no-hooks", "--no-mcp", cwd=path).code == 0
+    return repo
+
+
+def test_every_answer_names_the_right_tree(cli: Cli, tmp_path: Path) -> None:
+    assert len(record(prepare(cli, tmp_path / "repo", 60), QUESTIONS)) == QUESTIONS
+
+
+@pytest.mark.long
+def test_every_answer_of_a_long_session_names_the_right_tree(cli: Cli, tmp_path: Path) -> None:
+    told = record(prepare(cli, tmp_path / "repo", 5000), 10 * QUESTIONS)
+    assert any(", fresh" in line for line in told)
