@@ -72,6 +72,11 @@ class IndexPaths(NamedTuple):
         return self.state / "cancel"
 
     @property
+    def records(self) -> Path:
+        """The view of the memory's records, as of some state of them."""
+        return self.state / "records"
+
+    @property
     def log(self) -> Path:
         """What the last background runs did."""
         return self.state / "log"

@@ -2,9 +2,18 @@
 
 from typing import Final, NamedTuple
 
+NOTE: Final = "note"
+DOCUMENT: Final = "document"
+TURN: Final = "turn"
+RECORD_KINDS: Final = (NOTE, DOCUMENT, TURN)
+"""What a record of the memory can be."""
+
+RECORD_LANGUAGE: Final = "record"
+"""What the index takes for the language of a record's blob."""
+
 KINDS: Final = (
     "text", "section", "module", "namespace", "class", "interface", "struct", "enum", "trait", "impl", "type",
-    "function", "method", "property", "field", "constant", "macro",
+    "function", "method", "property", "field", "constant", "macro", *RECORD_KINDS,
 )  # fmt: skip
 """Chunk kinds. The order is the one stored on disk: append only."""
 

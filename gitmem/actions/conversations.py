@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from gitmem.actions.remember import index_records
 from gitmem.memory.bounds import check_count, current_time
 from gitmem.memory.conversations import (
     GET_DEFAULT,
@@ -17,9 +18,9 @@ from gitmem.memory.conversations import (
 )
 from gitmem.memory.notes import LIST_DEFAULT, LIST_MOST
 from gitmem.memory.places import CONVERSATIONS, conversation_folder, turn_path
-from gitmem.memory.record import format_record
 from gitmem.memory.secret import leave_out_secrets, refuse_secrets
 from gitmem.memory.store import Changes, RecordStore, Tip
+from gitmem.record import format_record
 from gitmem.workspace import Workspace
 
 
@@ -31,7 +32,14 @@ class Appended(NamedTuple):
 
 
 def append_turn(
-    workspace: Workspace, conversation: str, role: str, content: str, number: int | None, *, allow_secrets: bool = False
+    workspace: Workspace,
+    conversation: str,
+    role: str,
+    content: str,
+    number: int | None,
+    *,
+    allow_secrets: bool = False,
+    notes: list[str] | None = None,
 ) -> Appended:
     """Keep a turn; without a number it comes behind the last one. Raises UsageError, GitFailed, StorageFailed."""
     given = check_turn(Turn(conversation, number or 0, role, content, current_time()))
@@ -49,6 +57,7 @@ def append_turn(
             return {path: format_record(turn_record(turn))}
 
         store.change("conversation: append", put)
+    index_records(workspace, notes)
     return made
 
 
@@ -77,7 +86,9 @@ def list_conversations(workspace: Workspace, limit: int = LIST_DEFAULT) -> list[
     return sorted(found, key=lambda conversation: (conversation.time, conversation.id), reverse=True)[:limit]
 
 
-def keep_turns(workspace: Workspace, turns: Sequence[Turn], *, allow_secrets: bool = False) -> int:
+def keep_turns(
+    workspace: Workspace, turns: Sequence[Turn], *, allow_secrets: bool = False, notes: list[str] | None = None
+) -> int:
     """Keep whole turns at once, each in the place of the one with its number; returns how many are new or changed.
 
     A transcript is not written by hand, so a line with a secret is left out instead of the whole refused.
@@ -97,4 +108,5 @@ def keep_turns(workspace: Workspace, turns: Sequence[Turn], *, allow_secrets: bo
             return changed
 
         store.change("conversation: import", put)
+    index_records(workspace, notes)
     return len(changed)

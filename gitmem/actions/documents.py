@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from gitmem.actions.remember import index_records
 from gitmem.errors import UnknownRecord
 from gitmem.memory.bounds import check_choice, check_count, current_time
 from gitmem.memory.documents import (
@@ -19,11 +20,11 @@ from gitmem.memory.documents import (
 )
 from gitmem.memory.notes import LIST_DEFAULT, LIST_MOST
 from gitmem.memory.places import DOCUMENTS, document_ids, document_path
-from gitmem.memory.record import Record, format_record
 from gitmem.memory.secret import refuse_secrets
 from gitmem.memory.store import Changes, RecordStore, Tip
 from gitmem.memory.structure import find_breaks
 from gitmem.memory.windows import cut_windows
+from gitmem.record import Record, format_record
 from gitmem.workspace import Workspace
 
 CREATED = "created"
@@ -44,11 +45,17 @@ class Ingested(NamedTuple):
 
 
 def add_document(
-    workspace: Workspace, content: str, given: Mapping[str, Any], *, allow_secrets: bool = False
+    workspace: Workspace,
+    content: str,
+    given: Mapping[str, Any],
+    *,
+    allow_secrets: bool = False,
+    notes: list[str] | None = None,
 ) -> Ingested:
     """Take a document in, or replace what came from the same source before; `given` are fields of DocumentFields.
 
-    Same source, same content and no other fields: nothing happens. Fields that are not given stay as they were.
+    Same source, same content and no other fields: nothing happens. Fields that are not given stay as they were. On
+    return it is on the disk and searchable, or `notes` are told why not.
     Raises UsageError, GitFailed, StorageFailed.
     """
     told = check_fields(DocumentFields(**given))
@@ -65,6 +72,7 @@ def add_document(
             return {} if made.status == UNCHANGED else {document_path(made.document.id): format_record(record)}
 
         store.change(f"document {told.source_system}: {_subject(told)}", put)
+    index_records(workspace, notes)
     return made
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gitmem.actions.documents import cut_document, place_document
+from gitmem.actions.remember import index_records
 from gitmem.errors import UsageError
 from gitmem.memory.bounds import current_time
 from gitmem.memory.conversations import Turn, turn_record
@@ -11,9 +12,9 @@ from gitmem.memory.documents import document_record
 from gitmem.memory.exchange import Item, format_item, parse_item
 from gitmem.memory.notes import Note, note_record
 from gitmem.memory.places import document_path, is_note_id, new_note_id, note_path, turn_path
-from gitmem.memory.record import Record, format_record, parse_record
 from gitmem.memory.secret import refuse_secrets
 from gitmem.memory.store import Changes, RecordStore, Tip
+from gitmem.record import Record, format_record, parse_record
 from gitmem.workspace import Workspace
 
 _PROBLEMS_TOLD = 5
@@ -42,7 +43,12 @@ def export_records(workspace: Workspace) -> Iterator[str]:
 
 
 def import_records(
-    workspace: Workspace, lines: Iterable[str], *, partial: bool = False, allow_secrets: bool = False
+    workspace: Workspace,
+    lines: Iterable[str],
+    *,
+    partial: bool = False,
+    allow_secrets: bool = False,
+    notes: list[str] | None = None,
 ) -> Imported:
     """Take lines in, in one commit. A bad line keeps all out, unless `partial`; then it alone is left out.
 
@@ -64,6 +70,7 @@ def import_records(
             return changes
 
         store.change(f"import: {len(ready)}", put)
+    index_records(workspace, notes)
     return Imported(written, total - written, bad)
 
 

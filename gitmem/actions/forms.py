@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from gitmem.actions.kinds import kind_of, named_hit
 from gitmem.text import count, visible
 
 if TYPE_CHECKING:
@@ -53,8 +54,9 @@ def hit_json(
 ) -> dict[str, Any]:
     """A hit as plain values, with what is uncommitted about its file, and why it has its score where that was asked
     for."""
+    kind, hit = kind_of(hit), named_hit(hit)
     values = {
-        "kind": "code",
+        "kind": kind,
         "path": json_path(hit.path),
         "start_line": hit.start_line,
         "end_line": hit.end_line,

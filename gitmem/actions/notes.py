@@ -1,12 +1,13 @@
 """Notes: keep one, list them."""
 
+from gitmem.actions.remember import index_records
 from gitmem.errors import UsageError
 from gitmem.memory.bounds import check_choice, check_count, current_time
 from gitmem.memory.notes import LIST_DEFAULT, LIST_MOST, NOTE_TYPES, Note, check_note, load_note, note_record
 from gitmem.memory.places import NOTES, new_note_id, note_path
-from gitmem.memory.record import format_record
 from gitmem.memory.secret import refuse_secrets
 from gitmem.memory.store import Changes, RecordStore, Tip
+from gitmem.record import format_record
 from gitmem.workspace import Workspace
 
 
@@ -18,8 +19,12 @@ def add_note(
     confidence: float = 1.0,
     conversation: str = "",
     allow_secrets: bool = False,
+    notes: list[str] | None = None,
 ) -> Note:
-    """Keep a note; on return it is on the disk. Raises UsageError, GitFailed, StorageFailed."""
+    """Keep a note; on return it is on the disk and searchable, or `notes` are told why not.
+
+    Raises: UsageError, GitFailed, StorageFailed.
+    """
     note = check_note(Note(new_note_id(), content, type_, float(confidence), conversation, current_time()))
     if not allow_secrets:
         refuse_secrets(content, "note")
@@ -32,6 +37,7 @@ def add_note(
             return {path: data}
 
         store.change(f"note {note.id}: add", add)
+    index_records(workspace, notes)
     return note
 
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from gitmem.actions.kinds import CODE, parse_sources
 from gitmem.actions.searcher import Searcher, open_searcher
 from gitmem.actions.trees import TreeReader
 from gitmem.errors import DamagedFile, UsageError
@@ -23,7 +24,7 @@ class Request(NamedTuple):
     """A question and what it is limited to. `limit` 0 is the configured default.
 
     It is about the working tree, unless `rev` names a revision, `staged` means the index, or `changed` names a range
-    of revisions, at whose end then only what changed is found.
+    of revisions, at whose end then only what changed is found. `sources` are what it ranges over, see `actions.kinds`.
     """
 
     text: str
@@ -37,6 +38,7 @@ class Request(NamedTuple):
     refresh: bool = True
     staged: bool = False
     changed: str = ""
+    sources: tuple[str, ...] = ()
 
 
 class ViewState(NamedTuple):
@@ -91,6 +93,9 @@ def check_request(request: Request, max_limit: int, default_limit: int) -> int:
     unknown = [kind for kind in request.kinds if kind not in KINDS]
     if unknown:
         raise UsageError(f"`{unknown[0]}` is no chunk type", hint="types: " + ", ".join(KINDS))
+    parse_sources(request.sources)
+    if request.changed and any(source != CODE for source in request.sources):
+        raise UsageError("only code can be asked for what changed between revisions")
     return limit
 
 
@@ -180,7 +185,7 @@ def view_state(request: Request, searcher: Searcher) -> ViewState:
         dirty=None if asked.problem else bool(asked.entries),
         stale=searcher.stale,
         missing=searcher.missing_files,
-        files=len(searcher.view),
+        files=searcher.files_in_tree,
         source=asked.source,
         uncommitted=len(asked.entries),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gitmem.actions.remember import index_records
 from gitmem.errors import UnknownRecord, UsageError
 from gitmem.git.changes import PathChange, StoredCommit, find_commit, read_commits_of
 from gitmem.git.raw import make_object
@@ -10,8 +11,9 @@ from gitmem.git.trees import diff_trees
 from gitmem.memory.bounds import check_count
 from gitmem.memory.documents import load_document
 from gitmem.memory.places import CONVERSATION_PREFIX, REFERENCE, is_conversation, place_of
-from gitmem.memory.record import DOCUMENT, TURN, Record
 from gitmem.memory.store import Changes, RecordStore, Tip
+from gitmem.record import Record
+from gitmem.types import DOCUMENT, TURN
 from gitmem.workspace import Workspace
 
 LOG_DEFAULT = 20
@@ -151,7 +153,7 @@ def _change(store: RecordStore, before: Tip, after: Tip, path: bytes) -> Change:
     return Change(name_of(told) + last, old, new)
 
 
-def restore_records(workspace: Workspace, name: str, *, at: str = "") -> list[Record]:
+def restore_records(workspace: Workspace, name: str, *, at: str = "", notes: list[str] | None = None) -> list[Record]:
     """Put a record back as it was at a former state, by default before it was last changed or deleted.
 
     Raises: UnknownRecord, UnknownRevision, UsageError, GitFailed.
@@ -167,6 +169,7 @@ def restore_records(workspace: Workspace, name: str, *, at: str = "") -> list[Re
             return {**gone, **blobs}
 
         store.change(f"restore: {name if not is_conversation(name) else 'conversation'}", restore)
+    index_records(workspace, notes)
     return records
 
 

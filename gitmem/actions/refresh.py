@@ -145,14 +145,15 @@ def _refresh_locked(workspace: Workspace, wanted: _Wanted, report: "Callable[[Pr
     views += [overlay.view for overlay in overlays]
     files = {oid: path for overlay in overlays for oid, path in overlay.files.items()}
     before = Snapshot(paths, manifest)
-    missing = list(dict.fromkeys(item for view in views for item in missing_blobs(view, before, retry=True)))
+    asked = [*views, *_open_memory(workspace)]
+    missing = list(dict.fromkeys(item for view in asked for item in missing_blobs(view, before, retry=True)))
     key = view_key(wanted.tree)
     if missing:
         run = Run(location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
         with stoppable(paths, report) as report_or_stop:
             result = run.execute(missing, manifest, publish=not wanted.full, report=report_or_stop)
         manifest, made.chunks_added, made.text_bytes = result.manifest, result.rows, result.bytes
-        made.problems = _problems(views, result.unreadable, result.failed)
+        made.problems = _problems(asked, result.unreadable, result.failed)
     elif manifest is old and old.complete and latest == key:
         return IndexReport(wanted.tree, up_to_date=True, files=len(views[-1]))
     manifest = compact(paths, manifest)
@@ -165,6 +166,15 @@ def _refresh_locked(workspace: Workspace, wanted: _Wanted, report: "Callable[[Pr
     made.reused = max(0, made.reused - made.embedded)
     made.chunks, made.index_bytes = manifest.rows, manifest.bytes
     return made
+
+
+def _open_memory(workspace: Workspace) -> "list[View]":
+    """The view of the memory's records, where there are any."""
+    from gitmem.actions.kinds import CHOICES, records_tree
+    from gitmem.indexing.records import open_records
+
+    tree = records_tree(workspace, CHOICES)
+    return [open_records(workspace.location, workspace.paths.records, tree, keep=True)] if tree else []
 
 
 def _open_uncommitted(workspace: Workspace, manifest: Manifest) -> "list[Overlay]":

@@ -3,6 +3,7 @@
 import posixpath
 from typing import TYPE_CHECKING, Final
 
+from gitmem.actions.kinds import CODE
 from gitmem.actions.query import Answer, Find, Request, answer_with
 from gitmem.actions.searcher import Searcher
 from gitmem.errors import UsageError
@@ -22,7 +23,7 @@ def related(workspace: Workspace, place: str, *, limit: int = 0, folder: str = "
 
     Raises: UsageError where there is no such path, line or chunk, and all that a query raises.
     """
-    request = Request(place, limit, refresh=refresh)
+    request = Request(place, limit, refresh=refresh, sources=(CODE,))
     return answer_with(workspace, request, find_related(workspace, request, folder))
 
 

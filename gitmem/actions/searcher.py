@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from gitmem.actions.kinds import chosen_entries, join_records, records_tree, sources_of
 from gitmem.actions.trees import AskedTree, TreeReader, open_tree
 from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
 from gitmem.git.locate import locate
@@ -49,14 +50,16 @@ class Searcher:
         encoder: "Encoder",
         weights: "FusionWeights",
         notes: list[str],
+        records: str | None = None,
     ) -> None:
         self._workspace = workspace
         self._request = request
         self._weights = weights
         self._encoder = encoder
-        self._unfiltered: Scope | None = None
+        self._unfiltered: dict[tuple[str, ...], Scope] = {}
         self._graph: RowGraph | None = None
         self._overlay = overlay
+        self._records = records
         self.asked = asked
         self.snapshot = snapshot
         self.notes = notes
@@ -65,6 +68,13 @@ class Searcher:
     def view(self) -> "View":
         """The paths of the tree, uncommitted ones included."""
         return self._overlay.view
+
+    @property
+    def files_in_tree(self) -> int:
+        """How many paths the tree has, without the records behind them."""
+        from gitmem.indexing.records import JoinedView
+
+        return self.view.first_count if isinstance(self.view, JoinedView) else len(self.view)
 
     @property
     def files(self) -> Mapping[str, bytes]:
@@ -102,6 +112,7 @@ class Searcher:
             and manifest is not None
             and manifest.generation == self.snapshot.manifest.generation
             and self._overlay.is_current(location)
+            and self._records == records_tree(self._workspace, sources_of(self._request))
         )
 
     def load_graph(self) -> bool:
@@ -139,25 +150,27 @@ class Searcher:
         from gitmem.search.scope import Filters
 
         filters = Filters(request.include, request.exclude, request.languages, request.kinds)
+        sources = sources_of(request)
         if filters.any:
-            return self._make_scope(filters)
-        if self._unfiltered is None:
-            self._unfiltered = self._make_scope(filters)
-        return self._unfiltered
+            return self._make_scope(filters, sources)
+        if sources not in self._unfiltered:
+            self._unfiltered[sources] = self._make_scope(filters, sources)
+        return self._unfiltered[sources]
 
-    def _make_scope(self, filters: "Filters") -> "Scope":
+    def _make_scope(self, filters: "Filters", sources: tuple[str, ...]) -> "Scope":
         import numpy as np
 
         from gitmem.search.scope import Scope
 
+        blob_of = np.where(chosen_entries(self.view, sources), self._blob_of, -2)
         if self.asked.since is None:
-            return Scope(self.snapshot, self.view, filters, self._blob_of)
+            return Scope(self.snapshot, self.view, filters, blob_of)
         from gitmem.actions.changed import find_changed
 
         entries, rows = find_changed(
             self.asked.location, self.asked.since.tree, self.snapshot, self.view, self._blob_of
         )
-        scope = Scope(self.snapshot, self.view, filters, np.where(entries, self._blob_of, -2))
+        scope = Scope(self.snapshot, self.view, filters, np.where(entries, blob_of, -2))
         scope.keep(rows)
         return scope
 
@@ -191,9 +204,12 @@ def open_searcher(
     snapshot = open_snapshot(workspace, manifest)
     if snapshot.lost and request.refresh:
         raise DamagedFile(snapshot.lost[0])
-    overlay, snapshot = _open_healed(workspace, request, asked, snapshot, notes)
+    records = records_tree(workspace, sources_of(request))
+    overlay, snapshot = _open_healed(workspace, request, asked, snapshot, notes, records)
     notes += snapshot.lost
-    searcher = Searcher(workspace, request, asked, overlay, snapshot, encoder, load_weights(workspace, notes), notes)
+    searcher = Searcher(
+        workspace, request, asked, overlay, snapshot, encoder, load_weights(workspace, notes), notes, records
+    )
     if searcher.missing_files and request.refresh and not asked.named:
         from gitmem.actions.background import start_background_refresh
 
@@ -219,12 +235,19 @@ def _require_makers(
 
 
 def _open_healed(
-    workspace: Workspace, request: "Request", asked: AskedTree, snapshot: "Snapshot", notes: list[str]
+    workspace: Workspace,
+    request: "Request",
+    asked: AskedTree,
+    snapshot: "Snapshot",
+    notes: list[str],
+    records: str | None,
 ) -> "tuple[Overlay, Snapshot]":
     """The tree as it stands, and the index after it was healed."""
     budget = workspace.settings.heal_budget / 1000
     deadline = math.inf if asked.named else time.monotonic() + budget
     overlay = open_tree(workspace, asked, snapshot.manifest, deadline=deadline, write=request.refresh)
+    if records is not None:
+        overlay = overlay._replace(view=join_records(workspace, overlay.view, records, write=request.refresh))
     notes += [f"`{path_text(path)}` cannot be read and is left out" for path in overlay.unreadable]
     if asked.problem:
         notes.append(f"{asked.problem}; the answer is HEAD's")

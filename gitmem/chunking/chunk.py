@@ -8,7 +8,7 @@ from gitmem.chunking.languages import TEXT, language_from_head
 from gitmem.chunking.limits import DEFAULT_LIMITS, ChunkLimits
 from gitmem.chunking.lines import Lines
 from gitmem.chunking.windows import window_chunks
-from gitmem.types import Chunk, ChunkedBlob
+from gitmem.types import RECORD_LANGUAGE, Chunk, ChunkedBlob
 
 _CPP: Final = re.compile(
     rb"^[ \t]*(?:class[ \t]+\w|namespace\b|template[ \t]*<|using[ \t]+\w|(?:public|private|protected):)"
@@ -20,6 +20,10 @@ _OBJC: Final = re.compile(rb"^[ \t]*(?:@interface|@protocol|@implementation|#imp
 
 def chunk_blob(data: bytes, language: str, limits: ChunkLimits = DEFAULT_LIMITS) -> ChunkedBlob:
     """Cut a blob into chunks that together hold every line with ink. An empty language is taken from the content."""
+    if language == RECORD_LANGUAGE:
+        from gitmem.chunking.records import record_chunks
+
+        return ChunkedBlob(language, record_chunks(data), parsed=True, note="")
     language = settled_language(data, language)
     if not data.strip():
         return ChunkedBlob(language, [], parsed=False, note="empty")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from gitmem.actions.forms import answer_json, describe_view, hit_json
+from gitmem.actions.kinds import named_hit
 from gitmem.actions.query import Answer
 from gitmem.cli.failures import say
 from gitmem.cli.results import format_explanation, format_hit
@@ -76,7 +77,7 @@ def write_answer(workspace: Workspace, made: Answer, form: Format) -> int:
         for (hit, lines), why in zip(made.hits, told, strict=True):
             write_json_line(hit_json(hit, lines, made.changes.get(hit.path), why))
     elif form.paths_only:
-        for path in dict.fromkeys(hit.path for hit, _ in made.hits):
+        for path in dict.fromkeys(named_hit(hit).path for hit, _ in made.hits):
             print(visible(path))
     elif made.hits:
         _write_hits(workspace, made, told, form, choose_style(form.color, os.environ))
@@ -104,7 +105,7 @@ def _write_hits(
         around = read_around(workspace.location, [hit for hit, _ in made.hits], form.context, made.files)
     for (hit, lines), beside, why in zip(made.hits, around, told, strict=True):
         change = made.changes.get(hit.path, "")
-        shown = format_hit(hit, lines, made.terms, style, change=change, full=form.full, around=beside)
+        shown = format_hit(named_hit(hit), lines, made.terms, style, change=change, full=form.full, around=beside)
         print("\n".join([*shown, *(format_explanation(why, hit, style) if why else [])]))
     if not form.quiet:
         print(style.paint("dim", _describe(made)))

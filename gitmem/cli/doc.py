@@ -8,7 +8,7 @@ from gitmem.actions.documents import add_document, get_document, list_documents,
 from gitmem.actions.records import delete_records
 from gitmem.cli.records import chunks_json, document_json, format_document, ingested_json, write_content
 from gitmem.cli.session import open_here, write_json
-from gitmem.cli.telling import json_option, limit_option, read_input, secrets_option
+from gitmem.cli.telling import json_option, limit_option, read_input, say_notes, secrets_option
 from gitmem.errors import UsageError
 from gitmem.memory.documents import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES, VISIBILITIES
 from gitmem.memory.extract import FORMATS, extract, with_given
@@ -68,7 +68,10 @@ def add(
     given |= {"participants": participants} if participants else {}
     given |= {"metadata": dict(map(_pair, meta))} if meta else {}
     found = extract(read_input(file), "standard input" if file == "-" else file, form or "")
-    made = add_document(open_here(ctx), found.content, with_given(found.fields, given), allow_secrets=allow_secrets)
+    notes: list[str] = []
+    fields = with_given(found.fields, given)
+    made = add_document(open_here(ctx), found.content, fields, allow_secrets=allow_secrets, notes=notes)
+    say_notes(ctx, notes)
     if as_json:
         write_json(ingested_json(made))
         return 0

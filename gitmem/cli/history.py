@@ -7,7 +7,7 @@ import click
 from gitmem.actions.conversations import append_turn, keep_turns, last_turns, list_conversations
 from gitmem.cli.records import conversation_json, format_conversation, format_turn, turn_json
 from gitmem.cli.session import open_here, write_json
-from gitmem.cli.telling import json_option, limit_option, read_content, read_lines, secrets_option
+from gitmem.cli.telling import json_option, limit_option, read_content, read_lines, say_notes, secrets_option
 from gitmem.memory.conversations import GET_DEFAULT, ROLES
 from gitmem.memory.sessions import parse_session
 from gitmem.text import count, visible
@@ -43,7 +43,10 @@ def append(
       gitmem history append planning assistant "In October, with the next minor release."
       gitmem history append planning user --turn 0 - < question.txt
     """
-    made = append_turn(open_here(ctx), conversation, role, read_content(text), turn, allow_secrets=allow_secrets)
+    notes: list[str] = []
+    content = read_content(text)
+    made = append_turn(open_here(ctx), conversation, role, content, turn, allow_secrets=allow_secrets, notes=notes)
+    say_notes(ctx, notes)
     if as_json:
         write_json({**turn_json(made.turn), "replaced": made.replaced})
     else:
@@ -107,7 +110,9 @@ def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -
       gitmem history import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
     """
     turns = parse_session(read_lines(file), PurePath(file).stem[:100] if file != "-" else "session")
-    changed = keep_turns(open_here(ctx), turns, allow_secrets=allow_secrets)
+    notes: list[str] = []
+    changed = keep_turns(open_here(ctx), turns, allow_secrets=allow_secrets, notes=notes)
+    say_notes(ctx, notes)
     conversation = turns[0].conversation
     if as_json:
         write_json({"conversation": conversation, "turns": len(turns), "changed": changed})

@@ -29,7 +29,7 @@ from gitmem.cli.records import (
     write_content,
 )
 from gitmem.cli.session import open_here, write_json
-from gitmem.cli.telling import json_option, limit_option, read_content, read_lines, secrets_option
+from gitmem.cli.telling import json_option, limit_option, read_content, read_lines, say_notes, secrets_option
 from gitmem.fsio import write_atomic
 from gitmem.memory.notes import NOTE_TYPES
 from gitmem.text import count, size, visible
@@ -70,6 +70,7 @@ def add(
       gitmem memory add "The staging database is restored every night."
       gitmem memory add --type preference --confidence 0.8 - < note.txt
     """
+    notes: list[str] = []
     note = add_note(
         open_here(ctx),
         read_content(text),
@@ -77,7 +78,9 @@ def add(
         confidence=confidence,
         conversation=conversation,
         allow_secrets=allow_secrets,
+        notes=notes,
     )
+    say_notes(ctx, notes)
     if as_json:
         write_json(note_json(note))
     else:
@@ -210,7 +213,9 @@ def restore(ctx: click.Context, name: str, at: str, as_json: bool) -> int:
       gitmem memory restore mem_0123456789ab
       gitmem memory restore art_89abcdef --at ~5
     """
-    records = restore_records(open_here(ctx), name, at=at)
+    notes: list[str] = []
+    records = restore_records(open_here(ctx), name, at=at, notes=notes)
+    say_notes(ctx, notes)
     if as_json:
         write_json([record_json(record) for record in records])
     else:
@@ -259,7 +264,9 @@ def import_(ctx: click.Context, file: str, partial: bool, allow_secrets: bool, a
       gitmem memory import memory.jsonl
       echo '{"content": "Deploys happen on Tuesdays.", "type": "fact"}' | gitmem memory import -
     """
-    made = import_records(open_here(ctx), read_lines(file), partial=partial, allow_secrets=allow_secrets)
+    notes: list[str] = []
+    made = import_records(open_here(ctx), read_lines(file), partial=partial, allow_secrets=allow_secrets, notes=notes)
+    say_notes(ctx, notes)
     for line in made.bad:
         print(f"warning: line {line.number}: {visible(line.reason)}", file=sys.stderr)
     if as_json:

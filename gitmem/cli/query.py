@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from gitmem.actions.kinds import CHOICES, parse_sources
 from gitmem.actions.names import parse_kinds, parse_languages
 from gitmem.actions.query import MAX_QUERY, MODES, Request, answer
 from gitmem.cli.answering import Format, format_options, write_answer
@@ -26,6 +27,14 @@ _MOST_BYTES: Final = 4 * MAX_QUERY + 64
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Not these paths.")
 @click.option("--lang", "languages", metavar="NAME", multiple=True, help="Only this language (python, ts, c++).")
 @click.option("--type", "kinds", metavar="TYPE", multiple=True, help="Only this type (function, class, section).")
+@click.option(
+    "--kind",
+    "sources",
+    type=click.Choice(CHOICES),
+    multiple=True,
+    metavar="KIND",
+    help="Code, documents, memory (notes), history (conversations) or all.  [default: code, documents]",
+)
 @click.option("--mode", type=click.Choice(MODES), default="hybrid", help="By words and meaning, or one of them.")
 @format_options
 @click.option("--explain", is_flag=True, help="Show what each result's score is made of.")
@@ -43,6 +52,7 @@ def command(
     exclude: tuple[str, ...],
     languages: tuple[str, ...],
     kinds: tuple[str, ...],
+    sources: tuple[str, ...],
     mode: str,
     limit: int | None,
     no_refresh: bool,
@@ -76,6 +86,7 @@ def command(
         refresh=not no_refresh,
         staged=staged,
         changed=changed,
+        sources=parse_sources(sources),
     )
     return write_answer(workspace, answer(workspace, request), form)
 

@@ -10,7 +10,7 @@ from gitmem.actions.records import Change, Step, name_of
 from gitmem.memory.conversations import Conversation, Turn
 from gitmem.memory.documents import Document, chunk_id
 from gitmem.memory.notes import Note
-from gitmem.memory.record import Record
+from gitmem.record import Record
 from gitmem.text import count, visible, visible_code
 
 _LINE: Final = 100

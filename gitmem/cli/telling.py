@@ -2,12 +2,14 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 import click
 
+from gitmem.cli.failures import say
+from gitmem.cli.session import is_quiet
 from gitmem.errors import UsageError
 from gitmem.memory.notes import LIST_DEFAULT
 
@@ -19,6 +21,12 @@ limit_option = click.option(
     "-n", "--limit", type=int, metavar="N", default=LIST_DEFAULT, show_default=True, help="At most this many."
 )
 secrets_option = click.option("--allow-secrets", is_flag=True, help="Keep it even if it seems to hold a key or token.")
+
+
+def say_notes(ctx: click.Context, notes: Iterable[str]) -> None:
+    """Tell on standard error what else there is to know."""
+    for note in [] if is_quiet(ctx) else notes:
+        say(f"note: {note}")
 
 
 def read_content(text: str) -> str:

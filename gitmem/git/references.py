@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.errors import GitFailed
-from gitmem.fsio import remove_file, sync_folder
+from gitmem.fsio import read_file, remove_file, sync_folder
 from gitmem.git.locate import Location
 from gitmem.git.program import first_complaint, run_git
 from gitmem.git.raw import RawObject, format_pack, id_bytes
@@ -38,6 +38,14 @@ def read_reference(location: Location, name: str) -> str | None:
     if result.stderr:
         raise GitFailed(f"git cannot read `{name}`: {first_complaint(result.stderr)}", hint="run: git fsck")
     return None
+
+
+def may_exist(location: Location, name: str) -> bool:
+    """Whether there can be such a ref, told without starting git; no only where there is none."""
+    folder = location.common_dir
+    if (folder / name).exists() or (folder / "reftable").exists():
+        return True
+    return name.encode() in (read_file(folder / "packed-refs") or b"")
 
 
 def store_objects(location: Location, objects: Sequence[RawObject]) -> None:

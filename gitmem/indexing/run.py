@@ -24,6 +24,7 @@ from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry, write_manifest
 from gitmem.store.rows import Blobs, Postings, Rows, concatenate
 from gitmem.store.segment import write_segment
+from gitmem.types import RECORD_LANGUAGE
 
 FLUSH_ROWS: Final = 16_000
 """A segment is published when this many rows are waiting: about 20 MB of memory, some seconds of work."""
@@ -191,7 +192,10 @@ class _Batches:
 
     def __iter__(self) -> Iterator[list[tuple[str, bytes]]]:
         sizes = self._reader.sizes(item.oid for item in self._wanted)
-        fit = [size is not None and size <= self._max_file_bytes for size in sizes]
+        fit = [
+            size is not None and (size <= self._max_file_bytes or item.language == RECORD_LANGUAGE)
+            for item, size in zip(self._wanted, sizes, strict=True)
+        ]
         contents = self._reader.read_many(item.oid for item, fits in zip(self._wanted, fit, strict=True) if fits)
         batch = _Batch()
         for item, size, fits in zip(self._wanted, sizes, fit, strict=True):

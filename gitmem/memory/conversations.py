@@ -4,7 +4,8 @@ from typing import Final, NamedTuple
 
 from gitmem.memory.bounds import check_choice, check_count, check_text
 from gitmem.memory.notes import MAX_CONVERSATION
-from gitmem.memory.record import TURN, Record
+from gitmem.record import Record
+from gitmem.types import TURN
 
 ROLES: Final = ("user", "assistant", "system")
 MAX_TURN: Final = 50_000

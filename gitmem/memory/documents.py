@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from gitmem.errors import UsageError
 from gitmem.memory.bounds import check_choice, check_list, check_metadata, check_text, check_time, format_time
-from gitmem.memory.record import DOCUMENT, Record
+from gitmem.record import Record
+from gitmem.types import DOCUMENT
 
 DOCUMENT_TYPES: Final = ("email", "doc", "chat", "transcript", "note")
 SENSITIVITIES: Final = ("normal", "sensitive", "highly_sensitive")

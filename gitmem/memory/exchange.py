@@ -14,7 +14,8 @@ from gitmem.memory.bounds import check_text, check_time
 from gitmem.memory.conversations import Turn, check_turn, load_turn
 from gitmem.memory.documents import Document, DocumentFields, check_content, check_fields, load_document
 from gitmem.memory.notes import Note, check_note, load_note
-from gitmem.memory.record import DOCUMENT, KINDS, NOTE, TURN, Record
+from gitmem.record import Record
+from gitmem.types import DOCUMENT, NOTE, RECORD_KINDS, TURN
 
 ALIASES: Final = {
     NOTE: {"conversation_id": "conversation", "ts": "time", "memory_type": "type"},
@@ -66,8 +67,8 @@ def parse_item(line: str) -> Item:
     if not isinstance(told, dict):
         raise UsageError("it is no JSON object")
     kind = told.pop("kind", NOTE)
-    if kind not in KINDS:
-        raise UsageError(f"the kind is `{kind}`, it must be one of {', '.join(KINDS)}")
+    if kind not in RECORD_KINDS:
+        raise UsageError(f"the kind is `{kind}`, it must be one of {', '.join(RECORD_KINDS)}")
     values = _checked(kind, told)
     if kind == NOTE:
         return _note(values)

@@ -3,7 +3,8 @@
 from typing import Any, Final, NamedTuple
 
 from gitmem.memory.bounds import check_choice, check_number, check_text
-from gitmem.memory.record import NOTE, Record
+from gitmem.record import Record
+from gitmem.types import NOTE
 
 NOTE_TYPES: Final = ("preference", "fact", "project", "decision")
 MAX_NOTE: Final = 10_000

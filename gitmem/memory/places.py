@@ -4,9 +4,8 @@ Names in the tree are hexadecimal whatever an id holds: an id is data, never a p
 """
 
 import hashlib
-import json
+import os
 import re
-import secrets
 from collections.abc import Iterator
 from typing import Final
 
@@ -26,7 +25,7 @@ _STEP: Final = 4
 
 def new_note_id() -> str:
     """`mem_` and 12 random hexadecimal digits."""
-    return "mem_" + secrets.token_hex(6)
+    return "mem_" + os.urandom(6).hex()
 
 
 def is_note_id(text: str) -> bool:
@@ -44,7 +43,7 @@ def document_ids(source_system: str, source_id: str, content: bytes) -> Iterator
     digest = hashlib.sha256(named).hexdigest()
     for length in range(_SHORTEST, len(digest) + 1, _STEP):
         yield "art_" + digest[:length]
-    yield "art_" + hashlib.sha256(json.dumps([source_system, source_id]).encode() + content).hexdigest()
+    yield "art_" + hashlib.sha256(b"%d:%s:" % (len(source_system), named) + content).hexdigest()
 
 
 def note_path(note_id: str) -> bytes:

@@ -6,8 +6,8 @@ marks, so that a purge that was interrupted is finished by the next one.
 
 from gitmem.git.forget import StoredObject, find_unreachable, reached_by
 from gitmem.git.locate import Location
-from gitmem.memory.record import is_record
 from gitmem.memory.store import IDENTITY, RecordStore
+from gitmem.record import is_record
 
 MOST_BYTES = 64 << 20
 """No record is larger: a character of the longest document has four bytes at most."""

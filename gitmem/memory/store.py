@@ -20,7 +20,7 @@ from gitmem.git.references import move_reference, read_reference, store_objects
 from gitmem.git.treeedit import edit_tree
 from gitmem.git.trees import TreeEntry, read_tree
 from gitmem.memory.places import REFERENCE
-from gitmem.memory.record import Record, parse_record
+from gitmem.record import Record, parse_record
 
 IDENTITY: Final = "gitmem <gitmem@localhost>"
 LOCK_NAME: Final = "gitmem-memory.lock"

@@ -53,7 +53,7 @@ def _kinds(names: str) -> NDArray[np.float64]:
 
 
 _ACTING: Final = _kinds("function method")
-_TELLING: Final = _kinds("section text")
+_TELLING: Final = _kinds("section text note document turn")
 _DEFINING: Final = 1 - _TELLING
 
 

@@ -105,7 +105,7 @@ def test_records_move_from_one_repository_to_another(cli: Cli, repo: Repo, tmp_p
     assert cli("memory", "export", file).code == 0
     other = Repo.init(tmp_path / "other")
     assert cli("memory", "import", file, cwd=other.path).out == "imported 1 record, 0 were there already\n"
-    bad = cli("memory", "import", "-", "--partial", stdin=b'{"content": "y"}\nnonsense\n')
+    bad = cli("-q", "memory", "import", "-", "--partial", stdin=b'{"content": "y"}\nnonsense\n')
     assert (bad.code, bad.err) == (5, "warning: line 2: it is no JSON\n")
     assert_error(cli("memory", "import", "-", stdin=b"{}"), 2, "line 1", "--partial")
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile, NewerFormat, UsageError
 from gitmem.memory.places import document_ids, new_note_id, place_of, turn_path
-from gitmem.memory.record import KINDS, NOTE, Record, format_record, is_record, parse_record
+from gitmem.record import Record, format_record, is_record, parse_record
+from gitmem.types import NOTE, RECORD_KINDS
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 FIELDS = st.dictionaries(
@@ -17,7 +18,7 @@ FIELDS = st.dictionaries(
 )
 
 
-@given(kind=st.sampled_from(KINDS), identity=TEXT, fields=FIELDS, content=TEXT)
+@given(kind=st.sampled_from(RECORD_KINDS), identity=TEXT, fields=FIELDS, content=TEXT)
 def test_what_is_written_is_read(kind: str, identity: str, fields: dict[str, object], content: str) -> None:
     record = Record(kind, identity, fields, content.encode())
     data = format_record(record)

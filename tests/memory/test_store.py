@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from gitmem.errors import DamagedFile, UnknownRevision
 from gitmem.git.locate import locate
 from gitmem.memory.places import NOTES, REFERENCE, new_note_id, note_path
-from gitmem.memory.record import NOTE, Record, format_record
 from gitmem.memory.store import Changes, RecordStore, Tip
+from gitmem.record import Record, format_record
+from gitmem.types import NOTE
 from tests.git.conftest import MakeRepo
 from tests.gitrepo import Repo, isolated_environment
 

@@ -8,14 +8,11 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from gitmem.errors import DamagedFile, NewerFormat
+from gitmem.types import RECORD_KINDS
 
 VERSION: Final = 1
 """1: the first. Oldest that is read: 1."""
 
-NOTE: Final = "note"
-DOCUMENT: Final = "document"
-TURN: Final = "turn"
-KINDS: Final = (NOTE, DOCUMENT, TURN)
 
 _SEPARATOR: Final = b"\n\n"
 
@@ -56,7 +53,7 @@ def parse_record(data: bytes, name: str) -> Record:
     if version > VERSION:
         raise NewerFormat(f"the record `{name}` was written by a newer gitmem", hint="install the newest gitmem")
     kind, identity = head.pop("kind", None), head.pop("id", None)
-    if kind not in KINDS or not isinstance(identity, str) or len(data) < len(line) + len(_SEPARATOR):
+    if kind not in RECORD_KINDS or not isinstance(identity, str) or len(data) < len(line) + len(_SEPARATOR):
         raise _damaged(name)
     try:
         content.decode("utf-8")

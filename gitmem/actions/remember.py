@@ -1,0 +1,41 @@
+"""Index what the memory holds and the index lacks, right after it was told.
+
+The record is on the disk by then, so whatever goes wrong here loses nothing: the next run or question indexes it.
+"""
+
+import math
+
+from gitmem.actions.kinds import CHOICES, records_tree
+from gitmem.errors import GitmemError
+from gitmem.workspace import Workspace, find_index, is_writable
+
+
+def index_records(workspace: Workspace, notes: list[str] | None) -> None:
+    """Make all records searchable; where that cannot be done now, `notes` are told why. Never raises a GitmemError."""
+    try:
+        problem = _index(workspace)
+    except GitmemError as failed:
+        problem = failed.message
+    if problem and notes is not None:
+        notes.append(f"kept, but not searchable yet: {problem}")
+
+
+def _index(workspace: Workspace) -> str:
+    """Why not everything is indexed now, empty where it is."""
+    if find_index(workspace) is None:
+        return "this repository has no index yet, run `gitmem init`"
+    tree = records_tree(workspace, CHOICES)
+    if tree is None:
+        return ""
+    from gitmem.actions.heal import heal
+    from gitmem.indexing.plan import missing_blobs
+    from gitmem.indexing.records import open_records
+    from gitmem.store.snapshot import Snapshot
+
+    paths = workspace.paths
+    view = open_records(workspace.location, paths.records, tree, keep=is_writable(paths.state))
+    manifest = heal(workspace, view, {}, deadline=math.inf, wait=False)
+    if manifest is None:
+        return "the index was made with another model or other settings, run `gitmem index`"
+    left = len(missing_blobs(view, Snapshot(paths, manifest), retry=True))
+    return f"{left} of them could not be indexed, run `gitmem index`" if left else ""
