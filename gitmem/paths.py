@@ -4,6 +4,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 INDEX_NAME: Final = ".gitmem"
+MEMORY_LOCK: Final = "gitmem-memory.lock"
+"""In the common git directory, beside the ref it guards: writers of records take turns instead of racing each other."""
+
 DIRTY: Final = "dirty-"
 UNCOMMITTED: Final = "uncommitted-"
 _PACKAGE: Final = Path(__file__).resolve().parent

@@ -6,6 +6,8 @@ import click
 
 from gitmem.actions.documents import add_document, get_document, list_documents, prune_expired
 from gitmem.actions.records import delete_records
+from gitmem.cli.answering import format_options
+from gitmem.cli.query import read_question, search_records
 from gitmem.cli.records import chunks_json, document_json, format_document, ingested_json, write_content
 from gitmem.cli.session import open_here, write_json
 from gitmem.cli.telling import json_option, limit_option, read_input, say_notes, secrets_option
@@ -86,6 +88,20 @@ def _pair(text: str) -> tuple[str, str]:
     if not equals:
         raise UsageError(f"`{text}` is no pair", hint="--meta KEY=VALUE")
     return key, value
+
+
+@command.command("search")
+@click.argument("text", metavar="TEXT|-")
+@format_options
+@click.pass_context
+def search(ctx: click.Context, /, *, text: str, limit: int | None, **shown: object) -> int:
+    """Ask the documents alone; `gitmem query --kind` asks several kinds at once.
+
+    \b
+    Examples:
+      gitmem doc search "how are caches invalidated"
+    """
+    return search_records(ctx, read_question(text), ("documents",), limit, shown)
 
 
 @command.command("get")

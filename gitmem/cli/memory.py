@@ -16,7 +16,9 @@ from gitmem.actions.records import (
     restore_records,
     show_records,
 )
+from gitmem.cli.answering import format_options
 from gitmem.cli.asking import confirm
+from gitmem.cli.query import read_question, search_records
 from gitmem.cli.records import (
     change_json,
     format_change,
@@ -107,6 +109,22 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> i
         for note in notes:
             print(format_note(note))
     return 0
+
+
+@command.command("search")
+@click.argument("text", metavar="TEXT|-")
+@click.option("--history", is_flag=True, help="Conversations too.")
+@format_options
+@click.pass_context
+def search(ctx: click.Context, /, *, text: str, history: bool, limit: int | None, **shown: object) -> int:
+    """Ask the notes alone; `gitmem query --kind` asks several kinds at once.
+
+    \b
+    Examples:
+      gitmem memory search "where do sessions live"
+    """
+    sources = ("memory", "history") if history else ("memory",)
+    return search_records(ctx, read_question(text), sources, limit, shown)
 
 
 @command.command("show")

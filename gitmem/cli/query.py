@@ -3,6 +3,7 @@
 import codecs
 import os
 import sys
+from collections.abc import Mapping
 from typing import Final
 
 import click
@@ -89,6 +90,15 @@ def command(
         sources=parse_sources(sources),
     )
     return write_answer(workspace, answer(workspace, request), form)
+
+
+def search_records(
+    ctx: click.Context, text: str, sources: tuple[str, ...], limit: int | None, shown: Mapping[str, object]
+) -> int:
+    """Ask records of some kinds alone; returns the exit code."""
+    form = Format.load(ctx, limit, shown)
+    workspace = open_here(ctx)
+    return write_answer(workspace, answer(workspace, Request(text, form.limit, sources=sources)), form)
 
 
 def read_question(text: str) -> str:

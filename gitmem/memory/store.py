@@ -20,11 +20,10 @@ from gitmem.git.references import move_reference, read_reference, store_objects
 from gitmem.git.treeedit import edit_tree
 from gitmem.git.trees import TreeEntry, read_tree
 from gitmem.memory.places import REFERENCE
+from gitmem.paths import MEMORY_LOCK
 from gitmem.record import Record, parse_record
 
 IDENTITY: Final = "gitmem <gitmem@localhost>"
-LOCK_NAME: Final = "gitmem-memory.lock"
-"""In the common git directory, beside what it guards: several writers take turns instead of racing each other."""
 
 _TREES_KEPT: Final = 600
 """Trees never change: two kinds of records with 256 folders each stay at hand."""
@@ -152,7 +151,7 @@ class RecordStore:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other writers of gitmem waiting."""
-        with writer_lock(self._location.common_dir / LOCK_NAME, wait=True):
+        with writer_lock(self._location.common_dir / MEMORY_LOCK, wait=True):
             yield
 
     def _publish(self, old: Tip, new: Tip, objects: Sequence[RawObject]) -> bool:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Final, Protocol
 
-from tests.bench import ablation, cold, fit, idle, index, mcp, memory, quality, refresh, size, tokens, warm
+from tests.bench import ablation, cold, fit, idle, index, mcp, memory, quality, refresh, remember, size, tokens, warm
 from tests.bench.commands import add_program_options
 from tests.bench.figures import Figure, format_table
 from tests.bench.processes import CommandFailed
@@ -30,6 +30,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "index": index,
     "idle": idle,
     "refresh": refresh,
+    "remember": remember,
     "warm": warm,
     "size": size,
     "memory": memory,

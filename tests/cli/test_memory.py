@@ -150,3 +150,24 @@ def test_every_command_of_a_group_has_examples_and_options_that_are_told(name: s
     assert about.strip()
     assert name in examples
     assert all(param.help for param in command.params if isinstance(param, click.Option))
+
+
+def test_notes_and_documents_are_searched_alone_or_with_the_code(cli: Cli, own: Repo) -> None:
+    note = cli("memory", "add", "Cookies are signed with a key that is rotated.", cwd=own.path)
+    assert note.err == ""
+    name = note.out.split()[1]
+    document = cli("doc", "add", "-", "--title", "Cookies", stdin=b"How cookies are signed.").out.split()[1].rstrip(":")
+    assert cli("memory", "search", "-l", "signed cookies").out == f"{name}\n"
+    assert cli("doc", "search", "-l", "signed cookies").out == f"{document}\n"
+    found = cli("query", "-l", "--kind", "all", "sign the cookie").out.splitlines()
+    assert {name, document, "src/cookies.py"} <= set(found)
+    assert name not in cli("query", "-l", "sign the cookie").out
+    [hit] = json.loads(cli("memory", "search", "--json", "signed cookies").out)["results"]
+    assert (hit["kind"], hit["path"], hit["start_line"], hit["chunk_type"]) == ("memory", name, 1, "note")
+    assert_error(cli("query", "--kind", "poems", "x"), 2, "poems")
+
+
+def test_a_note_without_an_index_is_kept_and_it_is_said(cli: Cli, repo: Repo) -> None:
+    made = cli("memory", "add", "x", cwd=repo.path)
+    assert made.code == 0
+    assert made.err.startswith("note: kept, but not searchable yet: this repository has no index yet")

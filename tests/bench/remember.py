@@ -1,0 +1,72 @@
+"""A memory of many records: adding, listing and deleting one inside a running process."""
+
+import argparse
+import os
+import statistics
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from gitmem.actions.notes import list_notes
+from gitmem.git.locate import locate
+from gitmem.memory.places import NOTES, new_note_id, note_path
+from gitmem.memory.store import Changes, RecordStore
+from gitmem.record import Record, format_record
+from gitmem.types import NOTE
+from gitmem.workspace import open_workspace
+from tests.bench.figures import Figure
+from tests.bench.subjects import work_folder
+from tests.gitrepo import Repo
+
+RECORDS: Final = 100_000
+BAR: Final = 20
+"""Milliseconds of CPU an addition may take, git's processes included; waiting for the disk is no CPU."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the number of records and rounds."""
+    parser.add_argument("--records", type=int, default=RECORDS, help="records that are there already")
+    parser.add_argument("--rounds", type=int, default=15, help="turns")
+
+
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Fill a repository, then add, list and delete."""
+    with work_folder(options) as work:
+        repo = Repo.init(work / "memory")
+        subject = f"{options.records:,} notes"
+        workspace = open_workspace(repo.path, {})
+        with RecordStore(locate(repo.path)) as store:
+            notes = [_note(f"note {number}") for number in range(options.records)]
+            filled = _cpu(lambda: store.change("fill", lambda _: dict(notes)))
+            spent: dict[str, list[float]] = {"add": [], "delete": []}
+            for number in range(options.rounds):
+                path, data = _note(f"another {number}")
+                spent["add"].append(_cpu(partial(store.change, "add", _always({path: data}))))
+                spent["delete"].append(_cpu(partial(store.change, "delete", _always({path: None}))))
+            names = _cpu(lambda: store.entries(store.tip(), NOTES))
+        listed = _cpu(lambda: list_notes(workspace, limit=100))
+    return [
+        Figure(subject, "take in all at once", filled, "ms CPU"),
+        Figure(subject, "add one", statistics.median(spent["add"]), "ms CPU", at_most=BAR),
+        Figure(subject, "delete one", statistics.median(spent["delete"]), "ms CPU", at_most=BAR),
+        Figure(subject, "names of all", names, "ms CPU"),
+        Figure(subject, "list the newest 100", listed, "ms CPU"),
+    ]
+
+
+def _note(text: str) -> tuple[bytes, bytes]:
+    identity = new_note_id()
+    fields = {"type": "fact", "confidence": 1.0, "time": "2026-01-31T12:00:00.000000Z"}
+    return note_path(identity), format_record(Record(NOTE, identity, fields, text.encode()))
+
+
+def _always(changes: Changes) -> Callable[[object], Changes]:
+    return lambda _: changes
+
+
+def _cpu(work: Callable[[], object]) -> float:
+    """Milliseconds of CPU of this process and its finished children."""
+    before = os.times()
+    work()
+    after = os.times()
+    return 1000 * sum(now - then for now, then in zip(after[:4], before[:4], strict=True))
