@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.observe import Observation
+from tests.gitrepo import unmeasured_environment
 
 WAIT = 10.0
 """Seconds; a word that comes is there at once."""
@@ -85,8 +86,9 @@ def test_a_system_without_watches_to_give_is_told_in_one_line(tree: Path) -> Non
         "    print(problem.message, problem.hint)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, str(tree)], capture_output=True, text=True, timeout=60, check=True
-    )
+        [sys.executable, "-c", script, str(tree)], env=unmeasured_environment(), capture_output=True, text=True,
+        timeout=60, check=True,
+    )  # fmt: skip
     assert done.stdout.startswith(f"the system does not watch {os.path.realpath(tree)}: ")
     assert "max_user_watches" in done.stdout
     assert done.stderr == ""
