@@ -40,13 +40,14 @@ def test_no_socket_is_opened_to_index_and_to_answer(repo: Repo, monkeypatch: pyt
     assert found(ask(repo, "sign_cookie"))[0][0] == "src/cookies.py"
 
 
-def test_nothing_in_the_package_imports_what_talks_to_a_network() -> None:
+def test_nothing_but_the_server_that_is_asked_for_imports_what_talks_to_a_network() -> None:
+    serving = SOURCE / "mcp/http.py"
     talking = {"socket", "ssl", "http", "urllib", "requests", "httpx", "aiohttp", "ftplib", "smtplib", "xmlrpc"}
     for file in SOURCE.rglob("*.py"):
         tree = ast.parse(file.read_text())
         named = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
         named |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-        assert not {name.split(".")[0] for name in named} & talking, file
+        assert file == serving or not {name.split(".")[0] for name in named} & talking, file
 
 
 def test_nothing_but_the_front_doors_prints_reads_arguments_or_ends_the_process() -> None:
@@ -106,5 +107,5 @@ def test_fifty_thousand_files_are_indexed_and_asked(tmp_path: Path) -> None:
     repo.git("fast-import", "--quiet", stdin=b"".join(stream))
     made = index(repo)
     assert (made.files, made.embedded) == (50_000, 50_000)
-    assert found(ask(repo, "step_31415"))[0][0] == "d215/f31415.py"
+    assert found(ask(repo, "step_31415", rev="HEAD"))[0][0] == "d215/f31415.py"
     assert index(repo).up_to_date

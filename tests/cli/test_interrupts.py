@@ -111,7 +111,7 @@ def test_an_interrupted_init_ends_quietly_and_is_taken_up_again(
     assert cli("status", cwd=large.path).code == 0
     made = cli("init", cwd=large.path)
     assert made.code == 0, made
-    assert cli("verify", cwd=large.path).out.startswith("sound: ")
+    assert "sound: " in cli("verify", cwd=large.path).out
     assert cli("query", "-l", "-n", "1", "part_149_59", cwd=large.path).out == "pack/module_149.py\n"
 
 
