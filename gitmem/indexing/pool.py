@@ -31,10 +31,13 @@ class Pool:
     def __init__(self, workers: int, command: Sequence[str] = _WORKER) -> None:
         self._jobs: queue.SimpleQueue[tuple[int, Job] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[tuple[int, list[dict[str, Any]] | GitmemError]] = queue.SimpleQueue()
-        self._workers = [_Worker(command) for _ in range(workers)]
+        kept = spare.take() if command is _WORKER else None
+        self._workers = [kept or _Worker(command), *(_Worker(command) for _ in range(workers - 1))]
+        self._done = False
         if command is _WORKER and can_fork():
             for worker in self._workers:
-                worker.fork()
+                if worker is not kept:
+                    worker.fork()
         self._threads = [threading.Thread(target=self._serve, args=(worker,), daemon=True) for worker in self._workers]
         for thread in self._threads:
             thread.start()
@@ -66,17 +69,23 @@ class Pool:
                 continue
             yield waiting.pop(expected)
             expected += 1
+        self._done = True
 
     def close(self) -> None:
-        """End the workers, whatever they are doing."""
+        """End the workers, whatever they are doing; one that is idle may be kept for the next pool."""
+        kept = self._workers[0] if self._done and spare.wanted else None
         for worker in self._workers:
-            worker.end()
+            if worker is not kept:
+                worker.end()
         for _ in self._threads:
             self._jobs.put(None)
         for thread in self._threads:
             thread.join(timeout=5)
         for worker in self._workers:
-            worker.close()
+            if worker is not kept:
+                worker.close()
+        if kept is not None:
+            spare.put(kept)
 
     def __enter__(self) -> "Pool":
         return self
@@ -93,6 +102,54 @@ class Pool:
                 self._results.put((number, problem))
             except Exception as problem:  # a thread that ends without an answer would leave the run waiting for ever
                 self._results.put((number, WorkersFailed(f"an indexing worker cannot be used: {problem!r}")))
+
+
+class Spare:
+    """An idle worker kept for the next pool, in a process that stays and digests a few blobs now and then: starting
+    one costs many times what they do. Off until `seconds` is set, for which it is kept.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._worker: _Worker | None = None
+        self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether one is kept at all."""
+        return self.seconds > 0
+
+    def take(self) -> "_Worker | None":
+        """The worker, for whoever asks first."""
+        with self._lock:
+            worker, self._worker = self._worker, None
+            if self._timer is not None:
+                self._timer.cancel()
+        return worker
+
+    def put(self, worker: "_Worker") -> None:
+        """Keep a worker that is idle, unless there is one."""
+        with self._lock:
+            if self._worker is None and self.wanted:
+                self._worker = worker
+                self._timer = threading.Timer(self.seconds, self.end)
+                self._timer.daemon = True
+                self._timer.start()
+                return
+        worker.end()
+        worker.close()
+
+    def end(self) -> None:
+        """End the one that is kept."""
+        worker = self.take()
+        if worker is not None:
+            worker.end()
+            worker.close()
+
+
+spare = Spare()
+"""The one of this process."""
 
 
 class _Worker:

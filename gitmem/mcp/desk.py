@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Arguments = Mapping[str, Any]
 
+WORKER_SECONDS: Final = 120.0
+"""An indexing process is kept so long after a change was taken up: another one follows while somebody edits."""
+
 REPOSITORIES: Final = 4
 """Repositories held open besides one's own."""
 
@@ -57,6 +60,10 @@ class Desk:
 
     def close(self, seconds: float) -> None:
         """Stop what goes on behind the calls, and wait so long for its end at most."""
+        from gitmem.indexing.pool import spare
+
+        spare.seconds = 0.0
+        spare.end()
         with self._lock:
             for session in self._sessions.values():
                 session.close(seconds)
@@ -70,10 +77,12 @@ class Desk:
 
     def _session(self, root: str) -> "Session":
         """The repository that is asked about, opened once."""
+        from gitmem.indexing.pool import spare
         from gitmem.mcp.roots import find_root
         from gitmem.mcp.session import Session
 
         folder = find_root(self._folder, root, self._environment)
+        spare.seconds = WORKER_SECONDS
         with self._lock:
             session = self._sessions.pop(folder, None) or Session(folder, self._environment, self._encoder)
             self._sessions[folder] = session

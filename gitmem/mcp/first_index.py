@@ -3,9 +3,9 @@
 import threading
 
 from gitmem.actions.refresh import refresh
-from gitmem.errors import GitmemError
+from gitmem.errors import Cancelled, GitmemError
 from gitmem.indexing.run import Progress
-from gitmem.mcp.calls import Call, Cancelled
+from gitmem.mcp.calls import Call
 from gitmem.text import count
 from gitmem.workspace import Workspace
 
@@ -18,12 +18,12 @@ class FirstIndex:
         self.problem: GitmemError | None = None
         self._workspace = workspace
         self._progress = Progress(0)
-        self._call = Call()
+        self._stopped = False
         threading.Thread(target=self._run, name="first index", daemon=True).start()
 
     def stop(self) -> None:
         """End the run at its next step; what it has published stays."""
-        self._call.cancel()
+        self._stopped = True
 
     def wait(self, call: Call, seconds: float) -> bool:
         """Wait for the end, telling the client of the call how far it is; returns whether it came. Raises Cancelled."""
@@ -46,13 +46,12 @@ class FirstIndex:
             refresh(self._workspace, self._workspace.location.head_tree, uncommitted=True, report=self._note)
         except GitmemError as problem:
             self.problem = problem
-        except Cancelled:
-            return
         finally:
             self.done.set()
 
     def _note(self, progress: Progress) -> None:
-        self._call.check()
+        if self._stopped:
+            raise Cancelled("the server has ended")
         self._progress = progress
 
 

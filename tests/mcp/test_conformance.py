@@ -44,7 +44,7 @@ def test_a_scenario_of_the_suite_passes(indexed: Repo, scenario: str) -> None:
         while not server.started:
             assert thread.is_alive()
         port = server.servers[0].sockets[0].getsockname()[1]
-        command = [NODE, SUITE, "server", "--url", f"http://localhost:{port}/mcp", "--scenario", scenario]
+        command = [str(NODE), str(SUITE), "server", "--url", f"http://localhost:{port}/mcp", "--scenario", scenario]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     finally:
@@ -57,7 +57,7 @@ def test_a_scenario_of_the_suite_passes(indexed: Repo, scenario: str) -> None:
 def test_the_inspector_lists_and_calls_the_tools(indexed: Repo) -> None:
     def inspect(*args: str) -> Any:
         environment = {**os.environ, "PATH": f"{NODE.parent}:{os.environ['PATH']}"}
-        command = [INSPECTOR, "--cli", *SERVER, *args]
+        command = [str(INSPECTOR), "--cli", *SERVER, *args]
         done = subprocess.run(command, cwd=indexed.path, env=environment, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)

@@ -16,9 +16,12 @@ from tests.gitrepo import Repo
 from tests.mcp.clients import INITIALIZE, INITIALIZED, SERVER, RawClient
 
 GONE_SECONDS = 2.0
-FRAMES = 300
-KILLED = 5
-ROUNDS = 60
+LONG = pytest.mark.long
+FRAMES = [300, pytest.param(10_000, marks=LONG)]
+LINES = [5 << 20, pytest.param(100 << 20, marks=LONG)]
+KILLED = [5, pytest.param(200, marks=LONG)]
+ROUNDS = [60, pytest.param(3000, marks=LONG)]
+"""A day of use, in the long form: three thousand questions, a commit before every tenth."""
 
 
 def wait_until_gone(process: int, seconds: float = 20.0) -> float:
@@ -155,8 +158,9 @@ def malformed(chance: random.Random) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
+@pytest.mark.parametrize("frames", FRAMES)
 @pytest.mark.parametrize("greeted", [False, True])
-def test_no_frame_crashes_or_hangs_it(indexed: Repo, greeted: bool) -> None:
+def test_no_frame_crashes_or_hangs_it(indexed: Repo, greeted: bool, frames: int) -> None:
     chance = random.Random(greeted)
     with RawClient(indexed.path, stderr=subprocess.DEVNULL) as client:
         if greeted:
@@ -165,9 +169,8 @@ def test_no_frame_crashes_or_hangs_it(indexed: Repo, greeted: bool) -> None:
         drain = subprocess.Popen(["cat"], stdin=client.process.stdout, stdout=subprocess.PIPE)
         assert client.process.stdout is not None
         client.process.stdout.close()
-        for _ in range(FRAMES):
+        for _ in range(frames):
             client.write(malformed(chance))
-        client.write(b"y" * (5 << 20) + b"\n")
         if not greeted:
             client.send(INITIALIZE)
             client.send(INITIALIZED)
@@ -187,6 +190,24 @@ def test_no_frame_crashes_or_hangs_it(indexed: Repo, greeted: bool) -> None:
         drain.stdout.close()
 
 
+@pytest.mark.parametrize("size", LINES)
+def test_a_line_of_any_length_costs_no_memory(indexed: Repo, size: int) -> None:
+    with RawClient(indexed.path, stderr=subprocess.DEVNULL) as client:
+        client.greet()
+        client.call(1, "status")
+        client.write(b'{"jsonrpc": "2.0", "id": 2, "method": "')
+        for _ in range(size >> 16):
+            client.write(b"y" * (1 << 16))
+        client.write(b'"}\n')
+        assert client.read()["error"]["message"].startswith("a message has at most")
+        assert client.answer({"jsonrpc": "2.0", "id": 3, "method": "ping"})["result"] == {}
+        if Path("/proc/self/status").exists():
+            status = Path(f"/proc/{client.process.pid}/status").read_text()
+            peak = int(status.partition("VmHWM:")[2].split()[0]) >> 10
+            assert peak < 250
+        assert client.close() == 0
+
+
 CLIENT = """
 import json, subprocess, sys
 server = subprocess.Popen(json.loads(sys.argv[1]), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -199,9 +220,10 @@ server.wait()
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
-def test_no_server_outlives_a_killed_client(indexed: Repo) -> None:
+@pytest.mark.parametrize("killed", KILLED)
+def test_no_server_outlives_a_killed_client(indexed: Repo, killed: int) -> None:
     servers = []
-    for _ in range(KILLED):
+    for _ in range(killed):
         command = [sys.executable, "-c", CLIENT, json.dumps(SERVER), json.dumps(INITIALIZE)]
         client = subprocess.Popen(command, cwd=indexed.path, stdout=subprocess.PIPE)
         assert client.stdout is not None
@@ -215,11 +237,12 @@ def test_no_server_outlives_a_killed_client(indexed: Repo) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads memory from /proc")
-def test_memory_and_descriptors_stay_flat_over_questions_and_commits(own: Repo) -> None:
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_memory_and_descriptors_stay_flat_over_questions_and_commits(own: Repo, rounds: int) -> None:
     with RawClient(own.path, stderr=subprocess.DEVNULL) as client:
         client.greet()
         seen = []
-        for turn in range(ROUNDS):
+        for turn in range(rounds):
             if turn % 10 == 0:
                 own.commit({"turning.py": f"def turn_{turn}():\n    return {turn}\n"})
             text = client.call(turn + 1, "search", query=f"turn_{turn - turn % 10}", limit=3)
