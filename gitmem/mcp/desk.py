@@ -92,6 +92,7 @@ class Desk:
         return session
 
     def _search(self, arguments: Arguments, call: Call) -> str:
+        from gitmem.actions.kinds import parse_sources
         from gitmem.actions.names import parse_kinds, parse_languages
         from gitmem.actions.query import Request
 
@@ -104,6 +105,7 @@ class Desk:
             languages=parse_languages(arguments["language"]),
             kinds=parse_kinds(arguments["type"]),
             mode=arguments["mode"],
+            sources=parse_sources(arguments["kind"]),
         )
 
         def find(searcher: "Searcher", limit: int) -> Any:

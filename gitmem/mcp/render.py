@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.actions.forms import describe_view
+from gitmem.actions.kinds import named_hit
 from gitmem.mcp.tokens import MOST, estimate_tokens
 from gitmem.search.snippet import SnippetLine, make_snippet, number_lines
 from gitmem.text import count, visible, visible_code
@@ -44,9 +45,10 @@ def render_answer(made: "Answer", detail: str, notes: Iterable[str] = ()) -> str
 
 
 def _hit_block(made: "Answer", place: int, detail: str) -> Block:
-    hit, lines = made.hits[place]
+    found, lines = made.hits[place]
+    hit = named_hit(found)
     heading = f"{visible(hit.path)}:{hit.start_line}-{hit.end_line} {visible(hit.symbol)}".rstrip()
-    change = made.changes.get(hit.path)
+    change = made.changes.get(found.path)
     heading += f" ({change})" if change else ""
     also = [f"the same in {', '.join(visible(path) for path in hit.also[:2])}" + _more(hit.also)] if hit.also else []
     if detail == LOCATIONS:

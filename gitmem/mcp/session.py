@@ -73,7 +73,7 @@ class Session:
         self.workspace = open_workspace(folder, environment)
         self._folder = folder
         self._environment = environment
-        self._trees: OrderedDict[str, _Tree] = OrderedDict()
+        self._trees: OrderedDict[tuple[str, ...], _Tree] = OrderedDict()
         self._lock = threading.Lock()
         self._first: FirstIndex | None = None
         self._watched = ExitStack()
@@ -103,7 +103,7 @@ class Session:
 
         Raises: Cancelled, and what opening the tree raises.
         """
-        tree = self._tree(request.rev)
+        tree = self._tree((request.rev, *request.sources) if request.rev else ())
         with tree.lock:
             for _ in range(_TRIES):
                 call.check()
@@ -127,11 +127,11 @@ class Session:
         with TreeReader(self.workspace.location, request) as reader:
             refresh(self.workspace, reader.read().revision.tree, check=True)
 
-    def _tree(self, rev: str) -> _Tree:
-        """The place of a tree, those used last kept."""
+    def _tree(self, name: tuple[str, ...]) -> _Tree:
+        """The place of a tree, those used last kept. The working tree has no name, and all records behind it."""
         with self._lock:
-            tree = self._trees.setdefault(rev, _Tree())
-            self._trees.move_to_end(rev)
+            tree = self._trees.setdefault(name, _Tree())
+            self._trees.move_to_end(name)
             dropped = [self._trees.popitem(last=False)[1] for _ in range(len(self._trees) - TREES)]
         for other in dropped:
             with other.lock:
@@ -175,7 +175,9 @@ class Session:
             self._changed.clear()
         workspace = self.reopen()
         tree.stamp = stamp_of(workspace)
-        searcher = open_searcher(workspace, request._replace(refresh=first is None), encoder=self._encoder)
+        sources = request.sources if request.rev else ()
+        request = request._replace(refresh=first is None, sources=sources)
+        searcher = open_searcher(workspace, request, encoder=self._encoder)
         if searcher.snapshot.manifest.graph:
             searcher.load_graph()
         healed = stamp_of(workspace)

@@ -1,4 +1,4 @@
-"""Cheap signs that something a held-open tree depends on has moved: the index, HEAD, git's index, the settings.
+"""Cheap signs that something a held-open tree depends on has moved: the index, HEAD, git's index, records, settings.
 
 They are times, sizes and numbers of a few files that git and gitmem replace whenever they write; what is in the working
 tree has no such file and is watched by `gitmem.observe`.
@@ -10,6 +10,7 @@ from typing import Final
 
 from gitmem.fsio import read_file
 from gitmem.git.locate import Location
+from gitmem.memory.places import REFERENCE
 from gitmem.workspace import Workspace
 
 Stamp = tuple[tuple[int, int, int] | None, ...]
@@ -30,6 +31,7 @@ def stamp_of(workspace: Workspace) -> Stamp:
         location.common_dir / "info" / "exclude",
         location.common_dir / "packed-refs",
         location.common_dir / "reftable" / "tables.list",
+        location.common_dir / REFERENCE,
         *_branch_files(location),
     ]
     return tuple(_look(path) for path in watched)

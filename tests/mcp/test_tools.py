@@ -47,6 +47,20 @@ def test_filters_are_applied(indexed: Repo) -> None:
     talk(indexed.path, action)
 
 
+def test_notes_are_found_beside_code(own: Repo, cli: Cli) -> None:
+    async def action(client: Client) -> None:
+        rotate = {"query": "how often do session keys rotate", "limit": 3}
+        assert "weekly_by_cron" not in await ask(client, "search", **rotate, kind="memory")
+        assert cli("memory", "add", "Session keys rotate weekly_by_cron.", cwd=own.path).code == 0
+        text = await ask(client, "search", **rotate, kind=["memory"])
+        assert "weekly_by_cron" in text
+        assert "<results>\nmem_" in text
+        assert "weekly_by_cron" not in await ask(client, "search", **rotate)
+        assert "weekly_by_cron" in await ask(client, "search", **rotate, kind="all")
+
+    talk(own.path, action)
+
+
 def test_detail_says_how_much_is_shown(indexed: Repo) -> None:
     async def action(client: Client) -> None:
         made = {
@@ -145,7 +159,7 @@ def test_what_cannot_be_read_is_told_beside_what_can(indexed: Repo) -> None:
         ({"query": "x", "limit": True}, "it is True"),
         ({"query": "x", "qery": "y"}, "did you mean `query`?"),
         ({"query": "x", "mode": "fuzzy"}, "one of `hybrid`, `semantic`, `lexical`"),
-        ({"query": "x", "kind": "memory"}, "one of `code`"),
+        ({"query": "x", "kind": "thoughts"}, "`thoughts` cannot be searched"),
         ({"query": "x", "path": [1]}, "a string or a list of strings"),
         ({"query": "x", "language": "klingon"}, "`klingon` is no language"),
         ({"query": "x", "type": "thing"}, "`thing` is no chunk type"),
