@@ -60,7 +60,7 @@ def test_a_place_may_be_written_as_results_print_it() -> None:
 def test_the_innermost_chunk_counts(indexed: Repo) -> None:
     workspace = open_sample(indexed)
     made = related(workspace, "src/cookies.py:9", limit=5)
-    assert made.request == Request("src/cookies.py:9", 5)
+    assert made.request == Request("src/cookies.py:9", 5, sources=("code",))
     assert all(hit.symbol != "CookieSession.sign_cookie" for hit, _ in made.hits)
     assert made.terms == ()
 
