@@ -29,7 +29,7 @@ TREES: Final = 4
 FIRST_SECONDS: Final = 20.0
 """A call waits so long for a first index before it answers from what is there: clients give up after 30 or 60."""
 
-_SETTLE_SECONDS: Final = 0.003
+_SETTLE_SECONDS: Final = 0.001
 """For word of what was written just before a call, which passes through threads that had to wait for this one."""
 
 _TRIES: Final = 2
