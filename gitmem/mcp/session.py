@@ -1,13 +1,12 @@
 """One repository as the server holds it: trees open and warm, opened again as soon as anything moved.
 
-What is in the working tree is watched by the operating system's word of changes, everything else by `stamp`. Where the
-system gives no word, git is asked at every call.
+What is in the working tree is watched by `watch`, everything else by `stamp`. Where the tree cannot be watched, git is
+asked at every call.
 """
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
@@ -15,12 +14,12 @@ from gitmem.actions.query import Request
 from gitmem.actions.searcher import Searcher, open_searcher
 from gitmem.actions.trees import TreeReader
 from gitmem.embedding.encoder import Encoder
-from gitmem.errors import DamagedFile, NoIndex, ObserverFailed
+from gitmem.errors import DamagedFile, NoIndex
 from gitmem.git.objects import ObjectReader, open_reader
 from gitmem.mcp.calls import Call
 from gitmem.mcp.first_index import FirstIndex
 from gitmem.mcp.stamp import Stamp, stamp_of
-from gitmem.observe import Observation
+from gitmem.mcp.watch import Watch
 from gitmem.workspace import Workspace, open_workspace
 
 TREES: Final = 4
@@ -28,12 +27,6 @@ TREES: Final = 4
 
 FIRST_SECONDS: Final = 20.0
 """A call waits so long for a first index before it answers from what is there: clients give up after 30 or 60."""
-
-_SETTLE_SECONDS: Final = 0.001
-"""For word of what was written just before a call, which passes through threads that had to wait for this one."""
-
-_TRIES: Final = 2
-"""Answers thrown away because something moved meanwhile; the next one is given, whatever moves."""
 
 Made = TypeVar("Made")
 
@@ -76,15 +69,11 @@ class Session:
         self._trees: OrderedDict[tuple[str, ...], _Tree] = OrderedDict()
         self._lock = threading.Lock()
         self._first: FirstIndex | None = None
-        self._watched = ExitStack()
-        self._changed = threading.Event()
-        self._told_of_changes = False
-        threading.Thread(target=self._watch, name="observe", daemon=True).start()
+        self._watch = Watch(self.workspace)
 
     def close(self, seconds: float) -> None:
         """Stop what goes on behind the calls, and wait so long for its end at most."""
-        self._told_of_changes = False
-        self._watched.close()
+        self._watch.close()
         if self._first is not None:
             self._first.stop()
             self._first.done.wait(seconds)
@@ -105,16 +94,12 @@ class Session:
         """
         tree = self._tree((request.rev, *request.sources) if request.rev else ())
         with tree.lock:
-            for _ in range(_TRIES):
-                call.check()
-                try:
-                    made = self._use(tree, request, call, use)
-                except DamagedFile:
-                    tree.close()
-                    self._mend(request)
-                    continue
-                if not self._moved(tree, request):
-                    return made
+            call.check()
+            try:
+                return self._use(tree, request, call, use)
+            except DamagedFile:
+                tree.close()
+                self._mend(request)
             return self._use(tree, request, call, use)
 
     def _use(self, tree: _Tree, request: Request, call: Call, use: Use[Made]) -> Made:
@@ -172,7 +157,8 @@ class Session:
         """Open a tree. The signs are taken before: what moves meanwhile is seen by the next call."""
         tree.close()
         if not request.rev:
-            self._changed.clear()
+            self._watch.begin()
+            self._watch.forget()
         workspace = self.reopen()
         tree.stamp = stamp_of(workspace)
         sources = request.sources if request.rev else ()
@@ -201,28 +187,8 @@ class Session:
         """
         if searcher.missing_files or stamp_of(self.workspace) != tree.stamp:
             return False
-        if not request.rev and self._told_of_changes:
-            if not self._changed.is_set():
+        if not request.rev:
+            if self._watch.is_quiet():
                 return True
-            self._changed.clear()
+            self._watch.forget()
         return searcher.is_current()
-
-    def _moved(self, tree: _Tree, request: Request) -> bool:
-        """Whether something moved before or while an answer was made."""
-        if request.rev or self._first is not None:
-            return False
-        if self._told_of_changes and self._changed.wait(_SETTLE_SECONDS):
-            return True
-        return stamp_of(self.workspace) != tree.stamp
-
-    def _watch(self) -> None:
-        """Ask the system for word of changes; until it comes, and where it never does, git is asked at every call."""
-        worktree = self.workspace.location.worktree
-        if worktree is None:
-            return
-        try:
-            self._watched.enter_context(Observation(worktree, self._changed))
-        except ObserverFailed:
-            return
-        self._changed.set()
-        self._told_of_changes = True
