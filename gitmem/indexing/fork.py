@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 _THREADS: Final = Path("/proc/self/task")
+_ENDING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 def can_fork() -> bool:
@@ -31,8 +32,8 @@ class Forked:
     def __init__(self, stderr: BinaryIO) -> None:
         requests, to_worker = os.pipe()
         from_worker, answers = os.pipe()
-        # An interrupt that came while Python's own handlers of a fork run would be swallowed by them.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        # A signal that is raised while Python's own handlers of a fork run would be swallowed by them.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *_ENDING})
         try:
             self.pid = os.fork()
             if self.pid == 0:
@@ -65,6 +66,9 @@ def _serve(requests: int, answers: int, stderr: int) -> None:
     code = 1
     try:
         os.setsid()  # with SIGINT blocked for good: an interrupt of the terminal is the other process's to answer
+        for ending in _ENDING:
+            signal.signal(ending, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         gc.freeze()  # an object of the other process that went would close a number that is a new file's here
         for number, wanted in enumerate((requests, answers, stderr)):
             os.dup2(wanted, number)
