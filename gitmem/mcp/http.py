@@ -62,12 +62,12 @@ def serve_http(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_SECONDS, server_header=False, ws="none"
     )
     place = path or f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/mcp/"
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # raised again by uvicorn once it has ended
-    announce(f"gitmem: serving {place}")
-    if token and TOKEN_VARIABLE not in environment:
-        announce(f"gitmem: Authorization: Bearer {token}")
     try:
         with suppress(KeyboardInterrupt):
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # raised again by uvicorn once it has ended
+            announce(f"gitmem: serving {place}")
+            if token and TOKEN_VARIABLE not in environment:
+                announce(f"gitmem: Authorization: Bearer {token}")
             uvicorn.Server(config).run(sockets=[listening])
     finally:
         desk.close(_GRACE_SECONDS)
