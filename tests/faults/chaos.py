@@ -54,6 +54,7 @@ class Saboteur(fsio.Disk):
     def __init__(self, fault: Fault) -> None:
         self._fault = fault
         self.calls = 0
+        self.writes: list[int] = []
 
     def _strike(self) -> None:
         kind, number, error = self._fault
@@ -69,6 +70,7 @@ class Saboteur(fsio.Disk):
 
     def write(self, handle: int, data: memoryview) -> int:
         self._strike()
+        self.writes.append(self.calls)
         if self._fault.kind == "torn" and self.calls == self._fault.number:
             super().write(handle, data[: len(data) // 2])
             os.kill(os.getpid(), signal.SIGKILL)
@@ -125,7 +127,9 @@ class Stage(NamedTuple):
     own: Repo
     base: State
     changes: int
-    reads: int
+    writes: list[int]
+    changes_below: int
+    reads_below: int
 
 
 def build_shim(folder: Path) -> Path | None:
@@ -172,7 +176,7 @@ def main() -> None:
     share = -(-trials // len(scenarios))
     with small_steps(grace=0.0), tempfile.TemporaryDirectory() as place:
         for number, scenario in enumerate(scenarios):
-            stage = _set_stage(open_world(scenario, Path(place) / str(number)), shim)
+            stage = _set_stage(open_world(scenario, Path(place) / str(number)), shim, naive=naive)
             chance = random.Random(number)
             for _ in range(share):
                 _try(stage, chance, shim, tally, naive=naive)
@@ -181,11 +185,11 @@ def main() -> None:
         print(line.replace("\n", " "))
 
 
-def _set_stage(world: World, shim: Shim | None) -> Stage:
+def _set_stage(world: World, shim: Shim | None, *, naive: bool) -> Stage:
     own = Repo(world.repo.path.parent / "own")
     shutil.copytree(world.repo.path, own.path, symlinks=True)
     base = read_base(own)
-    counter = Saboteur(Fault("none", 0))
+    counter = (NaiveSaboteur if naive else Saboteur)(Fault("none", 0))
     real, fsio.disk = fsio.disk, counter
     if shim is not None:
         shim.arm(Fault("error", 0))
@@ -193,8 +197,8 @@ def _set_stage(world: World, shim: Shim | None) -> Stage:
         world.scenario.act(own)
     finally:
         fsio.disk = real
-    changes, reads = shim.count() if shim is not None else (counter.calls, 0)
-    return Stage(world, own, base, max(counter.calls, changes), reads)
+    below = shim.count() if shim is not None else (0, 0)
+    return Stage(world, own, base, counter.calls, counter.writes, *below)
 
 
 def _try(stage: Stage, chance: random.Random, shim: Shim | None, tally: Tally, *, naive: bool) -> None:
@@ -203,8 +207,8 @@ def _try(stage: Stage, chance: random.Random, shim: Shim | None, tally: Tally, *
     acknowledged = stage.world.acknowledged
     told, bad = [], []
     for _ in range(2 if chance.random() < 0.3 else 1):
-        below = shim is not None and chance.random() < 0.6
-        fault = _choose(stage, chance, below=below)
+        below = shim is not None and not naive and chance.random() < 0.6
+        fault = _choose_deadly(stage, chance) if naive else _choose(stage, chance, below=below)
         code, words = run_copy(lambda fault=fault, below=below: _act(stage, fault, shim if below else None, naive))  # type: ignore[misc]
         told.append(f"{'shim' if below else 'seam'}: {fault}")
         if code == UNCLEAN:
@@ -215,14 +219,20 @@ def _try(stage: Stage, chance: random.Random, shim: Shim | None, tally: Tally, *
     tally.note(f"{stage.world.scenario.name}, {', then '.join(told)}", bad)
 
 
+def _choose_deadly(stage: Stage, chance: random.Random) -> Fault:
+    """A kill at one of the last writes, that of the manifest among them."""
+    return Fault(chance.choice(("kill", "torn")), chance.choice(stage.writes[-4:] or [1]))
+
+
 def _choose(stage: Stage, chance: random.Random, *, below: bool) -> Fault:
     kind = chance.choice([*KINDS, *KINDS_BELOW] if below else KINDS)
     if kind == "read":
         error = chance.choice((errno.EIO, errno.ENOMEM, errno.EMFILE))
-        return Fault(kind, chance.randint(1, max(1, stage.reads)), error)
+        return Fault(kind, chance.randint(1, max(1, stage.reads_below)), error)
     if kind == "files":
         return Fault(kind, chance.randint(3, 24))
-    return Fault(kind, chance.randint(1, stage.changes), chance.choice(ERRORS) if kind.startswith("error") else 0)
+    calls = stage.changes_below if below else stage.changes
+    return Fault(kind, chance.randint(1, calls), chance.choice(ERRORS) if kind.startswith("error") else 0)
 
 
 def _act(stage: Stage, fault: Fault, shim: Shim | None, naive: bool) -> None:
