@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from gitmem.actions.listing import open_listed
 from gitmem.actions.remember import index_records
 from gitmem.memory.bounds import check_count, current_time
 from gitmem.memory.conversations import (
@@ -79,10 +80,13 @@ def list_conversations(workspace: Workspace, limit: int = LIST_DEFAULT) -> list[
     """Conversations, the last spoken in first. Raises UsageError, DamagedFile."""
     check_count("limit", limit, 1, LIST_MOST)
     with RecordStore(workspace.location) as store:
-        entries = store.entries(store.tip(), CONVERSATIONS)
-        groups = [list(turns) for _, turns in groupby(entries, key=lambda entry: entry.path.rpartition(b"/")[0])]
-        last = [load_turn(record) for record in store.read_records(turns[-1] for turns in groups)]
-    found = [Conversation(turn.conversation, len(turns), turn.time) for turn, turns in zip(last, groups, strict=True)]
+        records = open_listed(workspace, store.tip())
+    if records is None:
+        return []
+    turns = records.folder(CONVERSATIONS)
+    groups = [list(group) for _, group in groupby(turns, key=lambda turn: records.path(turn).rpartition(b"/")[0])]
+    names, times = records.fact("conversation"), records.fact("time")
+    found = [Conversation(names.text(group[-1]), len(group), times.text(group[-1])) for group in groups]
     return sorted(found, key=lambda conversation: (conversation.time, conversation.id), reverse=True)[:limit]
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from gitmem.actions.limits import RecordLimits
+from gitmem.actions.listing import newest_records
 from gitmem.actions.remember import index_records
 from gitmem.errors import UnknownRecord
 from gitmem.memory.bounds import check_choice, check_count, current_time
@@ -131,10 +133,8 @@ def list_documents(workspace: Workspace, *, type_: str = "", limit: int = LIST_D
     check_count("limit", limit, 1, LIST_MOST)
     if type_:
         check_choice("type", type_, DOCUMENT_TYPES)
-    with RecordStore(workspace.location) as store:
-        found = [load_document(record) for record in store.read_records(store.entries(store.tip(), DOCUMENTS))]
-    chosen = [document for document in found if not type_ or document.fields.type == type_]
-    return sorted(chosen, key=lambda document: (document.stored, document.id), reverse=True)[:limit]
+    limits = RecordLimits(type=(type_,) if type_ else ())
+    return [load_document(record) for record in newest_records(workspace, DOCUMENTS, limits, limit)]
 
 
 def prune_expired(workspace: Workspace, *, dry_run: bool = False) -> list[Document]:

@@ -49,11 +49,10 @@ def explanation_json(told: "Explanation") -> dict[str, Any]:
     }
 
 
-def hit_json(
-    hit: "Hit", lines: Sequence[str], change: str | None = None, told: "Explanation | None" = None
-) -> dict[str, Any]:
-    """A hit as plain values, with what is uncommitted about its file, and why it has its score where that was asked
-    for."""
+def hit_json(made: "Answer", hit: "Hit", lines: Sequence[str], told: "Explanation | None" = None) -> dict[str, Any]:
+    """A hit of an answer as plain values, with what is uncommitted about its file, what is known of a record, and why
+    it has its score where that was asked for."""
+    change = made.changes.get(hit.path)
     kind, hit = kind_of(hit), named_hit(hit)
     values = {
         "kind": kind,
@@ -68,6 +67,7 @@ def hit_json(
         "content": "\n".join(lines),
         "blob": hit.blob,
         "uncommitted": change,
+        "record": made.records.get(hit.blob),
     }
     return values if told is None else {**values, "explain": explanation_json(told)}
 
@@ -77,10 +77,7 @@ def answer_json(made: "Answer", told: "Sequence[Explanation | None]") -> dict[st
     view = made.view
     return {
         "query": made.request.text,
-        "results": [
-            hit_json(hit, lines, made.changes.get(hit.path), why)
-            for (hit, lines), why in zip(made.hits, told, strict=True)
-        ],
+        "results": [hit_json(made, hit, lines, why) for (hit, lines), why in zip(made.hits, told, strict=True)],
         "view": {
             "rev": view.rev,
             "commit": view.commit,

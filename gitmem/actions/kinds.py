@@ -3,18 +3,19 @@
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Final
 
-from gitmem.errors import UsageError
+from gitmem.actions.limits import NO_LIMITS, RecordLimits, within_limits
+from gitmem.errors import DamagedFile, NewerFormat, UnsafeIndex, UsageError
 from gitmem.git.references import may_exist, read_reference
 from gitmem.memory.places import CONVERSATION_PREFIX, CONVERSATIONS, DOCUMENTS, NOTES, REFERENCE
 from gitmem.types import DOCUMENT, NOTE, TURN
-from gitmem.workspace import Workspace, is_writable
+from gitmem.workspace import Workspace, find_index, is_writable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from gitmem.actions.query import Request
-    from gitmem.indexing.records import JoinedView
+    from gitmem.indexing.records import JoinedView, Records
     from gitmem.search.hits import Hit
     from gitmem.store.view import View
 
@@ -43,13 +44,26 @@ def records_tree(workspace: Workspace, sources: Collection[str]) -> str | None:
     return read_reference(workspace.location, f"{REFERENCE}^{{tree}}")
 
 
+def open_memory(workspace: Workspace, tree: str, *, write: bool = True, check: bool = False) -> "Records":
+    """The records of a tree, by what the index knows of them where there is one of ours; `check` takes nothing of it
+    that is damaged. Raises GitFailed.
+    """
+    from gitmem.indexing.records import open_records
+
+    try:
+        indexed = find_index(workspace) is not None
+    except (UnsafeIndex, DamagedFile, NewerFormat):
+        indexed = False  # records are git's: they are there whatever became of the index
+    paths = workspace.paths
+    file = paths.records if indexed else None
+    return open_records(workspace.location, file, tree, keep=write and is_writable(paths.state), check=check)
+
+
 def join_records(workspace: Workspace, view: "View", tree: str, *, write: bool) -> "JoinedView":
     """A view of files with all records behind it."""
-    from gitmem.indexing.records import JoinedView, open_records
+    from gitmem.indexing.records import JoinedView
 
-    paths = workspace.paths
-    keep = write and is_writable(paths.state)
-    return JoinedView(view, open_records(workspace.location, paths.records, tree, keep=keep))
+    return JoinedView(view, open_memory(workspace, tree, write=write))
 
 
 def sources_of(request: "Request") -> tuple[str, ...]:
@@ -59,16 +73,19 @@ def sources_of(request: "Request") -> tuple[str, ...]:
     return (CODE,) if request.rev or request.staged or request.changed else DEFAULT
 
 
-def chosen_entries(view: "View", sources: Collection[str]) -> "NDArray[np.bool_]":
-    """The paths of what is ranged over, [entries]."""
+def chosen_entries(view: "View", sources: Collection[str], limits: RecordLimits = NO_LIMITS) -> "NDArray[np.bool_]":
+    """The paths of what is ranged over, [entries]; code has none of what records are limited by."""
     import numpy as np
 
-    from gitmem.indexing.records import PREFIX, JoinedView
+    from gitmem.indexing.records import JoinedView
 
+    code = CODE in sources and not limits.any
     if not isinstance(view, JoinedView):
-        return np.full(len(view), CODE in sources)
-    chosen = view.starting_with([PREFIX + folder + b"/" for name, folder in _FOLDERS.items() if name in sources])
-    chosen[: view.first_count] = CODE in sources
+        return np.full(len(view), code)
+    chosen = view.below([folder for name, folder in _FOLDERS.items() if name in sources])
+    if limits.any:
+        chosen[view.first_count :] &= within_limits(view.records, limits)
+    chosen[: view.first_count] = code
     return chosen
 
 

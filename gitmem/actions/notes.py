@@ -1,5 +1,7 @@
 """Notes: keep one, list them."""
 
+from gitmem.actions.limits import RecordLimits
+from gitmem.actions.listing import newest_records
 from gitmem.actions.remember import index_records
 from gitmem.errors import UsageError
 from gitmem.memory.bounds import check_choice, check_count, current_time
@@ -46,7 +48,5 @@ def list_notes(workspace: Workspace, *, type_: str = "", limit: int = LIST_DEFAU
     check_count("limit", limit, 1, LIST_MOST)
     if type_:
         check_choice("type", type_, NOTE_TYPES)
-    with RecordStore(workspace.location) as store:
-        found = [load_note(record) for record in store.read_records(store.entries(store.tip(), NOTES))]
-    chosen = [note for note in found if not type_ or note.type == type_]
-    return sorted(chosen, key=lambda note: (note.time, note.id), reverse=True)[:limit]
+    limits = RecordLimits(type=(type_,) if type_ else ())
+    return [load_note(record) for record in newest_records(workspace, NOTES, limits, limit)]

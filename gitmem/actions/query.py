@@ -4,19 +4,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gitmem.actions.kinds import CODE, parse_sources
+from gitmem.actions.kinds import CODE, parse_sources, sources_of
+from gitmem.actions.limits import NO_LIMITS, RecordLimits
 from gitmem.actions.searcher import Searcher, open_searcher
 from gitmem.actions.trees import TreeReader
 from gitmem.errors import DamagedFile, UsageError
 from gitmem.git.names import path_bytes, path_text
 from gitmem.git.objects import ObjectReader, open_reader
-from gitmem.types import KINDS
+from gitmem.types import KINDS, RECORD_KINDS
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitmem.search.hits import Hit
 
 MAX_QUERY: Final = 1000
+_INNER: Final = ("chunks", "tokens", "tokenizer")
 MODES: Final = ("hybrid", "semantic", "lexical")
 
 
@@ -25,6 +27,7 @@ class Request(NamedTuple):
 
     It is about the working tree, unless `rev` names a revision, `staged` means the index, or `changed` names a range
     of revisions, at whose end then only what changed is found. `sources` are what it ranges over, see `actions.kinds`.
+    `limits` are what records must have; they leave out code.
     """
 
     text: str
@@ -39,6 +42,7 @@ class Request(NamedTuple):
     staged: bool = False
     changed: str = ""
     sources: tuple[str, ...] = ()
+    limits: RecordLimits = NO_LIMITS
 
 
 class ViewState(NamedTuple):
@@ -64,7 +68,8 @@ class Answer(NamedTuple):
     """Hits with the lines of their chunks, best first.
 
     `changes` says of the hits' paths what is uncommitted about them, where anything is: `modified`, `staged` or
-    `untracked`. `files` are blobs that are perhaps only files of the working tree, with their paths.
+    `untracked`. `files` are blobs that are perhaps only files of the working tree, with their paths. `records` says
+    what is known of those among the hits, by their blobs.
     """
 
     request: Request
@@ -75,6 +80,7 @@ class Answer(NamedTuple):
     notes: list[str]
     changes: Mapping[str, str]
     files: Mapping[str, bytes]
+    records: Mapping[str, Mapping[str, Any]]
 
 
 def check_request(request: Request, max_limit: int, default_limit: int) -> int:
@@ -96,6 +102,8 @@ def check_request(request: Request, max_limit: int, default_limit: int) -> int:
     parse_sources(request.sources)
     if request.changed and any(source != CODE for source in request.sources):
         raise UsageError("only code can be asked for what changed between revisions")
+    if request.limits.any and sources_of(request) == (CODE,):
+        raise UsageError("code has no source, time or type of a record", hint="ask records: --kind documents")
     return limit
 
 
@@ -154,24 +162,24 @@ def answer_from(
     """
     terms, hits = find(searcher, limit)
     if reader is not None:
-        shown, changed = read_lines(reader, hits, searcher.files)
+        read = read_hits(reader, hits, searcher.files)
     elif hits:
         with open_reader(searcher.asked.location, bulk=False, files=searcher.files) as own:
-            shown, changed = read_lines(own, hits, searcher.files)
+            read = read_hits(own, hits, searcher.files)
     else:
-        shown, changed = [], []
+        read = ReadHits([], [], {})
     stats = {
         "chunks": searcher.snapshot.rows,
         "generation": searcher.snapshot.manifest.generation,
         "results": len(hits),
     }
-    notes = [*searcher.notes, *(f"`{path}` changed while it was read; ask again" for path in changed)]
+    notes = [*searcher.notes, *(f"`{path}` changed while it was read; ask again" for path in read.changed)]
     state = view_state(request, searcher)
-    if changed:
-        state = state._replace(stale=True, missing=state.missing + len(changed))
+    if read.changed:
+        state = state._replace(stale=True, missing=state.missing + len(read.changed))
     paths = {path_bytes(hit.path) for hit in hits}
     changes = {path_text(path): change for path, change in searcher.changes.items() if path in paths}
-    return Answer(request, state, terms, shown, stats, notes, changes, searcher.files)
+    return Answer(request, state, terms, read.hits, stats, notes, changes, searcher.files, read.records)
 
 
 def view_state(request: Request, searcher: Searcher) -> ViewState:
@@ -191,14 +199,32 @@ def view_state(request: Request, searcher: Searcher) -> ViewState:
     )
 
 
-def read_lines(
-    reader: ObjectReader, hits: "Sequence[Hit]", files: Mapping[str, bytes]
-) -> "tuple[list[tuple[Hit, list[str]]], list[str]]":
-    """The lines of each hit's chunk, from its blob, and the paths of uncommitted files that have changed meanwhile;
-    what is gone gives no lines."""
+class ReadHits(NamedTuple):
+    """Hits with the lines of their chunks, the paths of uncommitted files that have changed meanwhile, and what is
+    known of records, by blob."""
+
+    hits: "list[tuple[Hit, list[str]]]"
+    changed: list[str]
+    records: dict[str, dict[str, Any]]
+
+
+def read_hits(reader: ObjectReader, hits: "Sequence[Hit]", files: Mapping[str, bytes]) -> ReadHits:
+    """Read the blobs of hits, each once; what is gone gives no lines."""
     from gitmem.search.snippet import lines_of
 
     wanted = list(dict.fromkeys(hit.blob for hit in hits))
     data = dict(reader.read_many(wanted))
     shown = [(hit, lines_of(data.get(hit.blob) or b"", hit.start_line, hit.end_line)) for hit in hits]
-    return shown, [path_text(files[oid]) for oid in wanted if data.get(oid) is None and oid in files]
+    changed = [path_text(files[oid]) for oid in wanted if data.get(oid) is None and oid in files]
+    records = {hit.blob: _known_of(data.get(hit.blob) or b"", hit.path) for hit in hits if hit.kind in RECORD_KINDS}
+    return ReadHits(shown, changed, records)
+
+
+def _known_of(data: bytes, path: str) -> dict[str, Any]:
+    """The fields of a record but for what only gitmem needs, none of one that is gone."""
+    from gitmem.record import parse_record
+
+    if not data:
+        return {}
+    record = parse_record(data, path)
+    return {"id": record.id, **{name: value for name, value in record.fields.items() if name not in _INNER}}

@@ -145,7 +145,7 @@ def _refresh_locked(workspace: Workspace, wanted: _Wanted, report: "Callable[[Pr
     views += [overlay.view for overlay in overlays]
     files = {oid: path for overlay in overlays for oid, path in overlay.files.items()}
     before = Snapshot(paths, manifest)
-    asked = [*views, *_open_memory(workspace)]
+    asked = [*views, *_open_memory(workspace, check=wanted.check)]
     missing = list(dict.fromkeys(item for view in asked for item in missing_blobs(view, before, retry=True)))
     key = view_key(wanted.tree)
     if missing:
@@ -168,13 +168,13 @@ def _refresh_locked(workspace: Workspace, wanted: _Wanted, report: "Callable[[Pr
     return made
 
 
-def _open_memory(workspace: Workspace) -> "list[View]":
+def _open_memory(workspace: Workspace, *, check: bool) -> "list[View]":
     """The view of the memory's records, where there are any."""
     from gitmem.actions.kinds import CHOICES, records_tree
     from gitmem.indexing.records import open_records
 
     tree = records_tree(workspace, CHOICES)
-    return [open_records(workspace.location, workspace.paths.records, tree, keep=True)] if tree else []
+    return [open_records(workspace.location, workspace.paths.records, tree, keep=True, check=check)] if tree else []
 
 
 def _open_uncommitted(workspace: Workspace, manifest: Manifest) -> "list[Overlay]":

@@ -5,9 +5,9 @@ The record is on the disk by then, so whatever goes wrong here loses nothing: th
 
 import math
 
-from gitmem.actions.kinds import CHOICES, records_tree
+from gitmem.actions.kinds import CHOICES, open_memory, records_tree
 from gitmem.errors import GitmemError
-from gitmem.workspace import Workspace, find_index, is_writable
+from gitmem.workspace import Workspace, find_index
 
 
 def index_records(workspace: Workspace, notes: list[str] | None) -> None:
@@ -29,13 +29,11 @@ def _index(workspace: Workspace) -> str:
         return ""
     from gitmem.actions.heal import heal
     from gitmem.indexing.plan import missing_blobs
-    from gitmem.indexing.records import open_records
     from gitmem.store.snapshot import Snapshot
 
-    paths = workspace.paths
-    view = open_records(workspace.location, paths.records, tree, keep=is_writable(paths.state))
+    view = open_memory(workspace, tree)
     manifest = heal(workspace, view, {}, deadline=math.inf, wait=False)
     if manifest is None:
         return "the index was made with another model or other settings, run `gitmem index`"
-    left = len(missing_blobs(view, Snapshot(paths, manifest), retry=True))
+    left = len(missing_blobs(view, Snapshot(workspace.paths, manifest), retry=True))
     return f"{left} of them could not be indexed, run `gitmem index`" if left else ""

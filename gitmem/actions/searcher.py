@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from gitmem.actions.limits import RecordLimits
     from gitmem.actions.query import Request
     from gitmem.embedding.encoder import Encoder
     from gitmem.indexing.overlay import Overlay
@@ -151,18 +152,18 @@ class Searcher:
 
         filters = Filters(request.include, request.exclude, request.languages, request.kinds)
         sources = sources_of(request)
-        if filters.any:
-            return self._make_scope(filters, sources)
+        if filters.any or request.limits.any:
+            return self._make_scope(filters, sources, request.limits)
         if sources not in self._unfiltered:
-            self._unfiltered[sources] = self._make_scope(filters, sources)
+            self._unfiltered[sources] = self._make_scope(filters, sources, request.limits)
         return self._unfiltered[sources]
 
-    def _make_scope(self, filters: "Filters", sources: tuple[str, ...]) -> "Scope":
+    def _make_scope(self, filters: "Filters", sources: tuple[str, ...], limits: "RecordLimits") -> "Scope":
         import numpy as np
 
         from gitmem.search.scope import Scope
 
-        blob_of = np.where(chosen_entries(self.view, sources), self._blob_of, -2)
+        blob_of = np.where(chosen_entries(self.view, sources, limits), self._blob_of, -2)
         if self.asked.since is None:
             return Scope(self.snapshot, self.view, filters, blob_of)
         from gitmem.actions.changed import find_changed

@@ -75,7 +75,7 @@ def write_answer(workspace: Workspace, made: Answer, form: Format) -> int:
         write_json(answer_json(made, told))
     elif form.as_lines:
         for (hit, lines), why in zip(made.hits, told, strict=True):
-            write_json_line(hit_json(hit, lines, made.changes.get(hit.path), why))
+            write_json_line(hit_json(made, hit, lines, why))
     elif form.paths_only:
         for path in dict.fromkeys(named_hit(hit).path for hit, _ in made.hits):
             print(visible(path))
@@ -114,7 +114,7 @@ def _write_hits(
 def _nothing_found(made: Answer) -> str:
     request = made.request
     tree = _describe(made)
-    if request.include or request.exclude or request.languages or request.kinds:
+    if request.include or request.exclude or request.languages or request.kinds or request.limits.any:
         return f"no results; the filters may be the cause ({tree})"
     return f"no results ({tree})"
 

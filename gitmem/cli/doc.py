@@ -7,6 +7,7 @@ import click
 from gitmem.actions.documents import add_document, get_document, list_documents, prune_expired
 from gitmem.actions.records import delete_records
 from gitmem.cli.answering import format_options
+from gitmem.cli.limiting import limit_options
 from gitmem.cli.query import read_question, search_records
 from gitmem.cli.records import chunks_json, document_json, format_document, ingested_json, write_content
 from gitmem.cli.session import open_here, write_json
@@ -92,6 +93,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 @command.command("search")
 @click.argument("text", metavar="TEXT|-")
+@limit_options("source", "sensitivity", "visibility", "since", "until")
 @format_options
 @click.pass_context
 def search(ctx: click.Context, /, *, text: str, limit: int | None, **shown: object) -> int:
@@ -100,6 +102,7 @@ def search(ctx: click.Context, /, *, text: str, limit: int | None, **shown: obje
     \b
     Examples:
       gitmem doc search "how are caches invalidated"
+      gitmem doc search --type email --since 2026-01-01 "how are caches invalidated"
     """
     return search_records(ctx, read_question(text), ("documents",), limit, shown)
 

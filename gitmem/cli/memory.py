@@ -18,6 +18,7 @@ from gitmem.actions.records import (
 )
 from gitmem.cli.answering import format_options
 from gitmem.cli.asking import confirm
+from gitmem.cli.limiting import limit_options
 from gitmem.cli.query import read_question, search_records
 from gitmem.cli.records import (
     change_json,
@@ -114,6 +115,7 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> i
 @command.command("search")
 @click.argument("text", metavar="TEXT|-")
 @click.option("--history", is_flag=True, help="Conversations too.")
+@limit_options("conversation", "since", "until", "min_confidence")
 @format_options
 @click.pass_context
 def search(ctx: click.Context, /, *, text: str, history: bool, limit: int | None, **shown: object) -> int:
@@ -122,6 +124,7 @@ def search(ctx: click.Context, /, *, text: str, history: bool, limit: int | None
     \b
     Examples:
       gitmem memory search "where do sessions live"
+      gitmem memory search --type decision --min-confidence 0.5 "where do sessions live"
     """
     sources = ("memory", "history") if history else ("memory",)
     return search_records(ctx, read_question(text), sources, limit, shown)

@@ -3,7 +3,6 @@
 import codecs
 import os
 import sys
-from collections.abc import Mapping
 from typing import Final
 
 import click
@@ -12,6 +11,7 @@ from gitmem.actions.kinds import CHOICES, parse_sources
 from gitmem.actions.names import parse_kinds, parse_languages
 from gitmem.actions.query import MAX_QUERY, MODES, Request, answer
 from gitmem.cli.answering import Format, format_options, write_answer
+from gitmem.cli.limiting import limit_options, take_limits
 from gitmem.cli.session import open_here
 from gitmem.errors import UsageError
 
@@ -35,6 +35,16 @@ _MOST_BYTES: Final = 4 * MAX_QUERY + 64
     multiple=True,
     metavar="KIND",
     help="Code, documents, memory (notes), history (conversations) or all.  [default: code, documents]",
+)
+@limit_options(
+    "source",
+    "sensitivity",
+    "visibility",
+    "conversation",
+    "since",
+    "until",
+    "min_confidence",
+    type_="--record-type",
 )
 @click.option("--mode", type=click.Choice(MODES), default="hybrid", help="By words and meaning, or one of them.")
 @format_options
@@ -71,8 +81,10 @@ def command(
       gitmem query --rev v0.12 --path src/ --lang python "error handling"
       gitmem query --changed main..HEAD "error handling"
       gitmem query -n 1 --explain "error handling"
+      gitmem query --kind documents --record-type email --since 2026-01-01 "release date"
       git log -1 --format=%B | gitmem query -
     """
+    limits = take_limits(shown)
     form = Format.load(ctx, limit, shown)
     workspace = open_here(ctx)
     request = Request(
@@ -88,17 +100,19 @@ def command(
         staged=staged,
         changed=changed,
         sources=parse_sources(sources),
+        limits=limits,
     )
     return write_answer(workspace, answer(workspace, request), form)
 
 
 def search_records(
-    ctx: click.Context, text: str, sources: tuple[str, ...], limit: int | None, shown: Mapping[str, object]
+    ctx: click.Context, text: str, sources: tuple[str, ...], limit: int | None, shown: dict[str, object]
 ) -> int:
-    """Ask records of some kinds alone; returns the exit code."""
+    """Ask records of some kinds alone; `shown` holds the limits' options and the form's. Returns the exit code."""
+    limits = take_limits(shown)
     form = Format.load(ctx, limit, shown)
     workspace = open_here(ctx)
-    return write_answer(workspace, answer(workspace, Request(text, form.limit, sources=sources)), form)
+    return write_answer(workspace, answer(workspace, Request(text, form.limit, sources=sources, limits=limits)), form)
 
 
 def read_question(text: str) -> str:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,9 +61,16 @@ def view_parts(
     tree: str, entries: Sequence[ViewEntry], postings: "Mapping[str, Postings] | None" = None
 ) -> list[Buffer]:
     """What the file of a view holds; the same entries give the same bytes."""
+    return build_container(MAGIC, *view_contents(tree, entries, postings))
+
+
+def view_contents(
+    tree: str, entries: Sequence[ViewEntry], postings: "Mapping[str, Postings] | None" = None
+) -> tuple[dict[str, Any], dict[str, Buffer]]:
+    """The fields and sections of a view, for a file that holds more than it."""
     languages = sorted({entry.language for entry in entries})
     codes = {name: code for code, name in enumerate(languages)}
-    fields = {
+    fields: dict[str, Any] = {
         "tree": tree,
         "entries": len(entries),
         "languages": languages,
@@ -78,7 +85,7 @@ def view_parts(
     }
     for name, words in (postings or path_postings(enumerate(entries))).items():
         sections |= posting_sections(name, words, ENTRY)
-    return build_container(MAGIC, fields, sections)
+    return fields, sections
 
 
 def path_postings(entries: Iterable[tuple[int, ViewEntry]]) -> "dict[str, Postings]":

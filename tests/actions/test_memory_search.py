@@ -15,7 +15,7 @@ from gitmem.actions.searcher import open_searcher
 from gitmem.errors import UsageError
 from gitmem.indexing import records
 from gitmem.indexing.records import PREFIX, JoinedView, open_records
-from gitmem.memory.places import REFERENCE
+from gitmem.memory.places import NOTES, REFERENCE
 from gitmem.store.view import View
 from tests.gitrepo import Repo
 from tests.indexes import InlinePool, ask, files_in, index, python_file, snapshot_of, workspace_of
@@ -194,4 +194,4 @@ def test_joined_views_hold_the_paths_of_both(repo: Repo) -> None:
     assert joined.paths == [*code.paths, *memory.paths] == [joined.path(entry) for entry in range(len(joined))]
     assert [joined.language(entry) for entry in range(len(joined))] == ["python", "python", *["record"] * 3]
     assert joined.keys.tolist() == [*code.keys.tolist(), *memory.keys.tolist()]
-    assert joined.starting_with([PREFIX + b"v1/notes/"]).sum() == 1
+    assert joined.below([NOTES]).tolist() == [path.startswith(PREFIX + NOTES) for path in joined.paths]

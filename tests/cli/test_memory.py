@@ -171,3 +171,22 @@ def test_a_note_without_an_index_is_kept_and_it_is_said(cli: Cli, repo: Repo) ->
     made = cli("memory", "add", "x", cwd=repo.path)
     assert made.code == 0
     assert made.err.startswith("note: kept, but not searchable yet: this repository has no index yet")
+
+
+def test_a_search_is_limited_by_what_is_known_of_records(cli: Cli, repo: Repo) -> None:
+    (repo.path / "mail.txt").write_text("apples by mail")
+    cli("init", "--no-hooks", "--no-mcp", cwd=repo.path)
+    note = cli("memory", "add", "--type", "decision", "--confidence", "0.5", "apples are red").out.split()[1]
+    mail = ("--type", "email", "--source", "imap", "--time", "2026-03-01", "--sensitivity", "sensitive")
+    document = json.loads(cli("doc", "add", "mail.txt", *mail, "--json").out)["id"]
+    assert note in cli("memory", "search", "--type", "decision", "--min-confidence", "0.5", "apples").out
+    assert cli("memory", "search", "--min-confidence", "0.6", "apples").code == 1
+    limits = ("--source", "imap", "--since", "2026-03-01", "--until", "2026-03-01", "--sensitivity", "sensitive")
+    told = json.loads(cli("query", "--kind", "all", "--record-type", "email", *limits, "--json", "apples").out)
+    [hit] = told["results"]
+    assert (hit["path"], hit["record"]["source_system"], hit["record"]["type"]) == (document, "imap", "email")
+    missed = cli("doc", "search", "--visibility", "org", "apples")
+    assert missed.code == 1
+    assert "the filters may be the cause" in missed.err
+    assert_error(cli("query", "--kind", "code", "--source", "imap", "apples"), 2, "code has no")
+    assert_error(cli("doc", "search", "--since", "soon", "apples"), 2, "ISO 8601")

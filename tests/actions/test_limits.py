@@ -1,0 +1,205 @@
+"""What records are limited by, in a search and in lists, without reading them."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitmem.actions.conversations import append_turn, list_conversations
+from gitmem.actions.documents import add_document, list_documents
+from gitmem.actions.kinds import named_hit
+from gitmem.actions.limits import NO_LIMITS, RecordLimits, parse_limits, within_limits
+from gitmem.actions.notes import add_note, list_notes
+from gitmem.actions.records import delete_records
+from gitmem.errors import UsageError
+from gitmem.git.batch import ProgramReader
+from gitmem.indexing import records
+from gitmem.indexing.records import open_records, record_facts
+from gitmem.memory.places import REFERENCE
+from gitmem.store.facts import FACTS, Column
+from tests.gitrepo import Repo
+from tests.indexes import InlinePool, ask, index, python_file, workspace_of
+
+pytestmark = pytest.mark.usefixtures("fake_model")
+RECORDS = ("documents", "memory", "history")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"a.py": python_file("harvest_apples")})
+    index(repo)
+    return repo
+
+
+def found(repo: Repo, sources: tuple[str, ...] = RECORDS, **limits: Any) -> set[str]:
+    made = ask(repo, "apples", sources=sources, limit=4, limits=parse_limits(**limits))
+    return {named_hit(hit).path for hit, _ in made.hits}
+
+
+def test_each_limit_is_kept_before_anything_is_ranked(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    sure = add_note(workspace, "apples are red", type_="decision", confidence=0.9, conversation="orchard").id
+    unsure = add_note(workspace, "apples are blue", confidence=0.2).id
+    append_turn(workspace, "orchard", "user", "apples?", 0)
+    turn = "conversation:orchard 0"
+    mail = {"type": "email", "source_system": "imap", "source_id": "1", "time": "2026-03-01T10:00:00Z"}
+    old = add_document(workspace, "apples by mail", {**mail, "sensitivity": "sensitive"}).document.id
+    page = add_document(workspace, "apples on a page", {"visibility": "team", "time": "2026-05-01"}).document.id
+    for number in range(12):
+        add_document(workspace, f"apples apples apples {number}", {})
+
+    assert found(repo, type_=["decision"]) == {sure}
+    assert found(repo, type_=["decision", "email"]) == {sure, old}
+    assert found(repo, source=["imap"]) == {old}
+    assert found(repo, sensitivity=["sensitive", "highly_sensitive"]) == {old}
+    assert found(repo, visibility=["team"]) == {page}
+    assert found(repo, conversation=["orchard"]) == {sure, turn}
+    assert found(repo, ("memory",), min_confidence=0.2) == {sure, unsure}
+    assert found(repo, min_confidence=0.21) == {sure}
+    assert found(repo, since="2026-03-01T10:00:00Z", until="2026-05-01") == {old, page}
+    assert found(repo, until="2026-03-01") == {old}
+    assert found(repo, until="2026-03-01T09:59:59Z") == set()
+    assert found(repo, ("code", *RECORDS), type_=["decision"]) == {sure}
+    assert found(repo, type_=["decision"], source=["imap"]) == set()
+
+
+def test_limits_that_cannot_be_are_refused(repo: Repo) -> None:
+    for wrong in ({"type_": ["poem"]}, {"sensitivity": ["low"]}, {"visibility": ["all"]}, {"since": "soon"},
+                  {"until": "soon"}, {"min_confidence": 1.5}):  # fmt: skip
+        with pytest.raises(UsageError):
+            parse_limits(**wrong)
+    for options in ({"sources": ("code",)}, {"rev": "HEAD"}):
+        with pytest.raises(UsageError, match="code has no"):
+            ask(repo, "apples", limits=RecordLimits(type=("email",)), **options)
+    assert parse_limits() == NO_LIMITS
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["fact", "decision", ""]), st.sampled_from(["a", "b", ""]),
+                          st.sampled_from(["0.1", "0.7", "x", ""]), st.sampled_from(["2025", "2026", "2027"]))),
+       st.sets(st.sampled_from(["fact", "decision"])), st.sets(st.sampled_from(["a", "b"])),
+       st.sampled_from([0.0, 0.1, 0.5]), st.sampled_from(["", "2026"]), st.sampled_from(["", "2026"]))  # fmt: skip
+def test_limits_are_those_of_a_plain_loop(
+    told: list[tuple[str, str, str, str]], types: set[str], sources: set[str], sure: float, since: str, until: str
+) -> None:
+    class Columns:
+        def __len__(self) -> int:
+            return len(told)
+
+        def fact(self, name: str) -> Column:
+            return Column.of([one[("type", "source", "confidence", "time").index(name)] for one in told])
+
+    def keeps(one: tuple[str, str, str, str]) -> bool:
+        known = float(one[2]) if one[2] not in ("", "x") else -1.0
+        return (
+            (not types or one[0] in types)
+            and (not sources or one[1] in sources)
+            and (not sure or known >= sure)
+            and (since or "0") <= one[3] <= (until or "9")
+        )
+
+    limits = RecordLimits(type=tuple(types), source=tuple(sources), since=since, until=until, min_confidence=sure)
+    assert within_limits(Columns(), limits).tolist() == [keeps(one) for one in told]  # type: ignore[arg-type]
+
+
+class CountingReader(ProgramReader):
+    """Counts the objects that are asked for."""
+
+    read_objects = 0
+
+    def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+        wanted = list(oids)
+        CountingReader.read_objects += len(wanted)
+        return super().read_many(wanted)
+
+
+def test_a_list_reads_what_it_shows_and_no_more(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = workspace_of(repo)
+    kept = [add_note(workspace, f"note {number}", type_=("fact", "decision")[number % 2]) for number in range(12)]
+    for number in range(6):
+        append_turn(workspace, f"talk {number % 3}", "user", f"turn {number}", number // 3)
+    documents = [add_document(workspace, f"text {number}", {"type": "email"}).document for number in range(4)]
+    monkeypatch.setattr(records, "_MOST_EDITS", 0)
+    ask(repo, "note", sources=RECORDS)
+    monkeypatch.setattr("gitmem.memory.store.ProgramReader", CountingReader)
+    monkeypatch.setattr("gitmem.indexing.records.ProgramReader", CountingReader)
+
+    assert list_notes(workspace, limit=3) == kept[:-4:-1]
+    assert list_notes(workspace, type_="decision", limit=2) == [kept[11], kept[9]]
+    assert list_documents(workspace, limit=2) == documents[:1:-1]
+    assert CountingReader.read_objects == 7
+    found = list_conversations(workspace, 2)
+    assert [(talk.id, talk.turns) for talk in found] == [("talk 2", 2), ("talk 1", 2)]
+    assert CountingReader.read_objects == 7
+
+
+def test_lists_are_the_same_without_an_index_and_with_a_damaged_one(tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"a.py": python_file("harvest_apples")})
+    workspace = workspace_of(repo)
+    kept = [add_note(workspace, f"note {number}") for number in range(5)]
+    assert list_notes(workspace) == kept[::-1]
+    assert not workspace.paths.root.exists()
+    index(repo, uncommitted=True)
+    file = workspace.paths.records
+    sound = file.read_bytes()
+    assert list_notes(workspace) == kept[::-1]
+    place = sound.rindex(kept[0].time[:10].encode())
+    file.write_bytes(sound[:place] + b"1" + sound[place + 1 :])
+    assert list_notes(workspace) == kept[::-1]
+    assert file.read_bytes() == sound
+    (workspace.paths.root / "gitmem-made-here").write_text("another")
+    assert list_notes(workspace) == kept[::-1]
+
+
+def test_a_damaged_view_of_records_is_made_anew_by_a_question(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    note = add_note(workspace, "apples", type_="decision")
+    ask(repo, "apples", sources=("memory",))
+    file = workspace.paths.records
+    sound = file.read_bytes()
+    place = sound.index(b'["decision"]')
+    file.write_bytes(sound[:place] + b"X" + sound[place + 1 :])
+    assert found(repo, type_=["decision"]) == {note.id}
+    assert file.read_bytes() == sound
+
+
+def test_what_is_known_is_the_same_however_the_view_came_about(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = workspace_of(repo)
+    first = add_note(workspace, "apples", type_="decision", conversation="x", confidence=0.5)
+    append_turn(workspace, "orchard", "user", "apples?", 0)
+    add_document(workspace, "apples", {"time": "2026-01-01"})
+    delete_records(workspace, [first.id])
+    add_note(workspace, "pears", type_="project")
+    tree = repo.oid(f"{REFERENCE}^{{tree}}")
+    edited = open_records(workspace.location, workspace.paths.records, tree, keep=True)
+    alone = open_records(workspace.location, None, tree, keep=False)
+    monkeypatch.setattr(records, "_MOST_EDITS", 0)
+    anew = open_records(workspace.location, workspace.paths.records, tree, keep=True)
+    again = open_records(workspace.location, workspace.paths.records, tree, keep=True)
+    assert again.tree == tree
+    told = [
+        [tuple(view.fact(name).text(entry) for name in FACTS) for entry in range(len(view))]
+        for view in (edited, alone, anew, again)
+    ]
+    assert told[0] == told[1] == told[2] == told[3]
+    blobs = [repo.git_bytes("cat-file", "blob", anew.oid(entry)) for entry in range(len(anew))]
+    assert told[0] == [record_facts(data) for data in blobs]
+
+
+def test_of_what_is_no_record_nothing_is_known() -> None:
+    assert set(record_facts(b"no record")) == {""}
+
+
+def test_hits_of_records_say_what_is_known_of_them(repo: Repo, fake_model: type[InlinePool]) -> None:
+    from gitmem.actions.forms import answer_json
+
+    note = add_note(workspace_of(repo), "apples are harvested", type_="decision")
+    made = ask(repo, "harvest apples", sources=("code", "memory"))
+    told = {one["kind"]: one["record"] for one in answer_json(made, [None] * len(made.hits))["results"]}
+    assert told["code"] is None
+    assert told["memory"] == {"id": note.id, "type": "decision", "confidence": 1.0, "time": note.time}
