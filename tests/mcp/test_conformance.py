@@ -54,10 +54,14 @@ def test_a_scenario_of_the_suite_passes(indexed: Repo, scenario: str) -> None:
 
 
 @pytest.mark.skipif(not (NODE.exists() and INSPECTOR.exists()), reason="MCP_NODE_MODULES names no inspector")
-def test_the_inspector_lists_and_calls_the_tools(indexed: Repo) -> None:
+def test_the_inspector_lists_and_calls_the_tools(indexed: Repo, tmp_path: Path) -> None:
+    program = tmp_path / "server"  # the inspector would take options of the interpreter for its own
+    program.write_text(f"#!/bin/sh\nexec {' '.join(SERVER)}\n")
+    program.chmod(0o755)
+
     def inspect(*args: str) -> Any:
         environment = {**os.environ, "PATH": f"{NODE.parent}:{os.environ['PATH']}"}
-        command = [str(INSPECTOR), "--cli", *SERVER, *args]
+        command = [str(INSPECTOR), "--cli", str(program), *args]
         done = subprocess.run(command, cwd=indexed.path, env=environment, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -66,4 +70,4 @@ def test_the_inspector_lists_and_calls_the_tools(indexed: Repo) -> None:
     assert [tool["name"] for tool in tools] == ["search", "related", "get", "status"]
     call = ("--method", "tools/call", "--tool-name", "search", "--tool-arg")
     assert "src/cookies.py" in inspect(*call, "query=sign the cookie")["content"][0]["text"]
-    assert inspect(*call, "query=")["isError"]
+    assert inspect(*call, "query=x", "--tool-arg", "mode=fuzzy")["isError"]
