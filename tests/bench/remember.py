@@ -7,8 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from gitmem.actions.kinds import open_memory
+from gitmem.actions.limits import RecordLimits, within_limits
 from gitmem.actions.notes import list_notes
+from gitmem.actions.refresh import refresh
 from gitmem.git.locate import locate
+from gitmem.git.trees import empty_tree
 from gitmem.memory.places import NOTES, new_note_id, note_path
 from gitmem.memory.store import Changes, RecordStore
 from gitmem.record import Record, format_record
@@ -35,6 +39,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
         repo = Repo.init(work / "memory")
         subject = f"{options.records:,} notes"
         workspace = open_workspace(repo.path, {})
+        refresh(workspace, empty_tree(workspace.location))
         with RecordStore(locate(repo.path)) as store:
             notes = [_note(f"note {number}") for number in range(options.records)]
             filled = _cpu(lambda: store.change("fill", lambda _: dict(notes)))
@@ -44,13 +49,19 @@ def measure(options: argparse.Namespace) -> list[Figure]:
                 spent["add"].append(_cpu(partial(store.change, "add", _always({path: data}))))
                 spent["delete"].append(_cpu(partial(store.change, "delete", _always({path: None}))))
             names = _cpu(lambda: store.entries(store.tip(), NOTES))
+            tree = store.tip().tree or ""
+        known = _cpu(lambda: open_memory(workspace, tree))
         listed = _cpu(lambda: list_notes(workspace, limit=100))
+        limits = RecordLimits(type=("fact",), since="2026-01-01T", until="2026-02-01T", min_confidence=0.5)
+        limited = _cpu(lambda: within_limits(open_memory(workspace, tree), limits))
     return [
         Figure(subject, "take in all at once", filled, "ms CPU"),
         Figure(subject, "add one", statistics.median(spent["add"]), "ms CPU", at_most=BAR),
         Figure(subject, "delete one", statistics.median(spent["delete"]), "ms CPU", at_most=BAR),
         Figure(subject, "names of all", names, "ms CPU"),
+        Figure(subject, "take up what is known of all", known, "ms CPU"),
         Figure(subject, "list the newest 100", listed, "ms CPU"),
+        Figure(subject, "limit by type, time and confidence", limited, "ms CPU"),
     ]
 
 
