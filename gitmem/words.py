@@ -39,7 +39,7 @@ def count_identifiers(text: str) -> Text:
 def decode(data: bytes) -> str:
     """Read a blob's bytes as UTF-8 or, where they are not, as Latin-1; a byte order mark is dropped."""
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError:
         return data.decode("latin-1")
 

@@ -85,8 +85,11 @@ def render_blocks(blocks: Sequence[Block], tree: str, notes: Sequence[str], advi
 def _fit(blocks: Sequence[Block]) -> tuple[list[Block], str]:
     """Blocks for which there is room, the last one perhaps in part, and what was left out."""
     room, shown = _ROOM, list[Block]()
+    texts = ["\n".join([block.heading, *block.lines]) for block in blocks]
+    if sum(1 + len(text.encode()) for text in texts) <= room:  # no text has more tokens than bytes
+        return list(blocks), ""
     for place, block in enumerate(blocks):
-        cost = 1 + estimate_tokens("\n".join([block.heading, *block.lines]))
+        cost = 1 + estimate_tokens(texts[place])
         if cost <= room:
             room -= cost
             shown.append(block)

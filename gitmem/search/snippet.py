@@ -35,7 +35,7 @@ class SnippetLine(NamedTuple):
 
 def lines_of(data: bytes, start_line: int, end_line: int) -> list[str]:
     """Lines of a blob, 1-based and inclusive, without their ends; a line ends at a line feed."""
-    lines = data.split(b"\n")[start_line - 1 : end_line]
+    lines = data.split(b"\n", end_line)[start_line - 1 : end_line]
     return [decode(line).removesuffix("\r") for line in lines]
 
 
@@ -88,21 +88,20 @@ def _matching(lines: Sequence[str], symbol: str, asked: frozenset[str], shown: S
 
 
 def _terms_held(lines: Sequence[str], asked: frozenset[str]) -> Mapping[int, frozenset[str]]:
-    """The terms of the question in each line that has any."""
-    telling = {word: terms for word in set(_WORD.findall("\n".join(lines))) if (terms := _shared(word, asked))}
+    """The terms of the question in each line that has any.
+
+    Most lines have none, and need not be split and stemmed to see that: a stem keeps the letters of its word, but for
+    the last one.
+    """
+    letters = "\n".join(lines).replace("_", "").lower().split("\n")
+    beginnings = [term[:-1] or term for term in asked]
     held = {}
-    for place, line in enumerate(lines):
-        found = [telling[word] for word in _WORD.findall(line) if word in telling]
-        if found:
-            held[place] = frozenset().union(*found)
+    for place, line in enumerate(letters):
+        if any(beginning in line for beginning in beginnings):
+            found = asked.intersection(term for word in _WORD.findall(lines[place]) for term in terms_of(word))
+            if found:
+                held[place] = found
     return held
-
-
-def _shared(word: str, asked: frozenset[str]) -> frozenset[str]:
-    """The terms of the question that a word has. Most have none, and need not be split and stemmed to see that: a stem
-    keeps the letters of its word, but for the last one."""
-    letters = word.replace("_", "").lower()
-    return asked.intersection(terms_of(word)) if any((term[:-1] or term) in letters for term in asked) else frozenset()
 
 
 def _defining(lines: Sequence[str], symbol: str) -> frozenset[int]:
