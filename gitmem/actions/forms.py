@@ -1,7 +1,7 @@
 """Answers as plain values and as the line that names their tree, alike for every front door."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.actions.kinds import kind_of, named_hit
 from gitmem.text import count, visible
@@ -9,7 +9,9 @@ from gitmem.text import count, visible
 if TYPE_CHECKING:
     from gitmem.actions.query import Answer, ViewState
     from gitmem.search.explain import Explanation
-    from gitmem.search.hits import Hit
+
+BOUNDARY: Final = "[CHUNK BOUNDARY]"
+"""Stands between a chunk and the one beside it, and nowhere else."""
 
 
 def describe_view(view: "ViewState") -> str:
@@ -49,9 +51,12 @@ def explanation_json(told: "Explanation") -> dict[str, Any]:
     }
 
 
-def hit_json(made: "Answer", hit: "Hit", lines: Sequence[str], told: "Explanation | None" = None) -> dict[str, Any]:
+def hit_json(made: "Answer", place: int, told: "Explanation | None" = None) -> dict[str, Any]:
     """A hit of an answer as plain values, with what is uncommitted about its file, what is known of a record, and why
     it has its score where that was asked for."""
+    hit, lines = made.hits[place]
+    pieces = [piece.lines for piece in made.beside[place] if piece is not None]
+    pieces.insert(0 if made.beside[place][0] is None else 1, lines)
     change = made.changes.get(hit.path)
     kind, hit = kind_of(hit), named_hit(hit)
     values = {
@@ -64,7 +69,7 @@ def hit_json(made: "Answer", hit: "Hit", lines: Sequence[str], told: "Explanatio
         "language": hit.language,
         "score": round(hit.score, 6),
         "scores": {name: round(float(value), 6) for name, value in hit.scores.items()},
-        "content": "\n".join(lines),
+        "content": f"\n{BOUNDARY}\n".join(map("\n".join, pieces)),
         "blob": hit.blob,
         "uncommitted": change,
         "record": made.records.get(hit.blob),
@@ -77,7 +82,7 @@ def answer_json(made: "Answer", told: "Sequence[Explanation | None]") -> dict[st
     view = made.view
     return {
         "query": made.request.text,
-        "results": [hit_json(made, hit, lines, why) for (hit, lines), why in zip(made.hits, told, strict=True)],
+        "results": [hit_json(made, place, why) for place, why in enumerate(told)],
         "view": {
             "rev": view.rev,
             "commit": view.commit,

@@ -100,4 +100,9 @@ def named_hit(hit: "Hit") -> "Hit":
         return hit
     last = hit.path.rpartition("/")[2]
     name = f"{CONVERSATION_PREFIX}{hit.symbol} {int(last)}" if hit.kind == TURN else last
-    return hit._replace(path=name, start_line=hit.start_line - _HEADER_LINES, end_line=hit.end_line - _HEADER_LINES)
+    return hit._replace(path=name, start_line=line_told(hit, hit.start_line), end_line=line_told(hit, hit.end_line))
+
+
+def line_told(hit: "Hit", line: int) -> int:
+    """A line of a hit's blob as a person counts it: of a record, from where its content begins."""
+    return line - _HEADER_LINES if hit.kind in _NAMES else line

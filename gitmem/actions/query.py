@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gitmem.actions.kinds import CODE, parse_sources, sources_of
+from gitmem.actions.kinds import CODE, line_told, parse_sources, sources_of
 from gitmem.actions.limits import NO_LIMITS, RecordLimits
 from gitmem.actions.searcher import Searcher, open_searcher
 from gitmem.actions.trees import TreeReader
@@ -16,6 +16,7 @@ from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitmem.search.hits import Hit
+    from gitmem.search.neighbours import Beside
 
 MAX_QUERY: Final = 1000
 _INNER: Final = ("chunks", "tokens", "tokenizer")
@@ -27,7 +28,8 @@ class Request(NamedTuple):
 
     It is about the working tree, unless `rev` names a revision, `staged` means the index, or `changed` names a range
     of revisions, at whose end then only what changed is found. `sources` are what it ranges over, see `actions.kinds`.
-    `limits` are what records must have; they leave out code.
+    `limits` are what records must have; they leave out code. With `neighbors` the
+    chunks beside each hit are read too.
     """
 
     text: str
@@ -43,6 +45,7 @@ class Request(NamedTuple):
     changed: str = ""
     sources: tuple[str, ...] = ()
     limits: RecordLimits = NO_LIMITS
+    neighbors: bool = False
 
 
 class ViewState(NamedTuple):
@@ -64,12 +67,20 @@ class ViewState(NamedTuple):
     uncommitted: int
 
 
+class Piece(NamedTuple):
+    """Lines of a chunk and the number of the first, as a person counts them."""
+
+    first: int
+    lines: list[str]
+
+
 class Answer(NamedTuple):
     """Hits with the lines of their chunks, best first.
 
     `changes` says of the hits' paths what is uncommitted about them, where anything is: `modified`, `staged` or
     `untracked`. `files` are blobs that are perhaps only files of the working tree, with their paths. `records` says
-    what is known of those among the hits, by their blobs.
+    what is known of those among the hits, by their blobs, `beside` has the chunks before and after each hit, None where
+    there is none or they were not asked for.
     """
 
     request: Request
@@ -81,6 +92,7 @@ class Answer(NamedTuple):
     changes: Mapping[str, str]
     files: Mapping[str, bytes]
     records: Mapping[str, Mapping[str, Any]]
+    beside: "Sequence[tuple[Piece | None, Piece | None]]"
 
 
 def check_request(request: Request, max_limit: int, default_limit: int) -> int:
@@ -161,13 +173,14 @@ def answer_from(
     `reader` is one of the tree's blobs that stays open; without it one is opened for this answer.
     """
     terms, hits = find(searcher, limit)
+    beside = [searcher.neighbours(hit) if request.neighbors else (None, None) for hit in hits]
     if reader is not None:
-        read = read_hits(reader, hits, searcher.files)
+        read = read_hits(reader, hits, searcher.files, beside)
     elif hits:
         with open_reader(searcher.asked.location, bulk=False, files=searcher.files) as own:
-            read = read_hits(own, hits, searcher.files)
+            read = read_hits(own, hits, searcher.files, beside)
     else:
-        read = ReadHits([], [], {})
+        read = ReadHits([], [], {}, [])
     stats = {
         "chunks": searcher.snapshot.rows,
         "generation": searcher.snapshot.manifest.generation,
@@ -179,7 +192,7 @@ def answer_from(
         state = state._replace(stale=True, missing=state.missing + len(read.changed))
     paths = {path_bytes(hit.path) for hit in hits}
     changes = {path_text(path): change for path, change in searcher.changes.items() if path in paths}
-    return Answer(request, state, terms, read.hits, stats, notes, changes, searcher.files, read.records)
+    return Answer(request, state, terms, read.hits, stats, notes, changes, searcher.files, *read[2:])
 
 
 def view_state(request: Request, searcher: Searcher) -> ViewState:
@@ -200,24 +213,47 @@ def view_state(request: Request, searcher: Searcher) -> ViewState:
 
 
 class ReadHits(NamedTuple):
-    """Hits with the lines of their chunks, the paths of uncommitted files that have changed meanwhile, and what is
-    known of records, by blob."""
+    """Hits with the lines of their chunks, the paths of uncommitted files that have changed meanwhile, what is known of
+    records, by blob, and the chunks beside each hit."""
 
     hits: "list[tuple[Hit, list[str]]]"
     changed: list[str]
     records: dict[str, dict[str, Any]]
+    beside: "list[tuple[Piece | None, Piece | None]]"
 
 
-def read_hits(reader: ObjectReader, hits: "Sequence[Hit]", files: Mapping[str, bytes]) -> ReadHits:
-    """Read the blobs of hits, each once; what is gone gives no lines."""
+def read_hits(
+    reader: ObjectReader,
+    hits: "Sequence[Hit]",
+    files: Mapping[str, bytes],
+    beside: "Sequence[tuple[Beside | None, Beside | None]]",
+) -> ReadHits:
+    """Read the blobs of hits, each once, with the chunks beside them; what is gone gives no lines."""
+    wanted = list(dict.fromkeys(hit.blob for hit in hits))
+    data = {oid: found or b"" for oid, found in reader.read_many(wanted)}
+    shown = [(hit, _lines(data[hit.blob], hit, hit)) for hit in hits]
+    changed = [path_text(files[oid]) for oid in wanted if not data[oid] and oid in files]
+    records = {hit.blob: _known_of(data[hit.blob], hit.path) for hit in hits if hit.kind in RECORD_KINDS}
+    pieces = [
+        (_piece(data[hit.blob], hit, before), _piece(data[hit.blob], hit, after))
+        for hit, (before, after) in zip(hits, beside, strict=True)
+    ]
+    return ReadHits(shown, changed, records, pieces)
+
+
+def _lines(data: bytes, hit: "Hit", chunk: "Hit | Beside") -> list[str]:
+    """The lines of a chunk; those of a record begin and end where the chunk does, for its lines may be long."""
     from gitmem.search.snippet import lines_of
 
-    wanted = list(dict.fromkeys(hit.blob for hit in hits))
-    data = dict(reader.read_many(wanted))
-    shown = [(hit, lines_of(data.get(hit.blob) or b"", hit.start_line, hit.end_line)) for hit in hits]
-    changed = [path_text(files[oid]) for oid in wanted if data.get(oid) is None and oid in files]
-    records = {hit.blob: _known_of(data.get(hit.blob) or b"", hit.path) for hit in hits if hit.kind in RECORD_KINDS}
-    return ReadHits(shown, changed, records)
+    if hit.kind in RECORD_KINDS:
+        return lines_of(data[chunk.start : chunk.end], 1, chunk.end_line - chunk.start_line + 1) if data else []
+    return lines_of(data, chunk.start_line, chunk.end_line)
+
+
+def _piece(data: bytes, hit: "Hit", chunk: "Beside | None") -> "Piece | None":
+    if chunk is None or not data:
+        return None
+    return Piece(line_told(hit, chunk.start_line), _lines(data, hit, chunk))
 
 
 def _known_of(data: bytes, path: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from gitmem.actions.kinds import chosen_entries, join_records, records_tree, sou
 from gitmem.actions.trees import AskedTree, TreeReader, open_tree
 from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
 from gitmem.git.locate import locate
-from gitmem.git.names import path_text
+from gitmem.git.names import path_bytes, path_text
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.workspace import Workspace, is_writable, open_snapshot, require_index
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gitmem.indexing.overlay import Overlay
     from gitmem.search.fuse import FusionWeights
     from gitmem.search.hits import Hit
+    from gitmem.search.neighbours import Beside
     from gitmem.search.query import Query
     from gitmem.search.scope import Filters, Scope
     from gitmem.store.graph import RowGraph
@@ -145,6 +146,14 @@ class Searcher:
             graph=self._graph,
         )
         return query, found
+
+    def neighbours(self, hit: "Hit") -> "tuple[Beside | None, Beside | None]":
+        """The chunks before and after a hit that this found."""
+        from gitmem.search.neighbours import find_neighbours
+
+        entry = self.view.find(path_bytes(hit.path))
+        assert entry is not None, "a hit's path is in the view"
+        return find_neighbours(self.snapshot, int(self._blob_of[entry]), hit)
 
     def scope(self, request: "Request") -> "Scope":
         """The rows a request may find."""

@@ -34,6 +34,9 @@ _OPTIONS: Final = (
 )  # fmt: skip
 
 
+neighbors_option = click.option("--neighbors", is_flag=True, help="Show each result whole with the chunks beside it.")
+
+
 def format_options(function: Callable[..., int]) -> Callable[..., int]:
     """Add the options that say how many results there are and how they look."""
     for option in reversed(_OPTIONS):
@@ -53,6 +56,7 @@ class Format(NamedTuple):
     color: str
     quiet: bool
     explain: bool = False
+    neighbors: bool = False
 
     @classmethod
     def load(cls, ctx: click.Context, limit: int | None, shown: Mapping[str, Any]) -> "Format":
@@ -63,6 +67,8 @@ class Format(NamedTuple):
             raise click.UsageError("`-l`, `--json` and `--jsonl` exclude each other", ctx)
         if shown["paths_only"] and shown.get("explain"):
             raise click.UsageError("`-l` and `--explain` exclude each other", ctx)
+        if shown["context"] and shown.get("neighbors"):
+            raise click.UsageError("`-C` and `--neighbors` exclude each other", ctx)
         return cls(limit=limit or 0, quiet=is_quiet(ctx), **shown)
 
 
@@ -74,8 +80,8 @@ def write_answer(workspace: Workspace, made: Answer, form: Format) -> int:
     if form.as_json:
         write_json(answer_json(made, told))
     elif form.as_lines:
-        for (hit, lines), why in zip(made.hits, told, strict=True):
-            write_json_line(hit_json(made, hit, lines, why))
+        for place, why in enumerate(told):
+            write_json_line(hit_json(made, place, why))
     elif form.paths_only:
         for path in dict.fromkeys(named_hit(hit).path for hit, _ in made.hits):
             print(visible(path))
@@ -103,9 +109,12 @@ def _write_hits(
         from gitmem.actions.excerpt import read_around
 
         around = read_around(workspace.location, [hit for hit, _ in made.hits], form.context, made.files)
-    for (hit, lines), beside, why in zip(made.hits, around, told, strict=True):
+    full = form.full or form.neighbors
+    for (hit, lines), outside, beside, why in zip(made.hits, around, made.beside, told, strict=True):
         change = made.changes.get(hit.path, "")
-        shown = format_hit(named_hit(hit), lines, made.terms, style, change=change, full=form.full, around=beside)
+        shown = format_hit(
+            named_hit(hit), lines, made.terms, style, change=change, full=full, around=outside, beside=beside
+        )
         print("\n".join([*shown, *(format_explanation(why, hit, style) if why else [])]))
     if not form.quiet:
         print(style.paint("dim", _describe(made)))

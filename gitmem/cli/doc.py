@@ -6,7 +6,7 @@ import click
 
 from gitmem.actions.documents import add_document, get_document, list_documents, prune_expired
 from gitmem.actions.records import delete_records
-from gitmem.cli.answering import format_options
+from gitmem.cli.answering import format_options, neighbors_option
 from gitmem.cli.limiting import limit_options
 from gitmem.cli.query import read_question, search_records
 from gitmem.cli.records import chunks_json, document_json, format_document, ingested_json, write_content
@@ -95,6 +95,7 @@ def _pair(text: str) -> tuple[str, str]:
 @click.argument("text", metavar="TEXT|-")
 @limit_options("source", "sensitivity", "visibility", "since", "until")
 @format_options
+@neighbors_option
 @click.pass_context
 def search(ctx: click.Context, /, *, text: str, limit: int | None, **shown: object) -> int:
     """Ask the documents alone; `gitmem query --kind` asks several kinds at once.

@@ -16,7 +16,7 @@ from gitmem.actions.records import (
     restore_records,
     show_records,
 )
-from gitmem.cli.answering import format_options
+from gitmem.cli.answering import format_options, neighbors_option
 from gitmem.cli.asking import confirm
 from gitmem.cli.limiting import limit_options
 from gitmem.cli.query import read_question, search_records
@@ -117,6 +117,7 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> i
 @click.option("--history", is_flag=True, help="Conversations too.")
 @limit_options("conversation", "since", "until", "min_confidence")
 @format_options
+@neighbors_option
 @click.pass_context
 def search(ctx: click.Context, /, *, text: str, history: bool, limit: int | None, **shown: object) -> int:
     """Ask the notes alone; `gitmem query --kind` asks several kinds at once.

@@ -10,7 +10,7 @@ import click
 from gitmem.actions.kinds import CHOICES, parse_sources
 from gitmem.actions.names import parse_kinds, parse_languages
 from gitmem.actions.query import MAX_QUERY, MODES, Request, answer
-from gitmem.cli.answering import Format, format_options, write_answer
+from gitmem.cli.answering import Format, format_options, neighbors_option, write_answer
 from gitmem.cli.limiting import limit_options, take_limits
 from gitmem.cli.session import open_here
 from gitmem.errors import UsageError
@@ -48,6 +48,7 @@ _MOST_BYTES: Final = 4 * MAX_QUERY + 64
 )
 @click.option("--mode", type=click.Choice(MODES), default="hybrid", help="By words and meaning, or one of them.")
 @format_options
+@neighbors_option
 @click.option("--explain", is_flag=True, help="Show what each result's score is made of.")
 @click.option("--no-refresh", is_flag=True, help="Index nothing before answering.")
 @click.pass_context
@@ -101,6 +102,7 @@ def command(
         changed=changed,
         sources=parse_sources(sources),
         limits=limits,
+        neighbors=form.neighbors,
     )
     return write_answer(workspace, answer(workspace, request), form)
 
@@ -112,7 +114,8 @@ def search_records(
     limits = take_limits(shown)
     form = Format.load(ctx, limit, shown)
     workspace = open_here(ctx)
-    return write_answer(workspace, answer(workspace, Request(text, form.limit, sources=sources, limits=limits)), form)
+    request = Request(text, form.limit, sources=sources, limits=limits, neighbors=form.neighbors)
+    return write_answer(workspace, answer(workspace, request), form)
 
 
 def read_question(text: str) -> str:

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from gitmem.actions.forms import BOUNDARY
 from gitmem.cli.style import Style
 from gitmem.search.snippet import SnippetLine, make_snippet, matched_spans, number_lines
 from gitmem.text import count, visible, visible_code
 
 if TYPE_CHECKING:
+    from gitmem.actions.query import Piece
     from gitmem.search.explain import Explanation
     from gitmem.search.hits import Hit
 
@@ -30,14 +32,25 @@ def format_hit(
     change: str = "",
     full: bool = False,
     around: tuple[Sequence[str], Sequence[str]] = ((), ()),
+    beside: "tuple[Piece | None, Piece | None]" = (None, None),
 ) -> list[str]:
-    """A hit as lines: place, what is uncommitted there, symbol and score, then its code with line numbers."""
+    """A hit as lines: place, what is uncommitted there, symbol and score, then its code with line numbers, with the
+    lines around it or the chunks beside it."""
     before, after = around
     first = hit.start_line
     body = number_lines(lines, first) if full else make_snippet(lines, first, terms, hit.symbol)
-    shown = [*number_lines(before, first - len(before)), *body, *number_lines(after, hit.end_line + 1)]
-    digits = len(str(hit.end_line + len(after)))
-    return [_heading(hit, change, style), *_also(hit, style), *(_code(line, digits, terms, style) for line in shown)]
+    own = [*number_lines(before, first - len(before)), *body, *number_lines(after, hit.end_line + 1)]
+    sides = [number_lines(piece.lines, piece.first) if piece else None for piece in beside]
+    parts = [part for part in (sides[0], own, sides[1]) if part is not None]
+    digits = len(str(max([hit.end_line + len(after), *(part[-1].number for part in sides if part)])))
+    shown = [[_code(line, digits, terms, style) for line in part] for part in parts]
+    return [_heading(hit, change, style), *_also(hit, style), *_divided(shown, style)]
+
+
+def _divided(parts: Sequence[Sequence[str]], style: Style) -> list[str]:
+    """The lines of chunks with a mark between each two."""
+    boundary = style.paint("dim", BOUNDARY)
+    return [line for place, part in enumerate(parts) for line in ([boundary, *part] if place else part)]
 
 
 def _heading(hit: "Hit", change: str, style: Style) -> str:

@@ -217,6 +217,11 @@ class JoinedView(View):
         first, second = self._parts
         return first.path(entry) if entry < len(first) else second.path(entry - len(first))
 
+    def find(self, path: bytes) -> int | None:
+        first, second = self._parts
+        place = second.find(path) if path.startswith(PREFIX) else first.find(path)
+        return place if place is None or not path.startswith(PREFIX) else place + len(first)
+
     @cached_property
     def paths(self) -> list[bytes]:
         return [path for part in self._parts for path in part.paths]

@@ -1,7 +1,7 @@
 """Rows as candidates and as results: what a row's chunk is called, where it stands, which paths hold it."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,9 @@ from gitmem.git.names import path_text
 from gitmem.search.rank import Candidates
 from gitmem.search.scope import Scope
 from gitmem.search.select import Scored, select
-from gitmem.types import KINDS
+from gitmem.types import KINDS, RECORD_KINDS
+
+_ALONE: Final = [KINDS.index(kind) for kind in RECORD_KINDS]
 
 
 class Hit(NamedTuple):
@@ -73,7 +75,7 @@ def load_spans(scope: Scope, rows: NDArray[np.int64]) -> Spans:
 def choose(found: Candidates, spans: Spans, scores: Sequence[float], limit: int) -> list[tuple[int, float]]:
     """Places and final scores of the best candidates, best first."""
     paths = [found.paths[file] for file in found.file.tolist()]
-    columns = (paths, *(column.tolist() for column in spans), scores)
+    columns = (paths, *(column.tolist() for column in spans), scores, np.isin(found.kind, _ALONE).tolist())
     return select([Scored(place, *values) for place, values in enumerate(zip(*columns, strict=True))], limit)
 
 

@@ -13,7 +13,10 @@ COLLAPSED_BYTES: Final = 6000
 
 
 class Scored(NamedTuple):
-    """A candidate's place and score. `start` and `end` are bytes of the blob, half-open."""
+    """A candidate's place and score. `start` and `end` are bytes of the blob, half-open.
+
+    One that is `alone` is not shown beside a better one of its path: a document is found once.
+    """
 
     place: int
     path: str
@@ -21,6 +24,7 @@ class Scored(NamedTuple):
     end: int
     line: int
     score: float
+    alone: bool = False
 
 
 def select(candidates: Sequence[Scored], limit: int, decay: float = REPEAT_DECAY) -> list[tuple[int, float]]:
@@ -37,7 +41,7 @@ def select(candidates: Sequence[Scored], limit: int, decay: float = REPEAT_DECAY
         negative, path, line, place, repeats = heapq.heappop(queue)
         item = candidates[place]
         others = taken.setdefault(path, [])
-        if any(_collapse(item, other) for other in others):
+        if (others and item.alone) or any(_collapse(item, other) for other in others):
             continue
         if len(others) > repeats:
             damped = item.score * decay ** len(others)
