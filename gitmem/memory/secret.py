@@ -100,6 +100,7 @@ def _load_rules() -> _Rules:
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
     from detect_secrets.plugins.keyword import CONFIG_DENYLIST_REGEX_TO_GROUP
 
-    known: dict[str, Any] = {rule.__name__: rule for rule in get_mapping_from_secret_type_to_class().values()}
+    by_type: dict[str, Any] = get_mapping_from_secret_type_to_class()
+    known = {rule.__name__: rule for rule in by_type.values()}
     exact = tuple(known[name]() for name in sorted(known.keys() - _TOO_BROAD))
     return _Rules(exact, known[_ASSIGNED](), CONFIG_DENYLIST_REGEX_TO_GROUP, known[_RANDOM]())
