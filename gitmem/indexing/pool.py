@@ -18,8 +18,8 @@ Job = Sequence[tuple[str, bytes]]
 
 SECONDS_PER_BATCH: Final = 120.0
 SECONDS_PER_BLOB: Final = 5.0
-"""After these a worker is taken for one that hangs, and ended. A blob takes some two seconds at the most, and parsing has
-a limit of its own; but a machine may be so busy that two seconds take a minute."""
+"""After these a worker is taken for one that hangs, and ended. A blob takes some two seconds at the most, and parsing
+has a limit of its own; but a machine may be so busy that two seconds take a minute."""
 
 _WORKER: Final = (sys.executable, "-P", "-m", "gitmem.indexing.worker")
 
