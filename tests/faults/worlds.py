@@ -127,5 +127,6 @@ SCENARIOS = (
 def make(scenario: Scenario, folder: Path) -> Repo:
     """The repository of a scenario, in its moment."""
     repo = Repo.init(folder)
+    repo.git("config", "gitmem.healBudget", "60000")  # however slow the machine, a question makes the same calls
     scenario.prepare(repo)
     return repo
