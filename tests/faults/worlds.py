@@ -46,12 +46,6 @@ def _behind(repo: Repo) -> None:
     fill(repo, "more", 14)
 
 
-def _behind_unhurried(repo: Repo) -> None:
-    """A question takes all of it up, however busy the machine is, and so always makes the same calls."""
-    _behind(repo)
-    repo.git("config", "gitmem.healBudget", "10000")
-
-
 def _indexed(repo: Repo) -> None:
     _behind(repo)
     index(repo)
@@ -115,7 +109,7 @@ def _repair(repo: Repo) -> object:
 SCENARIOS = (
     Scenario("first index", _fresh, ("init", "--no-mcp"), _index),
     Scenario("new files", _behind, ("index",), _index, ("first",)),
-    Scenario("refresh by a question", _behind_unhurried, ("query", "more load"), _query, ("first",)),
+    Scenario("refresh by a question", _behind, ("query", "more load"), _query, ("first",)),
     Scenario("everything anew", _indexed, ("index", "--full"), _index_full, ("main",)),
     Scenario("view switch", _split, ("index",), _index, ("first", "side", "main~1")),
     Scenario("an old revision", _split, ("query", "--rev", "first~1", "base load"), _query_old, ("side", "main~1")),
