@@ -7,6 +7,7 @@ splits words by CRC-32. `gitmem doctor` checks the SHA-256 of all.
 """
 
 import hashlib
+import os
 import zlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -124,6 +125,9 @@ class BundledEncoder:
 
     @cached_property
     def _session(self) -> Any:
+        # The requirements exclude releases of onnxruntime that can send usage events to its makers. Where one is installed
+        # nonetheless, this keeps it from starting its uploader and from writing an identifier into the home.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         import onnxruntime
 
         data = read_file(self._folder / "model.onnx")

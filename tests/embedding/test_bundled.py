@@ -1,8 +1,11 @@
 """The bundled model: one formula on both paths, and refused when it is not what its card says."""
 
+import importlib.util
 import json
 import math
+import os
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -177,9 +180,39 @@ def test_the_model_is_loaded_once_and_only_when_something_is_embedded(monkeypatc
     assert len(sessions) == 1
 
 
-def test_a_question_imports_neither_onnxruntime_nor_tokenizers() -> None:
-    import subprocess
+def test_indexing_tells_nobody_and_leaves_nothing_at_home(tmp_path: Path) -> None:
+    program = (
+        "import os, sys\n"
+        "class Imports:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'onnxruntime': print(os.environ.get('ORT_DISABLE_TELEMETRY'))\n"
+        "sys.meta_path.insert(0, Imports())\n"
+        "from gitmem.embedding.bundled import BundledEncoder\n"
+        "from gitmem.words import count_identifiers\n"
+        "BundledEncoder().encode([count_identifiers('where is getUser signed')])\n"
+    )
+    # What names a build server would keep the library silent by itself.
+    silent = {"CI", "TF_BUILD", "GITHUB_ACTIONS", "ORT_RUNNING_UNIT_TESTS", "ORT_DISABLE_TELEMETRY"}
+    env = {name: value for name, value in os.environ.items() if name not in silent}
+    env |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=env)
+    assert done.stdout == "1\n"
+    assert list(tmp_path.iterdir()) == []
 
+
+def test_the_library_that_runs_the_model_holds_no_uploader() -> None:
+    found = importlib.util.find_spec("onnxruntime")
+    assert found is not None
+    assert found.origin is not None
+    libraries = [
+        path for path in (Path(found.origin).parent / "capi").iterdir() if ".so" in path.name or ".dylib" in path.name
+    ]
+    assert libraries
+    for library in libraries:
+        assert b"events.data.microsoft.com" not in library.read_bytes(), library.name
+
+
+def test_a_question_imports_neither_onnxruntime_nor_tokenizers() -> None:
     program = (
         "import sys\nfrom gitmem.embedding.bundled import BundledEncoder\nfrom gitmem.words import count_identifiers\n"
         "BundledEncoder().encode_query(count_identifiers('where is getUser signed'))\n"
