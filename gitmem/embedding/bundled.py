@@ -125,7 +125,7 @@ class BundledEncoder:
 
     @cached_property
     def _session(self) -> Any:
-        # The requirements exclude releases of onnxruntime that can send usage events to its makers. Where one is installed
+        # The requirements exclude releases of onnxruntime that can send usage events to its makers. Where one is there
         # nonetheless, this keeps it from starting its uploader and from writing an identifier into the home.
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         import onnxruntime
