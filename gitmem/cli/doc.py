@@ -5,11 +5,12 @@ from typing import Any
 import click
 
 from gitmem.actions.documents import add_document, get_document, list_documents, prune_expired
+from gitmem.actions.record_forms import chunks_json, document_json, ingested_json
 from gitmem.actions.records import delete_records
 from gitmem.cli.answering import format_options, neighbors_option
 from gitmem.cli.limiting import limit_options
 from gitmem.cli.query import read_question, search_records
-from gitmem.cli.records import chunks_json, document_json, format_document, ingested_json, write_content
+from gitmem.cli.records import format_document, write_content
 from gitmem.cli.session import open_here, write_json
 from gitmem.cli.telling import json_option, limit_option, read_input, say_notes, secrets_option
 from gitmem.errors import UsageError

@@ -5,7 +5,8 @@ from pathlib import PurePath
 import click
 
 from gitmem.actions.conversations import append_turn, keep_turns, last_turns, list_conversations
-from gitmem.cli.records import conversation_json, format_conversation, format_turn, turn_json
+from gitmem.actions.record_forms import conversation_json, turn_json
+from gitmem.cli.records import format_conversation, format_turn
 from gitmem.cli.session import open_here, write_json
 from gitmem.cli.telling import json_option, limit_option, read_content, read_lines, say_notes, secrets_option
 from gitmem.memory.conversations import GET_DEFAULT, ROLES

@@ -8,6 +8,7 @@ import click
 from gitmem.actions.exchange import export_records, import_records
 from gitmem.actions.notes import add_note, list_notes
 from gitmem.actions.purge import purge_memory
+from gitmem.actions.record_forms import note_json, record_json
 from gitmem.actions.records import (
     LOG_DEFAULT,
     delete_records,
@@ -26,8 +27,6 @@ from gitmem.cli.records import (
     format_note,
     format_record_head,
     format_step,
-    note_json,
-    record_json,
     step_json,
     write_content,
 )

@@ -1,14 +1,14 @@
-"""Records of every kind for people and as JSON."""
+"""Records of every kind for people, and their history as JSON."""
 
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from gitmem.actions.documents import Ingested
+from gitmem.actions.record_forms import record_json
 from gitmem.actions.records import Change, Step, name_of
 from gitmem.memory.conversations import Conversation, Turn
-from gitmem.memory.documents import Document, chunk_id
+from gitmem.memory.documents import Document
 from gitmem.memory.notes import Note
 from gitmem.record import Record
 from gitmem.text import count, visible, visible_code
@@ -26,21 +26,10 @@ def write_content(content: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def note_json(note: Note) -> dict[str, Any]:
-    """A note as plain values."""
-    return note._asdict()
-
-
 def format_note(note: Note) -> str:
     """A note on two lines: what it is, then how it begins."""
     sure = "" if note.confidence == 1 else f"  {note.confidence:g}"
     return f"{note.id}  {note.type}{sure}  {_day(note.time)}\n    {first_line(note.content)}"
-
-
-def turn_json(turn: Turn) -> dict[str, Any]:
-    """A turn as plain values."""
-    values = turn._asdict()
-    return {"conversation": values.pop("conversation"), "turn": values.pop("number"), **values}
 
 
 def format_turn(turn: Turn) -> list[str]:
@@ -48,43 +37,9 @@ def format_turn(turn: Turn) -> list[str]:
     return [f"{turn.number} {turn.role}", *("  " + visible_code(line) for line in turn.content.splitlines())]
 
 
-def conversation_json(found: Conversation) -> dict[str, Any]:
-    """A conversation in short as plain values."""
-    return found._asdict()
-
-
 def format_conversation(found: Conversation) -> str:
     """A conversation on a line."""
     return f"{visible(found.id)}  {count(found.turns, 'turn')}  {_day(found.time)}"
-
-
-def document_json(document: Document) -> dict[str, Any]:
-    """What is known of a document, as plain values, without its content."""
-    fields = document.fields._asdict()
-    return {
-        "id": document.id,
-        **fields,
-        "participants": list(fields["participants"]),
-        "metadata": dict(fields["metadata"]),
-        "stored": document.stored,
-        "characters": len(document.content),
-        "tokens": document.tokens,
-        "tokenizer": document.tokenizer,
-        "chunks": len(document.chunks),
-    }
-
-
-def chunks_json(document: Document) -> list[dict[str, Any]]:
-    """A document's chunks as plain values; none where it is in one piece."""
-    return [
-        {"id": chunk_id(document, number), "start": start, "end": end, "content": document.content[start:end]}
-        for number, (start, end) in enumerate(document.chunks)
-    ]
-
-
-def ingested_json(made: Ingested) -> dict[str, Any]:
-    """What became of a document, as plain values."""
-    return {"status": made.status, **document_json(made.document), "chunk_ids": made.chunk_ids}
 
 
 def format_document(document: Document) -> str:
@@ -93,11 +48,6 @@ def format_document(document: Document) -> str:
     source = f"{fields.source_system}:{fields.source_id}" if fields.source_id else fields.source_system
     about = f"{document.id}  {fields.type}  {visible(source)}  {_day(fields.time or document.stored)}"
     return f"{about}  {count(document.tokens, 'token')}\n    {visible(fields.title) or first_line(document.content)}"
-
-
-def record_json(record: Record) -> dict[str, Any]:
-    """Any record as plain values."""
-    return {"kind": record.kind, "id": record.id, **record.fields, "content": record.text}
 
 
 def format_record_head(record: Record) -> str:
