@@ -7,9 +7,9 @@ for late, so that it looks while other things are loaded.
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from gitmem.closing import Closing
 from gitmem.errors import GitFailed, StorageFailed, UsageError
 from gitmem.git.locate import Location, locate
 from gitmem.git.revisions import Revision, resolve, resolve_range
@@ -60,7 +60,7 @@ def check_tree(request: "Request") -> None:
         raise UsageError(" and ".join(f"`{name}`" for name in named) + " exclude each other")
 
 
-class TreeReader:
+class TreeReader(Closing):
     """Finds out which tree a request is about."""
 
     def __init__(self, location: Location, request: "Request") -> None:
@@ -107,12 +107,8 @@ class TreeReader:
             return AskedTree(location, _head(location), WORKTREE, problem=problem.message)
         return AskedTree(location, _head(location), WORKTREE, status.entries)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End git if it is still running."""
         if self._process is not None:
             self._process.close()
 

@@ -8,9 +8,9 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
-from types import TracebackType
 from typing import IO, Final, Self
 
+from gitmem.closing import Closing
 from gitmem.git.locate import Location
 from gitmem.git.program import run_git, start_git
 from gitmem.git.promisor import ObjectSource
@@ -21,7 +21,7 @@ WINDOW: Final = 60
 """Requests under way at once: 60 ids of 65 bytes stay below 4096, the smallest pipe there is."""
 
 
-class ProgramReader:
+class ProgramReader(Closing):
     """An ObjectReader over `git cat-file --batch`; it reads blobs, or whatever `kinds` of objects it is told to."""
 
     def __init__(self, location: Location, kinds: frozenset[bytes] = BLOBS) -> None:
@@ -63,14 +63,6 @@ class ProgramReader:
         if process is not None:
             _stop(process)
         self._source.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _start(self) -> subprocess.Popen[bytes]:
         source = self._source

@@ -1,11 +1,11 @@
 """The history of a ref that holds data: its commits with every path each changed, and commits by name or time."""
 
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from gitmem.errors import UnknownRevision
 from gitmem.git.locate import Location
 from gitmem.git.program import run_git
+from gitmem.git.rawdiff import RawChange, parse_raw_commits
 
 _SHOWN: Final = ("--root", "-r", "--no-renames", "-z", "--raw", "--no-abbrev", "--encoding=UTF-8",
                  "--format=%H%x00%ct%x00%s")  # fmt: skip
@@ -36,31 +36,16 @@ def read_commits_of(location: Location, tip: str, most: int, path: bytes = b"") 
     if not listed:
         return []
     command = ["--no-replace-objects", "--literal-pathspecs", "diff-tree", "--stdin", *_SHOWN]
-    return list(_parse(run_git(command, git_dir=location.git_dir, stdin=listed).stdout))
+    output = run_git(command, git_dir=location.git_dir, stdin=listed).stdout
+    return [
+        StoredCommit(oid, int(seconds), subject, tuple(_change(change) for change in changes))
+        for (oid, seconds, subject), changes in parse_raw_commits(output)
+    ]
 
 
-def _parse(output: bytes) -> Iterator[StoredCommit]:
-    """Fields end with NUL: id, time and subject, then a pair for each path, whose first begins with a colon."""
-    fields = output.split(b"\0")[:-1]
-    at = 0
-    while at < len(fields):
-        oid, seconds, subject = (field.strip(b"\n").decode("utf-8", "replace") for field in fields[at : at + 3])
-        at += 3
-        changes = []
-        while at < len(fields) and fields[at].lstrip(b"\n").startswith(b":"):
-            changes.append(_parse_change(fields[at], fields[at + 1]))
-            at += 2
-        yield StoredCommit(oid, int(seconds), subject, tuple(changes))
-
-
-def _parse_change(record: bytes, path: bytes) -> PathChange:
-    _, _, before, after, _ = record.split(b" ")
-    return PathChange(path, _blob(before), _blob(after))
-
-
-def _blob(field: bytes) -> str | None:
-    oid = field.decode("ascii")
-    return None if oid.startswith(_NOTHING) else oid
+def _change(raw: RawChange) -> PathChange:
+    before, after = (None if oid.startswith(_NOTHING) else oid for oid in (raw.before, raw.after))
+    return PathChange(raw.path, before, after)
 
 
 def find_commit(location: Location, reference: str, name: str) -> str:

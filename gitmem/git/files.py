@@ -12,17 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final
 
+from gitmem.closing import Closing
 from gitmem.errors import GitmemError
 from gitmem.fsio import read_file
 from gitmem.git.locate import Location
+from gitmem.git.objects import ObjectReader, sizes_from
 from gitmem.git.program import run_git
 from gitmem.git.promisor import OBJECT_FOLDER
-
-if TYPE_CHECKING:
-    from gitmem.git.objects import ObjectReader
 
 _HASHED_AT_ONCE: Final = 500
 _READ_AT_ONCE: Final = 60
@@ -79,13 +77,13 @@ def blob_id(location: Location, data: bytes) -> str:
     return digest.hexdigest()
 
 
-class FileReader:
+class FileReader(Closing):
     """An ObjectReader that reads some blobs from files of the working tree, and asks another one for the rest.
 
     `files` tells the path of each such blob. Where the file has changed since, the other reader is asked as well.
     """
 
-    def __init__(self, location: Location, files: Mapping[str, bytes], others: "ObjectReader") -> None:
+    def __init__(self, location: Location, files: Mapping[str, bytes], others: ObjectReader) -> None:
         assert location.worktree is not None
         self._location = location
         self._worktree = location.worktree
@@ -97,10 +95,7 @@ class FileReader:
         return self.sizes([oid])[0]
 
     def sizes(self, oids: Iterable[str]) -> list[int | None]:
-        wanted = list(oids)
-        found = {oid: self._file_size(self._files[oid]) for oid in wanted if oid in self._files}
-        others = iter(self._others.sizes(oid for oid in wanted if found.get(oid) is None))
-        return [size if (size := found.get(oid)) is not None else next(others) for oid in wanted]
+        return sizes_from(self._file_size, self._others, oids)
 
     def read(self, oid: str) -> bytes | None:
         return next(self.read_many([oid]))[1]
@@ -118,17 +113,9 @@ class FileReader:
     def close(self) -> None:
         self._others.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _file_size(self, path: bytes) -> int | None:
-        with suppress(OSError):
-            return self._place(path).lstat().st_size
+    def _file_size(self, oid: str) -> int | None:
+        with suppress(OSError, KeyError):
+            return self._place(self._files[oid]).lstat().st_size
         return None
 
     def _place(self, path: bytes) -> Path:

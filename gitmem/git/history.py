@@ -5,13 +5,14 @@ single former state to compare with.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed
 from gitmem.git.locate import Location
 from gitmem.git.program import first_complaint, run_git
 from gitmem.git.promisor import is_partial
+from gitmem.git.rawdiff import parse_raw_commits
 
 _HUNK: Final = re.compile(rb"@@ -(\d+)(?:,(\d+))? ")
 _NEW_HUNK: Final = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? ")
@@ -56,29 +57,14 @@ def read_commits(location: Location, most: int) -> list[Commit]:
     wanted = ("--min-parents=1", "--max-parents=1", f"--max-count={most}")
     listed = _ask(location, ["rev-list", *wanted, location.head_commit])
     shown = ("--raw", "--no-abbrev", "--encoding=UTF-8", "--format=%H%x00%an <%ae>%x00%s")
-    return list(_parse_commits(_ask(location, ["diff-tree", *_TREES, "-z", *shown], stdin=listed)))
+    output = _ask(location, ["diff-tree", *_TREES, "-z", *shown], stdin=listed)
+    return [
+        Commit(*fields, tuple(Change(raw.path, None if raw.status == b"A" else raw.before) for raw in changes))
+        for fields, changes in parse_raw_commits(output)
+    ]
 
 
 _TREES: Final = ("--stdin", "-r", "--no-renames")
-
-
-def _parse_commits(output: bytes) -> Iterator[Commit]:
-    """Fields end with NUL: id, author and subject, then a pair for each path, whose first begins with a colon."""
-    fields = output.split(b"\0")[:-1]
-    at = 0
-    while at < len(fields):
-        oid, author, subject = (field.strip(b"\n").decode("utf-8", "replace") for field in fields[at : at + 3])
-        at += 3
-        changes = []
-        while at < len(fields) and fields[at].lstrip(b"\n").startswith(b":"):
-            changes.append(_parse_change(fields[at], fields[at + 1]))
-            at += 2
-        yield Commit(oid, author, subject, tuple(changes))
-
-
-def _parse_change(record: bytes, path: bytes) -> Change:
-    _, _, before, _, status = record.split(b" ")
-    return Change(path, None if status == b"A" else before.decode("ascii"))
 
 
 def read_parent_trees(location: Location, commits: Sequence[str]) -> list[str]:

@@ -9,13 +9,13 @@ either, so that formats it does not know (reftable, split index, ...) do not mat
 import hashlib
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from types import TracebackType
-from typing import Self
 
 import pygit2
 
+from gitmem.closing import Closing
 from gitmem.git.batch import WINDOW, ProgramReader
 from gitmem.git.locate import Location
+from gitmem.git.objects import sizes_from
 
 
 def find_reader(location: Location) -> "LibraryReader | None":
@@ -33,7 +33,7 @@ def find_reader(location: Location) -> "LibraryReader | None":
     return LibraryReader(packs, ProgramReader(location))
 
 
-class LibraryReader:
+class LibraryReader(Closing):
     """An ObjectReader that asks the packs first and the git program for what they do not have, or have damaged."""
 
     def __init__(self, packs: pygit2.Odb, others: ProgramReader) -> None:
@@ -45,13 +45,7 @@ class LibraryReader:
         return self.sizes([oid])[0]
 
     def sizes(self, oids: Iterable[str]) -> list[int | None]:
-        wanted = list(oids)
-        sizes = [self._packed_size(oid) for oid in wanted]
-        unknown = [number for number, size in enumerate(sizes) if size is None]
-        found = self._others.sizes(wanted[number] for number in unknown) if unknown else []
-        for number, size in zip(unknown, found, strict=True):
-            sizes[number] = size
-        return sizes
+        return sizes_from(self._packed_size, self._others, oids)
 
     def read(self, oid: str) -> bytes | None:
         data = self._packed(oid)
@@ -70,14 +64,6 @@ class LibraryReader:
     def close(self) -> None:
         self._packs = pygit2.Odb()
         self._others.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _is_packed(self, oid: str) -> bool:
         try:

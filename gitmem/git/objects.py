@@ -4,7 +4,7 @@ A blob that is not there is None and never fetched from a remote. A blob that is
 short) is None too, and its id is put into `damaged`. Contents are what the id says: replacements are not followed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Final, Protocol, Self
 
@@ -63,3 +63,14 @@ def _open_database(location: Location, *, bulk: bool) -> ObjectReader:
         if reader is not None:
             return reader
     return ProgramReader(location)
+
+
+def sizes_from(own: Callable[[str], int | None], others: ObjectReader, oids: Iterable[str]) -> list[int | None]:
+    """Lengths in the order of `oids`, each from `own`, and from `others` where that knows none."""
+    wanted = list(oids)
+    sizes = [own(oid) for oid in wanted]
+    unknown = [number for number, size in enumerate(sizes) if size is None]
+    found = others.sizes(wanted[number] for number in unknown) if unknown else []
+    for number, size in zip(unknown, found, strict=True):
+        sizes[number] = size
+    return sizes

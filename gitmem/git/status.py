@@ -7,9 +7,9 @@ no index, starts no monitor and looks into no submodule.
 import subprocess
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
+from gitmem.closing import Closing
 from gitmem.errors import GitFailed
 from gitmem.git.locate import Location
 from gitmem.git.program import first_complaint, run_git, start_git
@@ -69,7 +69,7 @@ def read_staged(location: Location) -> list[StatusEntry]:
     return entries
 
 
-class StatusProcess:
+class StatusProcess(Closing):
     """`git status` under way in a working tree, until it is asked for what it found."""
 
     def __init__(self, location: Location) -> None:
@@ -94,14 +94,6 @@ class StatusProcess:
             self._process.kill()
             with suppress(BrokenPipeError):
                 self._process.communicate()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def parse_status(output: bytes) -> Status:

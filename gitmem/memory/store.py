@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
+from gitmem.closing import Closing
 from gitmem.errors import DamagedFile, UnknownRevision
 from gitmem.fsio import writer_lock
 from gitmem.git.batch import ProgramReader
@@ -41,7 +41,7 @@ class Tip(NamedTuple):
     tree: str | None
 
 
-class RecordStore:
+class RecordStore(Closing):
     """Reads and changes records; hold one open for as long as you like, from one thread."""
 
     def __init__(self, location: Location) -> None:
@@ -193,14 +193,6 @@ class RecordStore:
     def close(self) -> None:
         """Let the git process go; may be called again."""
         self._reader.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _lost(oid: str) -> DamagedFile:

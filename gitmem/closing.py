@@ -1,0 +1,20 @@
+"""What stays open until it is closed."""
+
+from types import TracebackType
+from typing import Self
+
+
+class Closing:
+    """Base of what a `with` block closes at its end."""
+
+    def close(self) -> None:
+        """Let go of files and processes; may be called again."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
