@@ -12,7 +12,8 @@ from gitmem.install.clients import CLIENTS
 from tests.gitrepo import Repo
 
 ROOT = Path(__file__).parents[2]
-PLUGIN = ROOT / "plugin"
+FOLDER = ".claude-plugin/gitmem"
+PLUGIN = ROOT / FOLDER
 KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 MANIFEST = {
     "name", "version", "description", "author", "homepage", "repository", "license", "keywords", "commands", "agents",
@@ -28,7 +29,7 @@ def load(name: str) -> dict[str, object]:
 
 
 def test_the_manifest_has_what_it_must_and_nothing_unknown() -> None:
-    manifest = load("plugin/.claude-plugin/plugin.json")
+    manifest = load(f"{FOLDER}/.claude-plugin/plugin.json")
     assert manifest.keys() <= MANIFEST
     assert KEBAB.fullmatch(str(manifest["name"]))
     assert manifest["version"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
@@ -45,13 +46,13 @@ def test_the_marketplace_names_the_plugin() -> None:
     assert isinstance(market["plugins"], list)
     (entry,) = market["plugins"]
     assert entry.keys() <= ENTRY
-    assert entry["name"] == load("plugin/.claude-plugin/plugin.json")["name"]
+    assert entry["name"] == load(f"{FOLDER}/.claude-plugin/plugin.json")["name"]
     assert entry["source"].startswith("./")
     assert (ROOT / entry["source"]).resolve() == PLUGIN
 
 
 def test_the_plugin_starts_the_server_like_a_project_does() -> None:
-    assert json.dumps(load("plugin/.mcp.json")) == json.dumps(json.loads(CLIENTS["claude"].edit.add("")))
+    assert json.dumps(load(f"{FOLDER}/.mcp.json")) == json.dumps(json.loads(CLIENTS["claude"].edit.add("")))
 
 
 def test_the_skill_says_what_it_is_for() -> None:
@@ -65,7 +66,7 @@ def test_the_skill_says_what_it_is_for() -> None:
 
 def session_start(folder: Path, path: str) -> str:
     """What a session is told at its start."""
-    hooks = load("plugin/hooks/hooks.json")["hooks"]
+    hooks = load(f"{FOLDER}/hooks/hooks.json")["hooks"]
     assert isinstance(hooks, dict)
     (group,) = hooks["SessionStart"]
     (hook,) = group["hooks"]
