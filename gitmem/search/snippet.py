@@ -4,8 +4,10 @@ What it costs to read and what it must still tell are measured in `tests/bench/`
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 from gitmem.search.lead import find_lead, find_name, last_names, mark_comments, tells
@@ -23,7 +25,8 @@ REPEATED: Final = 0.5
 LEAST_WORTH: Final = 1.0
 """Beyond the least, a line worth less is not shown: one new word, or two that were seen once."""
 
-_WORD = re.compile(r"\w+")
+_WORD: Final = re.compile(r"\w+")
+_LINE_END: Final = re.compile("\n")
 
 
 class SnippetLine(NamedTuple):
@@ -71,19 +74,20 @@ def _matching(lines: Sequence[str], symbol: str, asked: frozenset[str], shown: S
     held = _terms_held(lines, asked)
     defining = _defining(lines, symbol)
     seen = Counter(term for place in shown for term in held.get(place, ()))
-    left = (held.keys() | defining) - set(shown)
+
+    def worth(place: int) -> float:
+        return sum([REPEATED ** seen[term] for term in held.get(place, ())]) + (place in defining)
+
+    left = {place: worth(place) for place in sorted((held.keys() | defining) - set(shown))}
     chosen: list[int] = []
-
-    def worth(place: int) -> tuple[float, int]:
-        return sum(REPEATED ** seen[term] for term in held.get(place, ())) + (place in defining), -place
-
     while left and len(chosen) < room:
-        best = max(left, key=worth)
-        if worth(best)[0] < LEAST_WORTH and len(shown) + len(chosen) >= LEAST_LINES:
+        best = max(left, key=left.__getitem__)
+        if left.pop(best) < LEAST_WORTH and len(shown) + len(chosen) >= LEAST_LINES:
             break
-        left.remove(best)
         chosen.append(best)
-        seen.update(held.get(best, ()))
+        told = held.get(best, frozenset())
+        seen.update(told)
+        left |= {place: worth(place) for place in left if not told.isdisjoint(held.get(place, ()))}
     return chosen
 
 
@@ -93,15 +97,27 @@ def _terms_held(lines: Sequence[str], asked: frozenset[str]) -> Mapping[int, fro
     Most lines have none, and need not be split and stemmed to see that: a stem keeps the letters of its word, but for
     the last one.
     """
-    letters = "\n".join(lines).replace("_", "").lower().split("\n")
     beginnings = [term[:-1] or term for term in asked]
     held = {}
-    for place, line in enumerate(letters):
-        if any(beginning in line for beginning in beginnings):
-            found = asked.intersection(term for word in _WORD.findall(lines[place]) for term in terms_of(word))
-            if found:
-                held[place] = found
+    for place in _places_with(beginnings, lines):
+        found = asked.intersection(chain.from_iterable(map(terms_of, _WORD.findall(lines[place]))))
+        if found:
+            held[place] = found
     return held
+
+
+def _places_with(beginnings: Sequence[str], lines: Sequence[str]) -> set[int]:
+    """Places of the lines in which the letters of one of these follow each other, underscores aside."""
+    text = "\n".join(lines).replace("_", "").lower()
+    ends = [match.start() for match in _LINE_END.finditer(text)]
+    places = set()
+    for beginning in beginnings:
+        at = text.find(beginning)
+        while at >= 0:
+            place = bisect_left(ends, at)
+            places.add(place)
+            at = text.find(beginning, ends[place]) if place < len(ends) else -1
+    return places
 
 
 def _defining(lines: Sequence[str], symbol: str) -> frozenset[int]:
