@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from gitmem.actions.kinds import CODE, line_told, parse_sources, sources_of
 from gitmem.actions.limits import NO_LIMITS, RecordLimits
 from gitmem.actions.searcher import Searcher, open_searcher
-from gitmem.actions.trees import TreeReader
+from gitmem.actions.trees import WORKTREE, TreeReader
 from gitmem.errors import DamagedFile, UsageError
 from gitmem.git.names import path_bytes, path_text
 from gitmem.git.objects import ObjectReader, open_reader
@@ -175,12 +175,10 @@ def answer_from(
     terms, hits = find(searcher, limit)
     beside = [searcher.neighbours(hit) if request.neighbors else (None, None) for hit in hits]
     if reader is not None:
-        read = read_hits(reader, hits, searcher.files, beside)
-    elif hits:
-        with open_reader(searcher.asked.location, bulk=False, files=searcher.files) as own:
-            read = read_hits(own, hits, searcher.files, beside)
+        read = read_hits(searcher, hits, beside, reader)
     else:
-        read = ReadHits([], [], {}, [])
+        with open_reader(searcher.asked.location, bulk=False, files=searcher.files) as own:
+            read = read_hits(searcher, hits, beside, own)
     stats = {
         "chunks": searcher.snapshot.rows,
         "generation": searcher.snapshot.manifest.generation,
@@ -223,14 +221,16 @@ class ReadHits(NamedTuple):
 
 
 def read_hits(
-    reader: ObjectReader,
+    searcher: Searcher,
     hits: "Sequence[Hit]",
-    files: Mapping[str, bytes],
     beside: "Sequence[tuple[Beside | None, Beside | None]]",
+    reader: ObjectReader,
 ) -> ReadHits:
     """Read the blobs of hits, each once, with the chunks beside them; what is gone gives no lines."""
+    files = searcher.files
     wanted = list(dict.fromkeys(hit.blob for hit in hits))
-    data = {oid: found or b"" for oid, found in reader.read_many(wanted)}
+    data = _read_files(searcher, hits)
+    data |= {oid: found or b"" for oid, found in reader.read_many(oid for oid in wanted if oid not in data)}
     shown = [(hit, _lines(data[hit.blob], hit, hit)) for hit in hits]
     changed = [path_text(files[oid]) for oid in wanted if not data[oid] and oid in files]
     records = {hit.blob: _known_of(data[hit.blob], hit.path) for hit in hits if hit.kind in RECORD_KINDS}
@@ -239,6 +239,16 @@ def read_hits(
         for hit, (before, after) in zip(hits, beside, strict=True)
     ]
     return ReadHits(shown, changed, records, pieces)
+
+
+def _read_files(searcher: Searcher, hits: "Sequence[Hit]") -> dict[str, bytes]:
+    """The blobs of hits that files of the working tree hold, where the question is about that."""
+    if searcher.asked.source != WORKTREE:
+        return {}
+    from gitmem.git.files import read_unchanged
+
+    places = {hit.blob: path_bytes(hit.path) for hit in hits if hit.kind not in RECORD_KINDS}
+    return read_unchanged(searcher.asked.location, places)
 
 
 def _lines(data: bytes, hit: "Hit", chunk: "Hit | Beside") -> list[str]:

@@ -24,6 +24,9 @@ from gitmem.git.promisor import OBJECT_FOLDER
 
 _HASHED_AT_ONCE: Final = 500
 _READ_AT_ONCE: Final = 60
+_COMPARED_MOST: Final = 1 << 26
+"""Files beyond these 64 MiB are left to git, which does not hold them in memory to hash them."""
+
 _NEEDS_QUOTES: Final = re.compile(rb'^"|[\x00-\x1f]')
 _ESCAPED: Final = re.compile(rb'[\x00-\x1f"\\]')
 
@@ -77,6 +80,21 @@ def blob_id(location: Location, data: bytes) -> str:
     return digest.hexdigest()
 
 
+def read_unchanged(location: Location, places: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Those of some blobs, told by id and path, that files of the working tree still hold byte for byte.
+
+    Reading and hashing a file is cheaper than having git look the blob up in its packs.
+    """
+    assert location.worktree is not None
+    found: dict[str, bytes] = {}
+    for oid, path in places.items():
+        with suppress(GitmemError):
+            data = read_file(location.worktree / os.fsdecode(path), _COMPARED_MOST)
+            if data is not None and blob_id(location, data) == oid:
+                found[oid] = data
+    return found
+
+
 class FileReader(Closing):
     """An ObjectReader that reads some blobs from files of the working tree, and asks another one for the rest.
 
@@ -115,27 +133,14 @@ class FileReader(Closing):
 
     def _file_size(self, oid: str) -> int | None:
         with suppress(OSError, KeyError):
-            return self._place(self._files[oid]).lstat().st_size
+            return (self._worktree / os.fsdecode(self._files[oid])).lstat().st_size
         return None
-
-    def _place(self, path: bytes) -> Path:
-        return self._worktree / os.fsdecode(path)
 
     def _read_files(self, oids: Sequence[str]) -> dict[str, bytes]:
         """The blobs that the files still hold."""
-        found: dict[str, bytes] = {}
-        for oid in oids:
-            data = self._read_file(self._files[oid])
-            if data is not None and blob_id(self._location, data) == oid:
-                found[oid] = data
+        found = read_unchanged(self._location, {oid: self._files[oid] for oid in oids})
         others = [oid for oid in oids if oid not in found]
         return found | self._read_filtered(others) if others else found
-
-    def _read_file(self, path: bytes) -> bytes | None:
-        try:
-            return read_file(self._place(path))
-        except GitmemError:
-            return None
 
     def _read_filtered(self, oids: Sequence[str]) -> dict[str, bytes]:
         """What git would store for files whose own bytes are something else."""

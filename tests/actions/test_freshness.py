@@ -18,7 +18,9 @@ from gitmem.actions.related import related
 from gitmem.actions.searcher import open_searcher
 from gitmem.errors import GitFailed, UsageError
 from gitmem.fsio import writer_lock
+from gitmem.git.batch import ProgramReader
 from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.search import engine
 from gitmem.workspace import Workspace
 from tests.gitrepo import Repo
 from tests.indexes import (
@@ -569,3 +571,24 @@ def try_git(repo: Repo, *args: str) -> None:
         repo.git(*args)
     except AssertionError:
         return
+
+
+def test_the_lines_of_files_that_stayed_are_read_without_git(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {question: ask(repo, question, rev="HEAD").hits for question in QUESTIONS}
+    assert any(lines for hits in before.values() for _, lines in hits)
+    monkeypatch.setattr(ProgramReader, "_start", lambda self: pytest.fail("git was asked for a blob"))
+    assert {question: ask(repo, question).hits for question in QUESTIONS} == before
+
+
+def test_a_file_that_changes_under_the_question_shows_the_blob_that_was_found(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = ask(repo, "sign cookie").hits
+    searched = engine.search
+
+    def search(*args: Any, **options: Any) -> Any:
+        repo.write({"src/cookies.py": python_file("changed", "meanwhile")})
+        return searched(*args, **options)
+
+    monkeypatch.setattr(engine, "search", search)
+    assert ask(repo, "sign cookie").hits == before

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.git.files import blob_id, hash_files
+from gitmem.git.files import blob_id, hash_files, read_unchanged
 from gitmem.git.locate import locate
 from gitmem.git.objects import ObjectReader, open_reader
 from tests.gitrepo import Repo
@@ -135,3 +135,20 @@ def test_a_file_that_was_committed_and_changed_since_is_read_from_git(repo: Repo
     with reading(repo, {oid: b"new.py"}) as reader:
         assert reader.read(oid) == b"new\n"
         assert reader.size(oid) == 4
+
+
+def test_only_files_that_are_their_blob_byte_for_byte_stand_for_it(repo: Repo) -> None:
+    names = ("same.txt", "edited.txt", "gone.txt", "link.txt", "folder.txt", "pipe.txt", "ends.txt")
+    repo.write({".gitattributes": "ends.txt text\n", "elsewhere": "link.txt\n"})
+    repo.write({name: f"{name}\n" for name in names})
+    repo.write({"ends.txt": CRLF})
+    repo.git("add", "--all")
+    oids = {name: repo.git("rev-parse", f":{name}").strip() for name in names}
+    repo.write({"edited.txt": "edited.txt?\n"})
+    for name in ("gone.txt", "link.txt", "folder.txt", "pipe.txt"):
+        (repo.path / name).unlink()
+    (repo.path / "link.txt").symlink_to("elsewhere")
+    (repo.path / "folder.txt").mkdir()
+    os.mkfifo(repo.path / "pipe.txt")
+    found = read_unchanged(locate(repo.path), {oid: name.encode() for name, oid in oids.items()})
+    assert found == {oids["same.txt"]: b"same.txt\n"}
