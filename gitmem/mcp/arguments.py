@@ -3,22 +3,40 @@
 Knows the few words of JSON Schema that `toolsets` uses, and says what is wrong so that the caller can mend it.
 """
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
+from itertools import chain
 from typing import Any, Final
 
 from gitmem.errors import UsageError
 
 Json = Mapping[str, Any]
+Arguments = Mapping[str, Any]
+"""Of a call, checked."""
 
-_TYPES: Final[Mapping[str, type]] = {"string": str, "integer": int, "array": list}
-_ARTICLES: Final = {"string": "a string", "integer": "an integer", "array": "a list of strings"}
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+_WORDS: Final = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+}
 
 
 def check_arguments(schema: Json, given: Json) -> dict[str, Any]:
     """The arguments with defaults filled in; a lone string stands for a list of one where a list is meant.
 
-    Raises UsageError.
+    What was not given and has no default is empty: no text, false, an empty list or object, of numbers one below the
+    least. Raises UsageError.
     """
     known = schema["properties"]
     for name in given:
@@ -37,9 +55,11 @@ def _advice(name: str, known: Json) -> str:
 
 def _value(name: str, about: Json, value: Any) -> Any:
     if value is None:
-        return about.get("default", _absent(about))
+        return about["default"] if "default" in about else _absent(about)
     if not _fits(about, value):
         raise UsageError(f"`{name}` must be {_expected(about)}, it is {_shown(value)}")
+    if "properties" in about:
+        return check_arguments(about, value)
     if _is_list(about):
         return (value,) if isinstance(value, str) else tuple(value)
     return value
@@ -47,19 +67,35 @@ def _value(name: str, about: Json, value: Any) -> Any:
 
 def _absent(about: Json) -> Any:
     """What stands for an argument that was not given."""
-    return () if _is_list(about) else 0 if about.get("type") == "integer" else ""
+    if "properties" in about:
+        return check_arguments(about, {})
+    if _is_list(about):
+        return ()
+    if "minimum" in about:
+        return about["minimum"] - 1
+    return {"boolean": False, "object": {}}.get(about.get("type", ""), "")
 
 
 def _fits(about: Json, value: Any) -> bool:
     if "enum" in about:
         return value in about["enum"]
-    if isinstance(value, bool) or not isinstance(value, tuple(_TYPES[name] for name in _names(about))):
+    if not any(_is_of(kind, value) for kind in _names(about)):
         return False
-    if isinstance(value, int):
+    if isinstance(value, bool):
+        return True
+    if isinstance(value, int | float):
         return bool(about.get("minimum", value) <= value <= about.get("maximum", value))
     if isinstance(value, list):
         return all(_is_text(item) for item in value) and _has_size(about, "Items", len(value))
+    if isinstance(value, dict):
+        pairs = () if "properties" in about else value.items()
+        return all(map(_is_text, chain.from_iterable(pairs))) and _has_size(about, "Properties", len(value))
     return _is_text(value) and _has_size(about, "Length", len(str(value).strip()))
+
+
+def _is_of(kind: str, value: Any) -> bool:
+    """Whether a value is of a type; true and false are no numbers."""
+    return isinstance(value, _TYPES[kind]) and isinstance(value, bool) == (kind == "boolean")
 
 
 def _names(about: Json) -> list[str]:
@@ -69,7 +105,10 @@ def _names(about: Json) -> list[str]:
 
 def _is_text(value: Any) -> bool:
     """Whether it is a string that git, a file name and an answer can hold."""
-    return isinstance(value, str) and "\0" not in value and not any("\ud800" <= char <= "\udfff" for char in value)
+    return isinstance(value, str) and "\0" not in value and not _LONE.search(value)
+
+
+_LONE: Final = re.compile("[\ud800-\udfff]")
 
 
 def _has_size(about: Json, what: str, size: int) -> bool:
@@ -84,14 +123,21 @@ def _expected(about: Json) -> str:
     if "enum" in about:
         return "one of " + ", ".join(f"`{choice}`" for choice in about["enum"])
     if _is_list(about):
-        size = f" ({about['minItems']} to {about['maxItems']})" if "maxItems" in about else ""
+        size = f" ({about.get('minItems', 0)} to {about['maxItems']})" if "maxItems" in about else ""
         return f"a string or a list of strings{size}"
-    bounds = {"integer": ("minimum", "maximum", ""), "string": ("minLength", "maxLength", " characters")}
-    least, most, unit = bounds[about["type"]]
-    told = _ARTICLES[about["type"]]
+    least, most, unit = _BOUNDS.get(about["type"], ("", "", ""))
+    told = _WORDS[about["type"]]
     if most in about:
-        return f"{told} of {about[least]} to {about[most]}{unit}"
+        return f"{told} of {about.get(least, 0)} to {about[most]}{unit}"
     return f"{told} that is not empty" if least in about else told
+
+
+_BOUNDS: Final = {
+    "integer": ("minimum", "maximum", ""),
+    "number": ("minimum", "maximum", ""),
+    "string": ("minLength", "maxLength", " characters"),
+    "object": ("minProperties", "maxProperties", " texts by their names"),
+}
 
 
 def _shown(value: Any) -> str:

@@ -1,5 +1,6 @@
 """The state of an index, and answers as JSON, in the forms that every front door shares."""
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.actions.forms import answer_json
@@ -11,9 +12,14 @@ from gitmem.text import visible
 if TYPE_CHECKING:
     from gitmem.actions.query import Answer
 
-__all__ = ["answer_as_json", "describe_status", "status_json"]
+__all__ = ["answer_as_json", "describe_status", "dump", "status_json"]
 
 _CONTENT: Final = "content"
+
+
+def dump(value: object) -> str:
+    """A value as JSON on a line."""
+    return json.dumps(value, separators=(",", ":"))
 
 
 def describe_status(status: Status) -> str:

@@ -1,25 +1,27 @@
 """What the tools do. Each takes checked arguments and returns text; errors are those of the actions."""
 
-import json
 import threading
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from gitmem.mcp.arguments import Arguments
 from gitmem.mcp.calls import Call
 
 if TYPE_CHECKING:
+    from gitmem.actions.limits import RecordLimits
     from gitmem.actions.query import Answer, Request
     from gitmem.actions.searcher import Searcher
     from gitmem.embedding.encoder import Encoder
     from gitmem.mcp.session import Opened, Session
     from gitmem.workspace import Workspace
 
-Arguments = Mapping[str, Any]
-
 WORKER_SECONDS: Final = 120.0
 """An indexing process is kept so long after a change was taken up: another one follows while somebody edits."""
+
+CHANGING: Final = ("memory_store", "history_append", "document_ingest", "delete")
+"""Tools that change the memory."""
 
 REPOSITORIES: Final = 4
 """Repositories held open besides one's own."""
@@ -38,6 +40,8 @@ class Desk:
             "related": self._related,
             "get": self._get,
             "status": self._status,
+            "list": self._list,
+            **{name: partial(self._change, name) for name in CHANGING},
         }
 
     def serve(self, name: str, arguments: Arguments, call: Call) -> str:
@@ -106,6 +110,8 @@ class Desk:
             kinds=parse_kinds(arguments["type"]),
             mode=arguments["mode"],
             sources=parse_sources(arguments["kind"]),
+            limits=_limits(arguments["filters"]),
+            neighbors=arguments["neighbors"],
         )
 
         def find(searcher: "Searcher", limit: int) -> Any:
@@ -135,41 +141,64 @@ class Desk:
         return self._session(arguments["root"]).use(request, call, use)
 
     def _get(self, arguments: Arguments, call: Call) -> str:
-        from gitmem.actions.forms import describe_view
-        from gitmem.actions.query import Request, view_state
-        from gitmem.mcp.places import read_places
-        from gitmem.mcp.render import render_blocks
+        from gitmem.actions.query import Request
+        from gitmem.mcp.named import read_named
+        from gitmem.mcp.recall import is_record_name
 
+        session = self._session(arguments["root"])
+        if all(map(is_record_name, arguments["ids"])):
+            return read_named(session.reopen(), None, arguments)
         request = Request("get", rev=arguments["rev"])
+        return session.use(request, call, lambda tree: read_named(tree.workspace, tree, arguments))
 
-        def use(tree: "Opened") -> str:
-            blocks, problems = read_places(tree.searcher, tree.reader, arguments["ids"])
-            told = describe_view(view_state(request, tree.searcher))
-            return render_blocks(blocks, told, [*tree.notes, *problems], advice="ask for fewer lines")
+    def _change(self, name: str, arguments: Arguments, call: Call) -> str:
+        """Change the memory of the server's own repository, and of no other."""
+        from gitmem.mcp.keeping import CHANGES
 
-        return self._session(arguments["root"]).use(request, call, use)
+        workspace = self._session("").reopen()
+        call.check()
+        return CHANGES[name](workspace, arguments)
+
+    def _list(self, arguments: Arguments, call: Call) -> str:
+        from gitmem.mcp.keeping import list_records
+
+        workspace = self._session(arguments["root"]).reopen()
+        call.check()
+        return list_records(workspace, arguments)
 
     def _status(self, arguments: Arguments, call: Call) -> str:
         from gitmem.actions.status import read_status
-        from gitmem.mcp.describe import describe_status, status_json
+        from gitmem.mcp.describe import describe_status, dump, status_json
 
         status = read_status(self._session(arguments["root"]).reopen())
         call.check()
-        return _dump(status_json(status)) if arguments["format"] == "json" else describe_status(status)
+        return dump(status_json(status)) if arguments["format"] == "json" else describe_status(status)
+
+
+def _limits(filters: Arguments) -> "RecordLimits":
+    """What records must have."""
+    from gitmem.actions.limits import parse_limits
+
+    return parse_limits(
+        type_=filters["type"],
+        source=filters["source"],
+        sensitivity=filters["sensitivity"],
+        visibility=filters["visibility"],
+        conversation=filters["conversation_id"],
+        since=filters["since"],
+        until=filters["until"],
+        min_confidence=filters["min_confidence"],
+    )
 
 
 def _written(made: "Answer", arguments: Arguments, notes: list[str]) -> str:
     if arguments["format"] == "json":
-        from gitmem.mcp.describe import answer_as_json
+        from gitmem.mcp.describe import answer_as_json, dump
 
-        return _dump(answer_as_json(made, arguments["detail"], notes))
+        return dump(answer_as_json(made, arguments["detail"], notes))
     from gitmem.mcp.render import render_answer
 
     return render_answer(made, arguments["detail"], notes)
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"))
 
 
 def _touch(tree: "Opened") -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from gitmem import __version__
-from gitmem.mcp.toolsets import INSTRUCTIONS, Tool
+from gitmem.mcp.toolsets import Tool, instructions_for
 
 NAME: Final = "gitmem"
 TITLE: Final = "gitmem: code search"
@@ -22,7 +22,9 @@ class Greeter:
     """Answers one client until its server is there."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
-        self._tools = [tool.described() for tool in tools]
+        offered = {tool.name: tool.described() for tool in tools}
+        self._tools = list(offered.values())
+        self._instructions = instructions_for(offered)
         self.initialized: str | int | None = None
         """The id of the `initialize` that was answered: the server is told of it, but must not answer it again."""
 
@@ -39,7 +41,7 @@ class Greeter:
                 "protocolVersion": params["protocolVersion"],
                 "capabilities": {"tools": {"listChanged": False}},
                 "serverInfo": {"name": NAME, "title": TITLE, "version": __version__},
-                "instructions": INSTRUCTIONS,
+                "instructions": self._instructions,
             }
         if self.initialized is None or params != {}:
             return None

@@ -28,11 +28,10 @@ from gitmem import __version__
 from gitmem.errors import UsageError
 from gitmem.mcp.desk import Desk
 from gitmem.mcp.server import make_server
-from gitmem.mcp.toolsets import Tool
+from gitmem.mcp.toolsets import Tool, most_bytes
 
 TOKEN_VARIABLE: Final = "GITMEM_MCP_TOKEN"  # noqa: S105 (its name, not its value)
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
-MOST_BYTES: Final = 1 << 20
 MOST_SESSIONS: Final = 100
 IDLE_SECONDS: Final = 1800.0
 _GRACE_SECONDS: Final = 1
@@ -81,7 +80,7 @@ def make_app(desk: Desk, tools: dict[str, Tool], *, hosts: tuple[str, ...], toke
     manager = StreamableHTTPSessionManager(
         make_server(desk, tools),
         session_idle_timeout=IDLE_SECONDS,
-        max_request_body_size=MOST_BYTES,
+        max_request_body_size=most_bytes(tools),
         max_sessions=MOST_SESSIONS,
     )
     serve = StreamableHTTPASGIApp(manager)

@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from gitmem.actions.forms import json_path
+from gitmem.actions.kinds import CODE
 from gitmem.actions.related import find_entry
-from gitmem.errors import GitmemError, UsageError
+from gitmem.errors import UsageError
 from gitmem.git.names import path_text
 from gitmem.git.objects import ObjectReader
-from gitmem.mcp.render import Block, numbered
-from gitmem.search.snippet import lines_of, number_lines
+from gitmem.mcp.passages import Passage
+from gitmem.search.snippet import lines_of
 from gitmem.store.view import REASONS
 from gitmem.text import visible
+from gitmem.words import decode
 
 if TYPE_CHECKING:
     from gitmem.actions.searcher import Searcher
@@ -45,21 +48,9 @@ def parse_place(name: str) -> Place:
     return Place(chunk["what"], chunk=int(chunk["chunk"])) if chunk else Place(name)
 
 
-def read_places(searcher: "Searcher", reader: ObjectReader, names: tuple[str, ...]) -> tuple[list[Block], list[str]]:
-    """The text of each place, and what is wrong with the others. Raises the last problem where nothing is right."""
-    blocks: list[Block] = []
-    problems: list[str] = []
-    for name in names:
-        try:
-            blocks.append(_read(searcher, reader, parse_place(name)))
-        except GitmemError as problem:
-            if not blocks and len(problems) == len(names) - 1:
-                raise
-            problems.append(f"{problem.message}; {problem.hint}" if problem.hint else problem.message)
-    return blocks, problems
-
-
-def _read(searcher: "Searcher", reader: ObjectReader, place: Place) -> Block:
+def read_place(searcher: "Searcher", reader: ObjectReader, name: str) -> Passage:
+    """The text of a place. Raises UsageError."""
+    place = parse_place(name)
     entry = _find_blob(searcher, place) if place.chunk is not None else None
     if entry is None:
         entry = find_entry(searcher.view, place.path, "")
@@ -76,8 +67,11 @@ def _read(searcher: "Searcher", reader: ObjectReader, place: Place) -> Block:
     if not lines:
         found = len(data.splitlines())
         raise UsageError(f"`{path}` has {found} lines, there is no line {first}")
-    heading = f"{visible(path)}:{first}-{first + len(lines) - 1} {visible(symbol)}".rstrip()
-    return Block(heading, numbered(number_lines(lines, first)))
+    last = first + len(lines) - 1
+    heading = f"{visible(path)}:{first}-{last} {visible(symbol)}".rstrip()
+    known = {"kind": CODE, "path": json_path(path), "start_line": first, "end_line": last, "symbol": symbol}
+    content = decode(b"\n".join(data.split(b"\n", last)[first - 1 : last]))
+    return Passage(heading, lines, first, content, {**known, "blob": oid})
 
 
 def _find_blob(searcher: "Searcher", place: Place) -> int | None:

@@ -3,17 +3,17 @@
 Nothing from the repository can end the fence, move text or hide in it, and no answer is longer than `tokens.MOST`.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gitmem.actions.forms import describe_view
+from gitmem.actions.forms import BOUNDARY, describe_view
 from gitmem.actions.kinds import named_hit
 from gitmem.mcp.tokens import MOST, estimate_tokens
 from gitmem.search.snippet import SnippetLine, make_snippet, number_lines
 from gitmem.text import count, visible, visible_code
 
 if TYPE_CHECKING:
-    from gitmem.actions.query import Answer
+    from gitmem.actions.query import Answer, Piece, Request
 
 LOCATIONS: Final = "locations"
 FULL: Final = "full"
@@ -25,6 +25,7 @@ _MOST_NOTES: Final = 5
 _SNIPPET_COLUMNS: Final = 200
 _FULL_COLUMNS: Final = 2000
 _NOTE_COLUMNS: Final = 300
+_DAY: Final = len("2026-01-31")
 
 
 class Block(NamedTuple):
@@ -39,9 +40,12 @@ def render_answer(made: "Answer", detail: str, notes: Iterable[str] = ()) -> str
     blocks = [_hit_block(made, place, detail) for place in range(len(made.hits))]
     told = [*notes, *made.notes]
     if not blocks:
-        filtered = made.request.include or made.request.exclude or made.request.languages or made.request.kinds
-        told.insert(0, "no results; the filters may be the cause" if filtered else "no results")
+        told.insert(0, "no results; the filters may be the cause" if _is_filtered(made.request) else "no results")
     return render_blocks(blocks, describe_view(made.view), told, advice="fewer results or less detail show all of each")
+
+
+def _is_filtered(request: "Request") -> bool:
+    return bool(request.include or request.exclude or request.languages or request.kinds or request.limits.any)
 
 
 def _hit_block(made: "Answer", place: int, detail: str) -> Block:
@@ -50,13 +54,35 @@ def _hit_block(made: "Answer", place: int, detail: str) -> Block:
     heading = f"{visible(hit.path)}:{hit.start_line}-{hit.end_line} {visible(hit.symbol)}".rstrip()
     change = made.changes.get(found.path)
     heading += f" ({change})" if change else ""
+    heading += _record_told(made.records.get(found.blob, {}))
     also = [f"the same in {', '.join(visible(path) for path in hit.also[:2])}" + _more(hit.also)] if hit.also else []
     if detail == LOCATIONS:
         return Block(heading, also)
+    if made.request.neighbors:
+        return Block(heading, [*also, *_with_neighbours(lines, hit.start_line, made.beside[place])])
     if detail == FULL:
         return Block(heading, [*also, *numbered(number_lines(lines, hit.start_line), _FULL_COLUMNS)])
     snippet = make_snippet(lines, hit.start_line, made.terms, hit.symbol)
     return Block(heading, [*also, *numbered(snippet, _SNIPPET_COLUMNS)])
+
+
+def _record_told(known: Mapping[str, Any]) -> str:
+    """What a reader should know of a record before reading it: what it is, how sure, and of when."""
+    sure = known.get("confidence", 1)
+    told = [known.get("role") or known.get("type", ""), f"{sure:g} sure" if sure != 1 else ""]
+    told.append((known.get("time") or known.get("stored", ""))[:_DAY])
+    shown = ", ".join(visible(str(part)) for part in told if part)
+    return f" ({shown})" if shown else ""
+
+
+def _with_neighbours(lines: Sequence[str], first: int, beside: "tuple[Piece | None, Piece | None]") -> list[str]:
+    """A chunk whole, with those before and after it and a mark between each two."""
+    before, after = beside
+    parts = [(before.first, before.lines)] if before else []
+    parts.append((first, list(lines)))
+    parts += [(after.first, after.lines)] if after else []
+    shown = [numbered(number_lines(part, start)) for start, part in parts]
+    return [line for place, part in enumerate(shown) for line in ([BOUNDARY, *part] if place else part)]
 
 
 def _more(also: Sequence[str]) -> str:

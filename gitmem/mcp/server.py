@@ -23,7 +23,7 @@ from gitmem.mcp.bridge import GONE
 from gitmem.mcp.calls import Call, Cancelled
 from gitmem.mcp.desk import Desk
 from gitmem.mcp.greeting import NAME, TITLE
-from gitmem.mcp.toolsets import INSTRUCTIONS, Tool
+from gitmem.mcp.toolsets import Tool, instructions_for
 from gitmem.text import visible
 
 THREADS: Final = 16
@@ -61,7 +61,7 @@ def make_server(desk: Desk, tools: dict[str, Tool]) -> Server[Any]:
         NAME,
         version=__version__,
         title=TITLE,
-        instructions=INSTRUCTIONS,
+        instructions=instructions_for(tools),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )

@@ -14,7 +14,7 @@ from gitmem.mcp.desk import Desk
 from gitmem.mcp.greeting import Greeter
 from gitmem.mcp.inbox import Inbox
 from gitmem.mcp.life import Life
-from gitmem.mcp.toolsets import Tool
+from gitmem.mcp.toolsets import Tool, most_bytes
 from gitmem.mcp.wire import take_wire
 
 _GRACE_SECONDS: Final = 0.8
@@ -23,7 +23,7 @@ _GRACE_SECONDS: Final = 0.8
 
 def serve_stdio(folder: Path, environment: Mapping[str, str], tools: dict[str, Tool]) -> int:
     """Serve one client until it is gone; returns the exit code."""
-    wire, life = take_wire(), Life()
+    wire, life = take_wire(most_bytes(tools)), Life()
     life.watch()
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="gitmem: %(message)s")
     desk = Desk(folder, environment)

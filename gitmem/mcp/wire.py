@@ -10,9 +10,6 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-MOST_BYTES: Final = 4 << 20
-"""Longer lines are refused: a question has a thousand characters."""
-
 _READ_BYTES: Final = 1 << 16
 
 PARSE_ERROR: Final = -32700
@@ -31,18 +28,19 @@ class Refused(NamedTuple):
 
 
 class Wire:
-    """The two ends of a connection, by their descriptors."""
+    """The two ends of a connection, by their descriptors. Lines longer than `most` bytes are refused."""
 
-    def __init__(self, source: int, target: int) -> None:
+    def __init__(self, source: int, target: int, most: int) -> None:
         self._source = source
         self._target = target
+        self._most = most
         self._writing = threading.Lock()
 
     def read(self) -> Iterator[dict[str, Any] | Refused]:
         """Messages until the other side closes its end. Memory stays bounded, whatever arrives."""
-        for line in _iter_lines(self._source):
+        for line in _iter_lines(self._source, self._most):
             if line is None:
-                yield Refused(INVALID_REQUEST, f"a message has at most {MOST_BYTES:,} bytes")
+                yield Refused(INVALID_REQUEST, f"a message has at most {self._most:,} bytes")
             elif line.strip():
                 yield parse_message(line)
 
@@ -54,14 +52,14 @@ class Wire:
                 data = data[os.write(self._target, data) :]
 
 
-def take_wire() -> Wire:
+def take_wire(most: int) -> Wire:
     """Take standard input and output away from everything else in this process and its children."""
     source, target = os.dup(0), os.dup(1)  # not inheritable
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
     os.dup2(2, 1)
-    return Wire(source, target)
+    return Wire(source, target, most)
 
 
 def parse_message(line: bytes) -> dict[str, Any] | Refused:
@@ -77,7 +75,7 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
 
 
-def _iter_lines(source: int) -> Iterator[bytes | None]:
+def _iter_lines(source: int, most: int) -> Iterator[bytes | None]:
     """Lines without their ends, the last one even if it has none; None for one that is too long."""
     waiting = bytearray()
     skipping = False
@@ -86,10 +84,10 @@ def _iter_lines(source: int) -> Iterator[bytes | None]:
         for part in ended:
             whole = bytes(waiting + part)
             waiting.clear()
-            yield None if skipping or len(whole) > MOST_BYTES else whole
+            yield None if skipping or len(whole) > most else whole
             skipping = False
         waiting += rest
-        if len(waiting) > MOST_BYTES:
+        if len(waiting) > most:
             waiting.clear()
             skipping = True
     if waiting and not skipping:

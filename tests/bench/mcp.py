@@ -23,7 +23,7 @@ from tests.bench.subjects import SubjectError, add_subject_options, iter_subject
 from tests.bench.tokens import load_counter
 
 MOST_TIMES_MINIMAL: Final = 1.1
-MOST_TOKENS: Final = 1000
+MOST_TOKENS: Final = 1500
 MOST_MILLISECONDS: Final = 15.0
 FILES: Final = 6000
 """Files of the synthetic repository: some 50,000 chunks."""

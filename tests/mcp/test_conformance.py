@@ -67,7 +67,7 @@ def test_the_inspector_lists_and_calls_the_tools(indexed: Repo, tmp_path: Path) 
         return json.loads(done.stdout)
 
     tools = inspect("--method", "tools/list")["tools"]
-    assert [tool["name"] for tool in tools] == ["search", "related", "get", "status"]
+    assert [tool["name"] for tool in tools] == list(parse_toolsets(DEFAULT))
     call = ("--method", "tools/call", "--tool-name", "search", "--tool-arg")
     assert "src/cookies.py" in inspect(*call, "query=sign the cookie")["content"][0]["text"]
     assert inspect(*call, "query=x", "--tool-arg", "mode=fuzzy")["isError"]

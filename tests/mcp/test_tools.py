@@ -10,8 +10,9 @@ import pytest
 from mcp.client.client import Client
 
 from gitmem.errors import UsageError
+from gitmem.mcp.desk import CHANGING
 from gitmem.mcp.tokens import MOST, estimate_tokens
-from gitmem.mcp.toolsets import DEFAULT, INSTRUCTIONS, parse_toolsets
+from gitmem.mcp.toolsets import DEFAULT, TOOLSETS, instructions_for, parse_toolsets
 from gitmem.registry import add_repository
 from tests.gitrepo import Repo
 from tests.mcp.clients import ask, refused, talk
@@ -174,7 +175,9 @@ def test_bad_arguments_are_refused_before_anything_runs(tmp_path: Path, argument
 
 def test_outside_a_repository_the_server_starts_and_says_so(tmp_path: Path) -> None:
     async def action(client: Client) -> None:
-        assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "related", "get", "status"]
+        assert [tool.name for tool in (await client.list_tools()).tools] == [
+            "search", "related", "get", "status", "memory_store", "history_append", "delete",
+        ]  # fmt: skip
         assert "is not inside a git repository" in await refused(client, "status")
 
     talk(tmp_path, action)
@@ -351,13 +354,25 @@ def test_a_damaged_index_is_mended_and_answers(own: Repo) -> None:
 
 
 def test_the_tool_list_and_the_instructions_are_small() -> None:
-    described = json.dumps([tool.described() for tool in parse_toolsets(DEFAULT).values()], separators=(",", ":"))
-    assert len(described) < 3600  # some 850 tokens: three and a half characters are one, or more
-    assert len(INSTRUCTIONS.encode()) < 2048
-    assert "git repository" in INSTRUCTIONS.split(".")[0]
+    tools = parse_toolsets(DEFAULT)
+    described = json.dumps([tool.described() for tool in tools.values()], separators=(",", ":"))
+    assert len(described) < 6300  # some 1,500 tokens: more than four characters are one
+    told = instructions_for(tools)
+    assert len(told.encode()) < 2048
+    assert "git repository" in told.split(".")[0]
+    assert "memory_store" in told
+    assert "memory_store" not in instructions_for(parse_toolsets("search"))
 
 
-@pytest.mark.parametrize(("names", "told"), [("memory", "toolset `memory` yet"), ("x", "is no toolset"), (",", "no")])
+@pytest.mark.parametrize("name", sorted({tool.name for tools in TOOLSETS.values() for tool in tools}))
+def test_a_tool_says_truly_whether_it_changes_anything(name: str) -> None:
+    hints = next(tool.hints for tools in TOOLSETS.values() for tool in tools if tool.name == name)
+    assert hints.get("readOnlyHint", False) == (name not in CHANGING)
+    assert hints.get("destructiveHint", False) == (name == "delete")
+    assert hints["openWorldHint"] is False
+
+
+@pytest.mark.parametrize(("names", "told"), [("admin", "toolset `admin` yet"), ("x", "is no toolset"), (",", "no")])
 def test_toolsets_that_are_not_there_are_refused(names: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         parse_toolsets(names)

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.mcp.wire import INVALID_REQUEST, MOST_BYTES, PARSE_ERROR, Refused, Wire, parse_message
+from gitmem.mcp.wire import INVALID_REQUEST, PARSE_ERROR, Refused, Wire, parse_message
+
+MOST_BYTES = 1 << 20
 
 
 def feed(chunks: Iterator[bytes] | list[bytes]) -> list[object]:
@@ -26,7 +28,7 @@ def feed(chunks: Iterator[bytes] | list[bytes]) -> list[object]:
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        return list(Wire(source, -1).read())
+        return list(Wire(source, -1, MOST_BYTES).read())
     finally:
         writer.join()
         os.close(source)
@@ -85,7 +87,7 @@ def test_no_line_raises(line: bytes) -> None:
 def test_messages_are_written_whole_and_in_ascii() -> None:
     source, target = os.pipe()
     message = {"text": "ä\u2028\ud800\n", "n": [1, 2]}
-    Wire(-1, target).write(message)
+    Wire(-1, target, MOST_BYTES).write(message)
     os.close(target)
     with os.fdopen(source, "rb") as file:
         data = file.read()
@@ -98,5 +100,5 @@ def test_writing_to_a_closed_pipe_raises_oserror() -> None:
     source, target = os.pipe()
     os.close(source)
     with pytest.raises(BrokenPipeError):
-        Wire(-1, target).write({"a": 1})
+        Wire(-1, target, MOST_BYTES).write({"a": 1})
     os.close(target)
