@@ -253,11 +253,11 @@ def _read_files(searcher: Searcher, hits: "Sequence[Hit]") -> dict[str, bytes]:
 
 def _lines(data: bytes, hit: "Hit", chunk: "Hit | Beside") -> list[str]:
     """The lines of a chunk; those of a record begin and end where the chunk does, for its lines may be long."""
-    from gitmem.search.snippet import lines_of
+    from gitmem.search.snippet import lines_of, lines_touched
 
     if hit.kind in RECORD_KINDS:
         return lines_of(data[chunk.start : chunk.end], 1, chunk.end_line - chunk.start_line + 1) if data else []
-    return lines_of(data, chunk.start_line, chunk.end_line)
+    return lines_touched(data, chunk.start, chunk.end) if data else []
 
 
 def _piece(data: bytes, hit: "Hit", chunk: "Beside | None") -> "Piece | None":

@@ -42,6 +42,16 @@ def lines_of(data: bytes, start_line: int, end_line: int) -> list[str]:
     return [decode(line).removesuffix("\r") for line in lines]
 
 
+def lines_touched(data: bytes, start: int, end: int) -> list[str]:
+    """Lines of a blob that bytes `start` to `end` (exclusive) lie in, as `lines_of` gives them.
+
+    What is before them, be it ever so much, is not taken apart.
+    """
+    stop = data.find(b"\n", end - 1)
+    lines = data[data.rfind(b"\n", 0, start) + 1 : stop if stop >= 0 else len(data)].split(b"\n")
+    return [decode(line).removesuffix("\r") for line in lines]
+
+
 def number_lines(lines: Sequence[str], first: int) -> list[SnippetLine]:
     """All lines with their numbers."""
     return [SnippetLine(first + place, line) for place, line in enumerate(lines)]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gitmem.search.lead import tells
 from gitmem.search.query import parse_query
-from gitmem.search.snippet import LEAST_LINES, SHOWN_LINES, SnippetLine, make_snippet
+from gitmem.search.snippet import LEAST_LINES, SHOWN_LINES, SnippetLine, lines_of, lines_touched, make_snippet
 from gitmem.words import count_identifiers, terms_of
 
 ROUTE = '''@contextmanager
@@ -176,3 +176,12 @@ def test_a_word_asked_for_is_shown_if_the_chunk_has_it(chunk: list[list[str]], a
 
 def _terms_in(text: str) -> set[str]:
     return {term for word in count_identifiers(text).identifiers for term in terms_of(word)}
+
+
+@given(st.lists(st.sampled_from([b"a", b"\n", b"\r\n", "ü".encode(), b"\xff"]), min_size=1, max_size=30), st.data())
+def test_lines_of_a_span_are_those_that_its_numbers_name(parts: list[bytes], drawn: st.DataObject) -> None:
+    data = b"".join(parts)
+    start = drawn.draw(st.integers(0, len(data) - 1))
+    end = drawn.draw(st.integers(start + 1, len(data)))
+    first, last = (data[:place].count(b"\n") + 1 for place in (start, end - 1))
+    assert lines_touched(data, start, end) == lines_of(data, first, last)
