@@ -47,11 +47,14 @@ def talk(folder: Path, action: Callable[[Client], Awaitable[None]], toolsets: st
     anyio.run(run)
 
 
-def talk_to_process(folder: Path, action: Callable[[Client], Awaitable[None]], mode: str) -> None:
+def talk_to_process(
+    folder: Path, action: Callable[[Client], Awaitable[None]], mode: str = "legacy", toolsets: str = DEFAULT
+) -> None:
     """Let a client talk to a server in a process of its own; `mode` is `legacy` (handshake) or `auto`."""
 
     async def run() -> None:
-        started = StdioServerParameters(command=SERVER[0], args=list(SERVER[1:]), cwd=folder, env=dict(os.environ))
+        args = [*SERVER[1:], "--toolsets", toolsets]
+        started = StdioServerParameters(command=SERVER[0], args=args, cwd=folder, env=dict(os.environ))
         with anyio.fail_after(PATIENCE):
             async with Client(stdio_client(started), mode=mode) as client:
                 await action(client)
