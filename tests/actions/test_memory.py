@@ -43,7 +43,7 @@ def state(workspace: Workspace) -> str:
     return repo.git("for-each-ref", "--format=%(tree)", REFERENCE)
 
 
-properties = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+properties = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def test_notes_are_listed_newest_first_and_by_type(workspace: Workspace) -> None:
@@ -82,7 +82,8 @@ def test_bounds_are_within(workspace: Workspace) -> None:
     content=TEXT.filter(lambda text: "\0" not in text),
     title=st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
 )
-def test_property_41_a_document_taken_in_twice_is_there_once(workspace: Workspace, content: str, title: str) -> None:
+def test_a_document_taken_in_twice_is_there_once(workspace: Workspace, content: str, title: str) -> None:
+    """Property 41: Document idempotency."""
     source = {"source_system": "s", "source_id": f"{content}:{title}"}
     first = add_document(workspace, content, {**source, "title": title})
     before = state(workspace)
@@ -107,6 +108,7 @@ def collision() -> tuple[str, str]:
 
 
 def test_different_sources_never_share_an_id(workspace: Workspace) -> None:
+    """Property 41: Document idempotency."""
     first, second = collision()
     made = [
         add_document(workspace, f"of {name}", {"source_system": "s", "source_id": name}) for name in (first, second)
@@ -143,9 +145,8 @@ def test_changed_content_replaces_and_changed_fields_are_taken_over(workspace: W
 
 
 @pytest.mark.parametrize("step", ["find_breaks", "cut_windows", "document_record", "format_record"])
-def test_property_40_a_failure_leaves_the_old_version(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+def test_a_failure_leaves_the_old_version(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """Property 40: Document atomicity."""
     source = {"source_system": "wiki", "source_id": "1"}
     old = add_document(workspace, "old", source).document
     before = state(workspace)
@@ -225,8 +226,11 @@ CONVERSATIONS = count()
 
 
 @properties
-@given(turns=st.lists(st.tuples(st.integers(0, 12), TEXT), min_size=1, max_size=6), limit=st.integers(1, 50))
-def test_property_52_the_last_turns_in_order(workspace: Workspace, turns: list[tuple[int, str]], limit: int) -> None:
+@given(turns=st.lists(st.tuples(st.integers(0, 3), TEXT), min_size=1, max_size=4), limit=st.integers(1, 5))
+def test_the_last_turns_come_back_in_their_order(
+    workspace: Workspace, turns: list[tuple[int, str]], limit: int
+) -> None:
+    """Property 52: History."""
     conversation = f"a/b:../{next(CONVERSATIONS)}"
     expected: dict[int, str] = {}
     for number, content in turns:

@@ -1,4 +1,4 @@
-"""Property 42: windows of long texts."""
+"""Windows of long texts."""
 
 from itertools import pairwise
 
@@ -21,6 +21,7 @@ def tokens_within(starts: list[int], start: int, end: int) -> int:
 @settings(max_examples=100, deadline=None)
 @given(PIECES)
 def test_windows_cover_share_and_do_not_nest(pieces: list[tuple[str, int]]) -> None:
+    """Property 42: Document chunking."""
     text = "".join((piece + " ") * times for piece, times in pieces)
     starts = COUNTER.starts(text)
     spans = cut_windows(len(text), starts, find_breaks(text))

@@ -1,0 +1,119 @@
+"""Whatever bytes of `.gitmem` are wrong: the right answer, from a new index where it must be, or a clean error."""
+
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gitmem.actions.conversations import append_turn
+from gitmem.actions.documents import add_document
+from gitmem.actions.notes import add_note, list_notes
+from gitmem.errors import GitmemError
+from tests.faults.flips import without_checksums
+from tests.faults.oracle import small_steps
+from tests.faults.worlds import fill
+from tests.gitrepo import Repo
+from tests.indexes import ask, index, workspace_of
+
+QUESTIONS = (("base load", ("code",)), ("parcels are late", ("documents", "memory", "history")))
+
+
+class Place:
+    """A repository with code and records, and its index as it was made."""
+
+    def __init__(self, folder: Path) -> None:
+        self.repo = Repo.init(folder / "repo")
+        fill(self.repo, "base", 8)
+        index(self.repo)
+        workspace = workspace_of(self.repo)
+        for number in range(6):
+            add_note(workspace, f"note {number}: parcels are late on Mondays", type_="decision")
+        add_document(workspace, "parcels are late. " * 400, {"title": "Late parcels"})
+        append_turn(workspace, "plan", "user", "why are parcels late", 0)
+        self.tell()
+        self.right = self.tell()
+        self.root = workspace.paths.root
+        self.whole = folder / "whole"
+        shutil.copytree(self.root, self.whole)
+        self.files = sorted(
+            path.relative_to(self.whole) for path in self.whole.rglob("*") if path.is_file() and path.stat().st_size
+        )
+
+    def tell(self) -> Any:
+        """Answers about code and records and a list, or the class of the error that each gives."""
+        told: list[Any] = []
+        for text, sources in QUESTIONS:
+            try:
+                made = ask(self.repo, text, sources=sources)
+                told.append([(hit.path, hit.start_line, hit.symbol, round(hit.score, 6), lines) for hit, lines in made.hits])
+            except GitmemError as problem:
+                told.append(type(problem).__name__)
+        told.append([note.content for note in list_notes(workspace_of(self.repo), type_="decision")])
+        return told
+
+    def lies(self) -> bool:
+        """Whether an answer is neither the right one nor an error."""
+        return any(
+            told != right and not isinstance(told, str) for told, right in zip(self.tell(), self.right, strict=True)
+        )
+
+    def restore(self) -> None:
+        """The index as it was."""
+        shutil.rmtree(self.root, ignore_errors=True)
+        shutil.copytree(self.whole, self.root)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    with small_steps():
+        yield Place(tmp_path_factory.mktemp("hostile"))
+
+
+def harm(place: Place, file: int, changes: list[tuple[float, int]], length: float) -> None:
+    """Change bytes of a file at some fractions of it, and cut it at another."""
+    path = place.root / place.files[file % len(place.files)]
+    data = bytearray(path.read_bytes())
+    for where, wrong in changes:
+        data[int(where * (len(data) - 1))] ^= wrong
+    path.unlink()
+    path.write_bytes(data[: int(length * len(data))])
+
+
+fraction = st.floats(0, 1)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    file=st.integers(0, 99),
+    changes=st.lists(st.tuples(fraction, st.integers(1, 255)), max_size=4),
+    length=st.one_of(st.just(1.0), fraction),
+)
+def test_no_byte_of_an_index_gives_another_answer(
+    place: Place, file: int, changes: list[tuple[float, int]], length: float
+) -> None:
+    """Property 51: Hostile index."""
+    assert all(place.right)
+    place.restore()
+    harm(place, file, changes, length)
+    assert not place.lies()
+
+
+def test_a_reader_without_checksums_would_be_caught(place: Place) -> None:
+    chance = random.Random(1)
+    segments = [at for at, name in enumerate(place.files) if name.parts[0] == "segments"]
+    caught = 0
+    with without_checksums():
+        for _ in range(40):
+            place.restore()
+            noise = [(chance.random(), chance.randrange(1, 256)) for _ in range(64)]
+            harm(place, chance.choice(segments), noise, 1.0)
+            try:
+                caught += place.lies()
+            except Exception:
+                caught += 1
+    assert caught
