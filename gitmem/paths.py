@@ -7,6 +7,10 @@ INDEX_NAME: Final = ".gitmem"
 MEMORY_LOCK: Final = "gitmem-memory.lock"
 """In the common git directory, beside the ref it guards: writers of records take turns instead of racing each other."""
 
+STARTING: Final = "gitmem-starting"
+"""In the git directory of a working tree while a hook there starts a process: those that come meanwhile start none
+(`hooks/block.sh`), for that process has yet to look."""
+
 DIRTY: Final = "dirty-"
 UNCOMMITTED: Final = "uncommitted-"
 _PACKAGE: Final = Path(__file__).resolve().parent

@@ -1,1 +1,1 @@
-( ( export PATH="${PATH:+$PATH:}/usr/bin:/bin"; command -v gitmem && exec nice -n 10 gitmem hook refresh; exec nice -n 10 @PROGRAM@ hook refresh ) & ) </dev/null >/dev/null 2>&1 & #
+( ( export PATH="${PATH:+$PATH:}/usr/bin:/bin"; starting="${GIT_DIR:-.git}/gitmem-starting"; set -C; true >"$starting" || [ -z "$(find "$starting" -mmin -1)" ] || exit 0; if command -v gitmem; then set -- gitmem; else set -- @PROGRAM@; fi; nice -n 10 "$@" hook refresh || true; rm -f "$starting" ) & ) </dev/null >/dev/null 2>&1 & #

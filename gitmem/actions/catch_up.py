@@ -17,7 +17,7 @@ from gitmem.errors import Busy, GitmemError, NoIndex, NotARepository
 from gitmem.fsio import is_locked, read_file, remove_file, rename_file, writer_lock
 from gitmem.git.locate import describe_head
 from gitmem.git.operations import find_operation
-from gitmem.paths import DIRTY, IndexPaths
+from gitmem.paths import DIRTY, STARTING, IndexPaths
 from gitmem.workspace import Workspace, is_our_index, open_workspace
 
 _TAKEN: Final = "taken-"
@@ -54,19 +54,20 @@ def catch_up(workspace: Workspace, event: str, environment: Mapping[str, str]) -
     while _find_marks(workspace.paths) != left:
         try:
             with writer_lock(workspace.paths.background_lock, wait=False):
-                left = _work_off(workspace.paths, event, environment)
+                left = _work_off(workspace, event, environment)
         except Busy:
             return
 
 
-def _work_off(paths: IndexPaths, event: str, environment: Mapping[str, str]) -> list[_Mark]:
+def _work_off(workspace: Workspace, event: str, environment: Mapping[str, str]) -> list[_Mark]:
     """Take up marks until there are no new ones; returns those left for later, in the middle of a rebase say."""
+    paths = workspace.paths
     for abandoned in paths.state.glob(f"{_TAKEN}*"):
         rename_file(abandoned, abandoned.with_name(DIRTY + abandoned.name.removeprefix(_TAKEN)))
     left: list[_Mark] = []
     while (marks := _find_marks(paths)) != left:
         left = [mark for mark in marks if not _take_up(paths, mark, event, environment)]
-        _await_quiet(paths)
+        _await_quiet(paths, workspace.location.git_dir / STARTING)
     return left
 
 
@@ -122,13 +123,13 @@ def _await_operation(place: Path, paths: IndexPaths, environment: Mapping[str, s
     return operation
 
 
-def _await_quiet(paths: IndexPaths) -> None:
-    """Wait until nothing has been marked for a while, but not for ever."""
+def _await_quiet(paths: IndexPaths, starting: Path) -> None:
+    """Wait until nothing has been marked for a while and no hook is about to mark, but not for ever."""
     started = changed = time.monotonic()
     seen = _find_marks(paths)
     while (now := time.monotonic()) - changed < _QUIET_SECONDS and now - started < _ROW_SECONDS:
         time.sleep(_POLL_SECONDS)
-        if (found := _find_marks(paths)) != seen:
+        if (found := _find_marks(paths)) != seen or starting.exists():
             seen, changed = found, time.monotonic()
 
 

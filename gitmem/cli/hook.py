@@ -12,6 +12,7 @@ from typing import Final
 
 from gitmem.errors import UsageError
 from gitmem.install.state import EVENTS
+from gitmem.paths import STARTING
 
 REFRESH: Final = "refresh"
 _NICENESS: Final = 10
@@ -51,5 +52,7 @@ def _catch_up(event: str) -> None:
     from gitmem.workspace import open_workspace
 
     workspace = open_workspace(Path(), os.environ)
+    with suppress(OSError):  # what happens from here on may come too late for us: the next hook is to start another
+        (Path(os.environ.get("GIT_DIR") or ".git") / STARTING).unlink()
     os.chdir(workspace.location.git_dir)  # a folder that somebody removes or moves is not held
     catch_up(workspace, event, os.environ)

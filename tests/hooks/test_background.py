@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,11 +20,11 @@ from gitmem.actions.journal import DEFERRED, DONE, FAILED, Entry, add_entry, rea
 from gitmem.errors import StorageFailed
 from gitmem.fsio import is_locked, rename_file, writer_lock
 from gitmem.git.operations import find_operation
-from gitmem.paths import IndexPaths
+from gitmem.paths import STARTING, IndexPaths
 from gitmem.workspace import remove_index
 from tests.gitrepo import Repo, isolated_environment
 from tests.hooks.test_install import install
-from tests.hooks.worlds import PROGRAM, is_idle, make_world, settle
+from tests.hooks.worlds import BARE_PATH, PROGRAM, is_idle, make_world, settle
 from tests.sample import open_sample
 
 NEW = {"new.py": "def brand_new_thing():\n    return 2\n"}
@@ -285,6 +285,65 @@ def test_a_hundred_commits_end_in_one_or_two_runs(tmp_path: Path) -> None:
     assert {(run.code, run.out) for run in world.runs} == {(0, b"")}
 
 
+@pytest.fixture
+def counted(own: Repo, tmp_path: Path) -> Path:
+    """The file to which hooks, in the place of gitmem, add a line; what they start does not end while `hold` exists."""
+    program = tmp_path / "slow"
+    program.write_text(
+        f"#!/bin/sh\necho started >>{tmp_path}/calls\nwhile [ -e {tmp_path}/hold ]; do sleep 0.05; done\n"
+    )
+    program.chmod(0o755)
+    install(own, (str(program),))
+    (tmp_path / "hold").touch()
+    return tmp_path / "calls"
+
+
+def run_post_commit(repo: Repo) -> None:
+    done = subprocess.run([repo.path / ".git/hooks/post-commit"], cwd=repo.path, env={"PATH": BARE_PATH}, check=False,
+                          capture_output=True)  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def shells(repo: Repo) -> int:
+    """How many copies of the hook's shell are left."""
+    found = 0
+    for process in processes_in(repo.path):
+        with suppress(OSError):
+            found += "post-commit" in (process / "cmdline").read_text("utf-8", "replace").split("\0")[1]
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs /proc to see that a hook is over")
+def test_of_hooks_that_come_together_one_starts_a_process(own: Repo, counted: Path) -> None:
+    """Twenty commits of a rebase would start twenty, each of them some 50 ms of processor time."""
+    starting = own.path / ".git" / STARTING
+    for _ in range(20):
+        run_post_commit(own)
+    await_true(lambda: counted.exists() and shells(own) == 1)
+    assert counted.read_text().splitlines() == ["started"]
+    long_ago = time.time() - 3600
+    os.utime(starting, (long_ago, long_ago))  # as if it had died
+    run_post_commit(own)
+    await_true(lambda: len(counted.read_text().splitlines()) == 2)
+    (counted.parent / "hold").unlink()
+    await_true(lambda: shells(own) == 0)
+    assert not starting.exists()
+    run_post_commit(own)
+    await_true(lambda: len(counted.read_text().splitlines()) == 3)
+
+
+def test_a_hook_that_comes_when_the_process_looks_already_starts_another(own: Repo) -> None:
+    """The process takes the file away before it looks, whoever called it."""
+    own.commit(NEW)
+    starting = own.path / ".git" / STARTING
+    starting.touch()
+    with writer_lock(open_sample(own).paths.lock, wait=False):
+        hook(own)
+        await_true(lambda: marks(own) == ["dirty-main"])
+        assert not starting.exists()
+    assert settle(own.path)
+
+
 def test_a_rebase_is_taken_up_when_it_is_over(own: Repo) -> None:
     own.git("checkout", "-q", "-b", "topic")
     for number in range(10):
@@ -347,13 +406,15 @@ def read_descriptors(process: Path) -> dict[str, str]:
 
 def find_process(repo: Repo) -> Path | None:
     """The background process of a repository."""
+    return next(processes_in(repo.path / ".git"), None)
+
+
+def processes_in(folder: Path) -> Iterator[Path]:
+    """The processes that stand in a folder."""
     for process in Path("/proc").iterdir():
-        try:
-            if process.name.isdecimal() and (process / "cwd").readlink() == repo.path / ".git":
-                return process
-        except OSError:
-            continue
-    return None
+        with suppress(OSError):
+            if process.name.isdecimal() and (process / "cwd").readlink() == folder:
+                yield process
 
 
 def test_a_hook_that_leaves_it_to_another_process_imports_little(own: Repo) -> None:

@@ -110,4 +110,4 @@ def test_a_git_of_today_calls_them(repo: Repo, program: tuple[str, ...], tmp_pat
     install(repo, program, found)
     done = repo.git("commit", "-q", "--allow-empty", "-m", "x", env={"PATH": f"{Path(git).parent}:/usr/bin:/bin"})
     assert done == ""
-    assert await_call(tmp_path, 2) == ["hook refresh"] * 2
+    assert set(await_call(tmp_path)) == {"hook refresh"}

@@ -15,6 +15,7 @@ from gitmem.git.version import read_version
 from gitmem.install.configured import SINCE
 from gitmem.install.hooks import install_hooks, read_hooks, uninstall_hooks
 from gitmem.install.state import EVENTS, INSTALLED, LEFT, MISSING, OUTDATED, HookReport, HookState
+from gitmem.paths import STARTING
 from gitmem.workspace import open_workspace
 from tests.actions.test_uninstall import fingerprint
 from tests.gitrepo import Repo, isolated_environment
@@ -85,6 +86,12 @@ def await_call(folder: Path, times: int = 1) -> list[str]:
     return done.stdout.splitlines()
 
 
+def await_started(repo: Repo) -> None:
+    """Wait until what a hook calls was called, so that the next hook calls it too."""
+    file = repo.path / ".git" / STARTING
+    subprocess.run(["/bin/sh", "-c", f"while [ -e {file} ]; do sleep 0.05; done"], timeout=60, check=True)
+
+
 HOOKS: dict[str, Callable[[Repo], object]] = {
     "none": lambda repo: None,
     "no folder": lambda repo: shutil.rmtree(repo.path / ".git" / "hooks"),
@@ -131,9 +138,13 @@ def test_git_calls_gitmem_whatever_hook_was_there(
     (repo.path / "scripts" / "hook").chmod(0o755)
     HOOKS[kind](repo)
     assert state_of(install(repo, program)).state == INSTALLED
-    repo.git("commit", "-q", "--allow-empty", "-m", "x", env={"PATH": "/usr/bin:/bin"})
-    called = await_call(tmp_path, 2)
-    assert sorted(called) == ["hook post-commit", "hook pre-commit"]
+    commit = ["git", "-c", "core.editor=false", "commit", "-q", "--allow-empty"]  # without a message it goes no further
+    environment = isolated_environment() | {"PATH": "/usr/bin:/bin"}
+    for args in (["--no-verify", "-m", "x"], []):
+        subprocess.run([*commit, *args], cwd=repo.path, env=environment, capture_output=True)
+        await_call(tmp_path)
+        await_started(repo)
+    assert await_call(tmp_path, 2) == ["hook post-commit", "hook pre-commit"]
 
 
 def test_a_block_is_short_and_stands_below_the_first_line(repo: Repo, program: tuple[str, ...]) -> None:
