@@ -6,5 +6,5 @@ library when the first blob that has a grammar arrives.
 
 from typing import Final
 
-CHUNKER_VERSION: Final = 1
+CHUNKER_VERSION: Final = 2
 """Raise it whenever the same bytes would give other chunks."""

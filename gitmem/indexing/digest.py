@@ -5,18 +5,16 @@ with other batches; see `store.rows` for what they mean.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gitmem.bags import Counts, count_ids
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.languages import language_from_head
+from gitmem.credentials import hide_secrets
 from gitmem.embedding.encoder import Encoder, quantise
 from gitmem.indexing.content import skip_reason
 from gitmem.types import KINDS, Chunk
 from gitmem.words import Text, count_identifiers, terms_of
-
-if TYPE_CHECKING:
-    pass
 
 _KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
 _HEAD = 256
@@ -40,6 +38,7 @@ class Digest:
         if reason:
             self.blobs.append((language, reason, 0))
             return
+        data = hide_secrets(data)
         chunked = chunk_blob(data, language)
         encoding = _encoding(data)
         for chunk in chunked.chunks:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from gitmem.credentials import load_rules
 from gitmem.errors import UsageError
 
 _ASSIGNED: Final = "KeywordDetector"
@@ -97,10 +98,8 @@ class _Rules(NamedTuple):
 
 @cache
 def _load_rules() -> _Rules:
-    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+    known = load_rules()
     from detect_secrets.plugins.keyword import CONFIG_DENYLIST_REGEX_TO_GROUP
 
-    by_type: dict[str, Any] = get_mapping_from_secret_type_to_class()
-    known = {rule.__name__: rule for rule in by_type.values()}
-    exact = tuple(known[name]() for name in sorted(known.keys() - _TOO_BROAD))
-    return _Rules(exact, known[_ASSIGNED](), CONFIG_DENYLIST_REGEX_TO_GROUP, known[_RANDOM]())
+    exact = tuple(known[name] for name in sorted(known.keys() - _TOO_BROAD))
+    return _Rules(exact, known[_ASSIGNED], CONFIG_DENYLIST_REGEX_TO_GROUP, known[_RANDOM])
