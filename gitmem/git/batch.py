@@ -2,15 +2,22 @@
 
 A process that dies costs the object it died on, never the ones after it: every answer is read to its end or the
 process is dropped. Requests go out in windows that fit into a pipe, so that neither side can block the other.
+
+git streams what is in an object and does not look whether that is as much as the object claims. So each window ends
+with a name that nothing has, and where git's answer to that comes too early an object was cut short; without it the
+reader would wait for the rest for ever.
 """
 
+import io
+import os
 import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import IO, Final, Self
+from typing import Final, Self
 
 from gitmem.closing import Closing
+from gitmem.git.ids import object_id
 from gitmem.git.locate import Location
 from gitmem.git.program import run_git, start_git
 from gitmem.git.promisor import ObjectSource
@@ -18,7 +25,9 @@ from gitmem.git.promisor import ObjectSource
 CAT_FILE: Final = ("--no-replace-objects", "cat-file")
 BLOBS: Final = frozenset({b"blob"})
 WINDOW: Final = 60
-"""Requests under way at once: 60 ids of 65 bytes stay below 4096, the smallest pipe there is."""
+"""Requests under way at once: 60 ids of 65 bytes and the mark stay below 4096, the smallest pipe there is."""
+
+_READ_AT_ONCE: Final = 1 << 20
 
 
 class ProgramReader(Closing):
@@ -27,6 +36,8 @@ class ProgramReader(Closing):
     def __init__(self, location: Location, kinds: frozenset[bytes] = BLOBS) -> None:
         self.damaged: set[str] = set()
         self._kinds = kinds
+        self._format = location.object_format
+        self._mark = f"end-{os.urandom(16).hex()}".encode("ascii")  # no content can hold it but by guessing
         self._objects = location.common_dir / "objects"
         self._source = ObjectSource(location)
         self._idle: subprocess.Popen[bytes] | None = None
@@ -104,13 +115,13 @@ class ProgramReader(Closing):
         open_answers = len(window)
         try:
             assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write("".join(f"{oid}\n" for oid in window).encode("ascii"))
+            assert isinstance(process.stdout, io.BufferedReader)
+            process.stdin.write("".join(f"{oid}\n" for oid in window).encode("ascii") + self._mark + b"\n")
             process.stdin.flush()
             for oid in window:
                 data = self._answer(oid, process.stdout)
                 open_answers -= 1
-                if open_answers == 0 and self._idle is None:
+                if open_answers == 0 and self._is_mark(process.stdout.readline()) and self._idle is None:
                     self._idle = process
                 yield oid, data
         except (_ProcessGoneError, BrokenPipeError):
@@ -119,18 +130,32 @@ class ProgramReader(Closing):
             if self._idle is not process:
                 _stop(process)
 
-    def _answer(self, oid: str, stdout: IO[bytes]) -> bytes | None:
+    def _is_mark(self, line: bytes) -> bool:
+        return line == self._mark + b" missing\n"
+
+    def _answer(self, oid: str, stdout: io.BufferedReader) -> bytes | None:
         header = stdout.readline().split()
+        if len(header) not in (2, 3) or header[0] != oid.encode("ascii"):
+            raise _ProcessGoneError
         if len(header) == 2:
             self._note_damage(oid)
             return None
-        if len(header) != 3 or not header[2].isdigit():
+        if not header[2].isdigit():
             raise _ProcessGoneError
-        size = int(header[2])
-        data = stdout.read(size)
-        if len(data) != size or stdout.read(1) != b"\n":
+        data = self._read(int(header[2]), stdout)
+        if stdout.read(1) != b"\n" or object_id(header[1].decode("ascii"), data, self._format) != oid:
             raise _ProcessGoneError
         return data if header[1] in self._kinds else None
+
+    def _read(self, size: int, stdout: io.BufferedReader) -> bytes:
+        """So many bytes. Memory is taken as they come: a damaged object may claim any size."""
+        data = bytearray()
+        while len(data) < size:
+            part = stdout.read1(min(size - len(data), _READ_AT_ONCE))
+            data += part
+            if not part or data.find(self._mark, max(0, len(data) - len(part) - len(self._mark))) >= 0:
+                raise _ProcessGoneError
+        return bytes(data)
 
     def _note_damage(self, oid: str) -> None:
         """git calls an object missing, too, whose file it cannot make sense of."""

@@ -4,7 +4,6 @@ What is in no commit yet is read from the file itself. Where git would store som
 (line ends, clean filters), git makes that in a folder of its own that goes again: the person's objects stay untouched.
 """
 
-import hashlib
 import os
 import re
 import time
@@ -17,8 +16,9 @@ from typing import Final
 from gitmem.closing import Closing
 from gitmem.errors import GitmemError
 from gitmem.fsio import read_file
+from gitmem.git.ids import object_id
 from gitmem.git.locate import Location
-from gitmem.git.objects import ObjectReader, sizes_from
+from gitmem.git.objects import ObjectReader, read_in_turn, sizes_from
 from gitmem.git.program import run_git
 from gitmem.git.promisor import OBJECT_FOLDER
 
@@ -75,9 +75,7 @@ def _quoted(path: bytes) -> bytes:
 
 def blob_id(location: Location, data: bytes) -> str:
     """The id of a blob with this content."""
-    digest = hashlib.new(location.object_format, b"blob %d\0" % len(data), usedforsecurity=False)
-    digest.update(data)
-    return digest.hexdigest()
+    return object_id("blob", data, location.object_format)
 
 
 def read_unchanged(location: Location, places: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -122,11 +120,7 @@ class FileReader(Closing):
         waiting = iter(oids)
         while window := list(islice(waiting, _READ_AT_ONCE)):
             data = self._read_files([oid for oid in window if oid in self._files])
-            others = self._others.read_many([oid for oid in window if oid not in data])
-            for oid in window:
-                yield (oid, data[oid]) if oid in data else next(others)
-            for _ in others:  # lets it come to its end, so that its process can be used again
-                pass
+            yield from read_in_turn(window, data, data.get, self._others)
 
     def close(self) -> None:
         self._others.close()

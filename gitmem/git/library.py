@@ -6,7 +6,6 @@ a wrong length makes it write out of bounds (7177); on damaged packs it behaves.
 either, so that formats it does not know (reftable, split index, ...) do not matter.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -14,8 +13,9 @@ import pygit2
 
 from gitmem.closing import Closing
 from gitmem.git.batch import WINDOW, ProgramReader
+from gitmem.git.ids import object_id
 from gitmem.git.locate import Location
-from gitmem.git.objects import sizes_from
+from gitmem.git.objects import read_in_turn, sizes_from
 
 
 def find_reader(location: Location) -> "LibraryReader | None":
@@ -23,7 +23,7 @@ def find_reader(location: Location) -> "LibraryReader | None":
     objects = location.common_dir / "objects"
     if location.object_format != "sha1" or not any(objects.glob("pack/*.pack")):
         return None
-    # libgit2's own hash detects attacks and takes as long as everything else together; _checked finds damage cheaply.
+    # libgit2's own hash detects attacks and takes as long as everything else together; `_packed` finds damage cheaply.
     pygit2.option(pygit2.enums.Option.ENABLE_STRICT_HASH_VERIFICATION, False)
     packs = pygit2.Odb()
     try:
@@ -49,17 +49,12 @@ class LibraryReader(Closing):
 
     def read(self, oid: str) -> bytes | None:
         data = self._packed(oid)
-        return data if data is not None else self._checked(oid, self._others.read(oid))
+        return data if data is not None else self._others.read(oid)
 
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         waiting = iter(oids)
         while window := list(islice(waiting, WINDOW)):
-            elsewhere = {oid for oid in window if not self._is_packed(oid)}
-            others = self._others.read_many([oid for oid in window if oid in elsewhere])
-            for oid in window:
-                yield oid, self._checked(*next(others)) if oid in elsewhere else self.read(oid)
-            for _ in others:  # lets it come to its end, so that its process can be used again
-                pass
+            yield from read_in_turn(window, {oid for oid in window if self._is_packed(oid)}, self.read, self._others)
 
     def close(self) -> None:
         self._packs = pygit2.Odb()
@@ -83,16 +78,4 @@ class LibraryReader(Closing):
             kind, data = self._packs.read(pygit2.Oid(hex=oid))
         except (KeyError, pygit2.GitError, OSError, ValueError, MemoryError):  # damage may claim any size
             return None
-        return data if kind == pygit2.enums.ObjectType.BLOB and _is_content_of(oid, data) else None
-
-    def _checked(self, oid: str, data: bytes | None) -> bytes | None:
-        if data is None or _is_content_of(oid, data):
-            return data
-        self.damaged.add(oid)
-        return None
-
-
-def _is_content_of(oid: str, data: bytes) -> bool:
-    digest = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
-    digest.update(data)
-    return digest.hexdigest() == oid
+        return data if kind == pygit2.enums.ObjectType.BLOB and object_id("blob", data, "sha1") == oid else None

@@ -1,10 +1,11 @@
 """Blobs by id, through pygit2 where many are read and through `git cat-file` everywhere else.
 
 A blob that is not there is None and never fetched from a remote. A blob that is there but cannot be read (corrupt, cut
-short) is None too, and its id is put into `damaged`. Contents are what the id says: replacements are not followed.
+short) is None too, and its id is put into `damaged`. Contents are what the id says: they are hashed, and replacements
+are not followed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Final, Protocol, Self
 
@@ -74,3 +75,15 @@ def sizes_from(own: Callable[[str], int | None], others: ObjectReader, oids: Ite
     for number, size in zip(unknown, found, strict=True):
         sizes[number] = size
     return sizes
+
+
+def read_in_turn(
+    oids: Iterable[str], own: Container[str], read: Callable[[str], bytes | None], others: ObjectReader
+) -> Iterator[tuple[str, bytes | None]]:
+    """Contents in the order of `oids`, those of `own` by `read`, all the rest asked of `others` at once."""
+    wanted = list(oids)
+    answers = others.read_many([oid for oid in wanted if oid not in own])
+    for oid in wanted:
+        yield (oid, read(oid)) if oid in own else next(answers)
+    for _ in answers:  # lets it come to its end, so that its process can be used again
+        pass

@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from gitmem.git.ids import object_id
+
 TREE_MODE: Final = b"40000"
 FILE_MODE: Final = b"100644"
 _PACK_TYPES: Final = {"commit": 1, "tree": 2, "blob": 3}
@@ -35,9 +37,7 @@ class RawEntry(NamedTuple):
 
 def make_object(kind: str, data: bytes, object_format: str) -> RawObject:
     """Name an object by its content. `object_format` is sha1 or sha256."""
-    digest = hashlib.new(object_format, b"%s %d\0" % (kind.encode("ascii"), len(data)), usedforsecurity=False)
-    digest.update(data)
-    return RawObject(digest.hexdigest(), kind, data)
+    return RawObject(object_id(kind, data, object_format), kind, data)
 
 
 def parse_tree(data: bytes, object_format: str) -> dict[bytes, RawEntry]:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import zlib
 from pathlib import Path
 
 import pytest
@@ -144,7 +145,26 @@ def test_a_damaged_loose_object_is_skipped_and_told_from_a_missing_one(
         assert len(reader.sizes(oids.values())) == 6
 
 
-def test_a_foreign_content_under_an_objects_name_is_noticed_in_bulk(make_repo: MakeRepo) -> None:
+@engines
+@pytest.mark.parametrize("claimed", [2, 4, 1 << 20, 1 << 40, 1 << 62])
+def test_an_object_of_another_length_than_it_claims_is_damaged_and_waited_for_by_nobody(
+    make_repo: MakeRepo, bulk: bool, claimed: int
+) -> None:
+    repo = make_repo()
+    repo.commit({"packed": "p"})
+    repo.git("repack", "-adq")
+    repo.commit({f"f{number}": f"{number}\n" * 50_000 for number in range(4)} | {"lies": "one"})
+    oids = _oids(repo)
+    repo.loose_object(oids["lies"]).chmod(0o644)
+    repo.loose_object(oids["lies"]).write_bytes(zlib.compress(b"blob %d\0one" % claimed))
+    with open_reader(locate(repo.path), bulk=bulk) as reader:
+        for wanted in ([oids["lies"], *oids.values()], [oids["lies"]], [*oids.values(), oids["lies"]]):
+            assert {oid for oid, data in reader.read_many(wanted) if data is None} == {oids["lies"]}
+        assert reader.damaged == {oids["lies"]}
+
+
+@engines
+def test_a_foreign_content_under_an_objects_name_is_noticed(make_repo: MakeRepo, bulk: bool) -> None:
     repo = make_repo()
     repo.commit({"packed": "p"})
     repo.git("repack", "-adq")
@@ -152,7 +172,7 @@ def test_a_foreign_content_under_an_objects_name_is_noticed_in_bulk(make_repo: M
     oids = _oids(repo)
     repo.loose_object(oids["a"]).chmod(0o644)
     shutil.copyfile(repo.loose_object(oids["b"]), repo.loose_object(oids["a"]))
-    with open_reader(locate(repo.path), bulk=True) as reader:
+    with open_reader(locate(repo.path), bulk=bulk) as reader:
         assert reader.read(oids["a"]) is None
         assert dict(reader.read_many(oids.values()))[oids["b"]] == b"two"
         assert reader.damaged == {oids["a"]}
