@@ -1,5 +1,7 @@
 """What an agent asks for by name: places in files of a tree, and records as they are now."""
 
+from functools import cache
+
 from gitmem.actions.forms import describe_view
 from gitmem.actions.query import Request, view_state
 from gitmem.errors import UsageError
@@ -19,19 +21,20 @@ def read_named(workspace: Workspace, tree: Opened | None, arguments: Arguments) 
     """The text of every name; `tree` is there where one of them may be a file's."""
     rev = arguments["rev"]
     with RecordStore(workspace.location) as store:
-        tip = store.tip()
+        tip = cache(store.tip)  # asked of git, and only where a record is named
 
         def read(name: str) -> list[Passage]:
             if is_record_name(name):
                 if rev:
                     raise UsageError(f"`{name}` is no file of a revision", hint=f"gitmem memory show --at REV {name}")
-                return read_records(store, tip, name, arguments["limit"] or GET_DEFAULT)
+                return read_records(store, tip(), name, arguments["limit"] or GET_DEFAULT)
             assert tree is not None, "a tree is opened where a file is named"
             return [read_place(tree.searcher, tree.reader, name)]
 
         passages, problems = read_passages(arguments["ids"], read)
+        memory = f"memory {(tip().commit or '')[:7]}" if tree is None else ""
     if tree is None:
-        told, notes = f"memory {(tip.commit or '')[:7]}", problems
+        told, notes = memory, problems
     else:
         told, notes = describe_view(view_state(Request("get", rev=rev), tree.searcher)), [*tree.notes, *problems]
     if arguments["format"] == "json":
