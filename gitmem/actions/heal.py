@@ -5,6 +5,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from gitmem.actions.stopping import stoppable
+from gitmem.errors import Cancelled
 from gitmem.fsio import writer_lock
 from gitmem.indexing.collect import retire_segments
 from gitmem.indexing.compact import compact
@@ -26,7 +28,8 @@ def heal(
     workspace: Workspace, view: "View", files: Mapping[str, bytes], *, deadline: float, wait: bool
 ) -> Manifest | None:
     """Index blobs of a view that are missing until the deadline (`time.monotonic`); those of `files`, which are
-    uncommitted, come first. Returns the manifest as it is then, None where it is gone or another makers' by now.
+    uncommitted, come first. Whoever asks for its end (`gitmem cancel`) gets it sooner. Returns the manifest as it is
+    then, None where it is gone or another makers' by now.
 
     Raises: Busy where another process writes and `wait` is off, StorageFailed, DamagedFile.
     """
@@ -39,7 +42,11 @@ def heal(
         if not wanted:
             return old
         run = Run(workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
-        manifest = run.execute(wanted, old, deadline=deadline).manifest
+        try:
+            with stoppable(paths) as report:
+                manifest = run.execute(wanted, old, deadline=deadline, report=report).manifest
+        except Cancelled:
+            return read_manifest_for_writing(workspace)
         if time.monotonic() < deadline:
             manifest = compact(paths, manifest)
         if manifest is not old:

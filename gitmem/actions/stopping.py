@@ -1,7 +1,8 @@
-"""How a run of `refresh` is stopped from outside, keeping what it has done.
+"""How a run is stopped from outside, keeping what it has done.
 
-A run that has something to do says so in `state/running`, by a word of its own. Whoever wants it stopped puts that word
-into `state/cancel`; the run looks there after each batch. A request for a run that is over is never taken for another.
+A run that has something to do, of `refresh` or of a question that heals, says so in `state/running`, by a word of its
+own. Whoever wants it stopped puts that word into `state/cancel`; the run looks there after each batch. A request for a
+run that is over is never taken for another.
 """
 
 import os
@@ -32,7 +33,9 @@ class Terminated(KeyboardInterrupt):
 
 
 @contextmanager
-def stoppable(paths: IndexPaths, report: "Callable[[Progress], None]") -> "Iterator[Callable[[Progress], None]]":
+def stoppable(
+    paths: IndexPaths, report: "Callable[[Progress], None]" = lambda _: None
+) -> "Iterator[Callable[[Progress], None]]":
     """Let others find and stop a run, which calls what is yielded after each batch. The caller holds the lock.
 
     Raises: Cancelled, from the callable, where somebody asked for the run's end.

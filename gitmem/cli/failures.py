@@ -1,5 +1,6 @@
 """Errors as two lines on standard error, `error:` and `hint:`, and their exit codes."""
 
+import errno
 import sys
 from collections.abc import Mapping
 
@@ -32,12 +33,20 @@ def explain(problem: Exception) -> tuple[str, str, int]:
         return problem.message, problem.hint, problem.exit_code
     if isinstance(problem, click.ClickException):
         return _usage(problem)
-    if isinstance(problem, MemoryError):
+    if _lacks_memory(problem):
         return "out of memory", "close something, or index with fewer processes: git config gitmem.jobs 1", _FAILED
     if isinstance(problem, OSError) and problem.strerror:
         place = f": {problem.filename}" if problem.filename else ""
         return f"{problem.strerror}{place}", _debug_hint(), _FAILED
     return f"gitmem failed: {type(problem).__name__}: {problem}", _debug_hint(), _FAILED
+
+
+def _lacks_memory(problem: BaseException) -> bool:
+    """Whether memory ran out; a library that could not be loaded for that reason says so only in its words."""
+    if isinstance(problem, ImportError):
+        told = str(problem).lower()
+        return "cannot allocate memory" in told or "failed to map segment" in told
+    return isinstance(problem, MemoryError) or getattr(problem, "errno", None) == errno.ENOMEM
 
 
 def _debug_hint() -> str:

@@ -9,6 +9,7 @@ import os
 import sys
 
 INTERRUPTED = 130
+_FAILED = 5
 
 _GARBAGE = 50_000
 """Objects made before the first search for garbage: imports make thousands, none of them garbage."""
@@ -45,10 +46,19 @@ def run(args: list[str]) -> int:
     except BrokenPipeError:
         return 0  # whoever read the output has enough
     except Exception as problem:
+        return _report(problem)
+    return code
+
+
+def _report(problem: Exception) -> int:
+    """Tell what went wrong; plainly where too little memory or too few files are left for what tells it well."""
+    try:
         from gitmem.cli.failures import report
 
         return report(problem, os.environ)
-    return code
+    except (ImportError, MemoryError):
+        sys.stderr.write(f"error: {problem or 'out of memory'}\n")
+    return _FAILED
 
 
 def _run_quickly(args: list[str]) -> int | None:

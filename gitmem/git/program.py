@@ -4,6 +4,7 @@ It never waits for a password, never opens the network, never takes an optional 
 `index.lock` from the user) and never starts a file system monitor.
 """
 
+import errno
 import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +38,15 @@ OPTIONS: Final = (
     "-c", "core.quotePath=false",
     "-c", "protocol.allow=never",
 )  # fmt: skip
+
+
+_SHORT_OF: Final = {
+    errno.EMFILE: "allow this process more open files (ulimit -n) and try again",
+    errno.ENFILE: "too many files are open on this machine; try again",
+    errno.EAGAIN: "too many processes are running; try again",
+    errno.ENOMEM: "too little memory is free; try again",
+}
+"""What helps where the system has not enough left for another process."""
 
 
 class GitResult(NamedTuple):
@@ -94,6 +104,9 @@ def start_git(
         if error.filename != "git":
             raise GitFailed(f"folder {error.filename} is gone") from error
         raise GitmemError("the git program was not found", hint="install git, or put it on PATH") from error
+    except OSError as error:
+        hint = _SHORT_OF.get(error.errno or 0, "")
+        raise GitmemError(f"git cannot be started: {error.strerror or error}", hint=hint) from error
 
 
 def first_complaint(stderr: str) -> str:

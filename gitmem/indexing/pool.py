@@ -18,10 +18,16 @@ Job = Sequence[tuple[str, bytes]]
 
 SECONDS_PER_BATCH: Final = 120.0
 SECONDS_PER_BLOB: Final = 5.0
-"""After these a worker is taken for one that hangs, and ended. A blob takes some two seconds at the most, and parsing
-has a limit of its own; but a machine may be so busy that two seconds take a minute."""
+"""After these, on the wall, a worker is taken for one that waits for ever, and ended. One that computes for ever ends
+by itself (`worker.limit_seconds`); but a machine may be so busy that two seconds of computing take a minute."""
 
 _WORKER: Final = (sys.executable, "-P", "-m", "gitmem.indexing.worker")
+
+
+_TRIAL: Final[Job] = (("text", b"one line of text\n"),)
+"""Who cannot do this lacks memory, or the model: it is not the fault of the blob before, and no index is to be made."""
+
+_SHORT: Final = "free some memory, or run `gitmem doctor`"
 
 
 class WorkersFailed(GitmemError):
@@ -162,7 +168,7 @@ class _Worker:
         self._command = command
         self._process: subprocess.Popen[bytes] | Forked | None = None
         self._ended = False
-        self._answered = False
+        self._answered = self._worked = False
         self._starting = threading.Lock()
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the worker)
 
@@ -182,6 +188,10 @@ class _Worker:
 
     def _digest_alone(self, language: str, data: bytes) -> dict[str, Any]:
         result = self._ask([(language, data)])
+        if result is None and not self._worked:
+            if self._ask(_TRIAL) is None:
+                raise WorkersFailed(f"the indexing worker fails at any file{self._last_words()}", hint=_SHORT)
+            result = self._ask([(language, data)])
         if result is None:
             result = self._ask([])
             if result is None:
@@ -200,6 +210,7 @@ class _Worker:
             write_frame(process.stdin, list(batch))  # type: ignore[arg-type]
             result: dict[str, Any] = read_frame(process.stdout)  # type: ignore[arg-type]
             self._answered = True
+            self._worked = self._worked or bool(batch)
         except (EOFError, OSError, ValueError, TypeError):
             self._stop()
             return None

@@ -7,12 +7,21 @@ types: the two ends are one version of one program.
 
 import gc
 import marshal
+import math
 import os
-from typing import Any, BinaryIO
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, BinaryIO, Final
 
 HEADER_BYTES = 8
 MAX_FRAME = 1 << 34
 """More than any batch: the largest file that may be indexed has 1 GiB."""
+
+BATCH_SECONDS: Final = 10.0
+BYTE_SECONDS: Final = 1e-5
+"""Processor time that a batch may take, at most: some ten times what the slowest needs. Where one is wrongly ended its
+blobs are tried again one by one, so nothing is lost."""
 
 _GARBAGE = 50_000
 """Objects made before the first search for garbage: imports make thousands, none of them garbage."""
@@ -38,6 +47,24 @@ def read_frame(stream: BinaryIO) -> Any:
     return marshal.loads(payload)  # noqa: S302 (written by our own child)
 
 
+def limit_seconds(batch: Iterable[tuple[str, bytes]]) -> None:
+    """Have the system end this process where a batch takes too much processor time.
+
+    A clock on the wall cannot tell a parser that hangs from a machine that is busy. It remains the last resort
+    (`pool.SECONDS_PER_BATCH`), for one that waits for ever and for systems without such limits.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    seconds = BATCH_SECONDS + BYTE_SECONDS * sum(len(data) for _, data in batch)
+    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    wanted = math.ceil(time.process_time() + seconds)
+    with suppress(ValueError, OSError):  # somebody allows even less
+        resource.setrlimit(resource.RLIMIT_CPU, (wanted, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
 def main() -> None:
     """Serve batches until the parent closes the pipe."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -52,6 +79,7 @@ def main() -> None:
             batch = read_frame(requests)
         except EOFError:
             return
+        limit_seconds(batch)
         try:
             write_frame(answers, digest(batch, encoder))
         except BrokenPipeError:

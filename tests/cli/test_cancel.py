@@ -1,11 +1,13 @@
 """A run that is stopped, by another process or by a signal, keeps what it has done and says that it is not complete."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -40,8 +42,15 @@ def repo(tmp_path: Path) -> Repo:
 @pytest.fixture
 def run(repo: Repo) -> Iterator[subprocess.Popen[str]]:
     """A run that has begun and has far to go."""
+    with running(repo, "index") as process:
+        yield process
+
+
+@contextmanager
+def running(repo: Repo, *args: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that has begun to index what its command needs, and has far to go."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    command = [sys.executable, "-c", SLOW, "-C", str(repo.path), "index"]
+    command = [sys.executable, "-c", SLOW, "-C", str(repo.path), *args]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
@@ -95,6 +104,23 @@ def test_a_signal_ends_the_run_and_keeps_what_it_did(
     assert (out, err) == ("", "")
     assert run.returncode == (130 if number == signal.SIGINT else -number)
     assert_kept_and_taken_up(cli, repo)
+
+
+@pytest.mark.usefixtures("fake_model")
+def test_cancel_ends_what_a_question_takes_up_and_the_answer_says_so(cli: Cli, repo: Repo) -> None:
+    """A revision that is named is taken up whole, which may take long."""
+    repo.git("tag", "full")
+    repo.git("rm", "-q", "-r", ".")
+    repo.commit({"only.py": "def only():\n    return 1\n"})
+    index_here(repo)
+    with running(repo, "query", "--rev", "full", "--json", "load 7") as question:
+        assert cli("cancel", cwd=repo.path).out == "stopped; what is done is kept, to go on: gitmem index\n"
+        out, err = question.communicate(timeout=PATIENCE)
+    assert question.returncode == 0, err
+    view = json.loads(out)["view"]
+    assert 0 < json.loads(out)["stats"]["files_missing"] < 300
+    assert view["stale"] is True
+    assert len(find_manifest(repo.path / ".gitmem" / "manifest").segments) > 1  # type: ignore[union-attr]
 
 
 def test_a_signal_that_was_to_be_ignored_is_ignored(repo: Repo) -> None:

@@ -243,12 +243,7 @@ def _act(stage: Stage, fault: Fault, shim: Shim | None, naive: bool) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (fault.number, fault.number))
     elif shim is not None:
         shim.arm(fault)
-    try:
-        stage.world.scenario.act(stage.own)
-    except OSError as problem:
-        if problem.errno != errno.EMFILE:  # no process can be started: the command line tells it in these words
-            raise
-        raise GitmemError(str(problem)) from problem
+    stage.world.scenario.act(stage.own)
 
 
 def run_copy(act: Callable[[], None]) -> tuple[int, str]:

@@ -1,6 +1,9 @@
 """Worker processes: whatever one of them does, it costs the blob it did it on."""
 
+import io
 import os
+import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Sequence
@@ -11,6 +14,7 @@ import pytest
 
 from gitmem.indexing import pool as pool_module
 from gitmem.indexing.pool import Pool, WorkersFailed
+from gitmem.indexing.worker import limit_seconds, write_frame
 from tests.gitrepo import Repo
 from tests.indexes import ask, found, index, python_file
 
@@ -105,6 +109,14 @@ def test_workers_that_die_at_start_end_the_run_with_their_last_words(program: st
         list(pool.run([[("text", b"a")]] * 5))
 
 
+def test_where_no_file_at_all_can_be_done_it_is_not_the_files_fault(tmp_path: Path) -> None:
+    """Too little memory, say: an index in which every file had failed would take the place of a good one."""
+    script = tmp_path / "worker.py"
+    script.write_text(WORKER.replace('if data == b"abort":', "if data:\n        raise MemoryError\n    if False:"))
+    with Pool(1, [sys.executable, str(script)]) as pool, pytest.raises(WorkersFailed, match="any file: MemoryError"):
+        list(pool.run([[("text", b"a"), ("text", b"b")]]))
+
+
 def test_a_command_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
     with Pool(1, [str(tmp_path / "nowhere")]) as pool, pytest.raises(WorkersFailed, match="does not start"):
         list(pool.run([[("text", b"a")]]))
@@ -170,3 +182,32 @@ def test_a_real_worker_keeps_what_libraries_print_out_of_the_pipe(tmp_path: Path
     with Pool(1, [sys.executable, str(script)]) as pool:
         results = list(pool.run([[("python", b"def f():\n    return 1\n")]]))
     assert outcomes(results) == ["parsed"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGXCPU"), reason="needs a system that limits processor time")
+def test_a_worker_that_computes_for_ever_is_ended_by_its_own_time_and_not_by_the_clock(tmp_path: Path) -> None:
+    script = tmp_path / "worker.py"
+    script.write_text(
+        "import gitmem.indexing.digest as digest\nimport gitmem.indexing.worker as worker\n"
+        "worker.BATCH_SECONDS = 0.5\nreal = digest.chunk_blob\n"
+        "def chunk_blob(data, language):\n"
+        "    while b'for ever' in data:\n        pass\n    return real(data, language)\n"
+        "digest.chunk_blob = chunk_blob\nworker.main()\n"
+    )
+    requests = io.BytesIO()
+    write_frame(requests, [("text", b"for ever")])
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, input=requests.getvalue(), capture_output=True, timeout=300)
+    assert done.returncode == -signal.SIGXCPU
+    with Pool(1, command) as pool:
+        results = list(pool.run([[("text", b"a"), ("text", b"for ever"), ("text", b"b")]]))
+    assert outcomes(results) == ["text", "failed", "text"]
+
+
+def test_each_batch_has_time_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource")
+    limits: list[int] = []
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, both: limits.append(both[0]))
+    monkeypatch.setattr("time.process_time", lambda: 70.0)
+    limit_seconds([("text", bytes(2_000_000))])
+    assert limits[0] == 100
