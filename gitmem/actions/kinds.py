@@ -25,7 +25,7 @@ _NAMES: Final = {DOCUMENT: "documents", NOTE: "memory", TURN: "history"}
 ALL: Final = "all"
 CHOICES: Final = (CODE, *_FOLDERS, ALL)
 DEFAULT: Final = (CODE, "documents")
-_HEADER_LINES: Final = 2
+HEADER_LINES: Final = 2
 
 
 def parse_sources(names: Iterable[str]) -> tuple[str, ...]:
@@ -105,4 +105,4 @@ def named_hit(hit: "Hit") -> "Hit":
 
 def line_told(hit: "Hit", line: int) -> int:
     """A line of a hit's blob as a person counts it: of a record, from where its content begins."""
-    return line - _HEADER_LINES if hit.kind in _NAMES else line
+    return line - HEADER_LINES if hit.kind in _NAMES else line

@@ -15,6 +15,7 @@ from gitmem.types import KINDS, RECORD_KINDS
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gitmem.record import Record
     from gitmem.search.hits import Hit
     from gitmem.search.neighbours import Beside
 
@@ -173,12 +174,11 @@ def answer_from(
     `reader` is one of the tree's blobs that stays open; without it one is opened for this answer.
     """
     terms, hits = find(searcher, limit)
-    beside = [searcher.neighbours(hit) if request.neighbors else (None, None) for hit in hits]
     if reader is not None:
-        read = read_hits(searcher, hits, beside, reader)
+        read = read_hits(searcher, hits, reader, neighbors=request.neighbors)
     else:
         with open_reader(searcher.asked.location, bulk=False, files=searcher.files) as own:
-            read = read_hits(searcher, hits, beside, own)
+            read = read_hits(searcher, hits, own, neighbors=request.neighbors)
     stats = {
         "chunks": searcher.snapshot.rows,
         "generation": searcher.snapshot.manifest.generation,
@@ -220,25 +220,49 @@ class ReadHits(NamedTuple):
     beside: "list[tuple[Piece | None, Piece | None]]"
 
 
-def read_hits(
-    searcher: Searcher,
-    hits: "Sequence[Hit]",
-    beside: "Sequence[tuple[Beside | None, Beside | None]]",
-    reader: ObjectReader,
-) -> ReadHits:
-    """Read the blobs of hits, each once, with the chunks beside them; what is gone gives no lines."""
+def read_hits(searcher: Searcher, hits: "Sequence[Hit]", reader: ObjectReader, *, neighbors: bool) -> ReadHits:
+    """Read the blobs of hits, each once, with the chunks beside them where these are wanted; what is gone gives no
+    lines. Raises DamagedFile."""
     files = searcher.files
     wanted = list(dict.fromkeys(hit.blob for hit in hits))
     data = _read_files(searcher, hits)
     data |= {oid: found or b"" for oid, found in reader.read_many(oid for oid in wanted if oid not in data)}
-    shown = [(hit, _lines(data[hit.blob], hit, hit)) for hit in hits]
     changed = [path_text(files[oid]) for oid in wanted if not data[oid] and oid in files]
-    records = {hit.blob: _known_of(data[hit.blob], hit.path) for hit in hits if hit.kind in RECORD_KINDS}
-    pieces = [
-        (_piece(data[hit.blob], hit, before), _piece(data[hit.blob], hit, after))
-        for hit, (before, after) in zip(hits, beside, strict=True)
-    ]
-    return ReadHits(shown, changed, records, pieces)
+    records = _parse_records(data, hits)
+    shown, pieces = [], []
+    for hit in hits:
+        text, record = data[hit.blob], records.get(hit.blob)
+        found = hit if record is None else _widen(hit, text, record)
+        shown.append((found, _lines(text, found, found)))
+        before, after = _beside(searcher, found, text, record) if neighbors else (None, None)
+        pieces.append((_piece(text, found, before), _piece(text, found, after)))
+    return ReadHits(shown, changed, {oid: _known_of(record) for oid, record in records.items()}, pieces)
+
+
+def _parse_records(data: Mapping[str, bytes], hits: "Sequence[Hit]") -> "dict[str, Record]":
+    """The records among hits, by their blobs, but for those that are gone."""
+    told = {hit.blob: hit.path for hit in hits if hit.kind in RECORD_KINDS and data[hit.blob]}
+    if not told:
+        return {}
+    from gitmem.record import parse_record
+
+    return {oid: parse_record(data[oid], path) for oid, path in told.items()}
+
+
+def _widen(hit: "Hit", data: bytes, record: "Record") -> "Hit":
+    from gitmem.actions.widen import widen
+
+    return widen(hit, data, record)
+
+
+def _beside(
+    searcher: Searcher, hit: "Hit", data: bytes, record: "Record | None"
+) -> "tuple[Beside | None, Beside | None]":
+    if record is None:
+        return searcher.neighbours(hit)
+    from gitmem.actions.widen import find_beside
+
+    return find_beside(hit, data, record)
 
 
 def _read_files(searcher: Searcher, hits: "Sequence[Hit]") -> dict[str, bytes]:
@@ -266,11 +290,6 @@ def _piece(data: bytes, hit: "Hit", chunk: "Beside | None") -> "Piece | None":
     return Piece(line_told(hit, chunk.start_line), _lines(data, hit, chunk))
 
 
-def _known_of(data: bytes, path: str) -> dict[str, Any]:
-    """The fields of a record but for what only gitmem needs, none of one that is gone."""
-    from gitmem.record import parse_record
-
-    if not data:
-        return {}
-    record = parse_record(data, path)
+def _known_of(record: "Record") -> dict[str, Any]:
+    """The id and the fields of a record, but for what only gitmem needs."""
     return {"id": record.id, **{name: value for name, value in record.fields.items() if name not in _INNER}}

@@ -1,39 +1,70 @@
-"""Records of the memory: a note and a turn in one piece, a document in the chunks it was cut into when it came in."""
+"""Records of the memory: what of them is found, and what is then shown.
 
+A note is found whole. The text of a document or a turn is found by its passages, cut like a Markdown file but smaller:
+a vector of a long text says little of any part of it. What is shown is the *window* that holds the passage: a chunk the
+document was cut into when it came in, the whole turn.
+"""
+
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
+from gitmem.chunking.budget import join_small
+from gitmem.chunking.limits import DEFAULT_LIMITS
 from gitmem.chunking.lines import Lines, has_ink
+from gitmem.chunking.markdown import section_chunks
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.record import Record, parse_record
-from gitmem.types import DOCUMENT, TURN, Chunk
+from gitmem.types import DOCUMENT, NOTE, TURN, Chunk
 
-_MAX_SYMBOL = 200
+PASSAGE_BYTES: Final = 800
+"""How long a passage may be. Measured: 350 finds a little better, and costs as much index as text."""
+
+MOST_PASSAGES: Final = 8000
+"""A text that would give more is cut into longer ones, so that no record fills a segment."""
+
+_MAX_SYMBOL: Final = 200
 
 
 def record_chunks(data: bytes) -> list[Chunk]:
-    """The chunks of a record's content, none of what is no record of a known version.
+    """The passages of a record's content, none of what is no record of a known version.
 
-    The symbol is a document's title or a turn's conversation, whose words find it too.
+    The symbol is a turn's conversation or a document's title with the headings above the passage: their words find it
+    too.
     """
     try:
         record = parse_record(data, "")
     except (DamagedFile, NewerFormat):
         return []
+    content = record.content
+    if not has_ink(content, 0, len(content)):
+        return []
+    base = len(data) - len(content)
     lines = Lines(data)
+    told = " ".join((record.id if record.kind == TURN else str(record.fields.get("title", ""))).split())
+    chunks = []
+    for start, end, headings in _passages(content, whole=record.kind == NOTE):
+        names = (told,) if record.kind == TURN else (told, headings)
+        symbol = " > ".join(name for name in names if name)[:_MAX_SYMBOL]
+        start, end = base + start, base + end
+        first, last = lines.number(start), lines.number(end - 1)
+        chunks.append(Chunk(start, end, first, last, record.kind, symbol, ((start, end),)))
+    return chunks
+
+
+def _passages(content: bytes, *, whole: bool) -> list[tuple[int, int, str]]:
+    """Spans of a content with the headings above each."""
+    if whole or len(content) <= PASSAGE_BYTES:
+        return [(0, len(content), "")]
+    limits = replace(DEFAULT_LIMITS, max_bytes=max(PASSAGE_BYTES, len(content) // MOST_PASSAGES))
+    found = join_small(section_chunks(content, Lines(content), limits), len(content))
+    return [(chunk.start, chunk.end, chunk.symbol) for chunk in found]
+
+
+def record_windows(data: bytes, record: Record) -> list[tuple[int, int]]:
+    """What is shown of a record: the bytes of its blob that a document's chunks are, or all of its content."""
     base = len(data) - len(record.content)
-    symbol = _symbol(record)
-    spans = [(base + start, base + end) for start, end in _byte_spans(record)]
-    return [
-        Chunk(start, end, lines.number(start), lines.number(end - 1), record.kind, symbol, ((start, end),))
-        for start, end in spans
-        if has_ink(data, start, end)
-    ]
-
-
-def _symbol(record: Record) -> str:
-    told = record.id if record.kind == TURN else str(record.fields.get("title", ""))
-    return " ".join(told.split())[:_MAX_SYMBOL]
+    return [(base + start, base + end) for start, end in _byte_spans(record)]
 
 
 def _byte_spans(record: Record) -> list[tuple[int, int]]:

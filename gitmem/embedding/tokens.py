@@ -1,5 +1,6 @@
 """Where the bundled model's tokens lie in a text. A token is a word piece; spaces and punctuation between are none."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,25 +19,25 @@ class TokenCounter:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or bundled("models")
         self.name = Card(self._folder).name
-        self._library: Any = None
 
     def starts(self, text: str) -> list[int]:
         """The character each token begins with, in order."""
         return [slab.offset + start for slab in _slabs(text) for start, _ in self._split(slab.text)]
 
     def _split(self, text: str) -> list[tuple[int, int]]:
-        if self._library is None:
-            self._library = self._load()
-        offsets: list[tuple[int, int]] = self._library.encode(text, add_special_tokens=False).offsets
+        offsets: list[tuple[int, int]] = _load_library(self._folder).encode(text, add_special_tokens=False).offsets
         return offsets
 
-    def _load(self) -> Any:
-        from tokenizers import Tokenizer
 
-        data = read_file(self._folder / "tokenizer.json")
-        if data is None:
-            raise ModelDamaged(f"`{self._folder / 'tokenizer.json'}` is gone", hint="install gitmem again")
-        return Tokenizer.from_str(data.decode("utf-8"))
+@cache
+def _load_library(folder: Path) -> Any:
+    """What splits texts by a model's vocabulary; loading it costs as much as splitting 300,000 characters."""
+    from tokenizers import Tokenizer
+
+    data = read_file(folder / "tokenizer.json")
+    if data is None:
+        raise ModelDamaged(f"`{folder / 'tokenizer.json'}` is gone", hint="install gitmem again")
+    return Tokenizer.from_str(data.decode("utf-8"))
 
 
 class _Slab(NamedTuple):

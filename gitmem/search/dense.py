@@ -14,8 +14,9 @@ from gitmem.search.scope import Scope
 from gitmem.store.graph import RowGraph
 from gitmem.store.snapshot import Snapshot
 
-GRAPH_SHARE: Final = 0.2
-"""A scope that holds less of the rows than this is scanned: the graph would find mostly what it must not."""
+FEW: Final = 0.2
+"""A part of a scope that holds less of the rows than this is scanned alone: the graph would find mostly what it must
+not, and a scan of everything would look mostly at that."""
 
 
 class DenseRanking(NamedTuple):
@@ -26,34 +27,47 @@ class DenseRanking(NamedTuple):
 
 
 def search_dense(scope: Scope, vector: NDArray[np.float32], keep: int, graph: RowGraph | None = None) -> DenseRanking:
-    """About the `keep` rows in scope nearest to a unit vector: found by their signs or by the graph, scored exactly."""
-    if graph is not None and scope.rows >= GRAPH_SHARE * scope.snapshot.rows:
-        rows = _graph_rows(scope, vector, keep, graph)
-    else:
-        rows = _scanned_rows(scope, vector, keep)
+    """About the `keep` rows of each part of a scope nearest to a unit vector: found by their signs or by the graph,
+    scored exactly."""
+    parts = [_near_rows(scope.snapshot, part, vector, keep, graph) for part in scope.parts]
+    rows = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
     cosines = exact_cosines(scope.snapshot, vector, rows)
     order = np.lexsort((rows, -cosines))
     return DenseRanking(rows[order], cosines[order])
 
 
-def _scanned_rows(scope: Scope, vector: NDArray[np.float32], keep: int) -> NDArray[np.int64]:
-    distances = bit_distances(scope.snapshot, vector)
-    if not scope.whole:
-        distances = np.where(scope.mask, distances, np.uint16(len(vector) + 1))
-    return _nearest(distances, min(keep, scope.rows))
+def _near_rows(
+    snapshot: Snapshot, part: NDArray[np.bool_], vector: NDArray[np.float32], keep: int, graph: RowGraph | None
+) -> NDArray[np.int64]:
+    count = int(part.sum())
+    if count < FEW * snapshot.rows:
+        return _scanned_few(snapshot, np.flatnonzero(part), vector, keep)
+    if graph is not None:
+        return _graph_rows(snapshot, part, vector, keep, graph)
+    distances = bit_distances(snapshot, vector)
+    if count < snapshot.rows:
+        distances = np.where(part, distances, np.uint16(len(vector) + 1))
+    return _nearest(distances, min(keep, count))
 
 
-def _graph_rows(scope: Scope, vector: NDArray[np.float32], keep: int, graph: RowGraph) -> NDArray[np.int64]:
-    """What the graph finds, enlarged by what the scope leaves out, and the nearest of the rows the graph lacks."""
-    asked = int(keep * scope.snapshot.rows / max(scope.rows, 1))
-    found = graph.nearest(vector, asked)
-    lacking = graph.lacking[scope.mask[graph.lacking]]
+def _scanned_few(
+    snapshot: Snapshot, rows: NDArray[np.int64], vector: NDArray[np.float32], keep: int
+) -> NDArray[np.int64]:
+    """The nearest of some rows."""
     signs = np.packbits(vector > 0)
-    distances = np.zeros(len(lacking), np.uint16)
-    for segment, own, places in scope.snapshot.split(lacking):
+    distances = np.zeros(len(rows), np.uint16)
+    for segment, own, places in snapshot.split(rows):
         distances[places] = _differing(segment.bits()[own], signs)
-    new = lacking[_nearest(distances, min(keep, len(lacking)))]
-    return np.sort(np.concatenate([found[scope.mask[found]], new]))
+    return rows[_nearest(distances, min(keep, len(rows)))]
+
+
+def _graph_rows(
+    snapshot: Snapshot, part: NDArray[np.bool_], vector: NDArray[np.float32], keep: int, graph: RowGraph
+) -> NDArray[np.int64]:
+    """What the graph finds, enlarged by what the part leaves out, and the nearest of the rows the graph lacks."""
+    found = graph.nearest(vector, int(keep * snapshot.rows / max(int(part.sum()), 1)))
+    new = _scanned_few(snapshot, graph.lacking[part[graph.lacking]], vector, keep)
+    return np.sort(np.concatenate([found[part[found]], new]))
 
 
 def bit_distances(snapshot: Snapshot, vector: NDArray[np.float32]) -> NDArray[np.uint16]:

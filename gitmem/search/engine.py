@@ -12,7 +12,7 @@ from gitmem.search.fuse import TYPICAL_COSINE, FusionWeights, fuse_ranks, fuse_z
 from gitmem.search.hits import Hit, Signals, Spans, choose, load_candidates, load_hit, load_spans
 from gitmem.search.lexical import LexicalScores, highest_score, search_lexical
 from gitmem.search.query import Query
-from gitmem.search.rank import Candidates, Features, combine, features_of, rank
+from gitmem.search.rank import Candidates, Features, combine, confidence, rank
 from gitmem.search.scope import Scope
 from gitmem.store.graph import RowGraph
 from gitmem.words import count_identifiers
@@ -22,6 +22,9 @@ KEEP: Final = 120
 
 FUSION_WEIGHTS: Final = FusionWeights(semantic=0.49, lexical=0.63)
 """What fits public retrieval queries, see the benchmarks."""
+
+RECORD_FUSION: Final = FusionWeights(semantic=0.55, lexical=0.57)
+"""The same for records: what fits headings of public documentation."""
 
 PATHS: Final = 48
 """Files whose paths are compared with the question: those whose best chunk and words promise most. The others would
@@ -49,7 +52,7 @@ def search(
     weights: FusionWeights = FUSION_WEIGHTS,
     graph: RowGraph | None = None,
 ) -> list[Hit]:
-    """The best hits in scope, best first.
+    """The best hits in scope, best first, each with the likelihood that it answers the question.
 
     The encoder is the one the index was made with, unused in lexical mode. `weights` are those of the fusion `zscore`.
     A graph speeds up retrieval by meaning over very many rows; without one it is exact.
@@ -59,8 +62,7 @@ def search(
     retrieved = retrieve(scope, query, encoder, mode=mode, graph=graph)
     ordered = order(retrieved, limit=limit, fusion=fusion, weights=weights)
     return [
-        load_hit(scope, retrieved.found, place, score, features_of(ordered.features, place))
-        for place, score in ordered.chosen
+        load_hit(scope, retrieved.found, place, confidence(score), ordered.features) for place, score in ordered.chosen
     ]
 
 
@@ -88,7 +90,7 @@ def retrieve(
 ) -> Retrieved:
     """The candidates of a question; all that costs a look into the index."""
     lexical = search_lexical(scope, (*query.terms, *query.compounds))
-    by_words = _best(lexical.rows, KEEP) if mode != "semantic" else np.zeros(0, np.int64)
+    by_words = _best_of_parts(scope, lexical.rows) if mode != "semantic" else np.zeros(0, np.int64)
     if mode == "lexical":
         found = load_candidates(scope, by_words, _signals(scope, by_words, lexical))
         return Retrieved(query, found, load_spans(scope, by_words), lexical.idf)
@@ -102,7 +104,7 @@ def retrieve(
 
 
 def _path_cosines(found: Candidates, encoder: Encoder, vector: NDArray[np.float32], most: float) -> NDArray[np.float32]:
-    """How near the words of each promising path are to the question, zero for the others.
+    """How near the words of each promising path are to the question, zero for the others and for records.
 
     No path is part of what is stored, so a move costs nothing. einsum, as paths of the same words shall give the same
     bits, which a matrix product does not promise.
@@ -110,7 +112,8 @@ def _path_cosines(found: Candidates, encoder: Encoder, vector: NDArray[np.float3
     promise = np.full(len(found.paths), -np.inf, np.float32)
     near = standardise(found.dense, TYPICAL_COSINE)
     np.maximum.at(promise, found.file, near + standardise_words(found.file_lexical, most))
-    best = np.argsort(-promise, kind="stable")[:PATHS]
+    promise[found.file[found.records]] = -np.inf
+    best = np.argsort(-promise, kind="stable")[: min(PATHS, int(np.isfinite(promise).sum()))]
     names = encoder.encode_names([count_identifiers(found.paths[file]) for file in best.tolist()])
     cosines = np.zeros(len(promise), np.float32)
     cosines[best] = np.einsum("ij,j->i", names, vector)
@@ -144,7 +147,12 @@ def _with_near_rows(
 
 
 def order(
-    retrieved: Retrieved, *, limit: int, fusion: str = "zscore", weights: FusionWeights = FUSION_WEIGHTS
+    retrieved: Retrieved,
+    *,
+    limit: int,
+    fusion: str = "zscore",
+    weights: FusionWeights = FUSION_WEIGHTS,
+    record_weights: FusionWeights = RECORD_FUSION,
 ) -> Ordered:
     """Fuse, rank and select; the same candidates can be ordered by other weights again.
 
@@ -155,13 +163,28 @@ def order(
     by_words = retrieved.query.coded and bool(found.file_lexical.any())
     dense = np.zeros_like(found.dense) if by_words else found.dense
     most = highest_score(retrieved.idf)
-    by_row = weights._replace(lexical=ROW_SHARE * weights.lexical)
-    found = found._replace(
-        fused_row=_fuse(dense, found.lexical, fusion, by_row, most),
-        fused=_fuse(dense, found.file_lexical, fusion, weights, most),
-    )
+    fused_row, fused = _fuse_both(found, dense, fusion, weights, most)
+    if found.records.any():
+        told_row, told = _fuse_both(found, dense, fusion, record_weights, most)
+        fused_row, fused = np.where(found.records, told_row, fused_row), np.where(found.records, told, fused)
+    found = found._replace(fused_row=fused_row, fused=fused)
     features = rank(retrieved.query, found, retrieved.idf)
-    return Ordered(features, choose(found, retrieved.spans, combine(features).tolist(), limit))
+    return Ordered(features, choose(found, retrieved.spans, combine(features, found.records).tolist(), limit))
+
+
+def _fuse_both(
+    found: Candidates, dense: NDArray[np.float32], fusion: str, weights: FusionWeights, most: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Fused scores of the candidates with their own words, and with those of their files."""
+    by_row = weights._replace(lexical=ROW_SHARE * weights.lexical)
+    return _fuse(dense, found.lexical, fusion, by_row, most), _fuse(dense, found.file_lexical, fusion, weights, most)
+
+
+def _best_of_parts(scope: Scope, scores: NDArray[np.float32]) -> NDArray[np.int64]:
+    """The best rows of each part of a scope: a long document crowds out no code, and no large tree a note."""
+    if len(scope.parts) == 1:
+        return _best(scores, KEEP)
+    return np.concatenate([_best(np.where(part, scores, np.float32(0)), KEEP) for part in scope.parts])
 
 
 def _best(scores: NDArray[np.float32], keep: int) -> NDArray[np.int64]:

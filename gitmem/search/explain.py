@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gitmem.search.rank import BIAS, WEIGHTS
+from gitmem.search.rank import OFFSET, SLOPE, weights_of
 
 
 class Part(NamedTuple):
@@ -33,11 +33,14 @@ class Explanation(NamedTuple):
     kept: float
 
 
-def explain(
-    features: Mapping[str, float], score: float, weights: Mapping[str, float] = WEIGHTS, bias: float = BIAS
-) -> Explanation:
-    """Take a hit's score apart. Of `features` (`Hit.scores`) those count that have a weight."""
-    parts = [Part(name, features[name], weight) for name, weight in weights.items() if name in features]
+def explain(features: Mapping[str, float], score: float, kind: str) -> Explanation:
+    """Take the score of a hit of some kind apart. Of `features` (`Hit.scores`) those count that have a weight.
+
+    Weights are told as they act on the score, calibration included.
+    """
+    weights, bias = weights_of(kind)
+    bias = SLOPE * bias + OFFSET
+    parts = [Part(name, features[name], SLOPE * weight) for name, weight in weights.items() if name in features]
     parts.sort(key=lambda part: (-abs(part.contribution), part.name))
     total = bias + sum(part.contribution for part in parts)
     ranked = 1.0 / (1.0 + math.exp(-total))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.git.names import path_text
-from gitmem.search.rank import Candidates
+from gitmem.search.rank import Candidates, Features, features_of
 from gitmem.search.scope import Scope
 from gitmem.search.select import Scored, select
 from gitmem.types import KINDS, RECORD_KINDS
@@ -79,8 +79,9 @@ def choose(found: Candidates, spans: Spans, scores: Sequence[float], limit: int)
     return select([Scored(place, *values) for place, values in enumerate(zip(*columns, strict=True))], limit)
 
 
-def load_hit(scope: Scope, found: Candidates, place: int, score: float, features: Mapping[str, float]) -> Hit:
-    """A ranked candidate as a result."""
+def load_hit(scope: Scope, found: Candidates, place: int, score: float, features: Features) -> Hit:
+    """A ranked candidate as a result, with those of its features that count for its kind; none without any."""
+    kind = KINDS[int(found.kind[place])]
     row = int(found.row[place])
     entry = int(scope.entry_of[row])
     segment, own = scope.snapshot.locate(row)
@@ -92,13 +93,17 @@ def load_hit(scope: Scope, found: Candidates, place: int, score: float, features
         end=start + length,
         start_line=line,
         end_line=line + lines - 1,
-        kind=KINDS[int(found.kind[place])],
+        kind=kind,
         symbol=found.symbol[place],
         language=segment.languages[int(segment.blob_languages[blob])],
         blob=scope.view.oid(entry),
         chunk=own - int(segment.first[blob]),
         score=score,
-        scores={"semantic": max(0.0, float(found.dense[place])), "lexical": float(found.lexical[place]), **features},
+        scores={
+            "semantic": max(0.0, float(found.dense[place])),
+            "lexical": float(found.lexical[place]),
+            **(features_of(features, place, kind) if features else {}),
+        },
         also=_other_paths(scope, entry),
     )
 

@@ -107,7 +107,7 @@ def _add_rows(scope: Scope, found: _Found, scores: NDArray[np.float32], weighed:
     and after: only the rows found are touched."""
     rows, counts = found.text
     named, times = found.symbol
-    weighed[rows] = ROW_WEIGHTS.text * counts / shortening(scope.words[rows], scope.mean_words, ROW_WEIGHTS.b)
+    weighed[rows] = ROW_WEIGHTS.text * counts / shortening(scope.lengths[rows], ROW_WEIGHTS.b)
     holding = np.concatenate([rows, named[weighed[named] == 0]])
     weighed[named] += ROW_WEIGHTS.symbol * times
     told = len(holding)
@@ -128,7 +128,7 @@ def _add_files(scope: Scope, found: _Found, scores: NDArray[np.float32]) -> None
     counts = np.concatenate([FILE_WEIGHTS.text * found.text[1], FILE_WEIGHTS.symbol * found.symbol[1]])
     weighed = np.bincount(scope.entry_of[rows], counts, len(scores)).astype(np.float32)
     told = int(np.count_nonzero(weighed))
-    weighed /= shortening(scope.file_words, scope.mean_file_words, FILE_WEIGHTS.b)
+    weighed /= shortening(scope.file_lengths, FILE_WEIGHTS.b)
     if len(found.stem) or len(found.folder):
         weighed += _path_weights(scope, found, FILE_WEIGHTS)
     holding = np.flatnonzero(weighed)
@@ -143,9 +143,9 @@ def _path_weights(scope: Scope, found: _Found, weights: FieldWeights) -> NDArray
     return weighed
 
 
-def shortening(words: NDArray[np.float32], mean: float, b: float) -> NDArray[np.float32]:
-    """What counts are divided by for the length of the text they stand in."""
-    by: NDArray[np.float32] = 1 - b + b * words / max(mean, 1e-9)
+def shortening(lengths: NDArray[np.float32], b: float) -> NDArray[np.float32]:
+    """What counts are divided by for the length of the text they stand in, in units of the average one."""
+    by: NDArray[np.float32] = 1 - b + b * lengths
     return by
 
 

@@ -1,9 +1,11 @@
-"""Code ranking: what a candidate's symbol, path and file say beside its two retrieval scores.
+"""Ranking: what a candidate's symbol, path and file say beside its two retrieval scores.
 
 Every feature is a number a candidate, mostly between 0 and 1; the score is their weighted sum through a logistic curve.
-The weights below are the whole model.
+Records have weights of their own, since they have no place in a tree and their passages are no definitions. The weights
+below are the whole model.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -14,7 +16,7 @@ from gitmem.search.fuse import standardise_words
 from gitmem.search.lexical import highest_score
 from gitmem.search.places import PLACES, content_terms, path_words
 from gitmem.search.query import Query
-from gitmem.types import KINDS
+from gitmem.types import KINDS, RECORD_KINDS
 
 WEIGHTS: Final[Mapping[str, float]] = {
     "fused": 1.0,
@@ -39,6 +41,16 @@ WEIGHTS: Final[Mapping[str, float]] = {
 """What one unit of each feature adds to a candidate's sum. Fitted on public retrieval queries, see the benchmarks."""
 
 BIAS: Final = -7.5
+
+RECORD_WEIGHTS: Final[Mapping[str, float]] = {"fused": 2.9, "behind": -0.1, "file": 0.75}
+RECORD_BIAS: Final = -7.7
+"""The same for records, fitted on headings of public documentation, and then brought to such a scale that records and
+code of one score answer equally often."""
+
+SLOPE: Final = 0.68
+OFFSET: Final = -0.2
+"""From the logit of a score to that of the share of results with such a score that answer the question (Platt 1999)."""
+
 FILE_FADE: Final = 0.97
 FILE_CHUNKS: Final = 8
 """How many chunks of a file speak for it, each counting a little less than the one before."""
@@ -55,6 +67,7 @@ def _kinds(names: str) -> NDArray[np.float64]:
 _ACTING: Final = _kinds("function method")
 _TELLING: Final = _kinds("section text note document turn")
 _DEFINING: Final = 1 - _TELLING
+_REMEMBERED: Final = _kinds(" ".join(RECORD_KINDS)) > 0
 
 
 class Candidates(NamedTuple):
@@ -79,6 +92,12 @@ class Candidates(NamedTuple):
     path_cosine: NDArray[np.float32]
     fused_row: NDArray[np.float32]
     fused: NDArray[np.float32]
+
+    @property
+    def records(self) -> NDArray[np.bool_]:
+        """Which candidates are records of the memory."""
+        told: NDArray[np.bool_] = _REMEMBERED[self.kind]
+        return told
 
 
 Features = Mapping[str, NDArray[np.float64]]
@@ -108,16 +127,31 @@ def rank(query: Query, candidates: Candidates, idf: Mapping[str, float]) -> Feat
     }
 
 
-def combine(features: Features, weights: Mapping[str, float] = WEIGHTS) -> NDArray[np.float64]:
-    """Scores between 0 and 1 from features."""
-    sums = sum((weights[name] * values for name, values in features.items()), start=np.float64(BIAS))
+def combine(features: Features, records: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Scores between 0 and 1 from features; `records` says which candidates are records."""
+    sums = sum((WEIGHTS[name] * values for name, values in features.items()), start=np.float64(BIAS))
+    if records.any():
+        told = sum((weight * features[name] for name, weight in RECORD_WEIGHTS.items()), start=np.float64(RECORD_BIAS))
+        sums = np.where(records, told, sums)
     scores: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-sums))
     return scores
 
 
-def features_of(features: Features, place: int) -> dict[str, float]:
-    """The features of one candidate; of those it has or has not, only what it has."""
-    told = {name: float(values[place]) for name, values in features.items()}
+def confidence(score: float) -> float:
+    """How likely a result of some score answers the question; never falls as the score rises."""
+    if not 0 < score < 1:
+        return score
+    return 1.0 / (1.0 + math.exp(-SLOPE * math.log(score / (1.0 - score)) - OFFSET))
+
+
+def weights_of(kind: str) -> tuple[Mapping[str, float], float]:
+    """The weights and the bias for candidates of a kind."""
+    return (RECORD_WEIGHTS, RECORD_BIAS) if kind in RECORD_KINDS else (WEIGHTS, BIAS)
+
+
+def features_of(features: Features, place: int, kind: str) -> dict[str, float]:
+    """The features of one candidate that count for its kind; of those it has or has not, only what it has."""
+    told = {name: float(features[name][place]) for name in weights_of(kind)[0]}
     return {name: value for name, value in told.items() if value or name not in _MARKS}
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gitmem.search.globs import compile_globs
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view import View
-from gitmem.types import KINDS
+from gitmem.types import KINDS, RECORD_LANGUAGE
 
 
 class Filters(NamedTuple):
@@ -90,14 +90,25 @@ class Scope:
         return self.rows == self.snapshot.rows
 
     @cached_property
+    def parts(self) -> list[NDArray[np.bool_]]:
+        """The rows in scope, those of files and those of records apart where there are both."""
+        told = self.mask & self._language_rows((RECORD_LANGUAGE,))
+        parts = [part for part in (self.mask & ~told, told) if part.any()] if told.any() else []
+        return parts if len(parts) == 2 else [self.mask]
+
+    @cached_property
     def words(self) -> NDArray[np.float32]:
         """Words of each row's text."""
         return self.snapshot.column("words").astype(np.float32)
 
     @cached_property
-    def mean_words(self) -> float:
-        """Words of a row on average, over the rows in scope."""
-        return float(self.words[self.mask].mean()) if self.rows else 1.0
+    def lengths(self) -> NDArray[np.float32]:
+        """Words of each row against the average of its part: documents are longer than files."""
+        lengths = np.ones(len(self.words), np.float32)
+        for part in self.parts:
+            if part.any():
+                lengths[part] = self.words[part] / max(float(self.words[part].mean()), 1e-9)
+        return lengths
 
     @cached_property
     def file_words(self) -> NDArray[np.float32]:
@@ -106,9 +117,15 @@ class Scope:
         return np.bincount(inside, self.words[self.mask], len(self.view)).astype(np.float32)
 
     @cached_property
-    def mean_file_words(self) -> float:
-        """Words of a path on average, over those with a row in scope."""
-        return float(self.file_words.sum()) / max(self.entries, 1)
+    def file_lengths(self) -> NDArray[np.float32]:
+        """Words of each path against the average of its part, [entries]."""
+        lengths = np.ones(len(self.view), np.float32)
+        for part in self.parts:
+            filled = np.zeros(len(self.view), bool)
+            filled[self.entry_of[part]] = True
+            mean = float(self.file_words[filled].sum()) / max(int(filled.sum()), 1)
+            lengths[filled] = self.file_words[filled] / max(mean, 1e-9)
+        return lengths
 
     @cached_property
     def filled(self) -> NDArray[np.bool_]:

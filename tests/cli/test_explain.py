@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from gitmem.search.rank import BIAS, WEIGHTS
+from gitmem.search.rank import BIAS, OFFSET, SLOPE, WEIGHTS, confidence
 from gitmem.search.select import REPEAT_DECAY
 from tests.cli.test_startup import imported
 from tests.gitrepo import Repo
@@ -24,10 +24,10 @@ def test_contributions_add_up_to_the_score(cli: Cli, indexed: Repo, mode: str) -
     for hit in explained(cli, indexed, "--mode", mode, "cookie"):
         told = hit["explain"]
         for part in told["features"]:
-            assert part["weight"] == WEIGHTS[part["name"]]
+            assert part["weight"] == SLOPE * WEIGHTS[part["name"]]
             assert part["contribution"] == pytest.approx(part["value"] * part["weight"], abs=1e-5)
         total = told["bias"] + sum(part["contribution"] for part in told["features"])
-        assert told["bias"] == BIAS
+        assert told["bias"] == SLOPE * BIAS + OFFSET
         assert told["sum"] == pytest.approx(total, abs=1e-4)
         assert hit["score"] == pytest.approx(told["kept"] / (1 + math.exp(-total)), abs=1e-4)
 
@@ -44,7 +44,11 @@ def test_a_further_chunk_of_a_file_says_what_it_lost(cli: Cli, indexed: Repo) ->
     kept = [hit["explain"]["kept"] for hit in hits]
     before = [paths[:place].count(path) for place, path in enumerate(paths)]
     assert max(before) > 0
-    assert kept == pytest.approx([REPEAT_DECAY**count for count in before], abs=1e-3)
+    assert [share == pytest.approx(1) for share in kept] == [count == 0 for count in before]
+    ranked = [hit["explain"]["ranked"] for hit in hits]
+    first = next(place for place, count in enumerate(before) if count == 1)
+    odds = (ranked[first] / (1 - ranked[first])) ** (1 / SLOPE) * math.exp(-OFFSET / SLOPE)
+    assert hits[first]["score"] == pytest.approx(confidence(REPEAT_DECAY * odds / (1 + odds)), abs=1e-3)
     shown = cli("query", "--explain", "cookie", cwd=indexed.path).out
     assert shown.count("as a further chunk of its file") == sum(count > 0 for count in before)
 

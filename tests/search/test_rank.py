@@ -11,7 +11,19 @@ from gitmem.search.engine import KEEP, _best
 from gitmem.search.fuse import standardise_words
 from gitmem.search.lexical import highest_score
 from gitmem.search.query import parse_query
-from gitmem.search.rank import BIAS, FILE_CHUNKS, FILE_FADE, WEIGHTS, Candidates, combine, features_of, rank
+from gitmem.search.rank import (
+    BIAS,
+    FILE_CHUNKS,
+    FILE_FADE,
+    RECORD_BIAS,
+    RECORD_WEIGHTS,
+    WEIGHTS,
+    Candidates,
+    combine,
+    confidence,
+    features_of,
+    rank,
+)
 from gitmem.types import KINDS
 
 PATHS = ["lib/keys.py", "tests/test_keys.py", "docs/keys.md"]
@@ -64,18 +76,38 @@ def test_a_file_is_worth_its_best_chunks_each_a_little_less(rows: list[tuple[int
     ],
 )
 def test_a_definition_is_told_by_its_whole_name(symbol: str, told: str) -> None:
-    found = features_of(rank(parse_query("rotate_keys"), made_candidates([(0, 0.0)], symbol), {}), 0)
+    found = features_of(rank(parse_query("rotate_keys"), made_candidates([(0, 0.0)], symbol), {}), 0, "function")
     assert [name for name in ("definition", "definition_folded") if name in found] == [told] * bool(told)
 
 
 def test_features_of_a_hit_add_up_to_its_score_and_name_no_mark_it_lacks() -> None:
     features = rank(parse_query("keys"), made_candidates([(file, 1.0) for file in range(3)]), {"key": 1.0})
     assert set(features) == set(WEIGHTS)
-    told = [features_of(features, place) for place in range(3)]
+    told = [features_of(features, place, "function") for place in range(3)]
     assert ["test" in found for found in told] == [False, True, False]
     assert ["document" in found for found in told] == [False, False, True]
     sums = [sum(WEIGHTS[name] * value for name, value in found.items()) + BIAS for found in told]
-    assert combine(features).tolist() == pytest.approx([1 / (1 + np.exp(-total)) for total in sums])
+    assert combine(features, np.zeros(3, bool)).tolist() == pytest.approx([1 / (1 + np.exp(-total)) for total in sums])
+
+
+def test_records_are_ranked_by_their_own_weights_beside_code() -> None:
+    candidates = made_candidates([(0, 1.0), (1, 0.5)])
+    kinds = np.array([KINDS.index("function"), KINDS.index("document")], np.uint8)
+    candidates = candidates._replace(kind=kinds, paths=["lib/keys.py", "refs/gitmem/memory:v1/documents/ab/art_ab"])
+    features = rank(parse_query("keys"), candidates, {"key": 1.0})
+    both = combine(features, candidates.records)
+    assert both[0] == combine(features, np.zeros(2, bool))[0]
+    told = features_of(features, 1, "document")
+    assert set(told) == set(RECORD_WEIGHTS)
+    total = sum(RECORD_WEIGHTS[name] * value for name, value in told.items()) + RECORD_BIAS
+    assert both[1] == pytest.approx(1 / (1 + np.exp(-total)))
+
+
+@given(st.lists(st.floats(0, 1), max_size=20))
+def test_likelihoods_are_ordered_as_scores_are(scores: list[float]) -> None:
+    likely = [confidence(score) for score in sorted(scores)]
+    assert likely == sorted(likely)
+    assert all(0 <= one <= 1 for one in likely)
 
 
 @given(
@@ -107,5 +139,6 @@ def test_the_size_of_a_chunk_counts_where_a_symbol_is_asked_for(question: str, c
 
 def test_the_words_of_a_path_near_to_the_question_raise_its_file() -> None:
     near = np.array([0.6, 0.0], np.float32)
-    scores = combine(rank(parse_query("keys"), made_candidates([(0, 0.0), (0, 0.0)])._replace(path_cosine=near), {}))
+    candidates = made_candidates([(0, 0.0), (0, 0.0)])._replace(path_cosine=near)
+    scores = combine(rank(parse_query("keys"), candidates, {}), candidates.records)
     assert scores[0] > scores[1]
