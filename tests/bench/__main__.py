@@ -5,7 +5,22 @@ import sys
 from pathlib import Path
 from typing import Final, Protocol
 
-from tests.bench import ablation, cold, fit, idle, index, mcp, memory, quality, refresh, remember, size, tokens, warm
+from tests.bench import (
+    ablation,
+    cold,
+    fit,
+    idle,
+    index,
+    mcp,
+    memory,
+    prose,
+    quality,
+    refresh,
+    remember,
+    size,
+    tokens,
+    warm,
+)
 from tests.bench.commands import add_program_options
 from tests.bench.figures import Figure, format_table
 from tests.bench.processes import CommandFailed
@@ -36,6 +51,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "memory": memory,
     "mcp": mcp,
     "quality": quality,
+    "prose": prose,
     "fit": fit,
     "ablation": ablation,
     "tokens": tokens,

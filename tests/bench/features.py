@@ -3,7 +3,7 @@
 import argparse
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,7 @@ from gitmem.search.engine import Retrieved, order, retrieve
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.query import parse_query
 from gitmem.search.rank import WEIGHTS
+from gitmem.search.scope import Scope
 from gitmem.workspace import open_workspace
 from tests.bench.commands import Gitmem, load_gitmem
 from tests.bench.processes import run
@@ -97,24 +98,28 @@ def _ask(gitmem: Gitmem, tree_set: str, path: Path, questions: list[Question]) -
     for question in questions:
         for mode in MODES:
             retrieved = retrieve(scope, parse_query(question.text), encoder, mode=mode)
-            lines = scope.snapshot.gather(("line", "lines"), retrieved.found.row)
-            first = lines["line"].astype(np.int64)
-            yield mode, judge(tree_set, question, retrieved, first, first + lines["lines"].astype(np.int64) - 1)
+            yield mode, judge(tree_set, question, retrieved, places_of(scope, retrieved))
 
 
-def judge(
-    tree_set: str, question: Question, retrieved: Retrieved, first: NDArray[np.int64], last: NDArray[np.int64]
-) -> Judged:
-    """Features of what was retrieved, and which targets it meets; `first` and `last` are its lines."""
+def places_of(scope: Scope, retrieved: Retrieved) -> list[Place]:
+    """Where the candidates stand in their files."""
+    found = retrieved.found
+    lines = scope.snapshot.gather(("line", "lines"), found.row)
+    first = lines["line"].astype(np.int64)
+    last = first + lines["lines"].astype(np.int64) - 1
+    paths = [found.paths[file] for file in found.file.tolist()]
+    return [Place(*values) for values in zip(paths, first.tolist(), last.tolist(), strict=True)]
+
+
+def judge(tree_set: str, question: Question, retrieved: Retrieved, places: Sequence[Place]) -> Judged:
+    """Features of what was retrieved, and which targets it meets; `places` are what is shown for each candidate."""
     found = retrieved.found
     features = order(retrieved, limit=1).features
     columns = {name: values for name, values in features.items() if name in COLUMNS}
     for name, weights in FUSED.items():
-        columns[name] = order(retrieved, limit=1, weights=weights).features["fused"]
+        columns[name] = order(retrieved, limit=1, weights=weights, record_weights=weights).features["fused"]
     for name, (other, share) in TIED.items():
         columns[other] = columns[other] + share * features[name]
-    paths = [found.paths[file] for file in found.file.tolist()]
-    places = [Place(*values) for values in zip(paths, first.tolist(), last.tolist(), strict=True)]
     met = [[target.is_met_by(place) for target in question.targets] for place in places]
     by_file = np.argsort(found.file, kind="stable")
     return Judged(
@@ -122,5 +127,5 @@ def judge(
         question,
         np.stack([columns[name] for name in COLUMNS], axis=1).astype(np.float32)[by_file],
         found.file[by_file].astype(np.int64),
-        np.array(met, bool).reshape(len(paths), len(question.targets))[by_file],
+        np.array(met, bool).reshape(len(places), len(question.targets))[by_file],
     )

