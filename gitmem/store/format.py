@@ -20,6 +20,7 @@ from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.fsio import map_file
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 FORMAT: Final = 1
@@ -139,6 +140,22 @@ class Section:
                     at = self._checked.find(0, at + 1, last + 1)
         return self._view[start:end]
 
+    def pick(self, rows: "NDArray[np.int64]", width: int) -> "NDArray[np.uint8]":
+        """Some rows of a section that is a table of `width` bytes a row, at most a block; [len(rows), width].
+
+        Only their blocks are checked. Raises DamagedFile.
+        """
+        import numpy as np
+
+        if not 0 < width <= BLOCK or len(self._view) % width or (len(rows) and rows.max() >= len(self._view) // width):
+            raise damaged(self._path, "it points outside itself")
+        starts = rows * width
+        blocks = np.concatenate([starts // BLOCK, (starts + width - 1) // BLOCK])
+        for block in np.unique(blocks[np.frombuffer(self._checked, np.uint8)[blocks] == 0]).tolist():
+            self._check(block)
+        picked: NDArray[np.uint8] = np.frombuffer(self._view, np.uint8).reshape(-1, width)[rows]
+        return picked
+
     def numbers(self, kind: str) -> "NDArray[Any]":
         """The whole section as numbers of a numpy type."""
         import numpy as np
@@ -147,10 +164,6 @@ class Section:
         if len(self._view) % width:
             raise damaged(self._path, "a part of it is cut short")
         return np.frombuffer(self.all(), kind)
-
-    def unchecked(self) -> memoryview:
-        """The whole section, for picking out places that `read` has checked."""
-        return self._view
 
     def _check(self, block: int) -> None:
         expected = int.from_bytes(self._sums[4 * block : 4 * block + 4], "little")

@@ -129,14 +129,7 @@ class Segment:
 
     def vectors(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
         """The vectors of some rows, [len(rows), dimensions]; only their blocks are read."""
-        section, width = self._file["vectors"], self.dimensions
-        if len(rows) * 4 > self.rows:
-            section.all()
-        else:
-            for row in rows.tolist():
-                section.read(row * width, (row + 1) * width)
-        whole = np.frombuffer(section.unchecked(), np.int8).reshape(self.rows, width)
-        return whole[rows]
+        return self._file["vectors"].pick(rows, self.dimensions).view(np.int8)
 
     @cached_property
     def first(self) -> NDArray[np.int64]:

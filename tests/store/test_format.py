@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgpack
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -95,7 +96,32 @@ def test_every_flipped_bit_is_damage_or_changes_nothing() -> None:
 def test_a_reader_without_checksums_would_be_caught_by_these_tests() -> None:
     flipped = bytearray(SAMPLE)
     flipped[-3000] ^= 1
-    assert bytes(Container(HERE, MAGIC, bytes(flipped))["two"].unchecked()) != b"x" * 5000
+    assert bytes(Container(HERE, MAGIC, bytes(flipped))["two"]._view) != b"x" * 5000
+
+
+@given(st.sets(st.integers(0, 49), max_size=8), st.sets(st.integers(0, 4), max_size=2))
+def test_picked_rows_are_those_of_the_table_and_only_their_blocks_are_read(
+    rows: set[int], damaged_blocks: set[int]
+) -> None:
+    table = np.arange(50 * 100, dtype=np.uint32).astype("<u4").view(np.uint8).reshape(50, 400)
+    data = bytearray(b"".join(build_container(MAGIC, {}, {"table": table.tobytes()})))
+    start = len(data) - table.nbytes - (-table.nbytes % 64)
+    for block in damaged_blocks:
+        data[start + block * BLOCK] ^= 1
+    section = Container(HERE, MAGIC, bytes(data))["table"]
+    wanted = np.array(sorted(rows), np.int64)
+    if damaged_blocks & {place // BLOCK for row in rows for place in (row * 400, row * 400 + 399)}:
+        with pytest.raises(DamagedFile):
+            section.pick(wanted, 400)
+    else:
+        assert np.array_equal(section.pick(wanted, 400), table[wanted])
+
+
+@pytest.mark.parametrize(("row", "width"), [(50, 400), (0, 0), (0, 399), (0, 5000)])
+def test_rows_that_a_table_does_not_have_are_damage(row: int, width: int) -> None:
+    section = Container(HERE, MAGIC, b"".join(build_container(MAGIC, {}, {"table": bytes(20_000)})))["table"]
+    with pytest.raises(DamagedFile):
+        section.pick(np.array([row], np.int64), width)
 
 
 @pytest.mark.parametrize(
