@@ -151,7 +151,7 @@ class Section:
             raise damaged(self._path, "it points outside itself")
         starts = rows * width
         blocks = np.concatenate([starts // BLOCK, (starts + width - 1) // BLOCK])
-        for block in np.unique(blocks[np.frombuffer(self._checked, np.uint8)[blocks] == 0]).tolist():
+        for block in sorted({*blocks[np.frombuffer(self._checked, np.uint8)[blocks] == 0].tolist()}):
             self._check(block)
         picked: NDArray[np.uint8] = np.frombuffer(self._view, np.uint8).reshape(-1, width)[rows]
         return picked
