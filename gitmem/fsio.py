@@ -275,6 +275,15 @@ def map_file(path: Path) -> mmap.mmap | bytes | None:
         os.close(handle)
 
 
+def is_whole(data: object) -> bool:
+    """Whether a mapped file still has all its bytes; anything else is no file any more.
+
+    gitmem never cuts a file short. Where somebody else did, touching the missing pages would end the process (SIGBUS),
+    which nothing in it can catch; who keeps a map for long asks this before each use.
+    """
+    return not isinstance(data, mmap.mmap) or data.size() >= len(data)
+
+
 def _open_regular(path: Path) -> int | None:
     """A descriptor to read from, None where there is no file; neither a link nor a pipe is followed or waited for."""
     flags = ("O_NOFOLLOW", "O_BINARY", "O_NONBLOCK")

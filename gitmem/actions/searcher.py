@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gitmem.actions.query import Request
     from gitmem.embedding.encoder import Encoder
     from gitmem.indexing.overlay import Overlay
+    from gitmem.indexing.records import Records
     from gitmem.search.fuse import FusionWeights
     from gitmem.search.hits import Hit
     from gitmem.search.neighbours import Beside
@@ -79,6 +80,13 @@ class Searcher:
         return self.view.first_count if isinstance(self.view, JoinedView) else len(self.view)
 
     @property
+    def records(self) -> "Records | None":
+        """What the memory holds, None where it is not asked."""
+        from gitmem.indexing.records import JoinedView
+
+        return self.view.records if isinstance(self.view, JoinedView) else None
+
+    @property
     def files(self) -> Mapping[str, bytes]:
         """Blobs that are perhaps only files of the working tree, with their paths."""
         return self._overlay.files
@@ -130,6 +138,7 @@ class Searcher:
 
     def search(self, request: "Request", limit: int) -> "tuple[Query, list[Hit]]":
         """Parse, search, rank. Raises DamagedFile where a file of the index turns out damaged."""
+        self.snapshot.require_whole()
         from gitmem.search.engine import search
         from gitmem.search.query import parse_query
 

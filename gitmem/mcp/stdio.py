@@ -3,6 +3,7 @@
 A thread greets the client while the main thread loads the SDK, then another one the model and the index.
 """
 
+import faulthandler
 import logging
 import sys
 import threading
@@ -25,6 +26,7 @@ def serve_stdio(folder: Path, environment: Mapping[str, str], tools: dict[str, T
     """Serve one client until it is gone; returns the exit code."""
     wire, life = take_wire(most_bytes(tools)), Life()
     life.watch()
+    faulthandler.enable()  # what no code can catch is told on standard error at least
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="gitmem: %(message)s")
     desk = Desk(folder, environment)
     inbox = Inbox(wire, Greeter(tools.values()), life)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgpack
 
 from gitmem.errors import DamagedFile, NewerFormat
-from gitmem.fsio import map_file
+from gitmem.fsio import is_whole, map_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,6 +65,7 @@ class Container:
 
     def __init__(self, path: Path, magic: bytes, data: Any) -> None:
         self.path = path
+        self._data = data
         self._view = memoryview(data)
         if len(self._view) < _PREFIX_BYTES:
             raise damaged(path, "cut short")
@@ -99,6 +100,11 @@ class Container:
 
     def __contains__(self, name: str) -> bool:
         return name in self._sections
+
+    def require_whole(self) -> None:
+        """Raise DamagedFile where somebody has cut the file short since it was opened."""
+        if not is_whole(self._data):
+            raise damaged(self.path, "cut short")
 
     def check(self) -> None:
         """Read everything. Raises DamagedFile at the first bad block."""

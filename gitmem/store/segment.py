@@ -102,6 +102,10 @@ class Segment:
     def path(self) -> Path:
         return self._file.path
 
+    def require_whole(self) -> None:
+        """Raise DamagedFile where somebody has cut the file short since it was opened."""
+        self._file.require_whole()
+
     def check_blocks(self) -> None:
         """Read every block. Raises DamagedFile."""
         self._file.check()

@@ -53,6 +53,11 @@ class Snapshot:
     def rows(self) -> int:
         return int(self.bases[-1])
 
+    def require_whole(self) -> None:
+        """Raise DamagedFile where somebody has cut a segment short since it was opened."""
+        for segment in self.segments:
+            segment.require_whole()
+
     def column(self, name: str) -> NDArray[np.generic]:
         """A column over all rows (one segment: a view of the file)."""
         parts = [segment.column(name) for segment in self.segments]

@@ -1,22 +1,31 @@
 """What happens around an index: git packs and prunes, the clock jumps, somebody copies it, files go under a reader."""
 
+import faulthandler
+import json
 import os
 import shutil
+import signal
 import stat
 import threading
 from pathlib import Path
 
 import pytest
 
+from gitmem.actions.cancel import cancel
 from gitmem.actions.collect import collect
 from gitmem.actions.query import Request, answer
+from gitmem.actions.searcher import open_searcher
+from gitmem.errors import Busy
 from gitmem.store.manifest import find_manifest
 from gitmem.workspace import open_snapshot, require_index
+from tests.cli.test_cancel import PATIENCE, running
+from tests.faults.chaos import REFUSED, run_copy
 from tests.faults.oracle import differences, find_faults, from_scratch, small_steps
 from tests.faults.worlds import fill
 from tests.gitrepo import Repo
 from tests.indexes import ask, found, index, workspace_of
-from tests.sample import Cli
+from tests.mcp.clients import RawClient
+from tests.sample import Cli, assert_error
 
 CENTURY = 100 * 365.25 * 86_400
 
@@ -119,6 +128,62 @@ def test_a_reader_whose_files_are_gone_looks_again_unseen(repo: Repo) -> None:
         snapshot = open_snapshot(workspace, old)
         assert snapshot.lost == []
         assert snapshot.manifest.generation > old.generation
+
+
+@pytest.mark.usefixtures("fake_model")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, to survive a crash")
+def test_a_segment_that_somebody_cuts_short_under_an_open_search_is_damage_and_no_crash(repo: Repo) -> None:
+    index(repo)
+    searcher = open_searcher(workspace_of(repo), Request("base load"))
+    (segment,) = (repo.path / ".gitmem" / "segments").iterdir()
+    os.truncate(segment, 0)
+
+    def touch() -> None:
+        faulthandler.disable()  # it would tell of the end that is wanted here
+        searcher.snapshot.segments[0].check_blocks()
+
+    def search() -> None:
+        searcher.search(Request("base load"), 5)
+
+    assert run_copy(touch)[0] == -signal.SIGBUS, "nothing was cut short: the test shows nothing"
+    assert run_copy(search)[0] == REFUSED
+
+
+def test_a_server_whose_segment_is_cut_short_goes_on(own: Repo) -> None:
+    with RawClient(own.path) as client:
+        client.greet()
+        before = client.call(1, "search", query="sign the cookie")
+        for segment in (own.path / ".gitmem" / "segments").iterdir():
+            os.truncate(segment, 0)
+        assert client.call(2, "search", query="sign the cookie") == before
+        assert client.close() == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs a system that can stop a process")
+@pytest.mark.usefixtures("fake_model")
+def test_while_a_writer_is_stopped_others_read_and_are_told_to_wait(cli: Cli, tmp_path: Path) -> None:
+    made = Repo.init(tmp_path / "stopped")
+    made.commit({f"part{n:03}.py": f"def load_{n}(value):\n    return {n}\n" for n in range(60)})
+    index(made)
+    made.commit({f"more{n:03}.py": f"def save_{n}(value):\n    return {n}\n" for n in range(300)})
+    with running(made, "index") as writer:
+        writer.send_signal(signal.SIGSTOP)
+        try:
+            assert_error(cli("index", "--no-wait", cwd=made.path), 4, "another process is writing this index")
+            asked = cli("query", "-l", "-n", "1", "load 7", cwd=made.path)
+            assert (asked.code, asked.out) == (0, "part007.py\n")
+            told = cli("query", "--json", "load 7", cwd=made.path)
+            assert json.loads(told.out)["view"]["stale"] is True
+            with pytest.raises(Busy, match="did not stop"):
+                cancel(workspace_of(made), patience=0.2)
+        finally:
+            writer.send_signal(signal.SIGCONT)
+        out, err = writer.communicate(timeout=PATIENCE)
+        assert (writer.returncode, out) == (5, ""), "it was asked to stop while it could not hear it"
+        assert "stopped by `gitmem cancel`" in err
+    assert find_faults(workspace_of(made).paths) == []
+    assert index(made).embedded < 300
+    assert differences(made, from_scratch(made, tmp_path / "scratch")) == []
 
 
 def test_whatever_the_umask_the_index_is_for_its_owner_alone(cli: Cli, repo: Repo) -> None:
