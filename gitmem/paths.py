@@ -7,6 +7,9 @@ INDEX_NAME: Final = ".gitmem"
 MEMORY_LOCK: Final = "gitmem-memory.lock"
 """In the common git directory, beside the ref it guards: writers of records take turns instead of racing each other."""
 
+PURGING: Final = "gitmem-purging"
+"""In the common git directory while a purge removes objects: their ids, for the next purge if this one is killed."""
+
 STARTING: Final = "gitmem-starting"
 """In the git directory of a working tree while a hook there starts a process: those that come meanwhile start none
 (`hooks/block.sh`), for that process has yet to look."""

@@ -26,7 +26,7 @@ from gitmem.fsio import (
 from gitmem.git.config import read_config
 from gitmem.git.locate import Location, locate, main_worktree
 from gitmem.git.tracking import add_exclude, lacks_exclude, remove_exclude, tracked
-from gitmem.paths import INDEX_NAME, MEMORY_LOCK, STARTING, IndexPaths
+from gitmem.paths import INDEX_NAME, MEMORY_LOCK, PURGING, STARTING, IndexPaths
 from gitmem.store.manifest import Manifest, find_manifest
 
 if TYPE_CHECKING:
@@ -187,6 +187,7 @@ def remove_index(workspace: Workspace) -> bool:
     if found:
         remove_tree(workspace.paths.root)
     remove_file(workspace.location.common_dir / MEMORY_LOCK)
+    remove_file(workspace.location.common_dir / PURGING)
     remove_file(workspace.location.common_dir / _MARK)
     remove_file(workspace.location.git_dir / STARTING)
     excluded = workspace.beside and remove_exclude(workspace.location, _EXCLUDE)

@@ -10,7 +10,7 @@ from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.fsio import remove_file, writer_lock
 from gitmem.git.forget import drop_reflog, remove_objects
 from gitmem.memory.places import REFERENCE
-from gitmem.memory.purge import find_purged
+from gitmem.memory.purge import begin_purge, end_purge, find_purged
 from gitmem.memory.store import RecordStore
 from gitmem.types import RECORD_LANGUAGE
 from gitmem.workspace import Workspace, find_index
@@ -38,9 +38,12 @@ def purge_memory(workspace: Workspace) -> Purged:
         store.cut_history()
         drop_reflog(location, REFERENCE)
         purged = find_purged(location, store)
+        begin_purge(location, {item.oid for item in purged})
         kept = {entry.oid for entry in store.entries(store.tip())}
         chunks = _purge_index(workspace, {item.oid for item in purged}, kept)
-        return Purged(*remove_objects(location, purged), chunks)
+        removed = remove_objects(location, purged)
+        end_purge(location)
+    return Purged(*removed, chunks)
 
 
 def _purge_index(workspace: Workspace, purged: Collection[str], kept: Collection[str]) -> int:

@@ -44,14 +44,17 @@ def find_unreachable(location: Location) -> list[StoredObject]:
     return [StoredObject(oid, kind, int(size)) for oid, kind, size in found if oid not in reached]
 
 
-def reached_by(location: Location, oids: Iterable[str]) -> set[str]:
-    """Every object that these reach, themselves included; what is missing on the way reaches nothing."""
-    return _closure(location, oids, ())
+def reached_by(location: Location, oids: Iterable[str], *, parents: bool = True) -> set[str]:
+    """Every object that these reach, themselves included, of commits with or without their parents.
+
+    A missing tree or blob reaches nothing; a missing parent is an error of git's. Raises GitFailed.
+    """
+    return _closure(location, oids, () if parents else ("--no-walk",))
 
 
-def _closure(location: Location, oids: Iterable[str], roots: Iterable[str]) -> set[str]:
+def _closure(location: Location, oids: Iterable[str], more: Iterable[str]) -> set[str]:
     stdin = "".join(f"{oid}\n" for oid in oids).encode("ascii")
-    result = run_git([*_ASK, *roots, *(["--stdin"] if stdin else [])], git_dir=location.git_dir, stdin=stdin)
+    result = run_git([*_ASK, *more, *(["--stdin"] if stdin else [])], git_dir=location.git_dir, stdin=stdin)
     return set(result.stdout.decode("ascii").split())
 
 

@@ -1,5 +1,6 @@
 """What was deleted from the memory is gone for good, and nothing else is."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -67,22 +68,36 @@ def test_a_purge_leaves_no_trace_of_what_was_deleted(
     assert purge_memory(workspace).objects == 0
 
 
+@pytest.mark.parametrize("packed", [False, True], ids=["loose", "packed"])
 def test_a_purge_that_was_interrupted_is_finished_by_the_next(
-    repo: Repo, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    repo: Repo, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, packed: bool
 ) -> None:
-    note = add_note(workspace, CANARY)
-    delete_records(workspace, [note.id])
+    """Wherever it stops: commits may be gone whose parents, or whose trees, are still there."""
+    stopped = 0
+    while stopped >= 0:
+        delete_records(workspace, [add_note(workspace, CANARY).id])
+        if packed:
+            repo.git("repack", "-qadk")
+            delete_records(workspace, [add_note(workspace, "loose " + CANARY).id])
+        removals = iter(range(stopped))
 
-    def die(*_: object) -> None:
-        raise KeyboardInterrupt
+        def die(path: Path, removals: Iterator[int] = removals) -> None:
+            if next(removals, None) is None:
+                raise KeyboardInterrupt
+            path.unlink(missing_ok=True)
 
-    monkeypatch.setattr("gitmem.actions.purge.remove_objects", die)
-    with pytest.raises(KeyboardInterrupt):
+        monkeypatch.setattr("gitmem.git.forget.remove_file", die)
+        try:
+            purge_memory(workspace)
+            stopped = -1
+        except KeyboardInterrupt:
+            stopped += 1
+        monkeypatch.undo()
         purge_memory(workspace)
-    monkeypatch.undo()
-    assert CANARY.encode() in everything(repo)
-    assert purge_memory(workspace).objects > 0
-    assert CANARY.encode() not in everything(repo)
+        assert CANARY.encode() not in everything(repo)
+        left = repo.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+        assert set(left) == set(repo.git("rev-list", "--objects", "--no-object-names", REFERENCE).split())
+        repo.git("fsck", "--strict", "--full")
 
 
 def test_a_purge_keeps_what_somebody_else_reaches(repo: Repo, workspace: Workspace) -> None:

@@ -17,6 +17,7 @@ HARNESSES: Final = {
     "power": "power cuts: every prefix of the calls, in every order the file system allows",
     "chaos": "random kills, torn and short writes, errors, double faults",
     "crowd": "8 writers, some of them killed, and 16 readers",
+    "records_kill": "the same of records: SIGKILL at each call that changes a file, and at any moment",
 }
 
 
@@ -27,7 +28,7 @@ def main(arguments: list[str]) -> int:
     if len(names) != 1 or names[0] not in HARNESSES:
         print(__doc__)
         for name, meaning in HARNESSES.items():
-            print(f"  {name:8} {meaning}")
+            print(f"  {name:13} {meaning}")
         return 2
     harness = import_module(f"tests.faults.{names[0]}")
     started = time.process_time(), time.monotonic()

@@ -29,13 +29,15 @@ TOKEN: Final = "gitmem-made-here"
 
 
 class Operation(NamedTuple):
-    """One recorded call. `path` and `target` are relative to the repository; `inode` names a file's content."""
+    """One recorded call. `path` and `target` are relative to the repository; `inode` names a file's content, `at` where
+    in it was written, at its end by default."""
 
     kind: str
     path: str = ""
     target: str = ""
     inode: int = -1
     data: bytes = b""
+    at: int = -1
 
     @property
     def label(self) -> str:
@@ -175,7 +177,9 @@ class Machine:
         self._change(operation.path, lambda names, name: names.__setitem__(name, file))
 
     def _write(self, operation: Operation) -> None:
-        self._files[operation.inode].written += operation.data
+        file, data = self._files[operation.inode], operation.data
+        at = len(file.written) if operation.at < 0 else operation.at
+        file.written = file.written[:at] + data + file.written[at + len(data) :]
 
     def _sync(self, operation: Operation) -> None:
         file = self._files[operation.inode]

@@ -1,0 +1,225 @@
+"""Records in the moment before something happens to them, what then happens, and what must be true afterwards.
+
+A state is the set of all records, each told by its kind, its place (none for notes, whose ids are random) and its text.
+After a change that was acknowledged the state is the new one; after one that was not it is the old or the new one,
+never anything between. What comes next needs no repair.
+"""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+
+from gitmem.actions.conversations import append_turn
+from gitmem.actions.documents import add_document
+from gitmem.actions.exchange import import_records
+from gitmem.actions.notes import add_note
+from gitmem.actions.purge import purge_memory
+from gitmem.actions.records import delete_records
+from gitmem.git.raw import RawObject
+from gitmem.git.references import store_objects
+from gitmem.memory.places import CONVERSATION_PREFIX, REFERENCE
+from gitmem.memory.store import RecordStore, Tip
+from gitmem.types import DOCUMENT, NOTE, TURN
+from gitmem.workspace import Workspace
+from tests.faults.oracle import small_steps
+from tests.gitrepo import Repo
+from tests.indexes import ask, index, workspace_of
+
+Element = tuple[str, str, str]
+"""Kind, place and text of a record."""
+
+State = frozenset[Element]
+CANARY: Final = "canary that was deleted and must not be found after a purge"
+FOREIGN: Final = b"an object of the user's that nothing reaches"
+IMPORTED: Final = 60
+"""Records of an import: with their trees they come in a pack."""
+
+SOURCE: Final = "wiki"
+LONG: Final = "words of a longer text about parcels and their way. " * 300
+
+
+class Change(NamedTuple):
+    """Something done to records: `act` does it, `after` says what there is then."""
+
+    name: str
+    act: Callable[[Workspace], object]
+    after: Callable[[State], State]
+
+
+_numbers = count()
+
+
+def unique(words: str) -> str:
+    """A text that no other record has."""
+    return f"{words} {next(_numbers)} {random.getrandbits(64):x}"
+
+
+def added() -> Change:
+    text = unique("a note")
+    return Change("memory add", lambda place: add_note(place, text), lambda old: old | {(NOTE, "", text)})
+
+
+def replaced(source: str = "1", words: str = LONG) -> Change:
+    text = unique(words)
+    given = {"source_system": SOURCE, "source_id": source}
+
+    def after(old: State) -> State:
+        return frozenset(item for item in old if item[:2] != (DOCUMENT, source)) | {(DOCUMENT, source, text)}
+
+    return Change("doc add", lambda place: add_document(place, text, given), after)
+
+
+def appended(conversation: str = "plan") -> Change:
+    text = unique("a turn")
+
+    def after(old: State) -> State:
+        turns = [int(place.rpartition(" ")[2]) for kind, place, _ in old if place.startswith(f"{conversation} ")]
+        return old | {(TURN, f"{conversation} {max(turns, default=-1) + 1}", text)}
+
+    return Change("history append", lambda place: append_turn(place, conversation, "user", text, None), after)
+
+
+def deleted(gone: State) -> Change:
+    def act(place: Workspace) -> object:
+        names = read_state(place)
+        return delete_records(place, sorted({names[item] for item in gone if item in names}))
+
+    return Change("memory delete", act, lambda old: old - gone)
+
+
+def imported(number: int = IMPORTED) -> Change:
+    texts = [unique("a line") for _ in range(number)]
+    lines = [json.dumps({"content": text}) for text in texts]
+    return Change(
+        "memory import",
+        lambda place: import_records(place, lines),
+        lambda old: old | {(NOTE, "", text) for text in texts},
+    )
+
+
+def purged() -> Change:
+    return Change("memory purge", purge_memory, lambda old: old)
+
+
+def choose_change(state: State, chance: random.Random) -> Change:
+    """Any change of what there is."""
+    some = [item for item in sorted(state) if item[0] != TURN]
+    kinds: list[Callable[[], Change]] = [added, added, replaced, appended, lambda: imported(5), purged]
+    if some:
+        kinds.append(lambda: deleted(frozenset([chance.choice(some)])))
+    return chance.choice(kinds)()
+
+
+class World(NamedTuple):
+    """A repository with an index and records, one of them deleted and one object of the user's that nothing reaches."""
+
+    repo: Repo
+    state: State
+    canary: str
+    foreign: str
+
+
+def make_world(folder: Path, *, indexed: bool = True) -> World:
+    """Make it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    repo = Repo.init(folder / "repo", "--template=")
+    repo.commit({"a.py": "def alpha(value):\n    return value\n"})
+    if indexed:
+        (repo.path / ".git" / "info").mkdir()
+        index(repo)
+    workspace = workspace_of(repo)
+    for number in range(3):
+        add_note(workspace, f"note {number}")
+    add_document(workspace, LONG, {"source_system": SOURCE, "source_id": "1"})
+    for _ in range(2):
+        appended().act(workspace)
+    canary = add_note(workspace, CANARY)
+    blob = repo.git("ls-tree", "-r", "--format=%(objectname) %(path)", REFERENCE)
+    oid = next(line.split()[0] for line in blob.splitlines() if line.endswith(canary.id))
+    delete_records(workspace, [canary.id])
+    foreign = repo.git("hash-object", "-w", "--stdin", stdin=FOREIGN)
+    return World(repo, frozenset(read_state(workspace)), oid, foreign)
+
+
+def read_state(workspace: Workspace) -> dict[Element, str]:
+    """All records, and the id of each (of a turn, that of its conversation). Raises what reading raises."""
+    found: dict[Element, str] = {}
+    with RecordStore(workspace.location) as store:
+        for record in store.read_records(store.entries(store.tip())):
+            if record.kind == NOTE:
+                found[NOTE, "", record.text] = record.id
+            elif record.kind == DOCUMENT:
+                found[DOCUMENT, record.fields.get("source_id", ""), record.text] = record.id
+            else:
+                name = CONVERSATION_PREFIX + record.id
+                found[TURN, f"{record.id} {record.fields['turn']}", record.text] = name
+    return found
+
+
+def look_after(world: World, repo: Repo, *allowed: State, purge: bool = False) -> list[str]:
+    """What is wrong with records that were left behind, with what is done next, and with a purge after it."""
+    bad: list[str] = []
+    try:
+        workspace = workspace_of(repo)
+        state = frozenset(read_state(workspace))
+        if state not in allowed:
+            bad.append(_differences(state, allowed))
+        repo.git("fsck", "--strict", "--full", "--no-dangling")
+        after = added()
+        after.act(workspace)
+        if frozenset(read_state(workspace)) != after.after(state):
+            bad.append("the next note changes something else")
+        if workspace.paths.manifest.exists():
+            words = next(iter(after.after(state) - state))[2]
+            hits = ask(repo, words, sources=("memory",)).hits
+            bad += [] if hits and words in "\n".join(hits[0][1]) else ["the next note is not found"]
+        if purge:
+            purge_memory(workspace)
+            held = repo.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+            bad += ["the canary is still there"] if world.canary in held else []
+            if frozenset(read_state(workspace)) != after.after(state):
+                bad.append("the purge changes something")
+        repo.git("cat-file", "-e", world.foreign)
+    except Exception as problem:
+        bad.append(f"{type(problem).__name__}: {problem}")
+    return bad
+
+
+def _differences(state: State, allowed: tuple[State, ...]) -> str:
+    nearest = min(allowed, key=lambda other: len(state ^ other))
+    lost, more = nearest - state, state - nearest
+    told = [f"lost {kind} {place} {text[:40]}" for kind, place, text in lost]
+    told += [f"never made {kind} {place} {text[:40]}" for kind, place, text in more]
+    return "another state: " + "; ".join(told[:5])
+
+
+@contextmanager
+def small_world() -> Iterator[None]:
+    """In this process with the fake model; a lock that a dead git left behind is waited for shortly."""
+    with small_steps(grace=0.0), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gitmem.git.references._LOCK_PATIENCE", 0.1)
+        yield
+
+
+def publish_naively(store: RecordStore, old: Tip, new: Tip, objects: list[RawObject]) -> bool:
+    """What a store does that thinks of no crash and of nobody else: the control."""
+    place = store._location.common_dir / REFERENCE
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.open("w") as file:
+        file.write(f"{new.commit}\n")
+    store_objects(store._location, objects)
+    return True
+
+
+@contextmanager
+def naive_store() -> Iterator[None]:
+    """Publish records in place."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RecordStore, "_publish", publish_naively)
+        yield

@@ -1,0 +1,187 @@
+"""SIGKILL of a process that changes records, with the git that it runs: at each call that changes a file, and at any
+moment. What was acknowledged is there, a change is there whole or not at all, and what comes next needs no repair.
+"""
+
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.faults import tape
+from tests.faults.records import (
+    Change,
+    State,
+    World,
+    added,
+    appended,
+    choose_change,
+    deleted,
+    imported,
+    look_after,
+    make_world,
+    naive_store,
+    purged,
+    read_state,
+    replaced,
+    small_world,
+)
+from tests.faults.report import Tally
+from tests.faults.tape import Tape
+from tests.gitrepo import Repo
+from tests.indexes import workspace_of
+
+IN_A_ROW: Final = 4
+"""Changes that a process makes before its end, if it lives so long."""
+
+RESTART: Final = 40
+"""Kills after which a repository is made anew: before, each kill meets what the last one left."""
+
+
+class Killed(NamedTuple):
+    """How a process ended: how many changes it acknowledged, and whether it was killed."""
+
+    acknowledged: int
+    killed: bool
+
+
+def run(*, long: bool) -> Tally:
+    """Five thousand kills, or some tens."""
+    return _run("kills of who changes records", 5_000 if long else 24, 0 if long else 3)
+
+
+def run_control() -> Tally:
+    """The same of a store that names objects before they are there."""
+    tally = _run("kills of a naive store", 0, 6, "--naive")
+    tally.control = True
+    return tally
+
+
+def _run(name: str, kills: int, points: int, *args: str) -> Tally:
+    with tempfile.TemporaryDirectory() as place:
+        return tape.run_preloaded(name, "records_kill", Path(place), str(kills), str(points), *args)
+
+
+def main() -> None:
+    """Kill at `points` calls of each change (0: all of them), then at random until there were so many kills."""
+    kills, points, naive = int(sys.argv[1]), int(sys.argv[2]), "--naive" in sys.argv
+    tally = Tally("kills", control=naive)
+    recorder = Tape()
+    with small_world(), naive_store() if naive else nullcontext():
+        for case, bad in _kill_at_calls(recorder, points, naive=naive):
+            tally.note(case, bad)
+        number = 0
+        while tally.cases < kills:
+            for case, bad in _kill_at_random(recorder, number, min(RESTART, kills - tally.cases)):
+                tally.note(case, bad)
+            number += 1
+    tape.tell_tally(tally)
+
+
+def changes_of(world: World) -> list[Callable[[], Change]]:
+    """Every kind of change; of what there is, a note and the document are deleted."""
+    gone = frozenset(item for item in world.state if item[0] == "document" or item[2] == "note 0")
+    return [added, replaced, appended, lambda: deleted(gone), purged, imported]
+
+
+def _kill_at_calls(recorder: Tape, points: int, *, naive: bool) -> Iterator[tuple[str, list[str]]]:
+    world = make_world(recorder.root / "calls")
+    for make in changes_of(world)[:1] if naive else changes_of(world):
+        repo = copy_world(world)
+        recorder.set(tape.COUNT)
+        make().act(workspace_of(repo))
+        calls = recorder.end()
+        for at in spread(calls, points):
+            repo, change = copy_world(world), make()
+            recorder.set(tape.KILL, at)
+            done = do(repo, [change])
+            recorder.end()
+            new = change.after(world.state)
+            bad = look_after(
+                world, repo, *([new] if done.acknowledged else [world.state, new]), purge=change.name == "memory purge"
+            )
+            if not done.killed and not done.acknowledged:
+                bad.append("it failed by itself")
+            yield f"{change.name}, at call {at} of {calls}", bad
+
+
+def _kill_at_random(recorder: Tape, seed: int, kills: int) -> Iterator[tuple[str, list[str]]]:
+    chance = random.Random(seed)
+    world = make_world(recorder.root / f"random{seed}")
+    repo, typical = world.repo, 0.2
+    while kills:
+        before = frozenset(read_state(workspace_of(repo)))
+        states, changes = [before], list[Change]()
+        for _ in range(IN_A_ROW):
+            changes.append(choose_change(states[-1], chance))
+            states.append(changes[-1].after(states[-1]))
+        began = time.monotonic()
+        done = do(repo, changes, kill_after=chance.uniform(0, IN_A_ROW * typical))
+        typical += 0.1 * ((time.monotonic() - began) / (done.acknowledged + 1) - typical)
+        allowed: Sequence[State] = states[done.acknowledged : done.acknowledged + 2]
+        names = ", ".join(change.name for change in changes[: done.acknowledged + 1])
+        bad = look_after(world, repo, *allowed, purge=chance.random() < 0.1)
+        if done.killed or bad:
+            kills -= 1
+            yield f"{names}, killed after {done.acknowledged}", bad
+    shutil.rmtree(world.repo.path.parent)
+
+
+def spread(calls: int, wanted: int) -> list[int]:
+    """Numbers from 1 to `calls`, all or some."""
+    if not wanted or wanted >= calls:
+        return list(range(1, calls + 1))
+    return sorted({1 + round((place + 0.5) * (calls - 1) / wanted) for place in range(wanted)})
+
+
+def copy_world(world: World) -> Repo:
+    """The repository as it was made, beside the first."""
+    own = Repo(world.repo.path.with_name("own"))
+    shutil.rmtree(own.path, ignore_errors=True)
+    shutil.copytree(world.repo.path, own.path, symlinks=True)
+    return own
+
+
+def do(repo: Repo, changes: Sequence[Change], *, kill_after: float | None = None) -> Killed:
+    """Make changes one after the other in a process group of its own, each acknowledged by a byte."""
+    source, target = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        code = 1
+        try:
+            os.close(source)
+            for change in changes:
+                change.act(workspace_of(repo))
+                os.write(target, b".")
+            code = 0
+        except Exception as problem:
+            print(f"{type(problem).__name__}: {problem}", file=sys.stderr)
+        finally:
+            os._exit(code)
+    os.close(target)
+    if kill_after is not None:
+        time.sleep(kill_after)
+        _kill_group(child)
+    with os.fdopen(source, "rb") as pipe:
+        acknowledged = len(pipe.read())
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return Killed(acknowledged, status == -signal.SIGKILL)
+
+
+def _kill_group(child: int) -> None:
+    """Kill the child and what it started; before it has a group of its own, it alone."""
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except ProcessLookupError:
+        os.kill(child, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()
