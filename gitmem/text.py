@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+_LINE: Final = 100
 _UNSEEN: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
@@ -18,6 +19,12 @@ def visible(text: str) -> str:
 def visible_code(line: str) -> str:
     """A line of code likewise, tabs kept."""
     return "\t".join(map(visible, line.split("\t"))) if "\t" in line else visible(line)
+
+
+def first_line(text: str) -> str:
+    """The first line that says something, with unseen characters as escapes, cut to what fits on a line."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return visible(line if len(line) <= _LINE else line[: _LINE - 1] + "…")
 
 
 def _escape(match: "re.Match[str]") -> str:

@@ -8,6 +8,7 @@ from gitmem.text import count, visible
 
 if TYPE_CHECKING:
     from gitmem.actions.query import Answer, ViewState
+    from gitmem.actions.remarks import Remark
     from gitmem.search.explain import Explanation
 
 BOUNDARY: Final = "[CHUNK BOUNDARY]"
@@ -73,8 +74,14 @@ def hit_json(made: "Answer", place: int, told: "Explanation | None" = None) -> d
         "blob": hit.blob,
         "uncommitted": change,
         "record": made.records.get(hit.blob),
+        "notes": [remark._asdict() for remark in made.remarks[place]],
     }
     return values if told is None else {**values, "explain": explanation_json(told)}
+
+
+def format_remark(remark: "Remark") -> str:
+    """A note beside a hit on a line."""
+    return f"note {remark.id}: {remark.text}"
 
 
 def answer_json(made: "Answer", told: "Sequence[Explanation | None]") -> dict[str, Any]:

@@ -1,7 +1,11 @@
 """Notes: keep one, list them."""
 
+from collections.abc import Sequence
+
+from gitmem.actions.alike import Alike, find_alike
 from gitmem.actions.limits import RecordLimits
 from gitmem.actions.listing import newest_records
+from gitmem.actions.remarks import missing_paths
 from gitmem.actions.remember import index_records
 from gitmem.errors import UsageError
 from gitmem.memory.bounds import check_choice, check_count, current_time
@@ -10,6 +14,7 @@ from gitmem.memory.places import NOTES, new_note_id, note_path
 from gitmem.memory.secret import refuse_secrets
 from gitmem.memory.store import Changes, RecordStore, Tip
 from gitmem.record import format_record
+from gitmem.text import visible
 from gitmem.workspace import Workspace
 
 
@@ -20,14 +25,19 @@ def add_note(
     type_: str = "fact",
     confidence: float = 1.0,
     conversation: str = "",
+    paths: Sequence[str] = (),
+    symbols: Sequence[str] = (),
     allow_secrets: bool = False,
     notes: list[str] | None = None,
+    alike: list[Alike] | None = None,
 ) -> Note:
     """Keep a note; on return it is on the disk and searchable, or `notes` are told why not.
 
+    `alike` is told which notes mean the same; they stay as they are.
     Raises: UsageError, GitFailed, StorageFailed.
     """
-    note = check_note(Note(new_note_id(), content, type_, float(confidence), conversation, current_time()))
+    about = tuple(paths), tuple(symbols)
+    note = check_note(Note(new_note_id(), content, type_, float(confidence), conversation, current_time(), *about))
     if not allow_secrets:
         refuse_secrets(content, "note")
     path, data = note_path(note.id), format_record(note_record(note))
@@ -39,7 +49,11 @@ def add_note(
             return {path: data}
 
         store.change(f"note {note.id}: add", add)
-    index_records(workspace, notes)
+    if notes is not None:
+        notes += [f"`{visible(path)}` is no path of this repository" for path in missing_paths(workspace, note.paths)]
+    indexed = index_records(workspace, notes)
+    if alike is not None and indexed is not None:
+        alike += find_alike(workspace, indexed, note.id)
     return note
 
 

@@ -15,6 +15,7 @@ from gitmem.types import KINDS, RECORD_KINDS
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gitmem.actions.remarks import Remark
     from gitmem.record import Record
     from gitmem.search.hits import Hit
     from gitmem.search.neighbours import Beside
@@ -81,7 +82,7 @@ class Answer(NamedTuple):
     `changes` says of the hits' paths what is uncommitted about them, where anything is: `modified`, `staged` or
     `untracked`. `files` are blobs that are perhaps only files of the working tree, with their paths. `records` says
     what is known of those among the hits, by their blobs, `beside` has the chunks before and after each hit, None where
-    there is none or they were not asked for.
+    there is none or they were not asked for, and `remarks` the notes about the code of each hit.
     """
 
     request: Request
@@ -94,6 +95,7 @@ class Answer(NamedTuple):
     files: Mapping[str, bytes]
     records: Mapping[str, Mapping[str, Any]]
     beside: "Sequence[tuple[Piece | None, Piece | None]]"
+    remarks: "Sequence[Sequence[Remark]]"
 
 
 def check_request(request: Request, max_limit: int, default_limit: int) -> int:
@@ -212,12 +214,13 @@ def view_state(request: Request, searcher: Searcher) -> ViewState:
 
 class ReadHits(NamedTuple):
     """Hits with the lines of their chunks, the paths of uncommitted files that have changed meanwhile, what is known of
-    records, by blob, and the chunks beside each hit."""
+    records, by blob, the chunks beside each hit, and the notes about its code."""
 
     hits: "list[tuple[Hit, list[str]]]"
     changed: list[str]
     records: dict[str, dict[str, Any]]
     beside: "list[tuple[Piece | None, Piece | None]]"
+    remarks: "list[list[Remark]]"
 
 
 def read_hits(searcher: Searcher, hits: "Sequence[Hit]", reader: ObjectReader, *, neighbors: bool) -> ReadHits:
@@ -236,7 +239,16 @@ def read_hits(searcher: Searcher, hits: "Sequence[Hit]", reader: ObjectReader, *
         shown.append((found, _lines(text, found, found)))
         before, after = _beside(searcher, found, text, record) if neighbors else (None, None)
         pieces.append((_piece(text, found, before), _piece(text, found, after)))
-    return ReadHits(shown, changed, {oid: _known_of(record) for oid, record in records.items()}, pieces)
+    known = {oid: _known_of(record) for oid, record in records.items()}
+    return ReadHits(shown, changed, known, pieces, _read_remarks(searcher, hits, reader))
+
+
+def _read_remarks(searcher: Searcher, hits: "Sequence[Hit]", reader: ObjectReader) -> "list[list[Remark]]":
+    if searcher.records is None:
+        return [[] for _ in hits]
+    from gitmem.actions.remarks import read_remarks
+
+    return read_remarks(searcher.records, hits, reader)
 
 
 def _parse_records(data: Mapping[str, bytes], hits: "Sequence[Hit]") -> "dict[str, Record]":

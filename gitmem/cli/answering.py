@@ -110,11 +110,11 @@ def _write_hits(
 
         around = read_around(workspace.location, [hit for hit, _ in made.hits], form.context, made.files)
     full = form.full or form.neighbors
-    for (hit, lines), outside, beside, why in zip(made.hits, around, made.beside, told, strict=True):
-        change = made.changes.get(hit.path, "")
+    for place, ((hit, lines), outside, why) in enumerate(zip(made.hits, around, told, strict=True)):
         shown = format_hit(
-            named_hit(hit), lines, made.terms, style, change=change, full=full, around=outside, beside=beside
-        )
+            named_hit(hit), lines, made.terms, style, change=made.changes.get(hit.path, ""), full=full, around=outside,
+            beside=made.beside[place], remarks=made.remarks[place],
+        )  # fmt: skip
         print("\n".join([*shown, *(format_explanation(why, hit, style) if why else [])]))
     if not form.quiet:
         print(style.paint("dim", _describe(made)))

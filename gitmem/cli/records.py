@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 from gitmem.actions.record_forms import record_json
 from gitmem.actions.records import Change, Step, name_of
@@ -11,9 +11,7 @@ from gitmem.memory.conversations import Conversation, Turn
 from gitmem.memory.documents import Document
 from gitmem.memory.notes import Note
 from gitmem.record import Record
-from gitmem.text import count, visible, visible_code
-
-_LINE: Final = 100
+from gitmem.text import count, first_line, visible, visible_code
 
 
 def write_content(content: bytes) -> None:
@@ -98,12 +96,6 @@ def format_change(change: Change) -> Iterator[str]:
 
 def _lines(record: Record | None) -> list[str]:
     return [*format_record_head(record).splitlines(), *record.text.splitlines()] if record else []
-
-
-def first_line(content: str) -> str:
-    """The first line that says something, cut to what fits."""
-    line = next((line.strip() for line in content.splitlines() if line.strip()), "")
-    return visible(line if len(line) <= _LINE else line[: _LINE - 1] + "…")
 
 
 def _day(time: str) -> str:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from gitmem.actions.forms import BOUNDARY
+from gitmem.actions.forms import BOUNDARY, format_remark
 from gitmem.cli.style import Style
 from gitmem.search.snippet import SnippetLine, make_snippet, matched_spans, number_lines
 from gitmem.text import count, visible, visible_code
 
 if TYPE_CHECKING:
     from gitmem.actions.query import Piece
+    from gitmem.actions.remarks import Remark
     from gitmem.search.explain import Explanation
     from gitmem.search.hits import Hit
 
@@ -33,9 +34,10 @@ def format_hit(
     full: bool = False,
     around: tuple[Sequence[str], Sequence[str]] = ((), ()),
     beside: "tuple[Piece | None, Piece | None]" = (None, None),
+    remarks: "Sequence[Remark]" = (),
 ) -> list[str]:
-    """A hit as lines: place, what is uncommitted there, symbol and score, then its code with line numbers, with the
-    lines around it or the chunks beside it."""
+    """A hit as lines: place, what is uncommitted there, symbol and score, the notes about it, then its code with line
+    numbers, with the lines around it or the chunks beside it."""
     before, after = around
     first = hit.start_line
     body = number_lines(lines, first) if full else make_snippet(lines, first, terms, hit.symbol)
@@ -44,7 +46,8 @@ def format_hit(
     parts = [part for part in (sides[0], own, sides[1]) if part is not None]
     digits = len(str(max([hit.end_line + len(after), *(part[-1].number for part in sides if part)])))
     shown = [[_code(line, digits, terms, style) for line in part] for part in parts]
-    return [_heading(hit, change, style), *_also(hit, style), *_divided(shown, style)]
+    notes = [style.paint("dim", f"  {format_remark(remark)}") for remark in remarks]
+    return [_heading(hit, change, style), *_also(hit, style), *notes, *_divided(shown, style)]
 
 
 def _divided(parts: Sequence[Sequence[str]], style: Style) -> list[str]:

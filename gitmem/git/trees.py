@@ -4,9 +4,11 @@ A tree is what its id says: replacements (`git replace`) of trees and blobs are 
 when the revision is resolved.
 """
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from gitmem.git.locate import Location
+from gitmem.git.names import path_text
 from gitmem.git.program import run_git
 
 FILE: Final = 0o100644
@@ -54,6 +56,13 @@ def read_tree(location: Location, tree: str) -> list[TreeEntry]:
             number = modes[mode] = int(mode, 8)
         entries.append(TreeEntry(path, number, oid.decode("ascii")))
     return entries
+
+
+def find_paths(location: Location, tree: str, paths: Iterable[str]) -> set[str]:
+    """Those of some paths, of files or folders, that a tree has."""
+    args = ["--no-replace-objects", "--literal-pathspecs", "ls-tree", "-z", "--name-only", "--full-tree", tree, "--"]
+    listing = run_git([*args, *paths], git_dir=location.git_dir).stdout
+    return set(map(path_text, listing.split(b"\0")[:-1]))
 
 
 def diff_trees(location: Location, old: str, new: str) -> list[TreeChange]:

@@ -30,8 +30,9 @@ from gitmem.types import RECORD_LANGUAGE, TURN
 MAGIC: Final = b"GITMEMRC"
 PREFIX: Final = b"refs/gitmem/memory:"
 _MOST_EDITS: Final = 500
-"""From so many changes on the view's file is written anew: they would be sorted in at every question, and read where
-one filters."""
+_EDITS_SHARE: Final = 200
+"""With more changes than either, one for each so many records, the view's file is written anew: they would be sorted in
+at every question, and read."""
 
 
 class RecordsView(View):
@@ -99,7 +100,7 @@ def open_records(location: Location, file: Path | None, tree: str, *, keep: bool
     if base is not None and base.tree == tree:
         return base
     edits = _edits(location, base, tree) if base is not None else None
-    if base is not None and edits is not None and len(edits) <= _MOST_EDITS:
+    if base is not None and edits is not None and len(edits) <= min(_MOST_EDITS, len(base) // _EDITS_SHARE):
         return EditedRecords(base, tree, edits, location)
     if base is None or edits is None:
         base, edits = _no_records(), {PREFIX + found.path: _entry(found) for found in read_tree(location, tree)}
@@ -118,7 +119,7 @@ def record_facts(data: bytes) -> tuple[str, ...]:
         record = parse_record(data, "")
     except (DamagedFile, NewerFormat):
         return ("",) * len(FACTS)
-    told = {name: str(value) for name, value in record.fields.items()}
+    told = {name: _as_text(value) for name, value in record.fields.items()}
     time, stored = told.get("time", ""), told.get("stored", "")
     facts = {
         **told,
@@ -128,6 +129,10 @@ def record_facts(data: bytes) -> tuple[str, ...]:
         "stored": stored or time,
     }
     return tuple(facts.get(name, "") for name in FACTS)
+
+
+def _as_text(value: object) -> str:
+    return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _find(file: Path, check: bool) -> RecordsView | None:

@@ -6,7 +6,7 @@ Nothing from the repository can end the fence, move text or hide in it, and no a
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gitmem.actions.forms import BOUNDARY, describe_view
+from gitmem.actions.forms import BOUNDARY, describe_view, format_remark
 from gitmem.actions.kinds import named_hit
 from gitmem.mcp.tokens import MOST, estimate_tokens
 from gitmem.search.snippet import SnippetLine, make_snippet, number_lines
@@ -56,6 +56,7 @@ def _hit_block(made: "Answer", place: int, detail: str) -> Block:
     heading += f" ({change})" if change else ""
     heading += _record_told(made.records.get(found.blob, {}))
     also = [f"the same in {', '.join(visible(path) for path in hit.also[:2])}" + _more(hit.also)] if hit.also else []
+    also += map(format_remark, made.remarks[place])
     if detail == LOCATIONS:
         return Block(heading, also)
     if made.request.neighbors:

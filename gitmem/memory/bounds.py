@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 from typing import Final
 
 from gitmem.errors import UsageError
+from gitmem.text import visible
 
+MAX_PATH: Final = 1000
 MAX_METADATA: Final = 50
 MAX_METADATA_CHARS: Final = 1000
 _SHOWN: Final = 40
@@ -51,6 +53,25 @@ def check_list(field: str, values: Sequence[str], most: int, most_chars: int) ->
     if len(values) > most:
         raise UsageError(f"there are {len(values)} {field}, at most {most} are allowed")
     return tuple(check_text(f"list of {field}", value, most_chars) for value in values)
+
+
+def check_line(field: str, value: str, most: int) -> str:
+    """A text of one line that shows all it holds."""
+    if not check_text(field, value, most).isprintable():
+        raise UsageError(f"the {field} is `{visible(value[:_SHOWN])}`, it must be a line of plain characters")
+    return value
+
+
+def check_path(field: str, value: str) -> str:
+    """A file or folder of the repository, by its path from the top, without the dots and slashes that say nothing."""
+    check_line(field, value, MAX_PATH)
+    parts = [part for part in value.split("/") if part not in ("", ".")]
+    if value.startswith("/") or ".." in parts or not parts:
+        raise UsageError(
+            f"the {field} is `{value[:_SHOWN]}`, it must be that of a file or folder in the repository",
+            hint="src/app.py, as git writes it",
+        )
+    return "/".join(parts)
 
 
 def check_metadata(values: Mapping[str, str]) -> dict[str, str]:

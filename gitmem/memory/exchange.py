@@ -28,7 +28,10 @@ ALIASES: Final = {
 """Other names of fields, by kind."""
 
 _FIELDS: Final[Mapping[str, Mapping[str, type]]] = {
-    NOTE: {"id": str, "content": str, "type": str, "confidence": float, "conversation": str, "time": str},
+    NOTE: {
+        "id": str, "content": str, "type": str, "confidence": float, "conversation": str, "time": str, "paths": list,
+        "symbols": list,
+    },
     TURN: {"conversation": str, "turn": int, "role": str, "content": str, "time": str},
     DOCUMENT: {
         "id": str, "content": str, "type": str, "source_system": str, "source_id": str, "title": str, "author": str,
@@ -91,6 +94,9 @@ def _checked(kind: str, told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _note(values: dict[str, Any]) -> Note:
+    paths, symbols = values.get("paths", ()), values.get("symbols", ())
+    if not all(isinstance(text, str) for text in (*paths, *symbols)):
+        raise UsageError("paths and symbols must be texts")
     return check_note(
         Note(
             id=values.get("id", ""),
@@ -99,6 +105,8 @@ def _note(values: dict[str, Any]) -> Note:
             confidence=float(values.get("confidence", 1.0)),
             conversation=values.get("conversation", ""),
             time=_time(values, "time"),
+            paths=tuple(paths),
+            symbols=tuple(symbols),
         )
     )
 

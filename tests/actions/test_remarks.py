@@ -1,0 +1,159 @@
+"""Notes name code, and stand beside what is found there."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gitmem.actions.notes import add_note
+from gitmem.actions.query import Answer
+from gitmem.actions.records import delete_records
+from gitmem.actions.remarks import MOST, missing_paths
+from gitmem.errors import UsageError
+from gitmem.git.batch import ProgramReader
+from gitmem.indexing import records
+from gitmem.memory.notes import MAX_NAMED
+from tests.gitrepo import Repo
+from tests.indexes import ask, index, workspace_of
+
+pytestmark = pytest.mark.usefixtures("fake_model")
+
+CODE = "class Session:\n    def close(self):\n        return self.harvest()\n\n\ndef harvest_apples():\n    return 1\n"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"src/farm/session.py": CODE, "src/other.py": "def harvest_pears():\n    return 2\n"})
+    index(repo)
+    return repo
+
+
+def beside(made: Answer) -> dict[str, list[str]]:
+    """The first lines of the notes beside each hit, by its path and symbol."""
+    return {
+        f"{hit.path}:{hit.symbol}": [remark.text for remark in remarks]
+        for (hit, _), remarks in zip(made.hits, made.remarks, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("paths", "symbols", "expected"),
+    [
+        (["src/farm/session.py"], [], {"session"}),
+        (["./src//farm/"], [], {"session"}),
+        (["src"], [], {"session", "other"}),
+        (["src/far"], [], set()),
+        ([], ["harvest_pears"], {"other"}),
+        ([], ["harvest"], set()),
+        (["src/farm"], ["harvest_pears"], set()),
+        (["src/other.py", "docs"], ["x", "harvest_pears"], {"other"}),
+    ],
+)
+def test_a_note_stands_beside_the_code_it_names(
+    repo: Repo, paths: list[str], symbols: list[str], expected: set[str]
+) -> None:
+    add_note(workspace_of(repo), "Ask Ann\nbefore you change it.", paths=paths, symbols=symbols)
+    made = ask(repo, "harvest")
+    told = {
+        hit.path.rpartition("/")[2].removesuffix(".py")
+        for (hit, _), notes in zip(made.hits, made.remarks, strict=True)
+        if notes
+    }
+    assert {hit.path for hit, _ in made.hits} == {"src/farm/session.py", "src/other.py"}
+    assert told == expected
+    assert all(texts in ([], ["Ask Ann"]) for texts in beside(made).values())
+
+
+@pytest.mark.parametrize("symbol", ["Session", "close", "Session.close"])
+def test_a_symbol_is_named_whole_or_in_part(repo: Repo, symbol: str) -> None:
+    add_note(workspace_of(repo), "about it", symbols=[symbol])
+    told = beside(ask(repo, "Session.close", limit=1))
+    assert list(told.values()) == [["about it"]]
+
+
+def test_the_newest_notes_come_first_and_not_more_than_a_few(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    for number in range(MOST + 1):
+        add_note(workspace, f"number {number}", paths=["src/other.py"])
+    gone = add_note(workspace, "gone", paths=["src/other.py"])
+    delete_records(workspace, [gone.id])
+    [texts] = beside(ask(repo, "harvest_pears", limit=1)).values()
+    assert texts == [f"number {number}" for number in range(MOST, 0, -1)]
+
+
+def test_a_note_that_is_found_itself_has_no_notes_beside_it(repo: Repo) -> None:
+    add_note(workspace_of(repo), "harvest", paths=["src"])
+    made = ask(repo, "harvest", sources=("code", "memory"))
+    assert {hit.kind: bool(notes) for (hit, _), notes in zip(made.hits, made.remarks, strict=True)}["note"] is False
+
+
+def test_a_question_reads_no_note_where_none_names_code(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = workspace_of(repo)
+    add_note(workspace, "harvest it")
+    ask(repo, "harvest")
+    read: list[str] = []
+    original = ProgramReader.read_many
+
+    def remember(reader: ProgramReader, oids: object) -> object:
+        wanted = list(oids)  # type: ignore[call-overload]
+        read.extend(wanted)
+        return original(reader, wanted)
+
+    monkeypatch.setattr(ProgramReader, "read_many", remember)
+    note = repo.git("rev-parse", "refs/gitmem/memory:v1/notes").strip()
+    blobs = {line.split()[2] for line in repo.git("ls-tree", "-r", note).splitlines()}
+    assert ask(repo, "harvest_pears").remarks[0] == []
+    assert not blobs & set(read)
+
+
+def test_what_notes_name_is_known_before_and_after_the_view_is_written(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = []
+    for most in (10_000, 0):
+        monkeypatch.setattr(records, "_MOST_EDITS", most)
+        monkeypatch.setattr(records, "_EDITS_SHARE", 1 if most else 200)
+        add_note(workspace_of(repo), f"with {most}", paths=["src/other.py"])
+        told.append(beside(ask(repo, "harvest_pears", limit=1)))
+    assert [*told[1].values()] == [["with 0", "with 10000"]]
+    assert [*told[0].values()] == [["with 10000"]]
+
+
+def test_a_path_that_is_nowhere_is_told_when_the_note_is_kept(repo: Repo) -> None:
+    notes: list[str] = []
+    note = add_note(workspace_of(repo), "x", paths=["src/other.py", "src", "src/typo.py"], notes=notes)
+    assert notes == ["`src/typo.py` is no path of this repository"]
+    assert note.paths == ("src/other.py", "src", "src/typo.py")
+
+
+def test_a_path_is_gone_when_neither_the_files_nor_the_commit_have_it(repo: Repo) -> None:
+    def missing() -> list[str]:
+        return missing_paths(workspace_of(repo), ["src/other.py", "src/farm", "[s]rc", "new.py"])
+
+    assert missing() == ["[s]rc", "new.py"]
+    (repo.path / "src/other.py").unlink()
+    (repo.path / "new.py").write_text("x")
+    assert missing() == ["[s]rc"]
+    repo.git("rm", "-q", "src/other.py")
+    repo.git("commit", "-qm", "gone")
+    assert missing() == ["src/other.py", "[s]rc"]
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../up.py", "a/../b", "", " ", ".", "/", "a\nb", "x" * 1001])
+def test_a_path_outside_is_refused(repo: Repo, path: str) -> None:
+    with pytest.raises(UsageError, match="path"):
+        add_note(workspace_of(repo), "x", paths=[path])
+
+
+@pytest.mark.parametrize("symbols", [[""], ["a\nb"], ["x" * 201], ["a"] * (MAX_NAMED + 1)])
+def test_a_symbol_out_of_bounds_is_refused(repo: Repo, symbols: list[str]) -> None:
+    with pytest.raises(UsageError, match="symbol"):
+        add_note(workspace_of(repo), "x", symbols=symbols)
+
+
+def test_what_a_note_names_is_in_its_record(repo: Repo) -> None:
+    note = add_note(workspace_of(repo), "x", paths=["src"], symbols=["Session"])
+    blob = repo.git("show", f"refs/gitmem/memory:v1/notes/{note.id[4:6]}/{note.id}")
+    head = json.loads(blob.splitlines()[0])
+    assert (head["paths"], head["symbols"]) == (["src"], ["Session"])
