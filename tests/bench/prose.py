@@ -13,11 +13,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.actions.kinds import HEADER_LINES, named_hit
+from gitmem.actions.kinds import HEADER_LINES, kind_of, named_hit
 from gitmem.actions.query import Request, answer_from
 from gitmem.actions.searcher import Searcher, open_searcher
 from gitmem.chunking.records import record_chunks, record_windows
-from gitmem.git.objects import open_reader
+from gitmem.git.objects import ObjectReader, open_reader
 from gitmem.memory.documents import load_document
 from gitmem.memory.places import DOCUMENTS
 from gitmem.memory.store import RecordStore
@@ -25,11 +25,12 @@ from gitmem.record import parse_record
 from gitmem.search.scope import Scope
 from gitmem.workspace import Workspace
 from tests.bench.bm25 import Bm25
+from tests.bench.calibration import Told, calibration
 from tests.bench.figures import Figure
 from tests.bench.fit import bootstrap
 from tests.bench.prose_corpus import open_project, read_projects
 from tests.bench.prose_labels import HALVES
-from tests.bench.quality import Asked, ask_one, by_repository, ndcg
+from tests.bench.quality import Asked, Question, ask_one, by_repository, ndcg
 from tests.bench.scoring import DEPTH, Place, mean
 from tests.bench.subjects import work_folder
 
@@ -68,12 +69,14 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     """Ask every question of every project in every way."""
     teacher = open_minilm(options.minilm) if options.minilm else None
     asked: dict[str, list[Asked]] = {}
+    told: list[Told] = []
     with work_folder(options) as work:
         for project in read_projects(options.half):
             workspace, questions = open_project(project, options.repositories, options.kept or work)
             for name, ask in open_contenders(workspace, teacher).items():
                 asked.setdefault(name, []).extend(ask_one(question, ask) for question in questions)
-    return summarise(asked)
+            told += tell(workspace, questions)
+    return [*summarise(asked), *calibration("results", told)]
 
 
 def open_contenders(workspace: Workspace, teacher: Any) -> dict[str, Ask]:
@@ -98,17 +101,30 @@ def open_gitmem(searcher: Searcher, request: Request) -> Ask:
     """Ask as `gitmem query` does."""
     reader = open_reader(searcher.asked.location, bulk=False)
 
-    def ask(text: str) -> list[Place]:
-        asked = request._replace(text=text)
-        made = answer_from(searcher, asked, DEPTH, lambda found, limit: ((), found.search(asked, limit)[1]), reader)
-        places = []
-        for hit, _ in made.hits:
-            named = named_hit(hit)
-            path = str(made.records.get(hit.blob, {}).get("source_id", named.path))
-            places.append(Place(path, named.start_line, named.end_line))
-        return places
+    return lambda text: [place for _, place, _ in ask_scored(searcher, request._replace(text=text), reader)]
 
-    return ask
+
+def ask_scored(searcher: Searcher, request: Request, reader: ObjectReader) -> list[tuple[str, Place, float]]:
+    """The kind, place and score of each result, a document under the name of its page."""
+    made = answer_from(searcher, request, DEPTH, lambda found, limit: ((), found.search(request, limit)[1]), reader)
+    found = []
+    for hit, _ in made.hits:
+        named = named_hit(hit)
+        path = str(made.records.get(hit.blob, {}).get("source_id", named.path))
+        found.append((kind_of(hit), Place(path, named.start_line, named.end_line), hit.score))
+    return found
+
+
+def tell(workspace: Workspace, questions: Sequence[Question]) -> list[Told]:
+    """What each result says of itself, and whether it answers."""
+    request = Request("prose", limit=DEPTH, sources=("documents",), refresh=False)
+    searcher = open_searcher(workspace, request)
+    reader = open_reader(searcher.asked.location, bulk=False)
+    return [
+        Told(kind, likely, any(target.is_met_by(place) for target in question.targets))
+        for question in questions
+        for kind, place, likely in ask_scored(searcher, request._replace(text=question.text), reader)
+    ]
 
 
 def open_scores(pieces: Sequence[Piece], score: Score) -> Ask:

@@ -59,18 +59,22 @@ def open_project(project: Project, repositories: Path, kept: Path) -> tuple[Work
     It is made once and found again in `kept` while neither the set nor the pages' preparation changes.
     """
     pages = list(iter_pages(project, find_clone(repositories, project.name)))
-    questions = [
-        Question(project.name, label.heading, label.category, (Target(page.path, *page.answers[label.heading]),))
-        for page in pages
-        for label in project.labels
-        if label.path == page.path
-    ]
     folder = kept / f"{project.name.replace('/', '+')}-{_digest(pages)}"
     if not (folder / "whole").exists():
         shutil.rmtree(folder, ignore_errors=True)
         make_documents(folder / "repo", pages)
         (folder / "whole").touch()
-    return open_workspace(folder / "repo", os.environ), questions
+    return open_workspace(folder / "repo", os.environ), questions_of(project, pages)
+
+
+def questions_of(project: Project, pages: Iterable[Page]) -> list[Question]:
+    """What the headings of a project ask, and where its pages answer."""
+    return [
+        Question(project.name, label.heading, label.category, (Target(page.path, *page.answers[label.heading]),))
+        for page in pages
+        for label in project.labels
+        if label.path == page.path
+    ]
 
 
 def make_documents(folder: Path, pages: Iterable[Page]) -> None:
