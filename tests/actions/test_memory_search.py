@@ -165,6 +165,7 @@ def indexed_words(repo: Repo) -> set[str]:
 
 
 def test_a_view_made_from_another_is_that_made_from_the_tree(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "_EDITS_SHARE", 1)
     workspace = workspace_of(repo)
     file = workspace.paths.records
     names = remember(repo)
