@@ -16,6 +16,7 @@ HARNESSES: Final = {
     "forge": "forged files whose checksums are right",
     "power": "power cuts: every prefix of the calls, in every order the file system allows",
     "chaos": "random kills, torn and short writes, errors, double faults",
+    "mounts": "full disks, no inodes, read-only, overlays: real file systems, mounted for the purpose",
     "crowd": "8 writers, some of them killed, and 16 readers",
     "records_kill": "the same of records: SIGKILL at each call that changes a file, and at any moment",
 }

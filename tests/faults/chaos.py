@@ -1,4 +1,4 @@
-"""Random faults: kills, torn and short writes, full disks, input and output errors, interrupted calls, too many files.
+"""Random faults: kills, torn and short writes, full disks, errors, interrupted calls, too many files, no memory.
 
 Two ways of causing them: a disk that misbehaves in the place of `fsio.disk`, and a library built from `shim.c` and
 preloaded, which stands below Python and sees reads and maps too. A warm process copies itself for each trial.
@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -30,20 +32,26 @@ from tests.gitrepo import Repo
 
 ERRORS: Final = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS, errno.ENOMEM)
 SHIM: Final = "GITMEM_TEST_SHIM"
-KINDS: Final = ("kill", "kill", "torn", "error", "error", "errors", "short")
+CAN_STARVE: Final = find_spec("_testcapi") is not None
+KINDS: Final = ("kill", "kill", "torn", "error", "error", "errors", "short", *(["memory"] if CAN_STARVE else []))
 KINDS_BELOW: Final = ("interrupt", "read", "read", "files")
 DONE, REFUSED, UNCLEAN = 0, 10, 11
 """How a trial's process ends: with success, with an error of ours, with any other."""
 
 
 class Fault(NamedTuple):
-    """What goes wrong: `number` is the call at which it does, `error` the number of the error it gives."""
+    """What goes wrong: `number` is the call at which it does, `error` the number of the error it gives.
+
+    Of the kind `memory` these are the first allocation that fails, and how many do.
+    """
 
     kind: str
     number: int
     error: int = 0
 
     def __str__(self) -> str:
+        if self.kind == "memory":
+            return f"no memory for {self.error} allocations at {self.number}"
         name = f" {errno.errorcode[self.error]}" if self.error else ""
         return f"{self.kind}{name} at {self.number}"
 
@@ -229,6 +237,8 @@ def _choose(stage: Stage, chance: random.Random, *, below: bool) -> Fault:
     if kind == "read":
         error = chance.choice((errno.EIO, errno.ENOMEM, errno.EMFILE))
         return Fault(kind, chance.randint(1, max(1, stage.reads_below)), error)
+    if kind == "memory":  # so many allocations of Python itself in a row
+        return Fault(kind, int(10 ** chance.uniform(1, 6)), chance.choice((1, 1, 3, 50)))
     if kind == "files":
         return Fault(kind, chance.randint(3, 24))
     calls = stage.changes_below if below else stage.changes
@@ -241,12 +251,14 @@ def _act(stage: Stage, fault: Fault, shim: Shim | None, naive: bool) -> None:
     fsio.disk = (NaiveSaboteur if naive else Saboteur)(harmless if shim is not None else fault)
     if fault.kind == "files":
         resource.setrlimit(resource.RLIMIT_NOFILE, (fault.number, fault.number))
+    elif fault.kind == "memory":
+        import_module("_testcapi").set_nomemory(fault.number, fault.number + fault.error)
     elif shim is not None:
         shim.arm(fault)
     stage.world.scenario.act(stage.own)
 
 
-def run_copy(act: Callable[[], None]) -> tuple[int, str]:
+def run_copy(act: Callable[[], object]) -> tuple[int, str]:
     """Do something in a copy of this process; how it ended (negative: a signal), and the words of an unclean error."""
     read_end, write_end = os.pipe()
     child = os.fork()
@@ -255,7 +267,9 @@ def run_copy(act: Callable[[], None]) -> tuple[int, str]:
         try:
             act()
             code = DONE
-        except GitmemError:
+        except (GitmemError, MemoryError):  # the command line says so in a line of its own
+            code = REFUSED
+        except SystemError:  # what Python itself now and then makes of an allocation that failed
             code = REFUSED
         except BaseException as problem:
             os.write(write_end, f"{type(problem).__name__}: {problem}".encode()[:4000])

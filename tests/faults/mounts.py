@@ -1,0 +1,200 @@
+"""Real file systems in trouble: full, without inodes, read-only, laid over another. Mounted for the purpose.
+
+Runs in a mount namespace of its own, so that nothing stays mounted whatever happens to it; where the system lets a
+person have such a namespace without being root, none is needed.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from gitmem import fsio
+from gitmem.actions.query import Request, answer
+from gitmem.errors import GitmemError
+from tests.faults.chaos import DONE, UNCLEAN, run_copy
+from tests.faults.kill import ROOT, World, look_after, open_world
+from tests.faults.oracle import find_faults, find_lies, small_steps
+from tests.faults.power import State, put_state, read_base
+from tests.faults.report import Tally
+from tests.faults.worlds import SCENARIOS, Scenario
+from tests.gitrepo import Repo
+from tests.indexes import workspace_of
+
+PLENTY: Final = 256 << 20
+MANY: Final = 100_000
+"""Bytes and inodes of a file system that has enough."""
+
+
+class Careless(fsio.Disk):
+    """Takes what the disk refused for written, as who never looks at the result of a call does."""
+
+    def write(self, handle: int, data: memoryview) -> int:
+        with suppress(OSError):
+            super().write(handle, data)
+        return len(data)
+
+
+def namespace() -> list[str]:
+    """What a command starts with that may mount; empty where nothing lets it."""
+    command = ["unshare", "--mount", *(["--map-root-user"] if os.geteuid() else [])]
+    with tempfile.TemporaryDirectory() as place:
+        trial = [*command, "mount", "-t", "tmpfs", "none", place]
+        works = shutil.which("unshare") and subprocess.run(trial, capture_output=True).returncode == 0
+    return command if works else []
+
+
+def run(*, long: bool) -> Tally:
+    """Every amount of room, or some; then read-only, then an overlay."""
+    return _run_elsewhere("file systems in trouble", "long" if long else "short")
+
+
+def run_control() -> Tally:
+    """Full disks under a writer that does not look at what they say."""
+    tally = _run_elsewhere("full disks under a careless writer", "careless")
+    tally.control = True
+    return tally
+
+
+def _run_elsewhere(name: str, form: str) -> Tally:
+    command = [*namespace(), sys.executable, "-m", "tests.faults.mounts", form]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    cases, *bad = done.stdout.splitlines()
+    return Tally(name, cases=int(cases), bad=bad)
+
+
+def main() -> None:
+    """Run trials here; print their number and the bad ones."""
+    form = sys.argv[1]
+    tally = Tally("trials", control=form == "careless")
+    chosen = {"long": [0, 1, 2, 3, 4, 6], "short": [1, 6], "careless": [1]}[form]
+    with small_steps(grace=0.0):
+        for scenario in (SCENARIOS[number] for number in chosen):
+            with tempfile.TemporaryDirectory() as place, mounted("tmpfs", Path(place), f"size={PLENTY}"):
+                _try_scenario(scenario, Path(place), form, tally)
+    print(tally.cases)
+    for line in tally.bad:
+        print(line.replace("\n", " "))
+
+
+def _try_scenario(scenario: Scenario, place: Path, form: str, tally: Tally) -> None:
+    world = open_world(scenario, place)
+    own = Repo(place / "own")
+    shutil.copytree(world.repo.path, own.path, symlinks=True)
+    base = read_base(own)
+    pages, inodes = _needs(world, own)
+    step = 1 if form == "long" else max(1, pages // 3)
+    for free in range(0, pages + 1, step):
+        _try_room(world, own, base, f"size={_used(place)[0] + free * os.sysconf('SC_PAGESIZE')}", free, tally, form)
+        put_state(own, base)
+    if form == "careless":
+        return
+    for free in range(0, inodes + 1, step):
+        _try_room(world, own, base, f"nr_inodes={_used(place)[1] + free}", free, tally, form)
+        put_state(own, base)
+    _try_read_only(world, own, base, tally)
+    _try_overlay(world, place, tally)
+
+
+def _needs(world: World, own: Repo) -> tuple[int, int]:
+    """Pages and inodes that a run takes, about."""
+    place = own.path.parent
+    base = read_base(own)
+    before = _used(place)
+    world.scenario.act(own)
+    after = _used(place)
+    put_state(own, base)
+    page = os.sysconf("SC_PAGESIZE")
+    return max(0, after[0] - before[0]) // page + 6, max(0, after[1] - before[1]) + 3
+
+
+def _used(place: Path) -> tuple[int, int]:
+    """Bytes and inodes that a file system holds."""
+    found = os.statvfs(place)
+    return (found.f_blocks - found.f_bfree) * found.f_frsize, found.f_files - found.f_ffree
+
+
+def _try_room(world: World, own: Repo, base: State, room: str, free: int, tally: Tally, form: str) -> None:
+    """One run with so much room; then there is plenty again."""
+    place = own.path.parent
+    remount(place, room)
+    code, words = run_copy(lambda: _act(world, own, careless=form == "careless"))
+    remount(place, f"size={PLENTY},nr_inodes={MANY}")
+    bad = [words] if code == UNCLEAN else []
+    acknowledged = world.acknowledged
+    if code == DONE and world.scenario.acknowledges:
+        acknowledged = (*acknowledged, own.oid("HEAD^{tree}"))
+    bad += look_after(world._replace(acknowledged=acknowledged), own)
+    tally.note(f"{world.scenario.name}, {room.partition('=')[0]} with {free} free", bad)
+
+
+def _act(world: World, own: Repo, *, careless: bool) -> None:
+    if careless:
+        fsio.disk = Careless()
+    world.scenario.act(own)
+
+
+def _try_read_only(world: World, own: Repo, base: State, tally: Tally) -> None:
+    """Nothing is written, what is indexed is found, what cannot be done is refused in words of ours."""
+    place = own.path.parent
+    remount(place, "ro")
+    code, words = run_copy(lambda: world.scenario.act(own))
+    bad = [words] if code == UNCLEAN else []
+    if world.acknowledged:
+        asked, words = run_copy(lambda: _ask_first(own))
+        bad += [] if asked == DONE else [f"a question: {words}"]
+    remount(place, "rw")
+    bad += [] if read_base(own) == base else ["something was written"]
+    tally.note(f"{world.scenario.name}, read-only", bad)
+
+
+def _ask_first(own: Repo) -> None:
+    made = answer(workspace_of(own), Request("base load", rev="first", refresh=False))
+    if not made.hits or made.view.stale:
+        raise GitmemError("the question finds nothing")
+
+
+def _try_overlay(world: World, place: Path, tally: Tally) -> None:
+    """A container's file system: what is written goes into a second folder, the first stays as it is."""
+    for name in ("upper", "work", "over"):
+        (place / name).mkdir()
+    options = f"lowerdir={world.repo.path},upperdir={place}/upper,workdir={place}/work"
+    below = read_base(world.repo)
+    try:
+        with mounted("overlay", place / "over", f"{options}{',userxattr' if os.geteuid() else ''}"):
+            own = Repo(place / "over")
+            code, words = run_copy(lambda: world.scenario.act(own))
+            bad = [words] if code != DONE else []
+            tree = own.oid("HEAD^{tree}")
+            bad += find_faults(workspace_of(own).paths)
+            bad += find_lies(workspace_of(own), world.ledger, *([tree] if world.scenario.acknowledges else []))
+            bad += look_after(world, own)
+    except subprocess.CalledProcessError:  # no such file system here
+        return
+    bad += [] if read_base(world.repo) == below else ["the folder below was written to"]
+    tally.note(f"{world.scenario.name}, an overlay", bad)
+
+
+@contextmanager
+def mounted(kind: str, place: Path, options: str) -> Iterator[None]:
+    """A file system for a while."""
+    subprocess.run(["mount", "-t", kind, "-o", options, "none", str(place)], check=True, capture_output=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def remount(place: Path, options: str) -> None:
+    """Change what a file system has or allows."""
+    subprocess.run(["mount", "-o", f"remount,{options}", str(place)], check=True, capture_output=True)
+
+
+if __name__ == "__main__":
+    main()
