@@ -18,7 +18,10 @@ HARNESSES: Final = {
     "chaos": "random kills, torn and short writes, errors, double faults",
     "mounts": "full disks, no inodes, read-only, overlays: real file systems, mounted for the purpose",
     "crowd": "8 writers, some of them killed, and 16 readers",
-    "records_kill": "the same of records: SIGKILL at each call that changes a file, and at any moment",
+    "records_kill": "SIGKILL of who changes records, at each call that changes a file and at any moment",
+    "records_fault": "full disks, errors, short and torn writes while records change",
+    "records_power": "power cuts while records change",
+    "records_crowd": "16 processes that change records at once",
 }
 
 

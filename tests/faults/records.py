@@ -6,8 +6,12 @@ never anything between. What comes next needs no repair.
 """
 
 import json
+import os
 import random
-from collections.abc import Callable, Iterator
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -21,6 +25,7 @@ from gitmem.actions.exchange import import_records
 from gitmem.actions.notes import add_note
 from gitmem.actions.purge import purge_memory
 from gitmem.actions.records import delete_records
+from gitmem.errors import GitmemError
 from gitmem.git.raw import RawObject
 from gitmem.git.references import store_objects
 from gitmem.memory.places import CONVERSATION_PREFIX, REFERENCE
@@ -93,8 +98,10 @@ def deleted(gone: State) -> Change:
     return Change("memory delete", act, lambda old: old - gone)
 
 
-def imported(number: int = IMPORTED) -> Change:
-    texts = [unique("a line") for _ in range(number)]
+def imported(number: int = IMPORTED, words: str = "a line") -> Change:
+    """Notes that come at once; the texts are alike but for what stands behind the `#`."""
+    common = unique(words)
+    texts = [f"{common}#{place}" for place in range(number)]
     lines = [json.dumps({"content": text}) for text in texts]
     return Change(
         "memory import",
@@ -145,6 +152,73 @@ def make_world(folder: Path, *, indexed: bool = True) -> World:
     delete_records(workspace, [canary.id])
     foreign = repo.git("hash-object", "-w", "--stdin", stdin=FOREIGN)
     return World(repo, frozenset(read_state(workspace)), oid, foreign)
+
+
+def changes_of(world: World) -> list[Callable[[], Change]]:
+    """Every kind of change; of what there is, a note and the document are deleted."""
+    gone = frozenset(item for item in world.state if item[0] == "document" or item[2] == "note 0")
+    return [added, replaced, appended, lambda: deleted(gone), purged, imported]
+
+
+def copy_world(world: World) -> Repo:
+    """The repository as it was made, beside the first."""
+    own = Repo(world.repo.path.with_name("own"))
+    shutil.rmtree(own.path, ignore_errors=True)
+    shutil.copytree(world.repo.path, own.path, symlinks=True)
+    return own
+
+
+class Ended(NamedTuple):
+    """How a process ended: how many changes it acknowledged, its exit code (negative: a signal), and its last words."""
+
+    acknowledged: int
+    code: int
+    words: str
+
+    @property
+    def killed(self) -> bool:
+        return self.code == -signal.SIGKILL
+
+
+REFUSED: Final = 10
+"""The exit code after an error of ours; any other error gives 11."""
+
+
+def do(repo: Repo, changes: Sequence[Change], *, kill_after: float | None = None) -> Ended:
+    """Make changes one after the other in a process group of its own, each acknowledged by a byte."""
+    source, target = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        os.close(source)
+        os._exit(_do(repo, changes, target))
+    os.close(target)
+    if kill_after is not None:
+        time.sleep(kill_after)
+        _kill_group(child)
+    with os.fdopen(source, "rb") as pipe:
+        told, _, words = pipe.read().partition(b"!")
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return Ended(len(told), code, words.decode("utf-8", "replace"))
+
+
+def _do(repo: Repo, changes: Sequence[Change], target: int) -> int:
+    try:
+        for change in changes:
+            change.act(workspace_of(repo))
+            os.write(target, b".")
+    except BaseException as problem:
+        os.write(target, f"!{type(problem).__name__}: {problem}".encode()[:4000])
+        return REFUSED if isinstance(problem, GitmemError) else 11
+    return 0
+
+
+def _kill_group(child: int) -> None:
+    """Kill the child and what it started; before it has a group of its own, it alone."""
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except ProcessLookupError:
+        os.kill(child, signal.SIGKILL)
 
 
 def read_state(workspace: Workspace) -> dict[Element, str]:

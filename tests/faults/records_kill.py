@@ -2,39 +2,32 @@
 moment. What was acknowledged is there, a change is there whole or not at all, and what comes next needs no repair.
 """
 
-import os
 import random
 import shutil
-import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from tests.faults import tape
 from tests.faults.records import (
     Change,
     State,
-    World,
-    added,
-    appended,
+    changes_of,
     choose_change,
-    deleted,
-    imported,
+    copy_world,
+    do,
     look_after,
     make_world,
     naive_store,
-    purged,
     read_state,
-    replaced,
     small_world,
 )
 from tests.faults.report import Tally
 from tests.faults.tape import Tape
-from tests.gitrepo import Repo
 from tests.indexes import workspace_of
 
 IN_A_ROW: Final = 4
@@ -42,13 +35,6 @@ IN_A_ROW: Final = 4
 
 RESTART: Final = 40
 """Kills after which a repository is made anew: before, each kill meets what the last one left."""
-
-
-class Killed(NamedTuple):
-    """How a process ended: how many changes it acknowledged, and whether it was killed."""
-
-    acknowledged: int
-    killed: bool
 
 
 def run(*, long: bool) -> Tally:
@@ -84,12 +70,6 @@ def main() -> None:
     tape.tell_tally(tally)
 
 
-def changes_of(world: World) -> list[Callable[[], Change]]:
-    """Every kind of change; of what there is, a note and the document are deleted."""
-    gone = frozenset(item for item in world.state if item[0] == "document" or item[2] == "note 0")
-    return [added, replaced, appended, lambda: deleted(gone), purged, imported]
-
-
 def _kill_at_calls(recorder: Tape, points: int, *, naive: bool) -> Iterator[tuple[str, list[str]]]:
     world = make_world(recorder.root / "calls")
     for make in changes_of(world)[:1] if naive else changes_of(world):
@@ -107,7 +87,7 @@ def _kill_at_calls(recorder: Tape, points: int, *, naive: bool) -> Iterator[tupl
                 world, repo, *([new] if done.acknowledged else [world.state, new]), purge=change.name == "memory purge"
             )
             if not done.killed and not done.acknowledged:
-                bad.append("it failed by itself")
+                bad.append(f"it failed by itself: {done.words}")
             yield f"{change.name}, at call {at} of {calls}", bad
 
 
@@ -138,49 +118,6 @@ def spread(calls: int, wanted: int) -> list[int]:
     if not wanted or wanted >= calls:
         return list(range(1, calls + 1))
     return sorted({1 + round((place + 0.5) * (calls - 1) / wanted) for place in range(wanted)})
-
-
-def copy_world(world: World) -> Repo:
-    """The repository as it was made, beside the first."""
-    own = Repo(world.repo.path.with_name("own"))
-    shutil.rmtree(own.path, ignore_errors=True)
-    shutil.copytree(world.repo.path, own.path, symlinks=True)
-    return own
-
-
-def do(repo: Repo, changes: Sequence[Change], *, kill_after: float | None = None) -> Killed:
-    """Make changes one after the other in a process group of its own, each acknowledged by a byte."""
-    source, target = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.setsid()
-        code = 1
-        try:
-            os.close(source)
-            for change in changes:
-                change.act(workspace_of(repo))
-                os.write(target, b".")
-            code = 0
-        except Exception as problem:
-            print(f"{type(problem).__name__}: {problem}", file=sys.stderr)
-        finally:
-            os._exit(code)
-    os.close(target)
-    if kill_after is not None:
-        time.sleep(kill_after)
-        _kill_group(child)
-    with os.fdopen(source, "rb") as pipe:
-        acknowledged = len(pipe.read())
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return Killed(acknowledged, status == -signal.SIGKILL)
-
-
-def _kill_group(child: int) -> None:
-    """Kill the child and what it started; before it has a group of its own, it alone."""
-    try:
-        os.killpg(child, signal.SIGKILL)
-    except ProcessLookupError:
-        os.kill(child, signal.SIGKILL)
 
 
 if __name__ == "__main__":
