@@ -15,6 +15,7 @@ HARNESSES: Final = {
     "flips": "flipped bits, cuts, zeros and noise in every file of the store",
     "forge": "forged files whose checksums are right",
     "power": "power cuts: every prefix of the calls, in every order the file system allows",
+    "syncs": "each single sync left out alone: a power cut must show that it was needed",
     "chaos": "random kills, torn and short writes, errors, double faults",
     "mounts": "full disks, no inodes, read-only, overlays: real file systems, mounted for the purpose",
     "crowd": "8 writers, some of them killed, and 16 readers",

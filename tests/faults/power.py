@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem import fsio
+from gitmem.actions.current import is_current
+from gitmem.errors import GitmemError
 from tests.faults.driver import published_name
 from tests.faults.kill import World, look_after, open_world
 from tests.faults.oracle import small_steps
 from tests.faults.report import Tally
 from tests.faults.worlds import SCENARIOS, Scenario
 from tests.gitrepo import Repo
+from tests.indexes import workspace_of
 
 WATCHED: Final = (".gitmem", ".git/info")
 """What may differ after a power cut; besides it the token in the git directory."""
@@ -171,6 +174,16 @@ class Machine:
     def play(self, operation: Operation) -> None:
         """One call."""
         getattr(self, f"_{operation.kind}")(operation)
+
+    def is_waiting(self, operation: Operation) -> bool:
+        """Whether a sync would make anything durable that is not."""
+        if operation.kind == "sync_folder":
+            return bool(self.folders[operation.path].pending)
+        file = self._files[operation.inode]
+        return file.durable != file.written
+
+    def _nothing(self, operation: Operation) -> None:
+        """A call that was left out."""
 
     def _create(self, operation: Operation) -> None:
         file = self._files[operation.inode] = File()
@@ -403,9 +416,22 @@ def is_caught(broken: Recording) -> bool:
         if key not in seen:
             seen.add(key)
             put_state(own, state)
-            if look_after(broken.world._replace(acknowledged=trees), own):
+            if look_at_state(broken, calls, own):
                 return True
     return False
+
+
+def look_at_state(made: Recording, calls: int, own: Repo) -> list[str]:
+    """What is wrong with a state after so many calls: what `kill` looks at, and whether what was said to be done is."""
+    told = []
+    if calls == len(made.log) and made.world.scenario.acknowledges:
+        workspace = workspace_of(own)
+        tree = workspace.location.head_tree
+        try:
+            told = [] if tree and is_current(workspace, tree) else ["HEAD was said to be indexed, and is not"]
+        except GitmemError as problem:
+            told = [problem.message]
+    return told + look_after(made.world._replace(acknowledged=made.acknowledged(calls)), own)
 
 
 def copy_of(made: Recording) -> Repo:
@@ -453,7 +479,7 @@ def look_at(made: Recording, chance: random.Random, tally: Tally, *, wanted: int
         key = hash((trees, frozenset(state.items())))
         if key not in seen:
             put_state(own, state)
-            seen[key] = look_after(made.world._replace(acknowledged=trees), own)
+            seen[key] = look_at_state(made, calls, own)
         tally.note(f"{made.world.scenario.name}, after call {calls} of {len(made.log)}", seen[key])
 
 

@@ -1,0 +1,111 @@
+"""Each single sync of a run, left out alone: a power cut must be able to show that it was needed.
+
+What tells is `power`: the calls are recorded once, one of them is taken out, and the states that a power cut may leave
+from there on are looked at. A sync is not missed where nothing was waiting to be made durable, or where a later one of
+the same file or folder makes up for it before anything counts on it; any other that is not missed is useless.
+"""
+
+import random
+from collections import Counter
+from dataclasses import replace
+from typing import Final
+
+from tests.faults.power import (
+    Machine,
+    Operation,
+    Recording,
+    copy_of,
+    iter_states,
+    look_at_state,
+    put_state,
+    recordings,
+)
+from tests.faults.report import Tally
+from tests.faults.worlds import SCENARIOS
+
+CAUGHT: Final = "caught"
+IDLE: Final = "nothing was waiting"
+COVERED: Final = "covered by a later one"
+USELESS: Final = "missed by nobody"
+
+NOTHING: Final = Operation("nothing")
+
+
+def run(*, long: bool) -> Tally:
+    """Each sync of every scenario, or some of the first two."""
+    tally, told = Tally("syncs left out, one at a time"), Counter[str]()
+    for made in recordings(SCENARIOS if long else SCENARIOS[:2], long=False):
+        if not made.killed:
+            _judge_all(made, tally, told, step=1 if long else 6)
+    tally.name += f" ({', '.join(f'{count} {verdict}' for verdict, count in told.most_common())})"
+    return tally
+
+
+def run_control() -> Tally:
+    """A writer that syncs a file which nobody reads."""
+    tally = Tally("a sync for nothing", control=True)
+    for made in recordings(SCENARIOS[:1], long=False):
+        if not made.killed:
+            name, inode = ".gitmem/state/idle", len(made.log)
+            useless = [
+                Operation("create", name, inode=inode),
+                Operation("write", name, inode=inode, data=b"idle"),
+                Operation("sync", name, inode=inode),
+            ]
+            made = replace(made, log=[*made.log, *useless])
+            last = len(made.log) - 1
+            tally.note(made.log[last].label, [USELESS] if judge(made, last) == USELESS else [])
+    return tally
+
+
+def _judge_all(made: Recording, tally: Tally, told: Counter[str], *, step: int) -> None:
+    """The last sync of a recording and every so many before it."""
+    places = [place for place, call in enumerate(made.log) if call.kind.startswith("sync")]
+    for place in places[::-step]:
+        verdict = judge(made, place)
+        told[verdict] += 1
+        case = f"{made.world.scenario.name}, call {place + 1} of {len(made.log)}, {made.log[place].label}"
+        tally.note(case, [verdict] if verdict == USELESS else [])
+
+
+def judge(made: Recording, place: int) -> str:
+    """What becomes of a recording without one sync."""
+    call = made.log[place]
+    if not _is_waiting(made, place):
+        return IDLE
+    later = next((at for at in range(place + 1, len(made.log)) if _is_same(made.log[at], call)), None)
+    log = [*made.log[:place], NOTHING, *made.log[place + 1 :]]
+    if _is_noticed(replace(made, log=log), place + 1, len(log) if later is None else later):
+        return CAUGHT
+    return USELESS if later is None else COVERED
+
+
+def _is_waiting(made: Recording, place: int) -> bool:
+    """Whether the call had anything to make durable."""
+    machine = Machine(made.base)
+    for call in made.log[:place]:
+        machine.play(call)
+    return machine.is_waiting(made.log[place])
+
+
+def _is_same(call: Operation, other: Operation) -> bool:
+    """Whether both make the same file or folder durable."""
+    if call.kind != other.kind:
+        return False
+    return call.inode == other.inode if call.kind == "sync" else call.path == other.path
+
+
+def _is_noticed(broken: Recording, first: int, last: int) -> bool:
+    """Whether a power cut after one of these calls breaks a promise; the latest, which most often do, come first."""
+    own = copy_of(broken)
+    seen = set()
+    states = [state for state in iter_states(broken, random.Random(1), 2) if first <= state[0] <= last]
+    for calls, state in reversed(states):
+        trees = broken.acknowledged(calls)
+        key = hash((trees, frozenset(state.items())))
+        if key not in seen:
+            seen.add(key)
+            put_state(own, state)
+            if look_at_state(broken, calls, own):
+                return True
+    return False
