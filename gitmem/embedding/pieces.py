@@ -55,20 +55,33 @@ class Pieces:
             found = self._seen[identifier] = self._split(identifier[:MAX_IDENTIFIER])
         return found
 
+    def starts_in(self, identifier: str) -> tuple[int, ...]:
+        """Where the pieces of an identifier begin in it, in order; however long it is."""
+        if not identifier.isascii():
+            return tuple(start for start, _ in self._library.encode(identifier, add_special_tokens=False).offsets)
+        starts: list[int] = []
+        at = 0
+        for part in split_identifier(identifier):
+            at = identifier.index(part, at)
+            starts += [at + start for _, start in self._split_word(part.lower())]
+            at += len(part)
+        return tuple(starts)
+
     def _split(self, identifier: str) -> tuple[int, ...]:
         if not identifier.isascii():
             return tuple(self._library.encode(identifier, add_special_tokens=False).ids)
-        return tuple(piece for part in split_identifier(identifier) for piece in self._split_word(part.lower()))
+        return tuple(piece for part in split_identifier(identifier) for piece, _ in self._split_word(part.lower()))
 
-    def _split_word(self, word: str) -> list[int]:
+    def _split_word(self, word: str) -> list[tuple[int, int]]:
+        """The pieces of a word, each with its place in the word."""
         if len(word) > self._longest_word:
-            return [self._unknown]
+            return [(self._unknown, 0)]
         pieces, start, prefix = [], 0, ""
         while start < len(word):
             found = self._longest(prefix + word[start:])
             if found is None or found[1] <= len(prefix):
-                return [self._unknown]
-            pieces.append(found[0])
+                return [(self._unknown, 0)]
+            pieces.append((found[0], start))
             start, prefix = start + found[1] - len(prefix), _CONTINUES
         return pieces
 
