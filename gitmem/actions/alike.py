@@ -70,10 +70,9 @@ def _nearest(indexed: "Indexed", note_id: str) -> list[tuple[int, float]]:
     others = (row_of >= 0) & (notes != own)
     notes, rows = notes[others], row_of[others]
     vector = snapshot.unit_vectors(row)[0]
-    vector /= np.linalg.norm(vector)
     distances = bit_distances(snapshot, vector)[rows]
     best = np.argsort(distances, kind="stable")[:_CANDIDATES]
-    cosines = exact_cosines(snapshot, vector, rows[best])
+    cosines = np.minimum(exact_cosines(snapshot, vector, rows[best]), 1)  # both are rounded
     least = least_score(float(snapshot.gather(("norm",), row)["norm"][0]))
     order = [place for place in np.argsort(-cosines, kind="stable").tolist() if cosines[place] >= least]
     return [(int(notes[best[place]]), float(cosines[place])) for place in order[:MOST]]

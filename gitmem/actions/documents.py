@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from gitmem.actions.limits import RecordLimits
-from gitmem.actions.listing import newest_records
+from gitmem.actions.listing import newest_records, read_expired
 from gitmem.actions.remember import index_records
 from gitmem.errors import UnknownRecord
 from gitmem.memory.bounds import check_choice, check_count, current_time
@@ -17,7 +17,6 @@ from gitmem.memory.documents import (
     check_fields,
     chunk_id,
     document_record,
-    is_expired,
     load_document,
 )
 from gitmem.memory.notes import LIST_DEFAULT, LIST_MOST
@@ -143,8 +142,7 @@ def prune_expired(workspace: Workspace, *, dry_run: bool = False) -> list[Docume
     with RecordStore(workspace.location) as store:
 
         def prune(tip: Tip) -> Changes:
-            listed = (load_document(record) for record in store.read_records(store.entries(tip, DOCUMENTS)))
-            expired[:] = [document for document in listed if is_expired(document, datetime.now(UTC))]
+            expired[:] = map(load_document, read_expired(workspace, store, tip, datetime.now(UTC)))
             return {} if dry_run else {document_path(document.id): None for document in expired}
 
         store.change("documents: prune", prune)

@@ -1,10 +1,14 @@
-"""The newest records of a kind, found by what is known of them: only those that are shown are read."""
+"""The newest records of a kind, and those whose time is over, found by what is known of them: no others are read."""
 
+from collections.abc import Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from gitmem.actions.kinds import open_memory
 from gitmem.actions.limits import RecordLimits, within_limits
-from gitmem.git.trees import TreeEntry
+from gitmem.git.trees import FILE, TreeEntry
+from gitmem.memory.documents import is_expired
+from gitmem.memory.places import DOCUMENTS
 from gitmem.memory.store import RecordStore, Tip
 from gitmem.record import Record
 from gitmem.workspace import Workspace
@@ -16,6 +20,21 @@ if TYPE_CHECKING:
 def open_listed(workspace: Workspace, tip: Tip) -> "Records | None":
     """The records of a commit of the memory, None before the first."""
     return open_memory(workspace, tip.tree, check=True) if tip.tree else None
+
+
+def read_expired(workspace: Workspace, store: RecordStore, tip: Tip, now: datetime) -> list[Record]:
+    """The documents of a commit whose retention has run out. Raises GitFailed, DamagedFile."""
+    records = open_listed(workspace, tip)
+    if records is None:
+        return []
+    retention, stored = records.fact("retention"), records.fact("stored")
+    below = records.folder(DOCUMENTS)
+    expired = [entry for entry in below if is_expired(retention.text(entry), stored.text(entry), now)]
+    return list(store.read_records(_entries(records, expired)))
+
+
+def _entries(records: "Records", entries: Iterable[int]) -> list[TreeEntry]:
+    return [TreeEntry(records.path(entry), FILE, records.oid(entry)) for entry in entries]
 
 
 def newest_records(workspace: Workspace, folder: bytes, limits: RecordLimits, limit: int) -> list[Record]:
@@ -32,5 +51,4 @@ def newest_records(workspace: Workspace, folder: bytes, limits: RecordLimits, li
         below = np.arange(len(records))[records.folder(folder).start : records.folder(folder).stop]
         chosen = below[within_limits(records, limits)[below]]
         newest = chosen[np.argsort(records.fact("stored").ranks()[chosen], kind="stable")[::-1][:limit]]
-        entries = [TreeEntry(records.path(entry), 0o100644, records.oid(entry)) for entry in newest.tolist()]
-        return list(store.read_records(entries))
+        return list(store.read_records(_entries(records, newest.tolist())))

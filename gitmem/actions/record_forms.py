@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gitmem.actions.alike import Alike
 from gitmem.actions.documents import Ingested
 from gitmem.memory.conversations import Conversation, Turn
 from gitmem.memory.documents import Document, chunk_id
@@ -12,6 +13,11 @@ from gitmem.record import Record
 def note_json(note: Note) -> dict[str, Any]:
     """A note as plain values."""
     return note._asdict()
+
+
+def alike_json(found: Alike) -> dict[str, Any]:
+    """A note that says the same as another, as plain values, with how alike they are."""
+    return {**note_json(found.note), "score": round(found.score, 4)}
 
 
 def turn_json(turn: Turn) -> dict[str, Any]:

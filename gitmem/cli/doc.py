@@ -12,7 +12,7 @@ from gitmem.cli.limiting import limit_options
 from gitmem.cli.query import read_question, search_records
 from gitmem.cli.records import format_document, write_content
 from gitmem.cli.session import open_here, write_json
-from gitmem.cli.telling import json_option, limit_option, read_input, say_notes, secrets_option
+from gitmem.cli.telling import json_option, limit_option, read_input, say_notes, secrets_option, write_each
 from gitmem.errors import UsageError
 from gitmem.memory.documents import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES, VISIBILITIES
 from gitmem.memory.extract import FORMATS, extract, with_given
@@ -147,12 +147,8 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> i
     Examples:
       gitmem doc list --type email
     """
-    documents = list_documents(open_here(ctx), type_=type_ or "", limit=limit)
-    if as_json:
-        write_json([document_json(document) for document in documents])
-    else:
-        for document in documents:
-            print(format_document(document))
+    found = list_documents(open_here(ctx), type_=type_ or "", limit=limit)
+    write_each(found, as_json, document_json, format_document)
     return 0
 
 
@@ -168,11 +164,12 @@ def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> int:
       gitmem doc delete art_89abcdef
     """
     gone = delete_records(open_here(ctx), names)
-    if as_json:
-        write_json([{"id": found.id, "chunks": found.parts} for found in gone])
-    else:
-        for found in gone:
-            print(f"deleted {found.id} and {found.parts} chunks")
+    write_each(
+        gone,
+        as_json,
+        lambda found: {"id": found.id, "chunks": found.parts},
+        lambda found: f"deleted {found.id} and {found.parts} chunks",
+    )
     return 0
 
 
@@ -191,9 +188,6 @@ def prune(ctx: click.Context, expired: bool, dry_run: bool, as_json: bool) -> in
     if not expired:
         raise UsageError("prune deletes nothing unless told what", hint="gitmem doc prune --expired")
     gone = prune_expired(open_here(ctx), dry_run=dry_run)
-    if as_json:
-        write_json([document_json(document) for document in gone])
-    else:
-        for document in gone:
-            print(("would delete " if dry_run else "deleted ") + format_document(document))
+    done = "would delete " if dry_run else "deleted "
+    write_each(gone, as_json, document_json, lambda document: done + format_document(document))
     return 0

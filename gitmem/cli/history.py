@@ -8,7 +8,15 @@ from gitmem.actions.conversations import append_turn, keep_turns, last_turns, li
 from gitmem.actions.record_forms import conversation_json, turn_json
 from gitmem.cli.records import format_conversation, format_turn
 from gitmem.cli.session import open_here, write_json
-from gitmem.cli.telling import json_option, limit_option, read_content, read_lines, say_notes, secrets_option
+from gitmem.cli.telling import (
+    json_option,
+    limit_option,
+    read_content,
+    read_lines,
+    say_notes,
+    secrets_option,
+    write_each,
+)
 from gitmem.memory.conversations import GET_DEFAULT, ROLES
 from gitmem.memory.sessions import parse_session
 from gitmem.text import count, visible
@@ -68,11 +76,7 @@ def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> int
       gitmem history get planning -n 50
     """
     turns = last_turns(open_here(ctx), conversation, limit)
-    if as_json:
-        write_json([turn_json(turn) for turn in turns])
-    else:
-        for turn in turns:
-            print("\n".join(format_turn(turn)))
+    write_each(turns, as_json, turn_json, lambda turn: "\n".join(format_turn(turn)))
     return 0
 
 
@@ -87,12 +91,7 @@ def list_(ctx: click.Context, limit: int, as_json: bool) -> int:
     Examples:
       gitmem history list
     """
-    found = list_conversations(open_here(ctx), limit)
-    if as_json:
-        write_json([conversation_json(conversation) for conversation in found])
-    else:
-        for conversation in found:
-            print(format_conversation(conversation))
+    write_each(list_conversations(open_here(ctx), limit), as_json, conversation_json, format_conversation)
     return 0
 
 

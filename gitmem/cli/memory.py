@@ -1,40 +1,23 @@
 """`gitmem memory`: notes, and what all records have in common."""
 
-import sys
-from pathlib import Path
-
 import click
 
-from gitmem.actions.exchange import export_records, import_records
+from gitmem.actions.alike import Alike
 from gitmem.actions.notes import add_note, list_notes
-from gitmem.actions.purge import purge_memory
-from gitmem.actions.record_forms import note_json, record_json
-from gitmem.actions.records import (
-    LOG_DEFAULT,
-    delete_records,
-    read_difference,
-    read_log,
-    restore_records,
-    show_records,
-)
+from gitmem.actions.record_forms import alike_json, note_json, record_json
+from gitmem.actions.records import Deleted, delete_records, show_records
+from gitmem.actions.remarks import missing_paths
 from gitmem.cli.answering import format_options, neighbors_option
-from gitmem.cli.asking import confirm
 from gitmem.cli.limiting import limit_options
+from gitmem.cli.memory_exchange import export, import_
+from gitmem.cli.memory_past import diff, log, purge, restore
 from gitmem.cli.query import read_question, search_records
-from gitmem.cli.records import (
-    change_json,
-    format_change,
-    format_note,
-    format_record_head,
-    format_step,
-    step_json,
-    write_content,
-)
+from gitmem.cli.records import format_alike, format_note, format_record_head, write_content
 from gitmem.cli.session import open_here, write_json
-from gitmem.cli.telling import json_option, limit_option, read_content, read_lines, say_notes, secrets_option
-from gitmem.fsio import write_atomic
-from gitmem.memory.notes import NOTE_TYPES
-from gitmem.text import count, size, visible
+from gitmem.cli.telling import json_option, limit_option, read_content, say_notes, secrets_option, write_each
+from gitmem.memory.notes import NOTE_TYPES, note_paths
+from gitmem.memory.places import is_conversation, is_note_id
+from gitmem.text import count, visible
 
 
 @click.group()
@@ -58,35 +41,45 @@ def command() -> None:
 @click.option("--type", "type_", type=click.Choice(NOTE_TYPES), default="fact", help="What sort of note it is.")
 @click.option("--confidence", type=float, default=1.0, metavar="0..1", help="How sure this is.")
 @click.option("--conversation", metavar="NAME", default="", help="The conversation it comes from.")
+@click.option("--path", "paths", metavar="PATH", multiple=True, help="A file or folder it is about; repeatable.")
+@click.option("--symbol", "symbols", metavar="NAME", multiple=True, help="A symbol it is about; repeatable.")
 @secrets_option
 @json_option
 @click.pass_context
 def add(
-    ctx: click.Context, /, *, text: str, type_: str, confidence: float, conversation: str, allow_secrets: bool,
-    as_json: bool,
+    ctx: click.Context, /, *, text: str, type_: str, confidence: float, conversation: str, paths: tuple[str, ...],
+    symbols: tuple[str, ...], allow_secrets: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Keep a note of up to 10,000 characters.
+
+    Notes that say the same already are pointed out. A note about a path or a symbol is shown beside what a question
+    finds there; about both, beside these symbols in these paths.
 
     \b
     Examples:
       gitmem memory add "The staging database is restored every night."
+      gitmem memory add --path src/auth --symbol Session.close "Closing twice is allowed."
       gitmem memory add --type preference --confidence 0.8 - < note.txt
     """
     notes: list[str] = []
+    alike: list[Alike] = []
     note = add_note(
         open_here(ctx),
         read_content(text),
         type_=type_,
         confidence=confidence,
         conversation=conversation,
+        paths=paths,
+        symbols=symbols,
         allow_secrets=allow_secrets,
         notes=notes,
+        alike=alike,
     )
     say_notes(ctx, notes)
     if as_json:
-        write_json(note_json(note))
+        write_json({**note_json(note), "alike": list(map(alike_json, alike))})
     else:
-        print(f"kept {note.id}")
+        print("\n".join([f"kept {note.id}", *map(format_alike, alike)]))
     return 0
 
 
@@ -102,12 +95,7 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> i
     Examples:
       gitmem memory list --type decision
     """
-    notes = list_notes(open_here(ctx), type_=type_ or "", limit=limit)
-    if as_json:
-        write_json([note_json(note) for note in notes])
-    else:
-        for note in notes:
-            print(format_note(note))
+    write_each(list_notes(open_here(ctx), type_=type_ or "", limit=limit), as_json, note_json, format_note)
     return 0
 
 
@@ -136,19 +124,21 @@ def search(ctx: click.Context, /, *, text: str, history: bool, limit: int | None
 @json_option
 @click.pass_context
 def show(ctx: click.Context, name: str, at: str, as_json: bool) -> int:
-    """Show a record: a note, a document, or all turns of a conversation.
+    """Show a record: a note, a document, or all turns of a conversation. Paths of a note that are gone are told.
 
     \b
     Examples:
       gitmem memory show mem_0123456789ab
       gitmem memory show conversation:planning --at 2026-01-31
     """
-    records = show_records(open_here(ctx), name, at=at)
+    workspace = open_here(ctx)
+    records = show_records(workspace, name, at=at)
+    gone = missing_paths(workspace, [path for record in records for path in note_paths(record)])
     if as_json:
-        write_json([record_json(record) for record in records])
+        write_json([record_json(record) | ({"gone": gone} if gone else {}) for record in records])
         return 0
     for record in records:
-        print(format_record_head(record), flush=True)
+        print(format_record_head(record, gone), flush=True)
         write_content(record.content)
     return 0
 
@@ -165,153 +155,15 @@ def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> int:
       gitmem memory delete mem_0123456789ab art_89abcdef
       gitmem memory delete conversation:planning
     """
-    gone = delete_records(open_here(ctx), names)
-    if as_json:
-        write_json([{"id": found.id, "parts": found.parts} for found in gone])
-        return 0
-    for found in gone:
-        what = "turn" if found.id.startswith("conversation:") else "chunk"
-        told = f" and {count(found.parts, what)}" if found.id[:4] != "mem_" else ""
-        print(f"deleted {visible(found.id)}{told}")
+    write_each(delete_records(open_here(ctx), names), as_json, Deleted._asdict, _format_deleted)
     return 0
 
 
-@command.command("log")
-@click.argument("name", metavar="[ID]", default="")
-@click.option("-n", "--limit", type=int, metavar="N", default=LOG_DEFAULT, show_default=True, help="At most this many.")
-@json_option
-@click.pass_context
-def log(ctx: click.Context, name: str, limit: int, as_json: bool) -> int:
-    """Tell what was added, changed and deleted, the newest first.
-
-    \b
-    Examples:
-      gitmem memory log
-      gitmem memory log art_89abcdef
-    """
-    steps = read_log(open_here(ctx), name=name, limit=limit)
-    if as_json:
-        write_json([step_json(step) for step in steps])
-    else:
-        for step in steps:
-            print(format_step(step))
-    return 0
+def _format_deleted(gone: Deleted) -> str:
+    what = "turn" if is_conversation(gone.id) else "chunk"
+    told = "" if is_note_id(gone.id) else f" and {count(gone.parts, what)}"
+    return f"deleted {visible(gone.id)}{told}"
 
 
-@command.command("diff")
-@click.argument("old", metavar="[REV", default="")
-@click.argument("new", metavar="[REV]]", default="")
-@json_option
-@click.pass_context
-def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> int:
-    """Show what differs between two states of the memory, by default since the last change.
-
-    \b
-    Examples:
-      gitmem memory diff
-      gitmem memory diff 2026-01-31
-      gitmem memory diff 1f2e3d4 ~3
-    """
-    changes = read_difference(open_here(ctx), old, new)
-    if as_json:
-        write_json([change_json(change) for change in changes])
-    else:
-        for change in changes:
-            print("\n".join(format_change(change)))
-    return 0
-
-
-@command.command("restore")
-@click.argument("name", metavar="ID")
-@click.option("--at", metavar="REV", default="", help="As it was then; by default before its last change.")
-@json_option
-@click.pass_context
-def restore(ctx: click.Context, name: str, at: str, as_json: bool) -> int:
-    """Put a record back as it was before.
-
-    \b
-    Examples:
-      gitmem memory restore mem_0123456789ab
-      gitmem memory restore art_89abcdef --at ~5
-    """
-    notes: list[str] = []
-    records = restore_records(open_here(ctx), name, at=at, notes=notes)
-    say_notes(ctx, notes)
-    if as_json:
-        write_json([record_json(record) for record in records])
-    else:
-        print(f"restored {visible(name)}")
-    return 0
-
-
-@command.command("purge")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@json_option
-@click.pass_context
-def purge(ctx: click.Context, yes: bool, as_json: bool) -> int:
-    """Forget the memory's history: what was deleted or replaced is gone for good, from the object database too.
-
-    What is kept now stays. Objects of yours are not touched.
-
-    \b
-    Examples:
-      gitmem memory delete mem_0123456789ab
-      gitmem memory purge
-    """
-    if not yes:
-        confirm("forget the memory's history for good?", "purge asks before it forgets", "gitmem memory purge --yes")
-    made = purge_memory(open_here(ctx))
-    if as_json:
-        write_json(made._asdict())
-    else:
-        print(f"removed {count(made.objects, 'object')}, {size(made.bytes)}")
-    return 0
-
-
-@command.command("import")
-@click.argument("file", metavar="FILE|-")
-@click.option("--partial", is_flag=True, help="Leave bad lines out instead of refusing all.")
-@secrets_option
-@json_option
-@click.pass_context
-def import_(ctx: click.Context, file: str, partial: bool, allow_secrets: bool, as_json: bool) -> int:
-    """Take in records as JSON Lines, as `gitmem memory export` writes them.
-
-    A line needs its content and, for a turn, conversation, turn and role; the kind is note, document or turn.
-    With bad lines and `--partial` the exit code is 5.
-
-    \b
-    Examples:
-      gitmem memory import memory.jsonl
-      echo '{"content": "Deploys happen on Tuesdays.", "type": "fact"}' | gitmem memory import -
-    """
-    notes: list[str] = []
-    made = import_records(open_here(ctx), read_lines(file), partial=partial, allow_secrets=allow_secrets, notes=notes)
-    say_notes(ctx, notes)
-    for line in made.bad:
-        print(f"warning: line {line.number}: {visible(line.reason)}", file=sys.stderr)
-    if as_json:
-        bad = [line._asdict() for line in made.bad]
-        write_json({"written": made.written, "unchanged": made.unchanged, "bad_lines": bad})
-    else:
-        print(f"imported {count(made.written, 'record')}, {made.unchanged:,} were there already")
-    return 5 if made.bad else 0
-
-
-@command.command("export")
-@click.argument("file", metavar="[FILE|-]", default="-")
-@click.pass_context
-def export(ctx: click.Context, file: str) -> int:
-    """Write every record as JSON Lines.
-
-    \b
-    Examples:
-      gitmem memory export memory.jsonl
-    """
-    lines = (line + "\n" for line in export_records(open_here(ctx)))
-    if file == "-":
-        for line in lines:
-            sys.stdout.buffer.write(line.encode())
-        return 0
-    write_atomic(Path(file), (line.encode() for line in lines))
-    return 0
+for part in (log, diff, restore, purge, import_, export):
+    command.add_command(part)

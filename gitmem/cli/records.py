@@ -1,10 +1,11 @@
 """Records of every kind for people, and their history as JSON."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from gitmem.actions.alike import Alike
 from gitmem.actions.record_forms import record_json
 from gitmem.actions.records import Change, Step, name_of
 from gitmem.memory.conversations import Conversation, Turn
@@ -30,6 +31,11 @@ def format_note(note: Note) -> str:
     return f"{note.id}  {note.type}{sure}  {_day(note.time)}\n    {first_line(note.content)}"
 
 
+def format_alike(found: Alike) -> str:
+    """A note that says the same as a new one, on a line."""
+    return f"alike {found.note.id} ({found.score:.2f}): {first_line(found.note.content)}"
+
+
 def format_turn(turn: Turn) -> list[str]:
     """A turn as lines: number and role, then what was said."""
     return [f"{turn.number} {turn.role}", *("  " + visible_code(line) for line in turn.content.splitlines())]
@@ -48,10 +54,11 @@ def format_document(document: Document) -> str:
     return f"{about}  {count(document.tokens, 'token')}\n    {visible(fields.title) or first_line(document.content)}"
 
 
-def format_record_head(record: Record) -> str:
-    """The fields of a record, one a line, and an empty line."""
+def format_record_head(record: Record, gone: Sequence[str] = ()) -> str:
+    """The fields of a record, one a line, those of its paths that are gone, and an empty line."""
     lines = [f"{record.kind} {visible(name_of(record))}"]
     lines += [f"{name}: {visible(_plain(value))}" for name, value in record.fields.items() if name != "chunks"]
+    lines += [f"gone: {', '.join(map(visible, gone))}"] if gone else []
     return "\n".join(lines) + "\n"
 
 

@@ -2,16 +2,18 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import click
 
 from gitmem.cli.failures import say
-from gitmem.cli.session import is_quiet
+from gitmem.cli.session import is_quiet, write_json
 from gitmem.errors import UsageError
 from gitmem.memory.notes import LIST_DEFAULT
+
+Item = TypeVar("Item")
 
 MOST_BYTES: Final = 64 << 20
 """More than any record may have: what stands behind need not be read to be refused."""
@@ -21,6 +23,15 @@ limit_option = click.option(
     "-n", "--limit", type=int, metavar="N", default=LIST_DEFAULT, show_default=True, help="At most this many."
 )
 secrets_option = click.option("--allow-secrets", is_flag=True, help="Keep it even if it seems to hold a key or token.")
+
+
+def write_each(items: Iterable[Item], as_json: bool, plain: Callable[[Item], Any], line: Callable[[Item], str]) -> None:
+    """Things one after the other, or as a list of JSON."""
+    if as_json:
+        write_json([plain(item) for item in items])
+        return
+    for item in items:
+        print(line(item))
 
 
 def say_notes(ctx: click.Context, notes: Iterable[str]) -> None:

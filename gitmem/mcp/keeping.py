@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from gitmem.actions.alike import Alike
 from gitmem.actions.conversations import append_turn, list_conversations
 from gitmem.actions.documents import add_document, list_documents
 from gitmem.actions.notes import add_note, list_notes
@@ -25,6 +26,7 @@ from gitmem.workspace import Workspace
 def store_note(workspace: Workspace, arguments: Arguments) -> str:
     """Keep a note."""
     notes: list[str] = []
+    alike: list[Alike] = []
     made = add_note(
         workspace,
         arguments["content"],
@@ -32,8 +34,10 @@ def store_note(workspace: Workspace, arguments: Arguments) -> str:
         confidence=arguments["confidence"],
         conversation=arguments["conversation_id"],
         notes=notes,
+        alike=alike,
     )
-    return _told(f"kept {made.id}", notes)
+    said = [f"{found.note.id} says the same already" for found in alike]
+    return _told(f"kept {made.id}", [*notes, *said])
 
 
 def append_history(workspace: Workspace, arguments: Arguments) -> str:

@@ -108,9 +108,9 @@ def load_document(record: Record) -> Document:
     )
 
 
-def is_expired(document: Document, now: datetime) -> bool:
-    """Whether a document's retention has run out: one year after it was stored, for `1y`; nothing else runs out."""
-    return document.fields.retention == "1y" and document.stored < format_time(now - _YEAR)
+def is_expired(retention: str, stored: str, now: datetime) -> bool:
+    """Whether a retention has run out: one year after the document was stored, for `1y`; nothing else runs out."""
+    return retention == "1y" and stored < format_time(now - _YEAR)
 
 
 def chunk_id(document: Document, number: int) -> str:

@@ -72,5 +72,10 @@ def load_note(record: Record) -> Note:
     )
 
 
+def note_paths(record: Record) -> tuple[str, ...]:
+    """The paths that a record names, none where it is no note."""
+    return load_note(record).paths if record.kind == NOTE else ()
+
+
 def _texts(value: Any) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from gitmem.store.format import Buffer, Container, damaged
 
 FACTS: Final = (
-    "type", "source", "sensitivity", "visibility", "conversation", "confidence", "time", "stored", "paths", "symbols",
+    "type", "source", "sensitivity", "visibility", "conversation", "confidence", "time", "stored", "retention",
+    "paths", "symbols",
 )  # fmt: skip
 """The columns. `time` is that of what is told, `stored` when it came in; records that have only one have it twice.
 `paths` and `symbols` are the code that a note is about, one a line."""

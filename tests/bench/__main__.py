@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from tests.bench import (
     ablation,
+    alike,
     cold,
     fit,
     idle,
@@ -54,6 +55,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "quality": quality,
     "prose": prose,
     "mixed": mixed,
+    "alike": alike,
     "fit": fit,
     "ablation": ablation,
     "tokens": tokens,

@@ -46,9 +46,10 @@ def test_everything_answers_as_json(cli: Cli, repo: Repo) -> None:
     assert isinstance(note, dict)
     assert isinstance(turn, dict)
     assert isinstance(document, dict)
-    assert set(note) == {"id", "content", "type", "confidence", "conversation", "time"}
+    assert set(note) == {"id", "content", "type", "confidence", "conversation", "time", "paths", "symbols", "alike"}
     assert (turn["conversation"], turn["turn"], turn["replaced"]) == ("plan", 0, False)
     assert (document["status"], document["metadata"], document["participants"]) == ("created", {"k": "v"}, ["Ann"])
+    assert note.pop("alike") == []
     assert ask("memory", "list") == [note]
     assert ask("history", "list") == [{"id": "plan", "turns": 1, "time": turn["time"]}]
     assert ask("doc", "get", document["id"], "--chunks")["content"] == "text"  # type: ignore[index]
@@ -108,6 +109,39 @@ def test_records_move_from_one_repository_to_another(cli: Cli, repo: Repo, tmp_p
     bad = cli("-q", "memory", "import", "-", "--partial", stdin=b'{"content": "y"}\nnonsense\n')
     assert (bad.code, bad.err) == (5, "warning: line 2: it is no JSON\n")
     assert_error(cli("memory", "import", "-", stdin=b"{}"), 2, "line 1", "--partial")
+
+
+def test_a_note_that_says_the_same_is_pointed_out(cli: Cli, repo: Repo) -> None:
+    cli("init", "--no-hooks", "--no-mcp", cwd=repo.path)
+    name = cli("memory", "add", "The staging database is restored every night.").out.split()[1]
+    made = cli("memory", "add", "Every night the staging database gets restored.").out.splitlines()
+    assert made[0].startswith("kept mem_")
+    assert made[1].startswith(f"alike {name} (0.")
+    assert made[1].endswith("): The staging database is restored every night.")
+    told = json.loads(cli("memory", "add", "--json", "The staging database is restored each night.").out)
+    assert {found["id"] for found in told["alike"]} == {name, made[0].split()[1]}
+    assert all(0.7 < found["score"] <= 1 for found in told["alike"])
+    assert json.loads(cli("memory", "add", "--json", "Use tabs.").out)["alike"] == []
+
+
+def test_a_note_about_code_is_shown_beside_it(cli: Cli, repo: Repo) -> None:
+    repo.commit({"src/app.py": "def start_server():\n    return 1\n"})
+    cli("init", "--no-hooks", "--no-mcp", cwd=repo.path)
+    added = cli("memory", "add", "--path", "src", "--symbol", "start_server", "Ask Ann first.\nShe knows.")
+    name = added.out.split()[1]
+    assert added.err == ""
+    assert f"  note {name}: Ask Ann first.\n" in cli("query", "start server").out
+    [hit] = json.loads(cli("query", "--json", "start server").out)["results"]
+    assert [(note["id"], note["text"]) for note in hit["notes"]] == [(name, "Ask Ann first.")]
+    assert "gone" not in cli("memory", "show", name).out
+    repo.git("mv", "src", "lib")
+    repo.git("commit", "-qm", "moved")
+    shown = cli("memory", "show", name).out.splitlines()
+    assert {"paths: src", "symbols: start_server", "gone: src"} <= set(shown)
+    assert json.loads(cli("memory", "show", name, "--json").out)[0]["gone"] == ["src"]
+    assert "note mem_" not in cli("query", "start server").out
+    missing = cli("memory", "add", "--path", "typo.py", "x")
+    assert missing.err == "note: `typo.py` is no path of this repository\n"
 
 
 def test_a_secret_is_refused_unless_it_is_allowed(cli: Cli, repo: Repo) -> None:

@@ -1,0 +1,38 @@
+"""Documents whose time is over are told by what is known of them; no others are read."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from gitmem.actions import documents as documents_module
+from gitmem.actions.documents import add_document, prune_expired
+from gitmem.git.batch import ProgramReader
+from gitmem.memory.bounds import format_time
+from tests.gitrepo import Repo
+from tests.indexes import index, workspace_of
+
+
+@pytest.mark.usefixtures("fake_model")
+def test_only_what_has_expired_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"a": "1"})
+    index(repo)
+    workspace = workspace_of(repo)
+    with monkeypatch.context() as patched:
+        old = format_time(datetime.now(UTC) - timedelta(days=366))
+        patched.setattr(documents_module, "current_time", lambda: old)
+        gone = add_document(workspace, "a year old", {"retention": "1y"}).document
+        add_document(workspace, "kept for ever", {"retention": "forever"})
+    add_document(workspace, "fresh", {"retention": "1y"})
+    read: list[str] = []
+    original = ProgramReader.read_many
+
+    def remember(reader: ProgramReader, oids: object) -> object:
+        wanted = list(oids)  # type: ignore[call-overload]
+        read.extend(wanted)
+        return original(reader, wanted)
+
+    monkeypatch.setattr(ProgramReader, "read_many", remember)
+    assert prune_expired(workspace, dry_run=True) == [gone]
+    assert read == [repo.oid(f"refs/gitmem/memory:v1/documents/{gone.id[4:6]}/{gone.id}")]

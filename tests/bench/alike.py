@@ -1,0 +1,74 @@
+"""Notes that mean the same: how many of them are pointed out, and how many that do not are."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.actions.alike import least_score
+from gitmem.embedding.bundled import BundledEncoder
+from gitmem.words import count_identifiers
+from tests.bench.figures import Figure
+
+LABELS: Final = Path(__file__).with_name("alike.json")
+"""Pairs of notes and whether they mean the same. The threshold was fitted on every other pair, from the first on."""
+
+PRECISION: Final = 0.95
+RECALL: Final = 0.7
+
+
+class Pair(NamedTuple):
+    """Two notes, and whether they mean the same."""
+
+    old: str
+    new: str
+    same: bool
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Nothing to choose."""
+
+
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Judge both halves of the pairs."""
+    pairs = load_pairs()
+    return [*judge("fitted on", pairs[::2]), *judge("held out", pairs[1::2], PRECISION, RECALL)]
+
+
+def load_pairs() -> list[Pair]:
+    """All pairs, in their order."""
+    return [Pair(*labelled) for labelled in json.loads(LABELS.read_text(encoding="utf-8"))]
+
+
+def judge(
+    subject: str, pairs: Sequence[Pair], precision: float | None = None, recall: float | None = None
+) -> list[Figure]:
+    """Precision and recall of what is pointed out, and how many notes of the half would be told of another that does
+    not mean the same, if they came after all others."""
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair[:2]))
+    told = told_alike(texts)
+    place = {text: number for number, text in enumerate(texts)}
+    found = [bool(told[place[pair.new], place[pair.old]]) for pair in pairs]
+    right = sum(pair.same for pair, pointed_out in zip(pairs, found, strict=True) if pointed_out)
+    for pair in pairs:
+        if pair.same:
+            told[place[pair.new], place[pair.old]] = told[place[pair.old], place[pair.new]] = False
+    return [
+        Figure(subject, "pairs", len(pairs)),
+        Figure(subject, "precision", right / max(1, sum(found)), at_least=precision),
+        Figure(subject, "recall", right / sum(pair.same for pair in pairs), at_least=recall),
+        Figure(subject, f"false alarms, of {len(texts)} notes", int(told.any(axis=1).sum())),
+    ]
+
+
+def told_alike(texts: Sequence[str]) -> NDArray[np.bool_]:
+    """Which notes are pointed out for each one, [new, old]."""
+    made = BundledEncoder().encode([count_identifiers(f"\n{text}") for text in texts])
+    least = np.array([least_score(float(norm)) for norm in made.norms])
+    told: NDArray[np.bool_] = made.vectors @ made.vectors.T >= least[:, None]
+    np.fill_diagonal(told, False)
+    return told
