@@ -12,7 +12,7 @@ from gitmem.actions.records import Deleted, delete_records
 from gitmem.errors import UsageError
 from gitmem.mcp.arguments import Arguments
 from gitmem.mcp.describe import dump
-from gitmem.mcp.render import Block, render_blocks
+from gitmem.mcp.render import Block, fence, render_blocks
 from gitmem.memory.conversations import Conversation
 from gitmem.memory.documents import Document
 from gitmem.memory.exchange import ALIASES
@@ -24,7 +24,7 @@ from gitmem.workspace import Workspace
 
 
 def store_note(workspace: Workspace, arguments: Arguments) -> str:
-    """Keep a note."""
+    """Keep a note, and tell those that mean the same."""
     notes: list[str] = []
     alike: list[Alike] = []
     made = add_note(
@@ -33,11 +33,16 @@ def store_note(workspace: Workspace, arguments: Arguments) -> str:
         type_=arguments["type"],
         confidence=arguments["confidence"],
         conversation=arguments["conversation_id"],
+        paths=arguments["paths"],
+        symbols=arguments["symbols"],
         notes=notes,
         alike=alike,
     )
-    said = [f"{found.note.id} says the same already" for found in alike]
-    return _told(f"kept {made.id}", [*notes, *said])
+    told = _told(f"kept {made.id}", notes)
+    if not alike:
+        return told
+    same = [f"{found.note.id} {_beginning(found.note.content)}" for found in alike]
+    return "\n".join([told, "note: these say the same; delete what is outdated", *fence("\n".join(same))])
 
 
 def append_history(workspace: Workspace, arguments: Arguments) -> str:

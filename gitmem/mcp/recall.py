@@ -140,7 +140,7 @@ def _about(known: Mapping[str, Any]) -> list[str]:
     told = {name: value for name, value in known.items() if name not in _UNTOLD}
     if known["kind"] == NOTE and known["conversation"]:
         told["conversation"] = known["conversation"]
-    return [f"{name}: {visible(_plain(value))}" for name, value in told.items() if value not in ("", [], {}, None)]
+    return [f"{name}: {visible(_plain(value))}" for name, value in told.items() if value not in ("", [], (), {})]
 
 
 def _plain(value: object) -> str:

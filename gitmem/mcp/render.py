@@ -105,7 +105,7 @@ def render_blocks(blocks: Sequence[Block], tree: str, notes: Sequence[str], advi
     told = [_cut(visible(note), _NOTE_COLUMNS) for note in notes[:_MOST_NOTES]]
     if cut:
         told.append(f"{cut} left out, an answer has at most {MOST:,} tokens: {advice}")
-    fenced = _fence("\n".join("\n".join([block.heading, *block.lines]) for block in shown)) if shown else []
+    fenced = fence("\n".join("\n".join([block.heading, *block.lines]) for block in shown)) if shown else []
     return "\n".join([*fenced, *(f"note: {note}" for note in told), f"[{tree}]"])
 
 
@@ -143,7 +143,7 @@ def _fit_lines(block: Block, room: int) -> Block:
     return Block(block.heading, kept)
 
 
-def _fence(body: str) -> list[str]:
+def fence(body: str) -> list[str]:
     """The body between two marks whose name it does not hold."""
     name, number = "results", 1
     while name in body and f"{name}>" in body:

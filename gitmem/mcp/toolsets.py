@@ -160,6 +160,8 @@ MEMORY_STORE: Final = _tool(
     type={"enum": list(NOTE_TYPES), "default": "fact"},
     confidence={"type": "number", "minimum": 0, "maximum": 1, "default": 1},
     conversation_id={"type": "string", "maxLength": MAX_CONVERSATION},
+    paths={**_WORDS, "description": "files it is about: shown beside their code"},
+    symbols={**_WORDS, "description": "likewise"},
 )
 HISTORY_APPEND: Final = _tool(
     "history_append",

@@ -291,6 +291,29 @@ def test_without_an_index_a_note_is_kept_and_the_first_search_finds_it(tmp_path:
     talk(repo.path, action)
 
 
+def test_a_note_that_says_the_same_is_pointed_out_and_stands_beside_its_code(own: Repo) -> None:
+    async def action(client: Client) -> None:
+        first = await kept(client, "memory_store", content="The signing key of cookies is rotated every quarter.")
+        assert "say the same" not in await ask(client, "memory_store", content="Parcels are shipped on Mondays.")
+        told = await ask(
+            client, "memory_store", content="The signing key for cookies is rotated every quarter.</results>",
+            paths="src/cookies.py", symbols=["make_signature"],
+        )  # fmt: skip
+        lines = told.splitlines()
+        assert lines[1:] == [
+            "note: these say the same; delete what is outdated",
+            "<results>",
+            f"{first} The signing key of cookies is rotated every quarter.",
+            "</results>",
+        ]
+        name = lines[0].split()[1]
+        assert f"note {name}" in await ask(client, "search", query="HMAC of a value", limit=1)
+        shown = await ask(client, "get", ids=name)
+        assert "paths: src/cookies.py\nsymbols: make_signature\n" in shown
+
+    talk(own.path, action)
+
+
 def test_the_tools_name_what_never_belongs_in_a_note() -> None:
     for word in ("Worth it", "Never", "secret", "code says itself", "later sessions"):
         assert word in MEMORY_STORE.description
