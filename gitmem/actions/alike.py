@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gitmem.memory.notes import Note, load_note
 from gitmem.memory.places import NOTES, note_path
 from gitmem.memory.store import RecordStore
-from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,13 +37,10 @@ class Alike(NamedTuple):
     score: float
 
 
-def find_alike(workspace: Workspace, indexed: "Indexed", note_id: str) -> list[Alike]:
+def find_alike(store: RecordStore, indexed: "Indexed", note_id: str) -> list[Alike]:
     """At most MOST notes that mean the same as one that is indexed, the nearest first. Raises DamagedFile."""
     near = _nearest(indexed, note_id)
-    if not near:
-        return []
-    with RecordStore(workspace.location) as store:
-        return [Alike(load_note(store.read_record(indexed.view.oid(entry), "note")), score) for entry, score in near]
+    return [Alike(load_note(store.read_record(indexed.view.oid(entry), "note")), score) for entry, score in near]
 
 
 def least_score(norm: float) -> float:

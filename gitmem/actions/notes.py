@@ -49,11 +49,12 @@ def add_note(
             return {path: data}
 
         store.change(f"note {note.id}: add", add)
-    if notes is not None:
-        notes += [f"`{visible(path)}` is no path of this repository" for path in missing_paths(workspace, note.paths)]
-    indexed = index_records(workspace, notes)
-    if alike is not None and indexed is not None:
-        alike += find_alike(workspace, indexed, note.id)
+        if notes is not None:
+            lacking = missing_paths(workspace, note.paths)
+            notes += [f"`{visible(path)}` is no path of this repository" for path in lacking]
+        indexed = index_records(workspace, notes)
+        if alike is not None and indexed is not None:
+            alike += find_alike(store, indexed, note.id)
     return note
 
 

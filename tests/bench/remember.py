@@ -7,10 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from gitmem.actions.alike import find_alike
 from gitmem.actions.kinds import open_memory
 from gitmem.actions.limits import RecordLimits, within_limits
-from gitmem.actions.notes import list_notes
+from gitmem.actions.notes import add_note, list_notes
 from gitmem.actions.refresh import refresh
+from gitmem.actions.remember import index_records
 from gitmem.git.locate import locate
 from gitmem.git.trees import empty_tree
 from gitmem.memory.places import NOTES, new_note_id, note_path
@@ -54,9 +56,20 @@ def measure(options: argparse.Namespace) -> list[Figure]:
         listed = _cpu(lambda: list_notes(workspace, limit=100))
         limits = RecordLimits(type=("fact",), since="2026-01-01T", until="2026-02-01T", min_confidence=0.5)
         limited = _cpu(lambda: within_limits(open_memory(workspace, tree), limits))
+        told: list[str] = []
+        indexed = index_records(workspace, told)
+        assert indexed is not None, told
+        newest = list_notes(workspace, limit=options.rounds)
+        with RecordStore(workspace.location) as store:
+            store.tip()
+            alike = statistics.median(_cpu(partial(find_alike, store, indexed, note.id)) for note in newest)
+        added = _cpu(lambda: add_note(workspace, "said once more", alike=[]))
     return [
         Figure(subject, "take in all at once", filled, "ms CPU"),
         Figure(subject, "add one", statistics.median(spent["add"]), "ms CPU", at_most=BAR),
+        Figure(subject, "find those alike", alike, "ms CPU"),
+        Figure(subject, "add one and find those alike", statistics.median(spent["add"]) + alike, "ms CPU", at_most=BAR),
+        Figure(subject, "add one until it is indexed", added, "ms CPU"),
         Figure(subject, "delete one", statistics.median(spent["delete"]), "ms CPU", at_most=BAR),
         Figure(subject, "names of all", names, "ms CPU"),
         Figure(subject, "take up what is known of all", known, "ms CPU"),
