@@ -236,14 +236,21 @@ def read_state(workspace: Workspace) -> dict[Element, str]:
     return found
 
 
+def look_at(repo: Repo, *allowed: State) -> list[str]:
+    """Whether the records that were left behind are one of the states that may be."""
+    try:
+        state = frozenset(read_state(workspace_of(repo)))
+    except Exception as problem:
+        return [f"{type(problem).__name__}: {problem}"]
+    return [] if state in allowed else [_differences(state, allowed)]
+
+
 def look_after(world: World, repo: Repo, *allowed: State, purge: bool = False) -> list[str]:
     """What is wrong with records that were left behind, with what is done next, and with a purge after it."""
-    bad: list[str] = []
+    bad = look_at(repo, *allowed)
     try:
         workspace = workspace_of(repo)
         state = frozenset(read_state(workspace))
-        if state not in allowed:
-            bad.append(_differences(state, allowed))
         repo.git("fsck", "--strict", "--full", "--no-dangling")
         after = added()
         after.act(workspace)

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
@@ -21,6 +22,7 @@ from tests.faults.records import (
     copy_world,
     do,
     look_after,
+    look_at,
     make_world,
     naive_store,
     read_state,
@@ -30,43 +32,59 @@ from tests.faults.report import Tally
 from tests.faults.tape import Tape
 from tests.indexes import workspace_of
 
-IN_A_ROW: Final = 4
+IN_A_ROW: Final = 3
 """Changes that a process makes before its end, if it lives so long."""
 
 RESTART: Final = 40
-"""Kills after which a repository is made anew: before, each kill meets what the last one left."""
+"""Kills after which a repository is made anew: before, each process meets what the last one left."""
+
+SHORT: Final = ("kills of who changes records", (24,), 3)
+
+WHOLLY: Final = 0.1
+"""How often all is looked at after a random kill; else the records, since the next process tries the rest."""
 
 
 def run(*, long: bool) -> Tally:
     """Five thousand kills, or some tens."""
-    return _run("kills of who changes records", 5_000 if long else 24, 0 if long else 3)
+    return _run("kills of who changes records", [2_600, 2_400], 0) if long else _run(*SHORT)
 
 
 def run_control() -> Tally:
     """The same of a store that names objects before they are there."""
-    tally = _run("kills of a naive store", 0, 6, "--naive")
+    tally = _run("kills of a naive store", [0], 6, "--naive")
     tally.control = True
     return tally
 
 
-def _run(name: str, kills: int, points: int, *args: str) -> Tally:
-    with tempfile.TemporaryDirectory() as place:
-        return tape.run_preloaded(name, "records_kill", Path(place), str(kills), str(points), *args)
+def _run(name: str, kills: Sequence[int], points: int, *args: str) -> Tally:
+    """So many kills in processes side by side, since they wait most of the time; the first also kills at calls."""
+    tally = Tally(name)
+    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor() as pool:
+        parts = []
+        for number, share in enumerate(kills):
+            folder = Path(place) / str(number)
+            folder.mkdir()
+            given = (str(share), str(points if number == 0 else -1), str(1000 * number), *args)
+            parts.append(pool.submit(tape.run_preloaded, name, "records_kill", folder, *given))
+        for part in parts:
+            tally.cases += part.result().cases
+            tally.bad += part.result().bad
+    return tally
 
 
 def main() -> None:
-    """Kill at `points` calls of each change (0: all of them), then at random until there were so many kills."""
-    kills, points, naive = int(sys.argv[1]), int(sys.argv[2]), "--naive" in sys.argv
+    """Kill at `points` calls of each change (0: all of them, -1: none), then at random until there were so many."""
+    kills, points, seed = map(int, sys.argv[1:4])
+    naive = "--naive" in sys.argv
     tally = Tally("kills", control=naive)
     recorder = Tape()
     with small_world(), naive_store() if naive else nullcontext():
-        for case, bad in _kill_at_calls(recorder, points, naive=naive):
+        for case, bad in _kill_at_calls(recorder, points, naive=naive) if points >= 0 else ():
             tally.note(case, bad)
-        number = 0
         while tally.cases < kills:
-            for case, bad in _kill_at_random(recorder, number, min(RESTART, kills - tally.cases)):
+            for case, bad in _kill_at_random(recorder, seed, min(RESTART, kills - tally.cases)):
                 tally.note(case, bad)
-            number += 1
+            seed += 1
     tape.tell_tally(tally)
 
 
@@ -106,7 +124,11 @@ def _kill_at_random(recorder: Tape, seed: int, kills: int) -> Iterator[tuple[str
         typical += 0.1 * ((time.monotonic() - began) / (done.acknowledged + 1) - typical)
         allowed: Sequence[State] = states[done.acknowledged : done.acknowledged + 2]
         names = ", ".join(change.name for change in changes[: done.acknowledged + 1])
-        bad = look_after(world, repo, *allowed, purge=chance.random() < 0.1)
+        bad = look_at(repo, *allowed)
+        if not bad and chance.random() < WHOLLY:
+            bad = look_after(world, repo, frozenset(read_state(workspace_of(repo))), purge=chance.random() < 0.5)
+        if done.code and not done.killed:
+            bad.append(f"it failed by itself: {done.words}")
         if done.killed or bad:
             kills -= 1
             yield f"{names}, killed after {done.acknowledged}", bad
