@@ -22,6 +22,10 @@ _LEAST_LENGTH: Final = 20
 _POSSIBLE: Final = re.compile(r"PRIVATE KEY|://[^/\s]*@|(?=[\w+/=.-]*\d)[\w+/=.-]{13}|[\w+/=.-]{20}")
 """No rule matches a text without one of these: plain sentences need not load the rules, a tenth of a second."""
 
+_PIECE: Final = 4000
+_OVERLAP: Final = 2000
+"""Characters of a long line that rules see at once, and of these that the next ones hold again: some rules take time by
+the square of a line's length. A web token is shorter."""
 
 _PEM_BEGIN: Final = "-----BEGIN"
 _PEM_END: Final = "-----END"
@@ -67,14 +71,26 @@ def find_secrets(text: str) -> Iterator[Finding]:
     if not _POSSIBLE.search(text):
         return
     rules = _load_rules()
-    exact = [rule for rule in rules.exact if next(rule.analyze_string(text), None)]  # a rule at a time is much quicker
-    for number, line in enumerate(text.splitlines(), 1):
-        if _POSSIBLE.search(line):
-            for rule in exact:
-                if next(rule.analyze_string(line), None):
-                    yield Finding(rule.secret_type, number)
-            if _is_assigned(rules, line):
-                yield Finding(rules.assigned.secret_type, number)
+    pieces = [
+        (number, piece)
+        for number, line in enumerate(text.splitlines(), 1)
+        for piece in _pieces(line)
+        if _POSSIBLE.search(piece)
+    ]
+    joined = "\n".join(piece for _, piece in pieces)
+    exact = [rule for rule in rules.exact if next(rule.analyze_string(joined), None)]  # a rule at a time is quicker
+    for number, piece in pieces:
+        for rule in exact:
+            if next(rule.analyze_string(piece), None):
+                yield Finding(rule.secret_type, number)
+        if rules.names.search(piece) and _is_assigned(rules, piece):
+            yield Finding(rules.assigned.secret_type, number)
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """A line, or parts of a long one that overlap."""
+    for start in range(0, max(1, len(line) - _OVERLAP), _PIECE - _OVERLAP):
+        yield line[start : start + _PIECE]
 
 
 def _is_assigned(rules: "_Rules", line: str) -> bool:
@@ -92,6 +108,7 @@ def _is_assigned(rules: "_Rules", line: str) -> bool:
 class _Rules(NamedTuple):
     exact: tuple[Any, ...]
     assigned: Any
+    names: re.Pattern[str]
     unquoted: Any
     random: Any
 
@@ -99,7 +116,8 @@ class _Rules(NamedTuple):
 @cache
 def _load_rules() -> _Rules:
     known = load_rules()
-    from detect_secrets.plugins.keyword import CONFIG_DENYLIST_REGEX_TO_GROUP
+    from detect_secrets.plugins.keyword import CONFIG_DENYLIST_REGEX_TO_GROUP, DENYLIST
 
+    names = re.compile("|".join(DENYLIST), re.IGNORECASE)
     exact = tuple(known[name] for name in sorted(known.keys() - _TOO_BROAD))
-    return _Rules(exact, known[_ASSIGNED], CONFIG_DENYLIST_REGEX_TO_GROUP, known[_RANDOM])
+    return _Rules(exact, known[_ASSIGNED], names, CONFIG_DENYLIST_REGEX_TO_GROUP, known[_RANDOM])

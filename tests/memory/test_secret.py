@@ -42,6 +42,13 @@ def test_secrets_are_found_with_their_line(text: str) -> None:
     assert {finding.line for finding in found} == {2}
 
 
+@pytest.mark.parametrize("number", [number for number, text in enumerate(SECRETS) if "API_KEY" not in text])
+@pytest.mark.parametrize("before", [1000, 1900, 2000, 3950, 4000, 7999, 30_000])
+def test_secrets_are_found_wherever_in_a_long_line(number: int, before: int) -> None:
+    filler = "words and words " * 4000
+    assert {finding.line for finding in find_secrets(f"{filler[:before]} {SECRETS[number]} {filler}")} == {1}
+
+
 @pytest.mark.parametrize("text", PLAIN, ids=range(len(PLAIN)))
 def test_plain_text_is_none(text: str) -> None:
     assert list(find_secrets(text)) == []
