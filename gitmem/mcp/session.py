@@ -6,7 +6,8 @@ asked at every call.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
@@ -24,6 +25,9 @@ from gitmem.workspace import Workspace, open_workspace
 
 TREES: Final = 4
 """Trees held open: the working tree and the revisions asked for last."""
+
+READERS: Final = 2
+"""Readers kept for each tree, a process each; when more calls come at once, they open their own."""
 
 FIRST_SECONDS: Final = 20.0
 """A call waits so long for a first index before it answers from what is there: clients give up after 30 or 60."""
@@ -43,19 +47,58 @@ class Opened(NamedTuple):
 Use = Callable[[Opened], Made]
 
 
+class _Held:
+    """A tree held open, for any number of calls at once: a reader is lent to each. What they share of the search only
+    ever grows by what any of them would find, and is never taken back."""
+
+    def __init__(self, searcher: Searcher, workspace: Workspace, notes: list[str]) -> None:
+        self.searcher = searcher
+        self._workspace = workspace
+        self._notes = notes
+        self._lock = threading.Lock()
+        self._idle: list[ObjectReader] = []
+        self._closed = False
+
+    @contextmanager
+    def lend(self) -> Iterator[Opened]:
+        """The tree with a reader that nobody else uses meanwhile."""
+        with self._lock:
+            reader = self._idle.pop() if self._idle else None
+        if reader is None:
+            reader = open_reader(self.searcher.asked.location, bulk=False, files=self.searcher.files)
+        try:
+            yield Opened(self.searcher, self._workspace, reader, self._notes)
+        finally:
+            with self._lock:
+                kept = not self._closed and len(self._idle) < READERS
+                if kept:
+                    self._idle.append(reader)
+            if not kept:
+                reader.close()
+
+    def close(self) -> None:
+        """Let go of it, once those who use it have done so."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for reader in idle:
+            reader.close()
+
+
 class _Tree:
-    """A tree held open, and what told that it is the right one. `lock` is held by the call that uses it."""
+    """The place of a tree, and what told that the one held open is the right one. `lock` is held while that is found
+    out, and while it is opened."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.opened: Opened | None = None
+        self.held: _Held | None = None
         self.stamp: Stamp = ()
 
     def close(self) -> None:
         """Let go of it."""
-        opened, self.opened = self.opened, None
-        if opened is not None:
-            opened.reader.close()
+        held, self.held = self.held, None
+        if held is not None:
+            held.close()
 
 
 class Session:
@@ -93,17 +136,20 @@ class Session:
         Raises: Cancelled, and what opening the tree raises.
         """
         tree = self._tree((request.rev, *request.sources) if request.rev else ())
-        with tree.lock:
-            call.check()
-            try:
-                return self._use(tree, request, call, use)
-            except DamagedFile:
+        try:
+            return self._use(tree, request, call, use)
+        except DamagedFile:
+            with tree.lock:
                 tree.close()
                 self._mend(request)
-            return self._use(tree, request, call, use)
+        return self._use(tree, request, call, use)
 
     def _use(self, tree: _Tree, request: Request, call: Call, use: Use[Made]) -> Made:
-        return use(self._opened(tree, request, call))
+        with tree.lock:
+            call.check()
+            held = self._opened(tree, request, call)
+        with held.lend() as opened:
+            return use(opened)
 
     def _mend(self, request: Request) -> None:
         """Read every checksum, and make what is damaged anew."""
@@ -123,11 +169,11 @@ class Session:
                 other.close()
         return tree
 
-    def _opened(self, tree: _Tree, request: Request, call: Call) -> Opened:
+    def _opened(self, tree: _Tree, request: Request, call: Call) -> _Held:
         """The tree, opened anew if anything moved since."""
         first = self._first
-        if first is None and tree.opened is not None and self._is_current(tree, tree.opened.searcher, request):
-            return tree.opened
+        if first is None and tree.held is not None and self._is_current(tree, tree.held.searcher, request):
+            return tree.held
         try:
             return self._open(tree, request, first)
         except NoIndex:
@@ -153,7 +199,7 @@ class Session:
             if first.done.is_set():
                 self._first = None
 
-    def _open(self, tree: _Tree, request: Request, first: FirstIndex | None) -> Opened:
+    def _open(self, tree: _Tree, request: Request, first: FirstIndex | None) -> _Held:
         """Open a tree. The signs are taken before: what moves meanwhile is seen by the next call."""
         tree.close()
         if not request.rev:
@@ -170,9 +216,8 @@ class Session:
         if healed[1:] == tree.stamp[1:] and self._is_generation_on_disk(searcher):
             tree.stamp = healed
         notes = [] if first is None else [f"{first.describe()}; this answer is from what is there"]
-        reader = open_reader(searcher.asked.location, bulk=False, files=searcher.files)
-        tree.opened = Opened(searcher, workspace, reader, notes)
-        return tree.opened
+        tree.held = _Held(searcher, workspace, notes)
+        return tree.held
 
     def _is_generation_on_disk(self, searcher: Searcher) -> bool:
         from gitmem.store.manifest import find_manifest

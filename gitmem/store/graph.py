@@ -7,6 +7,7 @@ stays of use while segments come and go; rows it lacks are searched exactly besi
 
 import hashlib
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -44,6 +45,7 @@ class Graph:
 
     def __init__(self, index: Any, keys: NDArray[np.uint64]) -> None:
         self._index = index
+        self._turn = threading.Lock()
         self.keys = keys
 
     def nearest(self, vector: NDArray[np.float32], keep: int) -> NDArray[np.int64]:
@@ -51,8 +53,9 @@ class Graph:
         keep = min(keep, len(self.keys))
         if not keep:
             return np.zeros(0, np.int64)
-        self._index.set_ef(max(SEARCH_WIDTH, keep))
-        labels, _ = self._index.knn_query(vector[None, :], k=keep, num_threads=1)
+        with self._turn:  # the width belongs to the index, whoever asks
+            self._index.set_ef(max(SEARCH_WIDTH, keep))
+            labels, _ = self._index.knn_query(vector[None, :], k=keep, num_threads=1)
         found: NDArray[np.int64] = labels[0].astype(np.int64)
         return found
 

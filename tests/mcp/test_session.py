@@ -1,15 +1,20 @@
-"""A client asks while somebody else commits, switches branches and rebases: every answer names the right tree."""
+"""Trees held open: calls share one, and each answer names the right one while somebody commits and rebases."""
 
 import random
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from gitmem.actions.query import Request
+from gitmem.embedding.bundled import BundledEncoder
+from gitmem.mcp.calls import Call
+from gitmem.mcp.session import Opened, Session
 from tests.gitrepo import Repo
 from tests.mcp.clients import RawClient
-from tests.sample import Cli
+from tests.sample import SIGN, Cli
 
 QUESTIONS = 20
 TREE = re.compile(r"\[(?P<name>.+) (?P<commit>[0-9a-f]{7})(?P<more> \+ [^,]+)?, (?P<state>fresh|stale[^\]]*)\]")
@@ -99,3 +104,62 @@ def test_every_answer_names_the_right_tree(cli: Cli, tmp_path: Path) -> None:
 def test_every_answer_of_a_long_session_names_the_right_tree(cli: Cli, tmp_path: Path) -> None:
     told = record(prepare(cli, tmp_path / "repo", 5000), 10 * QUESTIONS)
     assert any(", fresh" in line for line in told)
+
+
+def test_calls_read_one_tree_side_by_side(indexed: Repo) -> None:
+    session = Session(indexed.path, {}, BundledEncoder())
+    together = threading.Barrier(3, timeout=30)
+    told: list[list[str]] = []
+
+    def read() -> None:
+        def use(tree: Opened) -> list[str]:
+            together.wait()  # passed only if all three are here
+            found = [hit.path for hit in tree.searcher.search(Request(SIGN), 5)[1]]
+            assert tree.reader.read(indexed.oid("HEAD:src/cookies.py")) is not None
+            together.wait()
+            return found
+
+        told.append(session.use(Request(SIGN), Call(), use))
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    session.close(5)
+    assert len(told) == 3
+    assert told[0] == told[1] == told[2]
+    assert "src/cookies.py" in told[0]
+
+
+def test_a_call_reads_on_from_its_tree_when_another_opens_the_next(own: Repo) -> None:
+    session = Session(own.path, {}, BundledEncoder())
+    blob = own.oid("HEAD:src/cookies.py")
+
+    def use(tree: Opened) -> None:
+        own.commit({"src/next.py": "def next_thing():\n    return 1\n"})
+        newer = session.use(Request("next"), Call(), lambda later: later.searcher)
+        assert newer is not tree.searcher
+        assert [hit.path for hit in newer.search(Request("next_thing"), 1)[1]] == ["src/next.py"]
+        assert tree.reader.read(blob) is not None
+        assert all(hit.path != "src/next.py" for hit in tree.searcher.search(Request("next_thing"), 50)[1])
+
+    session.use(Request("next"), Call(), use)
+    session.close(5)
+
+
+def test_answers_asked_for_side_by_side_are_those_asked_for_one_by_one(indexed: Repo) -> None:
+    session = Session(indexed.path, {}, BundledEncoder())
+    questions = [SIGN, "route", "backup the database", "parse the header", "rotate the key", "Router.addRoute"] * 4
+
+    def ask(question: str) -> list[tuple[str, float, bytes | None]]:
+        def use(tree: Opened) -> list[tuple[str, float, bytes | None]]:
+            hits = tree.searcher.search(Request(question), 5)[1]
+            return [(hit.path, hit.score, tree.reader.read(hit.blob)) for hit in hits]
+
+        return session.use(Request(question), Call(), use)
+
+    expected = [ask(question) for question in questions]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, questions)) == expected
+    session.close(5)
