@@ -1,0 +1,141 @@
+"""Records are found by their passages, shown as the windows that hold them, and crowd out no code."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitmem.actions.conversations import append_turn
+from gitmem.actions.documents import add_document
+from gitmem.actions.kinds import kind_of
+from gitmem.actions.notes import add_note
+from gitmem.chunking.records import MOST_PASSAGES, PASSAGE_BYTES, record_chunks, record_windows
+from gitmem.memory.documents import Document, DocumentFields, document_record
+from gitmem.record import Record, format_record
+from gitmem.search.engine import KEEP
+from gitmem.search.fuse import RRF_K
+from gitmem.types import DOCUMENT, NOTE, TURN
+from tests.gitrepo import Repo
+from tests.indexes import ask, index, python_file, snapshot_of, workspace_of
+
+RECORDS = ("documents", "memory", "history")
+
+
+@pytest.fixture
+def repo(tmp_path: Path, fake_model: object) -> Repo:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"src/a.py": python_file("harvest_apples"), "src/b.py": python_file("count_pears")})
+    index(repo)
+    return repo
+
+
+def sections(count: int, word: str) -> str:
+    """A text of so many sections, the middle one of which holds a word."""
+    texts = [f"## Part {number}\n\n" + f"filler{number % 7} text of the part. " * 12 for number in range(count)]
+    texts[count // 2] += f"\n{word}\n"
+    return "\n\n".join(texts)
+
+
+def test_a_document_has_more_rows_than_windows_and_is_shown_by_its_window(repo: Repo) -> None:
+    before = snapshot_of(repo).rows
+    text = sections(60, "needle")
+    document = add_document(workspace_of(repo), text, {"title": "Guide"}).document
+    assert snapshot_of(repo).rows - before > 2 * len(document.chunks) > 2
+    [(hit, lines)] = ask(repo, "needle", sources=("documents",)).hits
+    holding = [text[start:end] for start, end in document.chunks if "needle" in text[start:end]]
+    assert "\n".join(lines).rstrip("\n") in [piece.rstrip("\n") for piece in holding]
+    assert hit.symbol.startswith("Guide > ")
+    assert "Part 30" in hit.symbol
+
+
+def test_a_long_turn_is_found_by_a_passage_and_shown_whole(repo: Repo) -> None:
+    text = sections(20, "needle")
+    before = snapshot_of(repo).rows
+    append_turn(workspace_of(repo), "orchard", "user", text, 0)
+    assert snapshot_of(repo).rows - before > 5
+    [(hit, lines)] = ask(repo, "needle", sources=("history",)).hits
+    assert "\n".join(lines) == text.rstrip("\n")
+    assert hit.symbol == "orchard"
+
+
+def test_a_note_is_one_row_however_long(repo: Repo) -> None:
+    before = snapshot_of(repo).rows
+    add_note(workspace_of(repo), sections(20, "needle"))
+    assert snapshot_of(repo).rows == before + 1
+
+
+def test_a_document_of_many_passages_crowds_out_no_code(repo: Repo) -> None:
+    text = "\n\n".join(
+        f"## Apples {number}\n\nharvest apples " + "harvest apples dry " * 30 for number in range(3 * KEEP)
+    )
+    add_document(workspace_of(repo), text, {})
+    before = {hit.path for hit, _ in ask(repo, "harvest apples", sources=("code",)).hits}
+    made = ask(repo, "harvest apples", sources=("code", "documents"))
+    assert {kind_of(hit) for hit, _ in made.hits} == {"code", "documents"}
+    assert {hit.path for hit, _ in made.hits if kind_of(hit) == "code"} == before
+
+
+def test_scores_of_all_kinds_fall_in_one_list(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    add_note(workspace, "We harvest apples in October.")
+    add_document(workspace, "Apples: harvest them dry.", {})
+    append_turn(workspace, "orchard", "user", "When do we harvest apples?", 0)
+    made = ask(repo, "harvest apples", sources=("code", *RECORDS), limit=20)
+    assert {kind_of(hit) for hit, _ in made.hits} == {"code", *RECORDS}
+    scores = [hit.score for hit, _ in made.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 < score < 1 for score in scores)
+
+
+def test_reciprocal_ranks_fuse_where_that_is_set(repo: Repo) -> None:
+    add_document(workspace_of(repo), "harvest apples", {})
+    add_document(workspace_of(repo), "count pears", {})
+    repo.git("config", "gitmem.fusion", "rrf")
+    [hit, *_] = [hit for hit, _ in ask(repo, "harvest apples", sources=("documents",)).hits]
+    assert hit.scores["fused"] == pytest.approx(60 * 2 / (RRF_K + 1), rel=1e-3)
+
+
+def blob_of(kind: str, text: str, spans: list[tuple[int, int]] | None = None) -> tuple[bytes, Record]:
+    if kind == DOCUMENT:
+        document = Document("art_00000000", DocumentFields(), text, "", 0, "", tuple(spans or ()))
+        record = document_record(document)
+    else:
+        record = Record(kind, "mem_0", {}, text.encode())
+    return format_record(record), record
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from([DOCUMENT, NOTE, TURN]),
+    st.lists(
+        st.sampled_from(["# One\n", "\n\n", "words and words ", "한국어 텍스트 ", "😀", "x" * 300, "```\n"]),
+        max_size=60,
+    ),
+)
+def test_passages_hold_all_ink_in_order_and_lie_in_the_content(kind: str, parts: list[str]) -> None:
+    text = "".join(parts)
+    data, record = blob_of(kind, text)
+    base = len(data) - len(record.content)
+    chunks = record_chunks(data)
+    at = base
+    for chunk in chunks:
+        assert base <= chunk.start < chunk.end <= len(data)
+        assert not data[at : chunk.start].strip()
+        assert chunk.start >= at
+        data[chunk.start : chunk.end].decode()
+        at = chunk.end
+    assert not data[at:].strip()
+    if kind == NOTE:
+        assert len(chunks) == bool(text.strip())
+
+
+def test_a_huge_document_has_a_bounded_number_of_passages() -> None:
+    data, _ = blob_of(DOCUMENT, "word " * (PASSAGE_BYTES * MOST_PASSAGES // 2))
+    assert len(record_chunks(data)) <= MOST_PASSAGES + 1
+
+
+def test_windows_are_bytes_where_the_record_tells_characters() -> None:
+    text = "é" * 10 + "한" * 10 + "x" * 10
+    data, record = blob_of(DOCUMENT, text, [(0, 15), (10, 30)])
+    assert [data[start:end].decode() for start, end in record_windows(data, record)] == [text[:15], text[10:30]]

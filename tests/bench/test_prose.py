@@ -1,0 +1,126 @@
+"""Questions out of headings: what is taken for one, what is taken out of the pages, and what the figures mean."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.bench.bm25 import Bm25
+from tests.bench.calibration import Told, calibration
+from tests.bench.headings import find_sections
+from tests.bench.prose import Piece, open_scores
+from tests.bench.prose_corpus import prepare, read_projects, titles_by_word
+from tests.bench.prose_labels import LABELS, LEAST, choose
+from tests.bench.scoring import Place
+
+MARKDOWN = """\
+# Guide
+
+- [How do I sign cookies?](#how-do-i-sign-cookies)
+
+## How do I `sign` cookies?
+
+Set a key.
+
+```sh
+# no heading
+```
+
+### Rotating the keys
+
+Add a second one. See "How do I sign cookies?" and what else there is to be read about keys.
+
+## Other
+"""
+RST = """\
+=====
+Guide
+=====
+
+How do I sign cookies?
+----------------------
+
+Set a key.
+
+Rotating
+~~~~~~~~
+
+Other
+-----
+"""
+ADOC = "= Guide\n\n== How do I sign cookies?\n\n----\n== no heading\n----\n\n=== Rotating\n\n== Other\n"
+
+
+@pytest.mark.parametrize(("text", "path"), [(MARKDOWN, "a.md"), (RST, "a.rst"), (ADOC, "a.adoc")])
+def test_a_section_reaches_to_the_next_heading_of_its_level(text: str, path: str) -> None:
+    lines = text.split("\n")
+    found = {section.title: section for section in find_sections(lines, path)}
+    assert "no heading" not in found
+    asked = found["How do I sign cookies?"]
+    assert "cookies" in lines[asked.start]
+    body = "\n".join(lines[asked.body : asked.end])
+    assert "Rotating" in body
+    assert "Other" not in body
+
+
+def test_a_page_loses_its_questions_and_what_repeats_them() -> None:
+    asked = "How do I sign cookies?"
+    page = prepare("a.md", MARKDOWN, [asked], titles_by_word([asked]))
+    lines = page.text.split("\n")
+    assert not any(line.startswith(("## How", "- [How")) for line in lines)
+    assert sum("How do I sign cookies?" in line for line in lines) == 1
+    first, last = page.answers[asked]
+    assert lines[first - 1 : last][1] == "Set a key."
+    assert lines[last] == "## Other"
+
+
+def test_headings_that_ask_are_chosen_once_and_by_what_is_below_them() -> None:
+    body = "word " * 50
+    asking = f"# How are cookies signed?\n{body}\n# How are tokens revoked?\nshort\n"
+    page = f"{asking}# Signing all the cookies\n{body}\n# Other\n"
+    found = choose(
+        {
+            "a.md": page,
+            "b.md": f"# How are sessions stored here?\n{body}",
+            "c.md": f"# how are sessions stored here?\n{body}",
+        }
+    )
+    assert [(label.heading, label.category) for label in found] == [
+        ("How are cookies signed?", "question"),
+        ("Signing all the cookies", "task"),
+    ]
+
+
+def test_the_set_is_halved_by_project_and_large_enough() -> None:
+    halves = [read_projects(half) for half in ("development", "held-out")]
+    assert {project.name for project in halves[0]}.isdisjoint(project.name for project in halves[1])
+    assert min(map(len, halves)) >= 10
+    questions = [label for project in read_projects("both") for label in project.labels]
+    assert len(questions) >= 300
+    assert min(len(project.labels) for project in read_projects("both")) >= LEAST
+    assert all(
+        set(label) == {"path", "heading", "category"}
+        for one in json.loads(LABELS.read_text())
+        for label in one["questions"]
+    )
+
+
+def test_bm25_is_its_formula() -> None:
+    texts = ["sign cookies", "sign sign sessions here", "nothing"]
+    mean = 7 / 3
+    idf = np.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
+    expected = [idf * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * size / mean)) for times, size in ((1, 2), (2, 4))]
+    assert Bm25(texts).score("sign").tolist() == pytest.approx([*expected, 0.0])
+
+
+def test_a_page_is_ranked_by_its_best_piece() -> None:
+    pieces = [Piece("", Place(page, first, first)) for page, first in (("a", 1), ("b", 1), ("a", 9))]
+    ask = open_scores(pieces, lambda _: np.array([0.1, 0.5, 0.9]))
+    assert ask("x") == [Place("a", 9, 9), Place("b", 1, 1)]
+
+
+def test_the_calibration_error_is_the_mean_gap_of_the_bins() -> None:
+    told = [Told("code", 0.25, True), Told("code", 0.25, False), Told("code", 0.95, True), Told("code", 0.95, True)]
+    figures = calibration("x", told)
+    assert [figure.value for figure in figures[:-1]] == [0.5, 1.0]
+    assert figures[-1].value == pytest.approx((0.25 + 0.05) / 2)
