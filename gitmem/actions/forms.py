@@ -79,6 +79,16 @@ def hit_json(made: "Answer", place: int, told: "Explanation | None" = None) -> d
     return values if told is None else {**values, "explain": explanation_json(told)}
 
 
+def first_mentions(remarks: "Sequence[Sequence[Remark]]") -> "list[list[Remark]]":
+    """Each note beside the first hit that it is about, for those who read from top to bottom."""
+    told: set[str] = set()
+    first = []
+    for beside in remarks:
+        first.append([remark for remark in beside if remark.id not in told])
+        told.update(remark.id for remark in beside)
+    return first
+
+
 def format_remark(remark: "Remark") -> str:
     """A note beside a hit on a line."""
     return f"note {remark.id}: {remark.text}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from gitmem.actions.forms import answer_json, describe_view, hit_json
+from gitmem.actions.forms import answer_json, describe_view, first_mentions, hit_json
 from gitmem.actions.kinds import named_hit
 from gitmem.actions.query import Answer
 from gitmem.cli.failures import say
@@ -110,10 +110,11 @@ def _write_hits(
 
         around = read_around(workspace.location, [hit for hit, _ in made.hits], form.context, made.files)
     full = form.full or form.neighbors
+    remarks = first_mentions(made.remarks)
     for place, ((hit, lines), outside, why) in enumerate(zip(made.hits, around, told, strict=True)):
         shown = format_hit(
             named_hit(hit), lines, made.terms, style, change=made.changes.get(hit.path, ""), full=full, around=outside,
-            beside=made.beside[place], remarks=made.remarks[place],
+            beside=made.beside[place], remarks=remarks[place],
         )  # fmt: skip
         print("\n".join([*shown, *(format_explanation(why, hit, style) if why else [])]))
     if not form.quiet:

@@ -6,7 +6,7 @@ Nothing from the repository can end the fence, move text or hide in it, and no a
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gitmem.actions.forms import BOUNDARY, describe_view, format_remark
+from gitmem.actions.forms import BOUNDARY, describe_view, first_mentions, format_remark
 from gitmem.actions.kinds import named_hit
 from gitmem.mcp.tokens import MOST, estimate_tokens
 from gitmem.search.snippet import SnippetLine, make_snippet, number_lines
@@ -14,6 +14,7 @@ from gitmem.text import count, visible, visible_code
 
 if TYPE_CHECKING:
     from gitmem.actions.query import Answer, Piece, Request
+    from gitmem.actions.remarks import Remark
 
 LOCATIONS: Final = "locations"
 FULL: Final = "full"
@@ -37,7 +38,8 @@ class Block(NamedTuple):
 
 def render_answer(made: "Answer", detail: str, notes: Iterable[str] = ()) -> str:
     """An answer in the detail asked for."""
-    blocks = [_hit_block(made, place, detail) for place in range(len(made.hits))]
+    remarks = first_mentions(made.remarks)
+    blocks = [_hit_block(made, place, detail, remarks[place]) for place in range(len(made.hits))]
     told = [*notes, *made.notes]
     if not blocks:
         told.insert(0, "no results; the filters may be the cause" if _is_filtered(made.request) else "no results")
@@ -48,7 +50,7 @@ def _is_filtered(request: "Request") -> bool:
     return bool(request.include or request.exclude or request.languages or request.kinds or request.limits.any)
 
 
-def _hit_block(made: "Answer", place: int, detail: str) -> Block:
+def _hit_block(made: "Answer", place: int, detail: str, remarks: "Sequence[Remark]") -> Block:
     found, lines = made.hits[place]
     hit = named_hit(found)
     heading = f"{visible(hit.path)}:{hit.start_line}-{hit.end_line} {visible(hit.symbol)}".rstrip()
@@ -56,7 +58,7 @@ def _hit_block(made: "Answer", place: int, detail: str) -> Block:
     heading += f" ({change})" if change else ""
     heading += _record_told(made.records.get(found.blob, {}))
     also = [f"the same in {', '.join(visible(path) for path in hit.also[:2])}" + _more(hit.also)] if hit.also else []
-    also += map(format_remark, made.remarks[place])
+    also += map(format_remark, remarks)
     if detail == LOCATIONS:
         return Block(heading, also)
     if made.request.neighbors:

@@ -144,6 +144,18 @@ def test_a_note_about_code_is_shown_beside_it(cli: Cli, repo: Repo) -> None:
     assert missing.err == "note: `typo.py` is no path of this repository\n"
 
 
+def test_a_note_about_several_hits_is_told_once(cli: Cli, repo: Repo) -> None:
+    repo.commit({f"src/{name}.py": f"def start_{name}_server():\n    return 1\n" for name in ("web", "mail")})
+    cli("init", "--no-hooks", "--no-mcp", cwd=repo.path)
+    name = cli("memory", "add", "--path", "src", "Ask Ann first.").out.split()[1]
+    shown = cli("query", "start server").out
+    assert shown.count("_server  ") == 2
+    assert shown.count(f"note {name}: ") == 1
+    assert shown.index(f"note {name}: ") < shown.index("return 1")
+    hits = json.loads(cli("query", "--json", "start server").out)["results"]
+    assert [[note["id"] for note in hit["notes"]] for hit in hits] == [[name], [name]]
+
+
 def test_a_secret_is_refused_unless_it_is_allowed(cli: Cli, repo: Repo) -> None:
     secret = "ghp_" + "a1B2" * 9
     assert_error(cli("memory", "add", secret, cwd=repo.path), 2, "GitHub Token", "--allow-secrets")
