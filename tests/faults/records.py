@@ -236,21 +236,20 @@ def read_state(workspace: Workspace) -> dict[Element, str]:
     return found
 
 
-def look_at(repo: Repo, *allowed: State) -> list[str]:
-    """Whether the records that were left behind are one of the states that may be."""
+def look_at(repo: Repo, *allowed: State) -> tuple[list[str], State]:
+    """What is wrong where the records that were left behind are none of the states that may be, and what they are."""
     try:
         state = frozenset(read_state(workspace_of(repo)))
     except Exception as problem:
-        return [f"{type(problem).__name__}: {problem}"]
-    return [] if state in allowed else [_differences(state, allowed)]
+        return [f"{type(problem).__name__}: {problem}"], frozenset()
+    return [] if state in allowed else [_differences(state, allowed)], state
 
 
 def look_after(world: World, repo: Repo, *allowed: State, purge: bool = False) -> list[str]:
     """What is wrong with records that were left behind, with what is done next, and with a purge after it."""
-    bad = look_at(repo, *allowed)
+    bad, state = look_at(repo, *allowed)
     try:
         workspace = workspace_of(repo)
-        state = frozenset(read_state(workspace))
         repo.git("fsck", "--strict", "--full", "--no-dangling")
         after = added()
         after.act(workspace)
