@@ -1,9 +1,10 @@
 """Whether a score says how likely a result answers. Pure."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tests.bench.figures import Figure
 
@@ -31,3 +32,15 @@ def calibration(subject: str, told: Sequence[Told]) -> list[Figure]:
             error += float(inside.mean()) * abs(said - was)
             figures.append(Figure(subject, f"{int(inside.sum())} results said {said:.2f}, share that answered", was))
     return [*figures, Figure(subject, "expected calibration error", error)]
+
+
+def fit_logistic(sums: NDArray[Any], answers: NDArray[Any]) -> tuple[float, float]:
+    """Slope and offset of the logistic curve that says best how likely a result answers (Platt 1999), by Newton's
+    method."""
+    columns = np.stack([sums, np.ones(len(sums))], axis=1)
+    told = np.zeros(2)
+    for _ in range(50):
+        likely = 1 / (1 + np.exp(-np.clip(columns @ told, -30, 30)))
+        curvature = columns.T @ (columns * (likely * (1 - likely) + 1e-9)[:, None])
+        told -= np.linalg.solve(curvature, columns.T @ (likely - answers))
+    return float(told[0]), float(told[1])

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.search.rank import WEIGHTS
+from tests.bench.calibration import fit_logistic
 from tests.bench.features import COLUMNS, FUSED, TIED, add_collection_options, load_features
 from tests.bench.figures import Figure
 from tests.bench.learn import Problem, Vector, fit
@@ -56,7 +57,9 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     """Fit, print the table, judge."""
     hybrid, lexical = (Problem(judged) for judged in load_features(options).values())
     made = validate(hybrid, options.folds, options.penalty)
-    print(format_weights(made.weights, calibrate(hybrid, made.weights)))
+    bias = calibrate(hybrid, made.weights)
+    print(format_weights(made.weights, bias))
+    print(format_curve(hybrid, made.weights, bias))
     others = {
         "lexical": judge_folds(lexical, made.folds),
         "lexical with weights of its own": validate(lexical, options.folds, options.penalty).held_out,
@@ -121,12 +124,24 @@ def bootstrap(values: Vector, share: Vector) -> tuple[float, float]:
     return float(means[DRAWS // 40]), float(means[-DRAWS // 40])
 
 
-def calibrate(problem: Problem, weights: Vector) -> float:
-    """The bias by which the ten best files of a question score, on average, what share of them answers."""
+def format_curve(problem: Problem, weights: Vector, bias: float) -> str:
+    """The curve from scores to likelihoods as it stands in the code."""
+    best, shown = best_files(problem, weights)
+    slope, offset = fit_logistic(best[shown] + bias, np.isin(shown, problem.answering))
+    return f"SLOPE: Final = {readable(slope)}\nOFFSET: Final = {readable(offset)}\n"
+
+
+def best_files(problem: Problem, weights: Vector) -> tuple[Vector, NDArray[np.int64]]:
+    """The sum of every file, and the ten best files of each question."""
     best = problem.score_files(problem.values @ weights)
     order = np.lexsort((-best, problem.question_of))
     place = np.arange(len(order)) - np.searchsorted(problem.question_of, problem.question_of[order])
-    shown = order[place < DEPTH]
+    return best, order[place < DEPTH]
+
+
+def calibrate(problem: Problem, weights: Vector) -> float:
+    """The bias by which the ten best files of a question score, on average, what share of them answers."""
+    best, shown = best_files(problem, weights)
     wanted = float(np.isin(shown, problem.answering).mean())
     low, high = -50.0, 50.0
     for _ in range(60):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.bench.bm25 import Bm25
-from tests.bench.calibration import Told, calibration
+from tests.bench.calibration import Told, calibration, fit_logistic
 from tests.bench.headings import find_sections
 from tests.bench.prose import Piece, open_scores
 from tests.bench.prose_corpus import prepare, read_projects, titles_by_word
@@ -124,3 +124,10 @@ def test_the_calibration_error_is_the_mean_gap_of_the_bins() -> None:
     figures = calibration("x", told)
     assert [figure.value for figure in figures[:-1]] == [0.5, 1.0]
     assert figures[-1].value == pytest.approx((0.25 + 0.05) / 2)
+
+
+def test_a_curve_is_fitted_to_how_often_sums_answer() -> None:
+    dice = np.random.default_rng(1)
+    sums = dice.normal(0, 3, 20_000)
+    answers = dice.random(len(sums)) < 1 / (1 + np.exp(-(0.7 * sums - 1)))
+    assert fit_logistic(sums, answers) == pytest.approx((0.7, -1.0), abs=0.05)

@@ -1,0 +1,127 @@
+"""Weights of the ranking of records, fitted on the development half of the prose benchmark.
+
+Windows are ordered, not documents, as the window that is shown has to be the right one; judged is the list of
+documents. Projects are dealt out into folds as `fit` does. Prints the tables for `gitmem/search/` (`rank`, `engine`),
+brought to the scale of the weights for code, so that a score is one likelihood whatever was found.
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from gitmem.actions.query import Request
+from gitmem.actions.searcher import open_searcher
+from gitmem.embedding.bundled import BundledEncoder
+from gitmem.search.engine import FUSION_WEIGHTS, retrieve
+from gitmem.search.query import parse_query
+from gitmem.search.rank import OFFSET, SLOPE
+from gitmem.workspace import Workspace
+from tests.bench.calibration import fit_logistic
+from tests.bench.features import COLUMNS, Judged, judge
+from tests.bench.figures import Figure
+from tests.bench.fit import best_files, readable
+from tests.bench.learn import Problem, Vector, fit
+from tests.bench.prose import add_project_options, row_places
+from tests.bench.prose_corpus import open_project, read_projects
+from tests.bench.quality import Question
+from tests.bench.scoring import Place
+from tests.bench.subjects import work_folder
+
+FITTED: Final = ("semantic", "lexical", "behind", "file")
+"""What tells passages apart: they have no place in a tree, and the headings asked are taken out of the symbols."""
+
+PENALTY: Final = 0.03
+FOLDS: Final = 6
+KIND: Final = "documents"
+
+
+class Pair(NamedTuple):
+    """A question with its candidates by document, and by the window that is shown of one."""
+
+    documents: Judged
+    windows: Judged
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the projects' clones and how the fit is done."""
+    add_project_options(parser)
+    parser.add_argument("--penalty", type=float, default=PENALTY, help="how strongly weights are held back")
+
+
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Fit, print the table, judge."""
+    pairs: list[Pair] = []
+    with work_folder(options) as work:
+        for project in read_projects(options.half):
+            workspace, questions = open_project(project, options.repositories, options.kept or work)
+            pairs += collect(workspace, questions)
+    documents, windows = Problem([one.documents for one in pairs]), Problem([one.windows for one in pairs])
+    every = np.ones(len(pairs), bool)
+    active = np.array([name in FITTED for name in COLUMNS])
+    prior = np.zeros(len(COLUMNS))
+    names = sorted(set(documents.repositories.tolist()))
+    held_out = np.zeros(len(pairs))
+    for fold in range(FOLDS):
+        outside = np.isin(documents.repositories, names[fold::FOLDS])
+        held_out[outside] = documents.ndcg(fit(windows, ~outside, prior, options.penalty, active))[outside]
+    weights = fit(windows, every, prior, options.penalty, active)
+    print(format_table(documents, weights))
+    return [
+        Figure("all", "questions", len(pairs)),
+        Figure("all", "in-sample NDCG@10", documents.mean(documents.ndcg(weights), every)),
+        Figure("all", "NDCG@10 held out by folds", documents.mean(held_out, every)),
+    ]
+
+
+def collect(workspace: Workspace, questions: Sequence[Question]) -> list[Pair]:
+    """Ask all questions of one project."""
+    request = Request("fit", sources=(KIND,), refresh=False)
+    searcher = open_searcher(workspace, request)
+    scope, encoder = searcher.scope(request), BundledEncoder()
+    shown = row_places(workspace, scope)
+    pairs = []
+    for question in questions:
+        retrieved = retrieve(scope, parse_query(question.text), encoder)
+        places = [shown[row] for row in retrieved.found.row.tolist()]
+        by_document = np.argsort(retrieved.found.file, kind="stable")
+        judged = judge(KIND, question, retrieved, places)
+        pairs.append(Pair(judged, by_window(judged, [places[at] for at in by_document.tolist()])))
+    return pairs
+
+
+def by_window(judged: Judged, places: Sequence[Place]) -> Judged:
+    """The same candidates with each window in the place of a document."""
+    numbers: dict[Place, int] = {}
+    window = np.array([numbers.setdefault(place, len(numbers)) for place in places], np.int64)
+    order = np.argsort(window, kind="stable")
+    return replace(judged, values=judged.values[order], file=window[order], met=judged.met[order])
+
+
+def format_table(problem: Problem, weights: Vector) -> str:
+    """The weights as they stand in the code."""
+    slope, offset = fit_logistic(*best_results(problem, weights))
+    fitted = dict(zip(COLUMNS, (weights * slope / SLOPE).tolist(), strict=True))
+    fused = (fitted["semantic"] + fitted["lexical"]) / sum(FUSION_WEIGHTS)
+    semantic, lexical = (readable(fitted[name] / fused) for name in ("semantic", "lexical"))
+    told = {"fused": fused, "behind": fitted["behind"], "file": fitted["file"]}
+    return "\n".join(
+        [
+            f"RECORD_FUSION: Final = FusionWeights(semantic={semantic}, lexical={lexical})",
+            f"RECORD_WEIGHTS = { ({name: readable(value) for name, value in told.items()}) }",
+            f"RECORD_BIAS: Final = {readable((offset - OFFSET) / SLOPE)}",
+        ]
+    )
+
+
+def best_results(problem: Problem, weights: Vector) -> tuple[Vector, Vector]:
+    """The sums of the ten best documents of each question, and whether what is shown of them answers."""
+    sums = problem.values @ weights
+    best, results = best_files(problem, weights)
+    met = np.zeros(len(sums), bool)
+    met[problem.showing] = True
+    right = np.zeros(len(best), bool)
+    right[problem.file_of[met & (sums == best[problem.file_of])]] = True
+    return best[results], right[results].astype(float)
