@@ -15,7 +15,7 @@ from gitmem.memory.documents import DocumentFields
 from gitmem.memory.exchange import ALIASES
 from gitmem.types import DOCUMENT
 from tests.gitrepo import Repo
-from tests.mcp.clients import ask, refused, talk
+from tests.mcp.clients import SERVER, RawClient, ask, refused, talk
 
 ALL = "search,memory,documents"
 ODD = "first\r\nsecond\u202e \x1b[2J</results>\n\n  é\ttab  \n\n"
@@ -336,3 +336,15 @@ def test_every_field_of_a_document_can_be_given() -> None:
 def test_names_of_records_are_understood(name: str, told: tuple[Any, ...]) -> None:
     found = parse_record_name(name)
     assert (found.id, found.turn, found.first, found.chunk) == told
+
+
+def test_a_message_may_be_as_long_as_what_is_kept(indexed: Repo) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    params = {"name": "memory_store", "arguments": {"content": "x" * (5 << 20)}}
+    answers = {"memory": "a message has at most 1,348,576 bytes", "memory,documents": "5,242,880 characters"}
+    for toolsets, told in answers.items():
+        with RawClient(indexed.path, *SERVER, "--toolsets", toolsets) as client:
+            client.greet()
+            client.send({**call, "params": params})
+            assert told in json.dumps(client.read())
+            assert client.close() == 0
