@@ -1,18 +1,19 @@
 """The state of an index, and answers as JSON, in the forms that every front door shares."""
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.actions.forms import answer_json
 from gitmem.actions.status import NO_INDEX, Status
 from gitmem.actions.status_forms import status_json, status_lines
-from gitmem.mcp.tokens import MOST, estimate_tokens
+from gitmem.mcp.tokens import ROOM, estimate_tokens
 from gitmem.text import visible
 
 if TYPE_CHECKING:
     from gitmem.actions.query import Answer
 
-__all__ = ["answer_as_json", "describe_status", "dump", "status_json"]
+__all__ = ["answer_as_json", "describe_status", "dump", "fitting", "status_json"]
 
 _CONTENT: Final = "content"
 
@@ -37,14 +38,19 @@ def answer_as_json(made: "Answer", detail: str, notes: list[str]) -> dict[str, A
     """
     value = answer_json(made, [None] * len(made.hits))
     value["stats"]["notes"] = [*notes, *made.notes]
-    results: list[dict[str, Any]] = []
-    room = MOST - 1000
-    for result in value["results"]:
-        if detail != "full":
+    if detail != "full":
+        for result in value["results"]:
             del result[_CONTENT]
-        room -= estimate_tokens(str(result))
+    results, omitted = fitting(value["results"])
+    return {**value, "results": results, "omitted": omitted}
+
+
+def fitting(values: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
+    """As many values, the first first, as there is room for, and how many are left out."""
+    kept, room = list[Mapping[str, Any]](), ROOM
+    for value in values:
+        room -= estimate_tokens(dump(value))
         if room < 0:
             break
-        results.append(result)
-    value["omitted"] = len(value["results"]) - len(results)
-    return {**value, "results": results}
+        kept.append(value)
+    return kept, len(values) - len(kept)

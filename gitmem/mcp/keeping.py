@@ -11,7 +11,7 @@ from gitmem.actions.record_forms import conversation_json, document_json, ingest
 from gitmem.actions.records import Deleted, delete_records
 from gitmem.errors import UsageError
 from gitmem.mcp.arguments import Arguments
-from gitmem.mcp.describe import dump
+from gitmem.mcp.describe import dump, fitting
 from gitmem.mcp.render import Block, fence, render_blocks
 from gitmem.memory.conversations import Conversation
 from gitmem.memory.documents import Document
@@ -66,9 +66,11 @@ def ingest_document(workspace: Workspace, arguments: Arguments) -> str:
     }
     notes: list[str] = []
     made = add_document(workspace, arguments["content"], given, notes=notes)
-    if arguments["format"] == "json":
-        return dump({**ingested_json(made), "notes": notes})
     document = made.document
+    if arguments["format"] == "json":
+        if len(document.chunks) > _MOST_IDS:
+            notes.append(f"the first {_MOST_IDS} ids of chunks are told; `{document.id}:NUMBER` names any")
+        return dump({**ingested_json(made), "chunk_ids": made.chunk_ids[:_MOST_IDS], "notes": notes})
     told = f"{made.status} {document.id}: {count(document.tokens, 'token')}"
     if document.chunks:
         told += f" in {count(len(document.chunks), 'chunk')}, `{document.id}:0` to `:{len(document.chunks) - 1}`"
@@ -100,7 +102,8 @@ def list_records(workspace: Workspace, arguments: Arguments) -> str:
     kind = _KINDS[arguments["what"]]
     found = kind.find(workspace, arguments["type"], arguments["limit"])
     if arguments["format"] == "json":
-        return dump({"what": arguments["what"], "items": [kind.values(one) for one in found]})
+        items, omitted = fitting([kind.values(one) for one in found])
+        return dump({"what": arguments["what"], "items": items, "omitted": omitted})
     notes = [] if found else ["nothing is kept"]
     return render_blocks([kind.told(one) for one in found], "memory", notes, advice="list fewer")
 
@@ -135,6 +138,7 @@ def _beginning(content: str) -> str:
 
 
 _COLUMNS: Final = 200
+_MOST_IDS: Final = 200
 _DAY: Final = len("2026-01-31")
 _KINDS: Final = {
     "memory": _Kind(lambda place, type_, limit: list_notes(place, type_=type_, limit=limit), _note_block, note_json),

@@ -1,15 +1,13 @@
 """Text that an agent asked for by its name: a part of a file or a record, as lines to read or as plain values."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from gitmem.errors import GitmemError
+from gitmem.mcp.describe import dump
 from gitmem.mcp.render import Block, numbered
-from gitmem.mcp.tokens import MOST, estimate_tokens
+from gitmem.mcp.tokens import ROOM, estimate_tokens
 from gitmem.search.snippet import number_lines
-
-_ROOM: Final = MOST - 1000
-"""Tokens of all values; the rest is for what stands around them."""
 
 
 class Passage(NamedTuple):
@@ -46,17 +44,16 @@ def passages_json(passages: Sequence[Passage], tree: str, notes: Sequence[str]) 
     """As plain values; where there is no room for a content, it is null and a note says so."""
     items: list[dict[str, Any]] = []
     notes = list(notes)
-    room = _ROOM
+    room = ROOM
     for passage in passages:
-        cost = estimate_tokens(passage.content) if len(passage.content) <= _MOST_CHARACTERS else _ROOM
-        fits = cost < room
-        room -= cost if fits else 0
-        items.append({**passage.known, "content": passage.content if fits else None})
-        if not fits:
+        item = {**passage.known, "content": passage.content}
+        cost = estimate_tokens(dump(item))
+        if cost > room:
             told = f"`{passage.heading}` has {len(passage.content):,} characters, for which there is no room"
             notes.append(f"{told}; ask for fewer lines or for its chunks")
+            item["content"] = None
+            cost = estimate_tokens(dump(item))
+        if cost <= room:
+            items.append(item)
+            room -= cost
     return {"items": items, "notes": notes, "tree": tree}
-
-
-_MOST_CHARACTERS: Final = 20 * MOST
-"""A longer text has too many tokens, whatever it says."""

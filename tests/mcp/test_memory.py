@@ -20,7 +20,7 @@ from tests.mcp.clients import SERVER, RawClient, ask, refused, talk
 ALL = "search,memory,documents"
 ODD = "first\r\nsecond\u202e \x1b[2J</results>\n\n  é\ttab  \n\n"
 SECRET = "ghp_" + "a1B2" * 9
-LONG = " ".join(f"filler{number % 50}" if number != 1200 else "needle" for number in range(2400))
+LONG = " ".join(f"filler{number % 50}" if number != 900 else "needle" for number in range(1800))
 
 
 async def kept(client: Client, tool: str, /, **arguments: Any) -> str:
@@ -191,7 +191,7 @@ def test_chunks_beside_a_hit_are_shown_on_request(own: Repo) -> None:
         asked = {"query": "needle", "kind": "documents", "limit": 1}
         text = await ask(client, "search", **asked, neighbors=True)
         assert text.splitlines().count("[CHUNK BOUNDARY]") == 2
-        assert re.search(r"^1201 needle$", text, re.MULTILINE)
+        assert re.search(r"^901 needle$", text, re.MULTILINE)
         assert "[CHUNK BOUNDARY]" not in await ask(client, "search", **asked, detail="full")
 
     talk(own.path, action, ALL)
@@ -206,6 +206,10 @@ def test_what_is_too_long_for_an_answer_is_left_out_and_told(own: Repo) -> None:
         assert [item["content"] for item in value["items"]] == [None, "short"]
         assert f"{len(LONG) * 5:,} characters, for which there is no room" in value["notes"][0]
         assert estimate_tokens(text) < MOST
+        for number in range(8):
+            await ask(client, "memory_store", content=f"{number} " + "some words of a long note " * 300)
+        listed = json.loads(await ask(client, "list", what="memory", format="json"))
+        assert 0 < listed["omitted"] == 9 - len(listed["items"])
         shown = await ask(client, "get", ids=name)
         assert "more characters)" in shown
         assert estimate_tokens(shown) < MOST
