@@ -13,7 +13,12 @@ from tree_sitter import Node, Parser, Tree
 _BLOCK: Final = 1 << 12
 _SMALL: Final = 1 << 14
 _MAX_BYTES: Final = 4 << 20
-_MAX_MEMORY: Final = 256 << 20
+_MAX_MEMORY: Final = 192 << 20
+_TRIAL: Final = 0.3
+_TRIAL_BYTES: Final = 0.2
+"""Of the time for a parse, and of the bytes: what has not come through a fifth by then would not come to its end, and
+its words are still to be counted. Noise is like that, and nothing that anybody wrote."""
+
 _CALLS: Final = 8
 """Of so many calls of the parser one looks at the memory: at each it would be a tenth of the parse."""
 
@@ -47,7 +52,7 @@ def parse_tree(data: bytes, name: str, seconds: float) -> Tree:
     if _too_deep(data, name):
         raise UnparsedError("nested too deep to parse")
     parser = _parser(name)
-    watch = _Watch(seconds)
+    watch = _Watch(seconds, len(data))
 
     def read(offset: int, _point: object) -> bytes:
         return data[offset : offset + _BLOCK]
@@ -71,8 +76,11 @@ class _Watch:
     Where a grammar leaves much open, the parser follows all that might be meant: a file of 600 KB took 1.1 GB.
     """
 
-    def __init__(self, seconds: float) -> None:
-        self._stop = time.thread_time() + seconds
+    def __init__(self, seconds: float, size: int) -> None:
+        started = time.thread_time()
+        self._stop = started + seconds
+        self._trial = started + _TRIAL * seconds
+        self._trial_bytes = int(_TRIAL_BYTES * size)
         self._calls = 0
         self.told = "took too long to parse"
         try:
@@ -81,12 +89,13 @@ class _Watch:
             self._memory = -1
         self._most = self._pages() + _MAX_MEMORY // _PAGE
 
-    def __call__(self, _offset: int, _error: bool) -> bool:
+    def __call__(self, offset: int, _error: bool) -> bool:
         self._calls += 1
         if self._calls % _CALLS == 0 and self._pages() > self._most:
             self.told = "took too much memory to parse"
             return True
-        return time.thread_time() > self._stop
+        now = time.thread_time()
+        return now > self._stop or (now > self._trial and offset < self._trial_bytes)
 
     def _pages(self) -> int:
         """Pages of this process that are in memory."""

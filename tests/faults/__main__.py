@@ -18,6 +18,7 @@ HARNESSES: Final = {
     "syncs": "each single sync left out alone: a power cut must show that it was needed",
     "chaos": "random kills, torn and short writes, errors, double faults",
     "mounts": "full disks, no inodes, read-only, overlays: real file systems, mounted for the purpose",
+    "torture": "files made to hurt, each within 2 s of processor time and 512 MiB",
     "crowd": "8 writers, some of them killed, and 16 readers",
     "records_kill": "SIGKILL of who changes records, at each call that changes a file and at any moment",
     "records_fault": "full disks, errors, short and torn writes while records change",

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Final
 
+from gitmem.actions.refresh import refresh
 from tests.faults.power import (
     Machine,
     Operation,
@@ -21,7 +22,9 @@ from tests.faults.power import (
     recordings,
 )
 from tests.faults.report import Tally
-from tests.faults.worlds import SCENARIOS
+from tests.faults.worlds import SCENARIOS, Scenario
+from tests.gitrepo import Repo
+from tests.indexes import index, workspace_of
 
 CAUGHT: Final = "caught"
 IDLE: Final = "nothing was waiting"
@@ -34,11 +37,25 @@ NOTHING: Final = Operation("nothing")
 def run(*, long: bool) -> Tally:
     """Each sync of every scenario, or some of the first two."""
     tally, told = Tally("syncs left out, one at a time"), Counter[str]()
-    for made in recordings(SCENARIOS if long else SCENARIOS[:2], long=False):
+    for made in recordings(map(followed, SCENARIOS if long else SCENARIOS[:2]), long=False):
         if not made.killed:
             _judge_all(made, tally, told, step=1 if long else 6)
     tally.name += f" ({', '.join(f'{count} {verdict}' for verdict, count in told.most_common())})"
     return tally
+
+
+def followed(scenario: Scenario) -> Scenario:
+    """A question promises nothing; what it leaves counts once a run names it, so runs follow."""
+    if scenario.command[0] != "query":
+        return scenario
+    name = scenario.command[2] if scenario.command[1] == "--rev" else "HEAD"
+
+    def act(repo: Repo) -> None:
+        scenario.act(repo)
+        refresh(workspace_of(repo), repo.oid(f"{name}^{{tree}}"))
+        index(repo)
+
+    return scenario._replace(act=act, command=("index",))
 
 
 def run_control() -> Tally:
