@@ -10,7 +10,9 @@ from gitmem.mcp.toolsets import DEFAULT, parse_toolsets
 
 
 @click.command()
-@click.option("--toolsets", metavar="NAMES", default=DEFAULT, show_default=True, help="Sets of tools: search, memory, documents.")
+@click.option(
+    "--toolsets", metavar="NAMES", default=DEFAULT, show_default=True, help="Sets of tools: search, memory, documents."
+)
 @click.option("--http", is_flag=True, help="Listen for clients instead of serving the one that started it.")
 @click.option("--host", metavar="NAME", default="127.0.0.1", show_default=True, help="Listen there.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8008, show_default=True, help="Listen on it; 0 is any.")
