@@ -19,6 +19,7 @@ HARNESSES: Final = {
     "chaos": "random kills, torn and short writes, errors, double faults",
     "mounts": "full disks, no inodes, read-only, overlays: real file systems, mounted for the purpose",
     "torture": "files made to hurt, each within 2 s of processor time and 512 MiB",
+    "cuts": "power cuts of a real ext4 in a file",
     "crowd": "8 writers, some of them killed, and 16 readers",
     "records_kill": "SIGKILL of who changes records, at each call that changes a file and at any moment",
     "records_fault": "full disks, errors, short and torn writes while records change",

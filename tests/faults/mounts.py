@@ -51,18 +51,19 @@ def namespace() -> list[str]:
 
 def run(*, long: bool) -> Tally:
     """Every amount of room, or some; then read-only, then an overlay."""
-    return _run_elsewhere("file systems in trouble", "long" if long else "short")
+    return run_elsewhere(__name__, "file systems in trouble", "long" if long else "short")
 
 
 def run_control() -> Tally:
     """Full disks under a writer that does not look at what they say."""
-    tally = _run_elsewhere("full disks under a careless writer", "careless")
+    tally = run_elsewhere(__name__, "full disks under a careless writer", "careless")
     tally.control = True
     return tally
 
 
-def _run_elsewhere(name: str, form: str) -> Tally:
-    command = [*namespace(), sys.executable, "-m", "tests.faults.mounts", form]
+def run_elsewhere(module: str, name: str, form: str) -> Tally:
+    """Run a module of trials where it may mount."""
+    command = [*namespace(), sys.executable, "-m", module, form]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     cases, *bad = done.stdout.splitlines()
@@ -182,9 +183,9 @@ def _try_overlay(world: World, place: Path, tally: Tally) -> None:
 
 
 @contextmanager
-def mounted(kind: str, place: Path, options: str) -> Iterator[None]:
+def mounted(kind: str, place: Path, options: str, source: str = "none") -> Iterator[None]:
     """A file system for a while."""
-    subprocess.run(["mount", "-t", kind, "-o", options, "none", str(place)], check=True, capture_output=True)
+    subprocess.run(["mount", "-t", kind, "-o", options, source, str(place)], check=True, capture_output=True)
     try:
         yield
     finally:

@@ -1,0 +1,146 @@
+"""Power cuts of a real ext4: what has come to the device by some call of a run, mounted again with its journal.
+
+The file system lies in a file. Before a call that changes something that file is copied, twice, until both copies are
+equal: nothing else was on its way then, and one of them is what the machine would find after the cut.
+"""
+
+import filecmp
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from gitmem import fsio
+from tests.faults.kill import World, look_after, open_world
+from tests.faults.mounts import mounted, namespace, run_elsewhere
+from tests.faults.oracle import small_steps
+from tests.faults.power import watched
+from tests.faults.report import Tally
+from tests.faults.worlds import SCENARIOS, Scenario
+from tests.gitrepo import Repo
+
+_IMAGE_BYTES: Final = 24 << 20
+_CALLS: Final = ("create", "write", "sync", "rename", "link", "unlink", "make_folder")
+
+
+class Camera(fsio.Disk):
+    """Keeps the image as it stands before every so many calls, and after the last."""
+
+    def __init__(self, image: Path, every: int) -> None:
+        self._image, self._every = image, every
+        self.calls = 0
+        self.shots: list[tuple[int, Path]] = []
+
+    def __getattribute__(self, name: str) -> object:
+        if name in _CALLS:
+            self.calls += 1
+            if self.calls % self._every == 0:
+                self.shoot()
+        return object.__getattribute__(self, name)
+
+    def shoot(self) -> None:
+        """Copy the image as it is at one moment."""
+        first, second = (self._image.with_name(f"shot{self.calls}.{number}") for number in "12")
+        shutil.copyfile(self._image, first)
+        while True:
+            shutil.copyfile(self._image, second)
+            if filecmp.cmp(first, second, shallow=False):
+                break
+            first, second = second, first
+        second.unlink()
+        self.shots.append((self.calls, first))
+
+
+class Hasty(Camera):
+    """Syncs nothing: the control."""
+
+    def sync(self, handle: int) -> None:
+        return
+
+
+def is_available() -> bool:
+    """Whether such a file system can be made and mounted here."""
+    if shutil.which("mkfs.ext4") is None or not namespace():
+        return False
+    with tempfile.TemporaryDirectory() as place:
+        image = _make_image(Path(place))
+        trial = [*namespace(), "mount", "-o", "loop", str(image), place]
+        return subprocess.run(trial, capture_output=True).returncode == 0
+
+
+def run(*, long: bool) -> Tally:
+    """Cuts before every call, or before some."""
+    return run_elsewhere(__name__, "power cuts of ext4", "long" if long else "short")
+
+
+def run_control() -> Tally:
+    """Under a writer that syncs nothing."""
+    tally = run_elsewhere(__name__, "power cuts of ext4 under a hasty writer", "hasty")
+    tally.control = True
+    return tally
+
+
+def main() -> None:
+    """Run trials here; print their number and the bad ones."""
+    form = sys.argv[1]
+    tally = Tally("trials", control=form == "hasty")
+    chosen = {"long": [0, 1, 3, 4, 6], "short": [1], "hasty": [1]}[form]
+    with small_steps(grace=0.0):
+        for scenario in (SCENARIOS[number] for number in chosen):
+            with tempfile.TemporaryDirectory() as place:
+                _try_scenario(scenario, Path(place), form, tally)
+    print(tally.cases)
+    for line in tally.bad:
+        print(line.replace("\n", " "))
+
+
+def _try_scenario(scenario: Scenario, place: Path, form: str, tally: Tally) -> None:
+    world = open_world(scenario, place)
+    image = _make_image(place)
+    camera = (Hasty if form == "hasty" else Camera)(image, 1 if form == "long" else 12)
+    with loop_mounted(image, place / "disk"):
+        own = Repo(place / "disk" / "own")
+        shutil.copytree(world.repo.path, own.path, symlinks=True)
+        subprocess.run(["sync", "--file-system", str(own.path)], check=True)
+        with watched(camera):
+            scenario.act(own)
+        camera.shoot()
+    for calls, shot in camera.shots:
+        _look_at_shot(world, shot, place, calls, tally, done=calls == camera.calls)
+        shot.unlink()
+
+
+def _look_at_shot(world: World, shot: Path, place: Path, calls: int, tally: Tally, *, done: bool) -> None:
+    """Mount what the cut left, with its journal, and look at the index."""
+    with loop_mounted(shot, place / "after"):
+        own = Repo(place / "after" / "own")
+        acknowledged = world.acknowledged
+        if done and world.scenario.acknowledges:
+            acknowledged = (*acknowledged, own.oid("HEAD^{tree}"))
+        tally.note(
+            f"{world.scenario.name}, at call {calls}", look_after(world._replace(acknowledged=acknowledged), own)
+        )
+
+
+def _make_image(place: Path) -> Path:
+    image = place / "image"
+    with image.open("wb") as file:
+        file.truncate(_IMAGE_BYTES)
+    subprocess.run(["mkfs.ext4", "-q", "-F", "-b", "4096", str(image)], check=True, capture_output=True)
+    return image
+
+
+@contextmanager
+def loop_mounted(image: Path, place: Path) -> Iterator[None]:
+    """An image, mounted for a while."""
+    place.mkdir(exist_ok=True)
+    with mounted("ext4", place, "loop", str(image)):
+        yield
+
+
+if __name__ == "__main__":
+    main()
