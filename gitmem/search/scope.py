@@ -92,8 +92,10 @@ class Scope:
     @cached_property
     def parts(self) -> list[NDArray[np.bool_]]:
         """The rows in scope, those of files and those of records apart where there are both."""
-        told = self.mask & self._language_rows((RECORD_LANGUAGE,))
-        parts = [part for part in (self.mask & ~told, told) if part.any()] if told.any() else []
+        if not any(RECORD_LANGUAGE in segment.languages for segment in self.snapshot.segments):
+            return [self.mask]
+        told = self._language_rows((RECORD_LANGUAGE,))
+        parts = [part for part in (self.mask & ~told, self.mask & told) if part.any()]
         return parts if len(parts) == 2 else [self.mask]
 
     @cached_property
