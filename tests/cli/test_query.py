@@ -49,7 +49,7 @@ def test_json_has_the_documented_fields(cli: Cli, indexed: Repo) -> None:
                             "source": "worktree", "uncommitted": 0}  # fmt: skip
     first = made["results"][0]
     assert list(first) == ["kind", "path", "start_line", "end_line", "chunk_type", "symbol", "language", "score",
-                           "scores", "content", "blob", "uncommitted", "record"]  # fmt: skip
+                           "scores", "content", "blob", "uncommitted", "record", "notes"]  # fmt: skip
     assert (first["kind"], first["chunk_type"], first["language"]) == ("code", "method", "python")
     scores = [hit["score"] for hit in made["results"]]
     assert scores == sorted(scores, reverse=True)
