@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.actions.notes import add_note
+from gitmem.actions.exchange import export_records, import_records
+from gitmem.actions.notes import add_note, list_notes
 from gitmem.actions.query import Answer
 from gitmem.actions.records import delete_records
 from gitmem.actions.remarks import MOST, missing_paths
@@ -157,3 +158,12 @@ def test_what_a_note_names_is_in_its_record(repo: Repo) -> None:
     blob = repo.git("show", f"refs/gitmem/memory:v1/notes/{note.id[4:6]}/{note.id}")
     head = json.loads(blob.splitlines()[0])
     assert (head["paths"], head["symbols"]) == (["src"], ["Session"])
+
+
+def test_what_a_note_names_moves_with_it(repo: Repo, tmp_path: Path) -> None:
+    add_note(workspace_of(repo), "x", paths=["src"], symbols=["Session"])
+    other = Repo.init(tmp_path / "other")
+    import_records(workspace_of(other), export_records(workspace_of(repo)))
+    assert [(note.paths, note.symbols) for note in list_notes(workspace_of(other))] == [(("src",), ("Session",))]
+    bad = '{"content": "x", "paths": [1]}', '{"content": "x", "symbols": "Session"}', '{"content": "x", "paths": ["/"]}'
+    assert len(import_records(workspace_of(other), bad, partial=True).bad) == len(bad)
