@@ -23,7 +23,7 @@ KEEP: Final = 120
 FUSION_WEIGHTS: Final = FusionWeights(semantic=0.49, lexical=0.63)
 """What fits public retrieval queries, see the benchmarks."""
 
-RECORD_FUSION: Final = FusionWeights(semantic=0.55, lexical=0.57)
+RECORD_FUSION: Final = FusionWeights(semantic=0.42, lexical=0.7)
 """The same for records: what fits headings of public documentation."""
 
 PATHS: Final = 48

@@ -42,8 +42,8 @@ WEIGHTS: Final[Mapping[str, float]] = {
 
 BIAS: Final = -7.5
 
-RECORD_WEIGHTS: Final[Mapping[str, float]] = {"fused": 2.9, "behind": -0.1, "file": 0.75}
-RECORD_BIAS: Final = -7.7
+RECORD_WEIGHTS: Final[Mapping[str, float]] = {"fused": 2.4, "behind": -0.66, "file": 1.7}
+RECORD_BIAS: Final = -6.7
 """The same for records, fitted on headings of public documentation, and then brought to such a scale that records and
 code of one score answer equally often."""
 
