@@ -165,10 +165,16 @@ def test_a_failure_leaves_the_old_version(workspace: Workspace, monkeypatch: pyt
 def test_a_repository_that_cannot_be_written_keeps_the_old_version(workspace: Workspace) -> None:
     source = {"source_system": "wiki", "source_id": "1"}
     old = add_document(workspace, "old", source).document
-    lost = workspace._replace(location=workspace.location._replace(object_format="sha256"))
+    folders = [workspace.location.common_dir / f"objects/{number:02x}" for number in range(256)]
+    taken = [folder for folder in folders if not folder.exists()]
+    for folder in taken:
+        folder.touch()  # a file, where git would make a folder for what it writes
     with pytest.raises(GitFailed):
-        add_document(lost, "new", {**source, "source_id": "2"})
+        add_document(workspace, "new", source)
     assert list_documents(workspace) == [old]
+    for folder in taken:
+        folder.unlink()
+    assert add_document(workspace, "new", source).status == "updated"
 
 
 def test_long_documents_have_chunks_with_stable_ids(workspace: Workspace) -> None:
