@@ -108,6 +108,7 @@ def _try_scenario(scenario: Scenario, place: Path, form: str, tally: Tally) -> N
         subprocess.run(["sync", "--file-system", str(own.path)], check=True)
         with watched(camera):
             scenario.act(own)
+        camera.calls += 1
         camera.shoot()
     for calls, shot in camera.shots:
         _look_at_shot(world, shot, place, calls, tally, done=calls == camera.calls)
@@ -135,8 +136,13 @@ def _make_image(place: Path) -> Path:
 def loop_mounted(image: Path, place: Path) -> Iterator[None]:
     """An image, mounted for a while. Its journal is not written by the clock: only a sync makes anything durable."""
     place.mkdir(exist_ok=True)
-    with mounted("ext4", place, "loop,commit=3600", str(image)):
-        yield
+    made = subprocess.run(["losetup", "--find", "--show", str(image)], check=True, capture_output=True, text=True)
+    device = made.stdout.strip()
+    try:
+        with mounted("ext4", place, "commit=3600", device):
+            yield
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=True)
 
 
 if __name__ == "__main__":
