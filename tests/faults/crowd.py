@@ -24,6 +24,7 @@ from tests.faults.worlds import fill
 from tests.gitrepo import Repo
 from tests.indexes import ask, found, index, workspace_of
 
+CONTROL_TRIES: Final = 8
 WRITERS: Final = 8
 READERS: Final = 16
 QUESTIONS: Final = ("base load", "more_save_3", "table value")
@@ -47,9 +48,12 @@ def run(*, long: bool) -> Tally:
 
 
 def run_control() -> Tally:
-    """The same with writers that write in place."""
-    tally = _run("8 writers in place and 16 readers", 4.0, disk=Slow())
-    tally.control = True
+    """The same with writers that write in place; again where no reader came between, as on a busy machine."""
+    for _ in range(CONTROL_TRIES):
+        tally = _run("8 writers in place and 16 readers", 4.0, disk=Slow())
+        tally.control = True
+        if tally.passed:
+            break
     return tally
 
 
