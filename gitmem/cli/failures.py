@@ -12,6 +12,7 @@ from gitmem.text import visible
 DEBUG_VARIABLE = "GITMEM_DEBUG"
 _USAGE = 2
 _FAILED = 5
+_FEWER = "close something, or index with fewer processes: git config gitmem.jobs 1"
 
 
 def report(problem: Exception, environment: Mapping[str, str]) -> int:
@@ -34,7 +35,9 @@ def explain(problem: Exception) -> tuple[str, str, int]:
     if isinstance(problem, click.ClickException):
         return _usage(problem)
     if _lacks_memory(problem):
-        return "out of memory", "close something, or index with fewer processes: git config gitmem.jobs 1", _FAILED
+        return "out of memory", _FEWER, _FAILED
+    if isinstance(problem, RuntimeError) and "start new thread" in str(problem):
+        return "the system gives no further thread: too little memory, or too many processes", _FEWER, _FAILED
     if isinstance(problem, OSError) and problem.strerror:
         place = f": {problem.filename}" if problem.filename else ""
         return f"{problem.strerror}{place}", _debug_hint(), _FAILED

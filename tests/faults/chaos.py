@@ -274,7 +274,11 @@ def run_copy(act: Callable[[], object]) -> tuple[int, str]:
         except BaseException as problem:
             os.write(write_end, f"{type(problem).__name__}: {problem}".encode()[:4000])
         finally:
-            os._exit(code)
+            while True:  # where memory is still refused here, this copy would go on as its parent and tidy up for it
+                try:
+                    os._exit(code)
+                except BaseException:
+                    continue
     os.close(write_end)
     with os.fdopen(read_end, "rb") as words:
         told = words.read().decode("utf-8", "replace")
