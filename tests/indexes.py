@@ -89,6 +89,8 @@ def fake_model(monkeypatch: pytest.MonkeyPatch) -> type[InlinePool]:
 
     monkeypatch.setattr("gitmem.indexing.run.Pool", CountingPool)
     monkeypatch.setattr("gitmem.embedding.bundled.BundledEncoder", HashEncoder)
+    # A process that a stale answer starts would index with the real model.
+    monkeypatch.setattr("gitmem.actions.background.start_background_refresh", lambda workspace: False)
     return CountingPool
 
 

@@ -58,7 +58,7 @@ def repo(tmp_path: Path, fake_model: Pool) -> Repo:
 
 
 @pytest.fixture(autouse=True)
-def started(monkeypatch: pytest.MonkeyPatch) -> list[Workspace]:
+def started(monkeypatch: pytest.MonkeyPatch, fake_model: Pool) -> list[Workspace]:
     """Working trees that were left to the background; no process is started."""
     left: list[Workspace] = []
     monkeypatch.setattr("gitmem.actions.background.start_background_refresh", left.append)

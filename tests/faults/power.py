@@ -9,7 +9,7 @@ name durable, and that of a folder not the folder's own name.
 import random
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -395,10 +395,16 @@ class watched:  # noqa: N801 (used as a function)
 
 def iter_states(made: Recording, chance: random.Random, rounds: int) -> Iterator[tuple[int, State]]:
     """The corners of every prefix of the calls, and some random states of each."""
-    machine = Machine(made.base)
-    for calls in range(len(made.log) + 1):
+    return replay(Machine(made.base), made.log, chance, rounds)
+
+
+def replay(
+    machine: Machine, log: Sequence[Operation], chance: random.Random, rounds: int
+) -> Iterator[tuple[int, State]]:
+    """What a power cut may leave after each of these calls, with how many of them were made."""
+    for calls in range(len(log) + 1):
         if calls:
-            machine.play(made.log[calls - 1])
+            machine.play(log[calls - 1])
         for state in certain_states(machine):
             yield calls, state
         free = random_states(machine, chance)
@@ -407,10 +413,15 @@ def iter_states(made: Recording, chance: random.Random, rounds: int) -> Iterator
 
 
 def is_caught(broken: Recording) -> bool:
-    """Whether some state after a run of this writer breaks a promise. Late states, which most often do, come first."""
+    """Whether some state after a run of this writer breaks a promise."""
+    return breaks_a_promise(broken, iter_states(broken, random.Random(1), 0))
+
+
+def breaks_a_promise(broken: Recording, states: Iterable[tuple[int, State]]) -> bool:
+    """Whether one of these states does. Late ones, which most often do, are looked at first, and each only once."""
     own = copy_of(broken)
     seen = set()
-    for calls, state in reversed(list(iter_states(broken, random.Random(1), 0))):
+    for calls, state in reversed(list(states)):
         trees = broken.acknowledged(calls)
         key = hash((trees, frozenset(state.items())))
         if key not in seen:

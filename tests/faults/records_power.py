@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from gitmem.paths import MEMORY_LOCK
 from tests.faults import tape
-from tests.faults.power import File, Folder, Machine, Operation, certain_states, random_states
+from tests.faults.power import File, Folder, Machine, Operation, replay
 from tests.faults.power import State as DiskState
 from tests.faults.records import (
     Change,
@@ -174,15 +174,7 @@ def record(recorder: Tape, world: World, change: Change) -> Recording:
 
 def iter_states(made: Recording, chance: random.Random, rounds: int) -> Iterator[tuple[int, DiskState]]:
     """The corners of every prefix of the calls, and some random states of each."""
-    machine = GitMachine(made.base)
-    for calls in range(len(made.log) + 1):
-        if calls:
-            machine.play(made.log[calls - 1])
-        for state in certain_states(machine):
-            yield calls, state
-        free = random_states(machine, chance)
-        for _ in range(rounds):
-            yield calls, next(free)
+    return replay(GitMachine(made.base), made.log, chance, rounds)
 
 
 def look_at(made: Recording, calls: int, state: DiskState) -> list[str]:

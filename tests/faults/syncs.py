@@ -15,10 +15,8 @@ from tests.faults.power import (
     Machine,
     Operation,
     Recording,
-    copy_of,
+    breaks_a_promise,
     iter_states,
-    look_at_state,
-    put_state,
     recordings,
 )
 from tests.faults.report import Tally
@@ -113,16 +111,6 @@ def _is_same(call: Operation, other: Operation) -> bool:
 
 
 def _is_noticed(broken: Recording, first: int, last: int) -> bool:
-    """Whether a power cut after one of these calls breaks a promise; the latest, which most often do, come first."""
-    own = copy_of(broken)
-    seen = set()
-    states = [state for state in iter_states(broken, random.Random(1), 2) if first <= state[0] <= last]
-    for calls, state in reversed(states):
-        trees = broken.acknowledged(calls)
-        key = hash((trees, frozenset(state.items())))
-        if key not in seen:
-            seen.add(key)
-            put_state(own, state)
-            if look_at_state(broken, calls, own):
-                return True
-    return False
+    """Whether a power cut after one of these calls breaks a promise."""
+    states = iter_states(broken, random.Random(1), 2)
+    return breaks_a_promise(broken, (state for state in states if first <= state[0] <= last))

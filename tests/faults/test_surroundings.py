@@ -161,11 +161,7 @@ def test_a_server_whose_segment_is_cut_short_goes_on(own: Repo) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs a system that can stop a process")
 @pytest.mark.usefixtures("fake_model")
-def test_while_a_writer_is_stopped_others_read_and_are_told_to_wait(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # A process that a stale answer starts would index with the real model, before we do.
-    monkeypatch.setattr("gitmem.actions.background.start_background_refresh", lambda workspace: False)
+def test_while_a_writer_is_stopped_others_read_and_are_told_to_wait(cli: Cli, tmp_path: Path) -> None:
     made = Repo.init(tmp_path / "stopped")
     made.commit({f"part{n:03}.py": f"def load_{n}(value):\n    return {n}\n" for n in range(60)})
     index(made)
