@@ -1,15 +1,16 @@
 """What stays open until it is closed."""
 
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
 
 
-class Closing:
+class Closing(ABC):
     """Base of what a `with` block closes at its end."""
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of files and processes; may be called again."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self

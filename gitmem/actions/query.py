@@ -30,8 +30,7 @@ class Request(NamedTuple):
 
     It is about the working tree, unless `rev` names a revision, `staged` means the index, or `changed` names a range
     of revisions, at whose end then only what changed is found. `sources` are what it ranges over, see `actions.kinds`.
-    `limits` are what records must have; they leave out code. With `neighbors` the
-    chunks beside each hit are read too.
+    `limits` are what records must have; they leave out code. With `neighbors` the chunks beside each hit are read too.
     """
 
     text: str
