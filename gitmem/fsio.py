@@ -254,7 +254,9 @@ def read_file(path: Path, limit: int | None = None) -> bytes | None:
         return None
     try:
         with os.fdopen(handle, "rb") as file:
-            return file.read() if limit is None else file.read(limit)
+            if limit is not None and os.fstat(handle).st_size > limit:
+                return file.read(limit)
+            return file.read()[:limit]  # makes room for what there is, not for all that there may be
     except OSError as problem:
         raise unreadable(path, problem) from problem
 

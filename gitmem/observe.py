@@ -33,7 +33,7 @@ _WRITING: Final[list[type[FileSystemEvent]]] = [
 ]  # fmt: skip
 """What may change a tree: reading a file does not."""
 
-_NOISE: Final = (".git", ".gitmem")
+NOISE: Final = (".git", ".gitmem")
 """Folders, at any depth, in which git and gitmem work for themselves."""
 
 
@@ -76,4 +76,4 @@ class Observation(FileSystemEventHandler):
             self.changed.set()
 
     def _is_noise(self, path: str) -> bool:
-        return any(part in _NOISE for part in Path(os.path.relpath(path, self._folder)).parts)
+        return any(part in NOISE for part in Path(os.path.relpath(path, self._folder)).parts)

@@ -203,7 +203,6 @@ class Session:
         """Open a tree. The signs are taken before: what moves meanwhile is seen by the next call."""
         tree.close()
         if not request.rev:
-            self._watch.begin()
             self._watch.forget()
         workspace = self.reopen()
         tree.stamp = stamp_of(workspace)

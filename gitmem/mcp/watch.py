@@ -1,99 +1,91 @@
 """Whether anything in a working tree has changed, told for certain and without looking at it.
 
-Word of changes passes through threads and comes late. So a file of ours is made inside the tree first: word comes in
-the order of what happened, and once that file is told of, all that happened before it has been. Where no such file can
-be made (a linked working tree, whose index lies elsewhere; a read-only disk) or the system gives no word, nothing is
-certain, and git must be asked.
+Linux keeps word of changes in a queue that is asked (`inotify`); elsewhere it passes through threads and has to be made
+certain (`marked`). Where the system gives no word, nothing is certain, and git must be asked.
 """
 
-import os
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import Protocol
 
-from gitmem import fsio
 from gitmem.errors import ObserverFailed
-from gitmem.observe import Observation
+from gitmem.mcp.inotify import Inotify, is_supported
+from gitmem.mcp.marked import MarkedObservation
+from gitmem.observe import NOISE
 from gitmem.workspace import Workspace
 
-_PATIENCE_SECONDS: Final = 0.25
-"""Word that takes longer than this is not waited for."""
+
+class _Observer(Protocol):
+    """What the system tells. ObserverFailed says that it can tell nothing any more."""
+
+    def is_quiet(self) -> bool: ...
+
+    def forget(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class Watch:
-    """Watches a working tree from `begin` until closed. Used by one thread at a time, but for `close`.
-
-    The files it makes are named like unfinished ones, so that they are swept up if this process is killed.
-    """
+    """Watches a working tree from the first `forget` until closed, begun in the background and as often as needed."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._worktree = workspace.location.worktree
-        self._folder = workspace.paths.state
-        self._changed = threading.Event()
-        self._told = threading.Event()
-        self._awaited = ""
-        self._certain = self._begun = self._closed = False
-        self._closing = threading.Lock()
-        self._open = ExitStack()
-
-    def begin(self) -> None:
-        """Begin in the background, once there is an index and where its folder lies inside the working tree."""
-        worktree = self._worktree
-        if not self._begun and worktree is not None and self._folder.is_relative_to(worktree):
-            self._begun = self._folder.is_dir()
-            if self._begun:
-                threading.Thread(target=self._watch, args=(worktree,), name="watch", daemon=True).start()
+        self._state = workspace.paths.state
+        self._observer: _Observer | None = None
+        self._begun = self._closed = False
+        self._lock = threading.Lock()
 
     def is_quiet(self) -> bool:
         """Whether it is certain that nothing changed since the last `forget`."""
-        if not self._certain or self._changed.is_set():
-            return False
-        own = self._folder / f".watched.{os.urandom(8).hex()}.tmp"
-        self._told.clear()
-        self._awaited = own.name
-        try:
-            os.close(fsio.disk.create(own, fsio.FILE_MODE))
-            told = self._told.wait(_PATIENCE_SECONDS)
-            fsio.disk.unlink(own)
-        except OSError:
-            return False
-        return told and not self._changed.is_set()
+        with self._lock:
+            if self._observer is None:
+                return False
+            try:
+                return self._observer.is_quiet()
+            except ObserverFailed:
+                self._drop()
+                return False
 
     def forget(self) -> None:
         """Begin anew; call it before looking at the tree."""
-        self._changed.clear()
+        with self._lock:
+            if self._closed or self._worktree is None:
+                return
+            if not self._begun:
+                self._begun = True
+                threading.Thread(target=self._begin, args=(self._worktree,), name="watch", daemon=True).start()
+            if self._observer is not None:
+                try:
+                    self._observer.forget()
+                except ObserverFailed:
+                    self._drop()
 
     def close(self) -> None:
         """Stop watching."""
-        with self._closing:
-            self._closed, self._certain = True, False
-            self._open.close()
+        with self._lock:
+            self._closed = True
+            self._drop()
 
-    def _watch(self, worktree: Path) -> None:
+    def _begin(self, worktree: Path) -> None:
         try:
-            with self._closing:
-                if not self._closed:
-                    self._open.enter_context(_Observation(worktree, self._changed, self._hear))
+            observer = _observe(worktree, self._state)
         except ObserverFailed:
-            return
-        self._changed.set()
-        self._certain = not self._closed
+            return  # and not begun again: git is asked instead
+        with self._lock:
+            self._observer = observer
+            if self._closed:
+                self._drop()
 
-    def _hear(self, name: str) -> None:
-        if name == self._awaited:
-            self._told.set()
+    def _drop(self) -> None:
+        if self._observer is not None:
+            self._observer.close()
+            self._observer, self._begun = None, False
 
 
-class _Observation(Observation):
-    """One that also passes on the names of files that are told of."""
-
-    def __init__(self, folder: Path, changed: threading.Event, hear: Callable[[str], None]) -> None:
-        super().__init__(folder, changed)
-        self._hear = hear
-
-    def on_any_event(self, event: Any) -> None:
-        """Called by the observer's thread."""
-        super().on_any_event(event)
-        self._hear(os.path.basename(os.fsdecode(event.src_path)))  # noqa: PTH119 (called for every event)
+def _observe(worktree: Path, state: Path) -> _Observer:
+    """Raises ObserverFailed."""
+    if is_supported():
+        return Inotify(worktree, NOISE)
+    if not (state.is_relative_to(worktree) and state.is_dir()):
+        raise ObserverFailed(f"{state} is not a folder of the working tree")
+    return MarkedObservation(worktree, state)

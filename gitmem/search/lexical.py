@@ -55,16 +55,9 @@ class _Found(NamedTuple):
 
 def search_lexical(scope: Scope, terms: Sequence[str]) -> LexicalScores:
     """Score every row and every file in scope."""
-    rows = np.zeros(scope.snapshot.rows, np.float32)
-    files = np.zeros(len(scope.view), np.float32)
-    idf = {}
-    weighed = np.zeros(len(rows), np.float32)  # one for all terms, each of which leaves it empty
-    for term in terms:
-        found = _find(scope, term.encode("utf-8", "replace"))
-        idf[term] = _add_rows(scope, found, rows, weighed)
-        if idf[term]:
-            _add_files(scope, found, files)
-    return LexicalScores(rows, files, idf)
+    scoring = _Scoring(scope)
+    idf = {term: scoring.add(_find(scope, term.encode("utf-8", "replace"))) for term in terms}
+    return LexicalScores(scoring.rows, scoring.files, idf)
 
 
 def _find(scope: Scope, word: bytes) -> _Found:
@@ -82,7 +75,7 @@ def find_rows(scope: Scope, field: str, word: bytes) -> tuple[NDArray[np.int64],
     for segment, base in zip(scope.snapshot.segments, scope.snapshot.bases, strict=False):
         found = segment.find_postings(field, word)
         if found is not None:
-            rows.append(found[0].astype(np.int64) + base)
+            rows.append(np.add(found[0], base, dtype=np.int64))
             counts.append(found[1])
     if not rows:
         return np.zeros(0, np.int64), np.zeros(0, np.float32)
@@ -102,37 +95,72 @@ def _find_entries(scope: Scope, field: str, word: bytes) -> NDArray[np.int64]:
     return found[scope.filled[found]]
 
 
-def _add_rows(scope: Scope, found: _Found, scores: NDArray[np.float32], weighed: NDArray[np.float32]) -> float:
-    """Add what a term is worth to each row; returns its idf, 0 where it stands nowhere. `weighed` is all zeros, before
-    and after: only the rows found are touched."""
-    rows, counts = found.text
-    named, times = found.symbol
-    weighed[rows] = ROW_WEIGHTS.text * counts / shortening(scope.lengths[rows], ROW_WEIGHTS.b)
-    holding = np.concatenate([rows, named[weighed[named] == 0]])
-    weighed[named] += ROW_WEIGHTS.symbol * times
-    told = len(holding)
-    if len(found.stem) or len(found.folder):
-        by_path = _path_weights(scope, found, ROW_WEIGHTS)
-        beneath = scope.rows_of(np.flatnonzero(by_path))
-        holding = np.concatenate([holding, beneath[weighed[beneath] == 0]])
-        weighed[beneath] += by_path[scope.entry_of[beneath]]
-    idf = inverse_frequency(scope.rows, told or len(holding))
-    scores[holding] += idf * _saturate(weighed[holding])
-    weighed[holding] = 0
-    return idf
+class _Scoring:
+    """Scores of rows and of files, a term added at a time; only what holds the term is touched."""
 
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self.rows = np.zeros(scope.snapshot.rows, np.float32)
+        self.files = np.zeros(len(scope.view), np.float32)
+        self._row_shortening = _shortening(scope.lengths, ROW_WEIGHTS.b)
+        self._file_shortening = _shortening(scope.file_lengths, FILE_WEIGHTS.b)
+        self._beside = np.zeros_like(self.rows)  # what a term counts outside the text; all zeros between two terms
 
-def _add_files(scope: Scope, found: _Found, scores: NDArray[np.float32]) -> None:
-    """Add what a term is worth to each file."""
-    rows = np.concatenate([found.text[0], found.symbol[0]])
-    counts = np.concatenate([FILE_WEIGHTS.text * found.text[1], FILE_WEIGHTS.symbol * found.symbol[1]])
-    weighed = np.bincount(scope.entry_of[rows], counts, len(scores)).astype(np.float32)
-    told = int(np.count_nonzero(weighed))
-    weighed /= shortening(scope.file_lengths, FILE_WEIGHTS.b)
-    if len(found.stem) or len(found.folder):
-        weighed += _path_weights(scope, found, FILE_WEIGHTS)
-    holding = np.flatnonzero(weighed)
-    scores[holding] += inverse_frequency(scope.entries, told or len(holding)) * _saturate(weighed[holding])
+    def add(self, found: _Found) -> float:
+        """Add what a term is worth; returns its idf over the rows, 0 where it stands nowhere."""
+        idf = self._add_rows(found)
+        if idf:
+            self._add_files(found)
+        return idf
+
+    def _add_rows(self, found: _Found) -> float:
+        rows, counts = found.text
+        named, times = found.symbol
+        beside = self._beside
+        beside[named] = ROW_WEIGHTS.symbol * times
+        beneath = self._weigh_paths(found)
+        weighed = ROW_WEIGHTS.text * counts / self._row_shortening[rows]
+        if len(named) or len(beneath):
+            weighed += beside[rows]
+            beside[rows] = 0
+        named, named_weighed = self._take(named)
+        beneath, beneath_weighed = self._take(beneath)
+        told = len(rows) + len(named)
+        idf = inverse_frequency(self._scope.rows, told or len(beneath))
+        for places, counted in ((rows, weighed), (named, named_weighed), (beneath, beneath_weighed)):
+            self.rows[places] += idf * _saturate(counted)
+        return idf
+
+    def _weigh_paths(self, found: _Found) -> NDArray[np.int64]:
+        """The rows beneath paths that hold a term, what it counts there added for each."""
+        if not len(found.stem) and not len(found.folder):
+            return np.zeros(0, np.int64)
+        by_path = _path_weights(self._scope, found, ROW_WEIGHTS)
+        rows = self._scope.rows_of(np.flatnonzero(by_path))
+        self._beside[rows] += by_path[self._scope.entry_of[rows]]
+        return rows
+
+    def _take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Those of some rows for which something is still left beside the text, and what it is; then it is gone."""
+        left = self._beside[rows]
+        held = left > 0
+        rows, left = rows[held], left[held]
+        self._beside[rows] = 0
+        return rows, left
+
+    def _add_files(self, found: _Found) -> None:
+        weighed = FILE_WEIGHTS.text * self._by_file(*found.text) + FILE_WEIGHTS.symbol * self._by_file(*found.symbol)
+        told = int(np.count_nonzero(weighed))
+        weighed /= self._file_shortening
+        if len(found.stem) or len(found.folder):
+            weighed += _path_weights(self._scope, found, FILE_WEIGHTS)
+        holding = np.flatnonzero(weighed)
+        idf = inverse_frequency(self._scope.entries, told or len(holding))
+        self.files[holding] += idf * _saturate(weighed[holding])
+
+    def _by_file(self, rows: NDArray[np.int64], counts: NDArray[np.float32]) -> NDArray[np.float32]:
+        """How often a term stands in each file, [entries]."""
+        return np.bincount(self._scope.entry_of[rows], counts, len(self.files)).astype(np.float32)
 
 
 def _path_weights(scope: Scope, found: _Found, weights: FieldWeights) -> NDArray[np.float32]:
@@ -143,7 +171,7 @@ def _path_weights(scope: Scope, found: _Found, weights: FieldWeights) -> NDArray
     return weighed
 
 
-def shortening(lengths: NDArray[np.float32], b: float) -> NDArray[np.float32]:
+def _shortening(lengths: NDArray[np.float32], b: float) -> NDArray[np.float32]:
     """What counts are divided by for the length of the text they stand in, in units of the average one."""
     by: NDArray[np.float32] = 1 - b + b * lengths
     return by

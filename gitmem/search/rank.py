@@ -238,9 +238,9 @@ def _last_name(symbol: str) -> str:
 
 def _coverage(held: Sequence[str], asked: _Asked) -> float:
     """How much of what a name says was asked for, and how much of what was asked it says, as a geometric mean."""
-    shared = [asked.idf[term] for term in held if term in asked.idf]
-    if not shared:
+    if asked.idf.keys().isdisjoint(held):  # nearly all are
         return 0.0
+    shared = [asked.idf[term] for term in held if term in asked.idf]
     return float((len(shared) / len(held) * min(1.0, sum(shared) / asked.wanted)) ** 0.5)
 
 

@@ -26,6 +26,9 @@ ENTRY: Final = "<u4"
 
 BLOCK_TERMS: Final = 16
 
+KNOWN_TERMS: Final = 1000
+"""Terms that an open list remembers the bounds of: one conversation asks with the same words again and again."""
+
 
 def posting_sections(field: str, postings: "Postings", place: str) -> dict[str, Buffer]:
     """The sections that hold one field's lists."""
@@ -106,8 +109,13 @@ def checked_bounds(file: Container, name: str, end: int) -> NDArray[np.uint32]:
     return bounds
 
 
-_Term = tuple[bytes, int, int, int, int]
-"""A term, where its places begin and end, and where its counts do. Dozens are passed over for each that is wanted."""
+_Entry = tuple[int, bytes, int, int]
+"""A term of a block: how much it shares with the one before, the rest of it, how many places and counts it has. Dozens
+are passed over for each that is wanted."""
+
+
+_Bounds = tuple[int, int, int, int]
+"""Where the places of a term begin and end, and where its counts do."""
 
 
 class PostingList:
@@ -124,6 +132,7 @@ class PostingList:
         self._places = container[f"{field}.places"]
         self._counts = container[f"{field}.counts"]
         self._first_terms: dict[int, bytes] = {}
+        self._known: dict[bytes, _Bounds | None] = {}
 
     @cached_property
     def _block_at(self) -> list[int]:
@@ -146,10 +155,30 @@ class PostingList:
 
     def find(self, term: bytes) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]] | None:
         """Places of a term, ascending, and counts; None where it does not stand anywhere."""
+        try:
+            bounds = self._known[term]
+        except KeyError:
+            bounds = self._look_up(term)
+            if len(self._known) >= KNOWN_TERMS:
+                self._known.clear()
+            self._known[term] = bounds
+        return None if bounds is None else self._read(*bounds)
+
+    def _look_up(self, term: bytes) -> _Bounds | None:
         block = self._find_block(term)
-        for known, *bounds in self._iter_block(block) if block >= 0 else ():
-            if known >= term:
-                return self._read(*bounds) if known == term else None
+        if block < 0:
+            return None
+        start, repeat = int(self._posting_at[block]), int(self._repeat_at[block])
+        matched = 0  # how far the last term passed, which is before the wanted one, agrees with it
+        for shared, rest, places, repeats in self._iter_block(block):
+            if shared < matched:
+                return None
+            if shared == matched:
+                wanted = term[matched:]
+                if rest >= wanted:
+                    return (start, start + places, repeat, repeat + repeats) if rest == wanted else None
+                matched += _shared(rest, wanted)
+            start, repeat = start + places, repeat + repeats
         return None
 
     def _find_block(self, term: bytes) -> int:
@@ -165,20 +194,18 @@ class PostingList:
             term = self._first_terms[block] = bytes(self._terms.read(start + 2, start + 2 + length))
         return term
 
-    def _iter_block(self, block: int) -> Iterator[_Term]:
+    def _iter_block(self, block: int) -> Iterator[_Entry]:
         data = bytes(self._terms.read(*self._block_at[block : block + 2]))
-        start, repeat = int(self._posting_at[block]), int(self._repeat_at[block])
-        at, term = 0, b""
-        while at < len(data):
+        at, end = 0, len(data)
+        while at < end:
             try:
-                shared, length = data[at], data[at + 1]
-                term = term[:shared] + data[at + 2 : at + 2 + length]
-                places, at = _read_varint(data, at + 2 + length)
-                repeats, at = _read_varint(data, at)
+                behind = at + 2 + data[at + 1]
+                places, after = _read_varint(data, behind)
+                repeats, after = _read_varint(data, after)
             except IndexError as problem:
                 raise damaged(self._file.path, f"a block of its part `{self._field}.terms` is cut short") from problem
-            yield term, start, start + places, repeat, repeat + repeats
-            start, repeat = start + places, repeat + repeats
+            yield data[at], data[at + 2 : behind], places, repeats
+            at = after
 
     def _read(
         self, start: int, end: int, repeat_start: int, repeat_end: int
@@ -190,11 +217,11 @@ class PostingList:
     def _unpack(
         self, packed: NDArray[np.unsignedinteger], repeats: NDArray[np.uint8]
     ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
-        flagged = packed >= self._flag
-        counts = np.ones(len(packed), np.uint8)
-        if np.count_nonzero(flagged) != len(repeats):
+        repeated = np.flatnonzero(packed >= self._flag)
+        if len(repeated) != len(repeats):
             raise damaged(self._file.path, f"its part `{self._field}.counts` does not fit its places")
-        counts[flagged] = repeats
+        counts = np.ones(len(packed), np.uint8)
+        counts[repeated] = repeats
         places = packed & ~self._flag
         if len(places) and places.max() >= self._limit:
             raise damaged(self._file.path, f"its part `{self._field}.places` points outside")
@@ -204,17 +231,18 @@ class PostingList:
         """Everything, as triples."""
         from gitmem.store.rows import Postings
 
-        terms = [term for block in range(len(self._block_at) - 1) for term in self._iter_block(block)]
+        terms, sizes = [], []
+        for block in range(len(self._block_at) - 1):
+            term = b""
+            for shared, rest, size, _ in self._iter_block(block):
+                term = term[:shared] + rest
+                terms.append(term)
+                sizes.append(size)
         places, counts = self._unpack(
             np.frombuffer(self._places.all(), self._place), np.frombuffer(self._counts.all(), np.uint8)
         )
-        sizes = np.array([end - start for _, start, end, _, _ in terms], np.int64)
-        return Postings(
-            [term for term, *_ in terms],
-            np.repeat(np.arange(len(terms), dtype=np.int32), sizes),
-            places.astype(np.int32),
-            counts,
-        )
+        numbers = np.repeat(np.arange(len(terms), dtype=np.int32), sizes)
+        return Postings(terms, numbers, places.astype(np.int32), counts)
 
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
