@@ -28,7 +28,7 @@ _ASIDE_ENDINGS: Final = ("compat", ".d", ".gen", "_generated", ".generated")
 _FOLDER_FILES: Final = frozenset("__init__ index init lib main mod".split())
 """Names, in lower case, of the file that stands for its folder."""
 
-_REMEMBERED: Final = 1 << 15
+REMEMBERED: Final = 1 << 15
 """Paths and names a process that stays keeps the words of, some 20 MB at most."""
 
 
@@ -41,7 +41,7 @@ class PathWords(NamedTuple):
     place: str
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=REMEMBERED)
 def path_words(path: str) -> PathWords:
     """What a path says."""
     folder, name = posixpath.split(path)
@@ -76,7 +76,7 @@ def _is_test(stem: str, lower: str) -> bool:
     )
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=REMEMBERED)
 def content_terms(name: str) -> tuple[str, ...]:
     """Distinct terms of a name, without the words that say nothing."""
     found = count_identifiers(name).identifiers

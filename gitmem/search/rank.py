@@ -7,6 +7,7 @@ below are the whole model.
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from gitmem.search.fuse import standardise_words
 from gitmem.search.lexical import highest_score
-from gitmem.search.places import PLACES, content_terms, path_words
+from gitmem.search.places import PLACES, REMEMBERED, content_terms, path_words
 from gitmem.search.query import Query
 from gitmem.types import KINDS, RECORD_KINDS
 
@@ -122,7 +123,7 @@ def rank(query: Query, candidates: Candidates, idf: Mapping[str, float]) -> Feat
         "file": _coherence(candidates),
         **_shape_features(query, candidates),
         **_definitions(query, candidates),
-        "symbol": np.array([_coverage(content_terms(_last_name(name)), asked) for name in candidates.symbol]),
+        "symbol": np.array([_coverage(_name_terms(symbol), asked) for symbol in candidates.symbol]),
         **{name: values[candidates.file] for name, values in by_file.items()},
     }
 
@@ -232,8 +233,10 @@ def _qualified_names(symbol: str) -> list[tuple[str, ...]]:
     return [first, *(first[:-1] + name for name in others)]
 
 
-def _last_name(symbol: str) -> str:
-    return symbol.split(", ", 1)[0].rsplit(".", 1)[-1].rsplit(" > ", 1)[-1]
+@lru_cache(maxsize=REMEMBERED)
+def _name_terms(symbol: str) -> tuple[str, ...]:
+    """What the name of a symbol says, without what contains it."""
+    return content_terms(symbol.split(", ", 1)[0].rsplit(".", 1)[-1].rsplit(" > ", 1)[-1])
 
 
 def _coverage(held: Sequence[str], asked: _Asked) -> float:
