@@ -11,7 +11,7 @@ index happens to hold.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 from gitmem.search.scope import Scope
 
 K1: Final = 1.2
+
+
+Floats = TypeVar("Floats", NDArray[np.float32], NDArray[np.float64])
 
 
 class FieldWeights(NamedTuple):
@@ -51,6 +54,13 @@ class _Found(NamedTuple):
     symbol: tuple[NDArray[np.int64], NDArray[np.float32]]
     stem: NDArray[np.int64]
     folder: NDArray[np.int64]
+
+
+class _Weighed(NamedTuple):
+    """Rows and what a term counts in each."""
+
+    rows: NDArray[np.int64]
+    weighed: NDArray[np.float32]
 
 
 def search_lexical(scope: Scope, terms: Sequence[str]) -> LexicalScores:
@@ -108,67 +118,61 @@ class _Scoring:
 
     def add(self, found: _Found) -> float:
         """Add what a term is worth; returns its idf over the rows, 0 where it stands nowhere."""
-        idf = self._add_rows(found)
-        if idf:
-            self._add_files(found)
-        return idf
+        if not any(map(len, (found.text[0], found.symbol[0], found.stem, found.folder))):
+            return 0.0
+        self._add_files(found)
+        return self._add_rows(found)
 
     def _add_rows(self, found: _Found) -> float:
+        """A term that stands in a row's text and beside it saturates once, so what it counts beside is laid out first,
+        and taken up by the rows whose text has the term, and then by the others."""
         rows, counts = found.text
         named, times = found.symbol
-        beside = self._beside
-        beside[named] = ROW_WEIGHTS.symbol * times
-        beneath = self._weigh_paths(found)
-        weighed = ROW_WEIGHTS.text * counts / self._row_shortening[rows]
-        if len(named) or len(beneath):
-            weighed += beside[rows]
-            beside[rows] = 0
-        named, named_weighed = self._take(named)
-        beneath, beneath_weighed = self._take(beneath)
-        told = len(rows) + len(named)
-        idf = inverse_frequency(self._scope.rows, told or len(beneath))
-        for places, counted in ((rows, weighed), (named, named_weighed), (beneath, beneath_weighed)):
-            self.rows[places] += idf * _saturate(counted)
+        self._beside[named] = ROW_WEIGHTS.symbol * times
+        beneath = [
+            self._lay_beneath(entries, weight)
+            for entries, weight in ((found.stem, ROW_WEIGHTS.stem), (found.folder, ROW_WEIGHTS.folder))
+            if len(entries)
+        ]
+        weighed = ROW_WEIGHTS.text * counts
+        weighed /= self._row_shortening.take(rows)
+        if len(named) or beneath:
+            weighed += self._beside.take(rows)
+            self._beside[rows] = 0
+        others = [self._take(places) for places in (named, *beneath)]
+        told = len(rows) + len(others[0].rows)
+        idf = inverse_frequency(self._scope.rows, told or sum(len(other.rows) for other in others))
+        for places, counted in (_Weighed(rows, weighed), *others):
+            np.add.at(self.rows, places, idf * _saturate(counted))
         return idf
 
-    def _weigh_paths(self, found: _Found) -> NDArray[np.int64]:
-        """The rows beneath paths that hold a term, what it counts there added for each."""
-        if not len(found.stem) and not len(found.folder):
-            return np.zeros(0, np.int64)
-        by_path = _path_weights(self._scope, found, ROW_WEIGHTS)
-        rows = self._scope.rows_of(np.flatnonzero(by_path))
-        self._beside[rows] += by_path[self._scope.entry_of[rows]]
+    def _lay_beneath(self, entries: NDArray[np.int64], weight: float) -> NDArray[np.int64]:
+        """Lay out for the rows of some paths what a term counts in these; returns the rows."""
+        rows = self._scope.rows_of(entries)
+        self._beside[rows] += np.float32(weight)
         return rows
 
-    def _take(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Those of some rows for which something is still left beside the text, and what it is; then it is gone."""
-        left = self._beside[rows]
+    def _take(self, rows: NDArray[np.int64]) -> _Weighed:
+        """Those of some rows for which something is still laid out, and how much; then it is gone."""
+        left = self._beside.take(rows)
         held = left > 0
-        rows, left = rows[held], left[held]
         self._beside[rows] = 0
-        return rows, left
+        return _Weighed(rows[held], left[held])
 
     def _add_files(self, found: _Found) -> None:
-        weighed = FILE_WEIGHTS.text * self._by_file(*found.text) + FILE_WEIGHTS.symbol * self._by_file(*found.symbol)
+        weighed = FILE_WEIGHTS.text * self._by_file(*found.text)
+        if len(found.symbol[0]):
+            weighed += FILE_WEIGHTS.symbol * self._by_file(*found.symbol)
         told = int(np.count_nonzero(weighed))
         weighed /= self._file_shortening
-        if len(found.stem) or len(found.folder):
-            weighed += _path_weights(self._scope, found, FILE_WEIGHTS)
-        holding = np.flatnonzero(weighed)
-        idf = inverse_frequency(self._scope.entries, told or len(holding))
-        self.files[holding] += idf * _saturate(weighed[holding])
+        weighed[found.stem] += FILE_WEIGHTS.stem
+        weighed[found.folder] += FILE_WEIGHTS.folder
+        idf = inverse_frequency(self._scope.entries, told or int(np.count_nonzero(weighed)))
+        self.files += idf * _saturate(weighed)
 
-    def _by_file(self, rows: NDArray[np.int64], counts: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _by_file(self, rows: NDArray[np.int64], counts: NDArray[np.float32]) -> NDArray[np.float64]:
         """How often a term stands in each file, [entries]."""
-        return np.bincount(self._scope.entry_of[rows], counts, len(self.files)).astype(np.float32)
-
-
-def _path_weights(scope: Scope, found: _Found, weights: FieldWeights) -> NDArray[np.float32]:
-    """What a term counts in the path of each entry, [entries]."""
-    weighed = np.zeros(len(scope.view), np.float32)
-    weighed[found.stem] = weights.stem
-    weighed[found.folder] += weights.folder
-    return weighed
+        return np.bincount(self._scope.entry_of.take(rows), counts, len(self.files)).astype(np.float64, copy=False)
 
 
 def _shortening(lengths: NDArray[np.float32], b: float) -> NDArray[np.float32]:
@@ -182,7 +186,7 @@ def highest_score(idf: Mapping[str, float]) -> float:
     return (K1 + 1) * sum(idf.values())
 
 
-def _saturate(weighed: NDArray[np.float32]) -> NDArray[np.float32]:
+def _saturate(weighed: Floats) -> Floats:
     return weighed * (K1 + 1) / (weighed + K1)
 
 

@@ -21,6 +21,7 @@ from tests.bench.figures import Figure
 from tests.bench.processes import python_start_cpu, run
 from tests.bench.subjects import SubjectError, add_subject_options, iter_subjects, work_folder
 from tests.bench.tokens import load_counter
+from tests.bench.warm import make_questions
 
 MOST_TIMES_MINIMAL: Final = 1.1
 MOST_TOKENS: Final = 1500
@@ -52,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_subject_options(parser, FILES)
     parser.add_argument("--rival-server", metavar="COMMAND", default="", help="another server; {} is the repository")
     parser.add_argument("--rounds", type=int, default=5, help="servers started of each kind")
-    parser.add_argument("--searches", type=int, default=200, help="warm searches")
+    parser.add_argument("--questions", type=int, default=100, help="made of words in the repository, each asked warm")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
@@ -69,7 +70,8 @@ def measure(options: argparse.Namespace) -> list[Figure]:
             if options.rival_server:
                 commands["rival"] = shlex.split(options.rival_server.replace("{}", str(subject.path)))
             figures += compare_starts(subject.name, commands, subject.path, options.rounds, start)
-            figures += ask_warm(subject.name, commands["gitmem"], subject.path, options.searches, start)
+            questions = [*QUESTIONS, *make_questions(subject.path, options.questions)]
+            figures += ask_warm(subject.name, commands["gitmem"], subject.path, questions, start)
     return figures
 
 
@@ -95,24 +97,25 @@ def compare_starts(
     return [*figures, Figure(subject, "initialized", times, "x the SDK's minimal server", at_most=MOST_TIMES_MINIMAL)]
 
 
-def ask_warm(subject: str, command: list[str], folder: Path, searches: int, start: float) -> list[Figure]:
-    """A session: the tool list, a first search, then many; wall time includes the protocol and the pipes."""
+def ask_warm(subject: str, command: list[str], folder: Path, questions: list[str], start: float) -> list[Figure]:
+    """A session: the tool list, a first search, then many questions, timed when each is asked for the second and third
+    time; wall time includes the protocol and the pipes."""
     with serving(command, folder) as server:
         server.request("initialize", _CLIENT)
         server.notify("notifications/initialized")
         tools = server.request("tools/list", None)["tools"]
         began = server.age()
-        server.search(QUESTIONS[0])
+        server.search(questions[0])
         first, first_cpu = server.age() - began, server.cpu()
         time.sleep(2.0)  # what is loaded behind the first answer
-        for question in QUESTIONS:
+        for question in questions:
             server.search(question)
         before, walls = server.cpu(), []
-        for number in range(searches):
+        for question in 2 * questions:
             began = time.perf_counter()
-            server.search(QUESTIONS[number % len(QUESTIONS)])
+            server.search(question)
             walls.append((time.perf_counter() - began) * 1000)
-        spent = (server.cpu() - before) / searches
+        spent = (server.cpu() - before) / len(walls)
         memory = server.memory()
     slowest = statistics.quantiles(walls, n=20)[-1]
     figures = [
