@@ -44,10 +44,11 @@ def run(name: str, module: list[str], environment: dict[str, str] | None = None)
 
 
 def run_tests() -> int:
-    """The default suite on all cores, then both floors."""
+    """The default suite on all cores, then both floors. Many tests wait for disks and processes: one more may work."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {"COVERAGE_FILE": str(Path(folder) / "data")}
-        code = run("tests", ["coverage", "run", "-m", "pytest", "-q", "-n", "auto", "-m", "not long"], environment)
+        workers = str((os.cpu_count() or 1) + 1)
+        code = run("tests", ["coverage", "run", "-m", "pytest", "-q", "-n", workers, "-m", "not long"], environment)
         report = Path(folder) / "report.json"
         run("coverage", ["coverage", "combine", "-q"], environment)
         run("report", ["coverage", "json", "-q", "-o", str(report)], environment)

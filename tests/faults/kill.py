@@ -135,20 +135,19 @@ def _trace(
     return subprocess.run(command, cwd=repo.path, env=environment, capture_output=True, text=True)
 
 
-def choose(points: Sequence[Point], wanted: int | None) -> list[Point]:
-    """All points, or some that are spread evenly over them."""
-    if wanted is None or wanted >= len(points):
-        return list(points)
+def choose(points: Sequence[Point], wanted: int) -> list[Point]:
+    """Some points that are spread evenly over all."""
     return [points[round((place + 0.5) * len(points) / wanted)] for place in range(wanted)]
 
 
 def run(*, long: bool) -> Tally:
-    """Every call of every scenario, or a few of each."""
+    """Every call of every scenario, or one of each: an early one of the first, a late one of the last."""
     tally = Tally("kills at system calls")
-    for scenario in SCENARIOS:
+    for turn, scenario in enumerate(SCENARIOS):
         with tempfile.TemporaryDirectory() as place, small_steps(grace=0.0):
             world = open_world(scenario, Path(place))
-            for point in choose(find_points(world, Path(place)), None if long else 2):
+            points = find_points(world, Path(place))
+            for point in points if long else choose(points, len(SCENARIOS))[turn : turn + 1]:
                 killed, bad = kill_at(world, point, Path(place))
                 if not killed:
                     bad.append("the process was not killed")

@@ -31,7 +31,7 @@ MODES: Final = {"error": tape.ERROR, "errors": tape.ERRORS, "short": tape.SHORT,
 
 def run(*, long: bool) -> Tally:
     """Two thousand trials, or some tens."""
-    return _run("errors of the disk while records change", 2_000 if long else 24)
+    return _run("errors of the disk while records change", 2_000 if long else 16)
 
 
 def run_control() -> Tally:

@@ -89,7 +89,7 @@ def harm(place: Place, file: int, changes: list[tuple[float, int]], length: floa
 fraction = st.floats(0, 1)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     file=st.integers(0, 99),
     changes=st.lists(st.tuples(fraction, st.integers(1, 255)), max_size=4),

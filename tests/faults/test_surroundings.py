@@ -87,6 +87,7 @@ def test_a_copy_made_while_it_is_written_is_whole_or_says_what_it_lacks(repo: Re
                 try:
                     shutil.copytree(repo.path / ".gitmem", target)
                 except shutil.Error:  # some files went while it copied
+                    shutil.rmtree(target)
                     continue
                 copies.append(target)
 

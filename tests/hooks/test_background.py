@@ -309,7 +309,8 @@ def shells(repo: Repo) -> int:
     found = 0
     for process in processes_in(repo.path):
         with suppress(OSError):
-            found += "post-commit" in (process / "cmdline").read_text("utf-8", "replace").split("\0")[1]
+            words = (process / "cmdline").read_text("utf-8", "replace").split("\0")
+            found += "post-commit" in "".join(words[1:2])  # one that ends has no words any more
     return found
 
 
