@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gitmem.actions.query import Answer, Request, answer
 from gitmem.actions.refresh import IndexReport, refresh
 from gitmem.embedding.encoder import Embeddings
+from gitmem.git.batch import ProgramReader
 from gitmem.indexing.digest import digest
 from gitmem.store.columns import COLUMNS, OUTCOMES
 from gitmem.store.manifest import find_manifest
@@ -92,6 +93,21 @@ def fake_model(monkeypatch: pytest.MonkeyPatch) -> type[InlinePool]:
     # A process that a stale answer starts would index with the real model.
     monkeypatch.setattr("gitmem.actions.background.start_background_refresh", lambda workspace: False)
     return CountingPool
+
+
+@pytest.fixture
+def blobs_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of all blobs that git is asked for."""
+    asked: list[str] = []
+    original = ProgramReader.read_many
+
+    def remember(reader: ProgramReader, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+        wanted = list(oids)
+        asked.extend(wanted)
+        return original(reader, wanted)
+
+    monkeypatch.setattr(ProgramReader, "read_many", remember)
+    return asked
 
 
 def workspace_of(repo: Repo) -> Workspace:

@@ -7,14 +7,13 @@ import pytest
 
 from gitmem.actions import documents as documents_module
 from gitmem.actions.documents import add_document, prune_expired
-from gitmem.git.batch import ProgramReader
 from gitmem.memory.bounds import format_time
 from tests.gitrepo import Repo
 from tests.indexes import index, workspace_of
 
 
 @pytest.mark.usefixtures("fake_model")
-def test_only_what_has_expired_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_has_expired_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blobs_read: list[str]) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"a": "1"})
     index(repo)
@@ -25,14 +24,6 @@ def test_only_what_has_expired_is_read(tmp_path: Path, monkeypatch: pytest.Monke
         gone = add_document(workspace, "a year old", {"retention": "1y"}).document
         add_document(workspace, "kept for ever", {"retention": "forever"})
     add_document(workspace, "fresh", {"retention": "1y"})
-    read: list[str] = []
-    original = ProgramReader.read_many
-
-    def remember(reader: ProgramReader, oids: object) -> object:
-        wanted = list(oids)  # type: ignore[call-overload]
-        read.extend(wanted)
-        return original(reader, wanted)
-
-    monkeypatch.setattr(ProgramReader, "read_many", remember)
+    blobs_read.clear()
     assert prune_expired(workspace, dry_run=True) == [gone]
-    assert read == [repo.oid(f"refs/gitmem/memory:v1/documents/{gone.id[4:6]}/{gone.id}")]
+    assert blobs_read == [repo.oid(f"refs/gitmem/memory:v1/documents/{gone.id[4:6]}/{gone.id}")]

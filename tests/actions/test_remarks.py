@@ -11,7 +11,6 @@ from gitmem.actions.query import Answer
 from gitmem.actions.records import delete_records
 from gitmem.actions.remarks import MOST, missing_paths
 from gitmem.errors import UsageError
-from gitmem.git.batch import ProgramReader
 from gitmem.indexing import records
 from gitmem.memory.notes import MAX_NAMED
 from tests.gitrepo import Repo
@@ -89,23 +88,15 @@ def test_a_note_that_is_found_itself_has_no_notes_beside_it(repo: Repo) -> None:
     assert {hit.kind: bool(notes) for (hit, _), notes in zip(made.hits, made.remarks, strict=True)}["note"] is False
 
 
-def test_a_question_reads_no_note_where_none_names_code(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_reads_no_note_where_none_names_code(repo: Repo, blobs_read: list[str]) -> None:
     workspace = workspace_of(repo)
     add_note(workspace, "harvest it")
     ask(repo, "harvest")
-    read: list[str] = []
-    original = ProgramReader.read_many
-
-    def remember(reader: ProgramReader, oids: object) -> object:
-        wanted = list(oids)  # type: ignore[call-overload]
-        read.extend(wanted)
-        return original(reader, wanted)
-
-    monkeypatch.setattr(ProgramReader, "read_many", remember)
     note = repo.git("rev-parse", "refs/gitmem/memory:v1/notes").strip()
     blobs = {line.split()[2] for line in repo.git("ls-tree", "-r", note).splitlines()}
+    blobs_read.clear()
     assert ask(repo, "harvest_pears").remarks[0] == []
-    assert not blobs & set(read)
+    assert not blobs & set(blobs_read)
 
 
 def test_what_notes_name_is_known_before_and_after_the_view_is_written(

@@ -7,7 +7,6 @@ equal: nothing else was on its way then, and one of them is what the machine wou
 import filecmp
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from gitmem import fsio
+from tests.faults.elsewhere import CONTROL, LONG, SHORT, mounted, namespace, run_elsewhere, tell
 from tests.faults.kill import World, look_after, open_world
-from tests.faults.mounts import mounted, namespace, run_elsewhere
-from tests.faults.oracle import small_steps
 from tests.faults.power import watched
 from tests.faults.report import Tally
 from tests.faults.worlds import SCENARIOS, Scenario
@@ -74,34 +72,25 @@ def is_available() -> bool:
 
 def run(*, long: bool) -> Tally:
     """Cuts before every call, or before some."""
-    return run_elsewhere(__name__, "power cuts of ext4", "long" if long else "short")
+    return run_elsewhere(__name__, "power cuts of ext4", LONG if long else SHORT)
 
 
 def run_control() -> Tally:
     """Under a writer that syncs nothing."""
-    tally = run_elsewhere(__name__, "power cuts of ext4 under a hasty writer", "hasty")
-    tally.control = True
-    return tally
+    return run_elsewhere(__name__, "power cuts of ext4 under a hasty writer", CONTROL)
 
 
-def main() -> None:
-    """Run trials here; print their number and the bad ones."""
-    form = sys.argv[1]
-    tally = Tally("trials", control=form == "hasty")
-    chosen = {"long": [0, 1, 3, 4, 6], "short": [1], "hasty": [1]}[form]
-    with small_steps(grace=0.0):
-        for scenario in (SCENARIOS[number] for number in chosen):
-            with tempfile.TemporaryDirectory() as place:
-                _try_scenario(scenario, Path(place), form, tally)
-    print(tally.cases)
-    for line in tally.bad:
-        print(line.replace("\n", " "))
+def _try_all(form: str, tally: Tally) -> None:
+    chosen = {LONG: [0, 1, 3, 4, 6], SHORT: [1], CONTROL: [1]}[form]
+    for scenario in (SCENARIOS[number] for number in chosen):
+        with tempfile.TemporaryDirectory() as place:
+            _try_scenario(scenario, Path(place), form, tally)
 
 
 def _try_scenario(scenario: Scenario, place: Path, form: str, tally: Tally) -> None:
     world = open_world(scenario, place)
     image = _make_image(place)
-    camera = (Hasty if form == "hasty" else Camera)(image, 1 if form == "long" else 12)
+    camera = (Hasty if form == CONTROL else Camera)(image, 1 if form == LONG else 12)
     with loop_mounted(image, place / "disk"):
         own = Repo(place / "disk" / "own")
         shutil.copytree(world.repo.path, own.path, symlinks=True)
@@ -146,4 +135,4 @@ def loop_mounted(image: Path, place: Path) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    main()
+    tell(_try_all)

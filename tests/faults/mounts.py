@@ -7,10 +7,8 @@ person have such a namespace without being root, none is needed.
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -18,8 +16,9 @@ from gitmem import fsio
 from gitmem.actions.query import Request, answer
 from gitmem.errors import GitmemError
 from tests.faults.chaos import DONE, UNCLEAN, run_copy
-from tests.faults.kill import ROOT, World, look_after, open_world
-from tests.faults.oracle import find_faults, find_lies, small_steps
+from tests.faults.elsewhere import CONTROL, LONG, SHORT, mounted, remount, run_elsewhere, tell
+from tests.faults.kill import World, look_after, open_world
+from tests.faults.oracle import find_faults, find_lies
 from tests.faults.power import State, put_state, read_base
 from tests.faults.report import Tally
 from tests.faults.worlds import SCENARIOS, Scenario
@@ -40,48 +39,21 @@ class Careless(fsio.Disk):
         return len(data)
 
 
-def namespace() -> list[str]:
-    """What a command starts with that may mount; empty where nothing lets it."""
-    command = ["unshare", "--mount", *(["--map-root-user"] if os.geteuid() else [])]
-    with tempfile.TemporaryDirectory() as place:
-        trial = [*command, "mount", "-t", "tmpfs", "none", place]
-        works = shutil.which("unshare") and subprocess.run(trial, capture_output=True).returncode == 0
-    return command if works else []
-
-
 def run(*, long: bool) -> Tally:
     """Every amount of room, or some; then read-only, then an overlay."""
-    return run_elsewhere(__name__, "file systems in trouble", "long" if long else "short")
+    return run_elsewhere(__name__, "file systems in trouble", LONG if long else SHORT)
 
 
 def run_control() -> Tally:
     """Full disks under a writer that does not look at what they say."""
-    tally = run_elsewhere(__name__, "full disks under a careless writer", "careless")
-    tally.control = True
-    return tally
+    return run_elsewhere(__name__, "full disks under a careless writer", CONTROL)
 
 
-def run_elsewhere(module: str, name: str, form: str) -> Tally:
-    """Run a module of trials where it may mount."""
-    command = [*namespace(), sys.executable, "-m", module, form]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    cases, *bad = done.stdout.splitlines()
-    return Tally(name, cases=int(cases), bad=bad)
-
-
-def main() -> None:
-    """Run trials here; print their number and the bad ones."""
-    form = sys.argv[1]
-    tally = Tally("trials", control=form == "careless")
-    chosen = {"long": [0, 1, 2, 3, 4, 6], "short": [1, 6], "careless": [1]}[form]
-    with small_steps(grace=0.0):
-        for scenario in (SCENARIOS[number] for number in chosen):
-            with tempfile.TemporaryDirectory() as place, mounted("tmpfs", Path(place), f"size={PLENTY}"):
-                _try_scenario(scenario, Path(place), form, tally)
-    print(tally.cases)
-    for line in tally.bad:
-        print(line.replace("\n", " "))
+def _try_all(form: str, tally: Tally) -> None:
+    chosen = {LONG: [0, 1, 2, 3, 4, 6], SHORT: [1, 6], CONTROL: [1]}[form]
+    for scenario in (SCENARIOS[number] for number in chosen):
+        with tempfile.TemporaryDirectory() as place, mounted("tmpfs", Path(place), f"size={PLENTY}"):
+            _try_scenario(scenario, Path(place), form, tally)
 
 
 def _try_scenario(scenario: Scenario, place: Path, form: str, tally: Tally) -> None:
@@ -90,11 +62,11 @@ def _try_scenario(scenario: Scenario, place: Path, form: str, tally: Tally) -> N
     shutil.copytree(world.repo.path, own.path, symlinks=True)
     base = read_base(own)
     pages, inodes = _needs(world, own)
-    step = 1 if form == "long" else max(1, pages // 3)
+    step = 1 if form == LONG else max(1, pages // 3)
     for free in range(0, pages + 1, step):
         _try_room(world, own, base, f"size={_used(place)[0] + free * os.sysconf('SC_PAGESIZE')}", free, tally, form)
         put_state(own, base)
-    if form == "careless":
+    if form == CONTROL:
         return
     for free in range(0, inodes + 1, step):
         _try_room(world, own, base, f"nr_inodes={_used(place)[1] + free}", free, tally, form)
@@ -125,7 +97,7 @@ def _try_room(world: World, own: Repo, base: State, room: str, free: int, tally:
     """One run with so much room; then there is plenty again."""
     place = own.path.parent
     remount(place, room)
-    code, words = run_copy(lambda: _act(world, own, careless=form == "careless"))
+    code, words = run_copy(lambda: _act(world, own, careless=form == CONTROL))
     remount(place, f"size={PLENTY},nr_inodes={MANY}")
     bad = [words] if code == UNCLEAN else []
     acknowledged = world.acknowledged
@@ -182,20 +154,5 @@ def _try_overlay(world: World, place: Path, tally: Tally) -> None:
     tally.note(f"{world.scenario.name}, an overlay", bad)
 
 
-@contextmanager
-def mounted(kind: str, place: Path, options: str, source: str = "none") -> Iterator[None]:
-    """A file system for a while."""
-    subprocess.run(["mount", "-t", kind, "-o", options, source, str(place)], check=True, capture_output=True)
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", str(place)], check=True)
-
-
-def remount(place: Path, options: str) -> None:
-    """Change what a file system has or allows."""
-    subprocess.run(["mount", "-o", f"remount,{options}", str(place)], check=True, capture_output=True)
-
-
 if __name__ == "__main__":
-    main()
+    tell(_try_all)

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from tests.faults import mounts
+from tests.faults import elsewhere, mounts
 
 pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or not hasattr(os, "fork") or not mounts.namespace(), reason="needs leave to mount"
+    sys.platform != "linux" or not hasattr(os, "fork") or not elsewhere.namespace(), reason="needs leave to mount"
 )
 
 
