@@ -84,20 +84,23 @@ def _matching(lines: Sequence[str], symbol: str, asked: frozenset[str], shown: S
     held = _terms_held(lines, asked)
     defining = _defining(lines, symbol)
     seen = Counter(term for place in shown for term in held.get(place, ()))
+    alike: dict[tuple[frozenset[str], bool], list[int]] = {}  # of lines with the same words the first comes first
+    for place in sorted((held.keys() | defining) - set(shown)):
+        alike.setdefault((held.get(place, frozenset()), place in defining), []).append(place)
 
-    def worth(place: int) -> float:
-        return sum([REPEATED ** seen[term] for term in held.get(place, ())]) + (place in defining)
+    def worth(words: frozenset[str], defines: bool) -> float:
+        return sum(REPEATED ** seen[term] for term in words) + defines
 
-    left = {place: worth(place) for place in sorted((held.keys() | defining) - set(shown))}
     chosen: list[int] = []
-    while left and len(chosen) < room:
-        best = max(left, key=left.__getitem__)
-        if left.pop(best) < LEAST_WORTH and len(shown) + len(chosen) >= LEAST_LINES:
+    while alike and len(chosen) < room:
+        most, first, best = max((worth(*kind), -places[0], kind) for kind, places in alike.items())
+        if most < LEAST_WORTH and len(shown) + len(chosen) >= LEAST_LINES:
             break
-        chosen.append(best)
-        told = held.get(best, frozenset())
-        seen.update(told)
-        left |= {place: worth(place) for place in left if not told.isdisjoint(held.get(place, ()))}
+        chosen.append(-first)
+        del alike[best][0]
+        if not alike[best]:
+            del alike[best]
+        seen.update(best[0])
     return chosen
 
 
