@@ -165,6 +165,28 @@ def test_folders_that_come_are_watched_before_anyone_looks(tmp_path: Path) -> No
 
 
 @LINUX
+def test_a_folder_that_becomes_readable_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = make_tree(tmp_path)
+    original = Inotify._watch
+
+    def refuse(self: Inotify, folder: bytes) -> int:
+        if folder.endswith(b"/a"):
+            raise PermissionError(13, "Permission denied")
+        return original(self, folder)
+
+    monkeypatch.setattr(Inotify, "_watch", refuse)
+    queue = Inotify(tree, NOISE)
+    monkeypatch.undo()
+    queue.forget()
+    (tree / "a").chmod(0o700)
+    assert not queue.is_quiet()
+    queue.forget()
+    (tree / "a" / "file").write_text("more")
+    assert not queue.is_quiet()
+    queue.close()
+
+
+@LINUX
 @pytest.mark.parametrize("case", ["a folder moved", "the tree is gone", "too much at once"])
 def test_where_folders_are_lost_it_says_so_and_is_begun_again(
     own: Repo, monkeypatch: pytest.MonkeyPatch, case: str
