@@ -120,9 +120,8 @@ class Inotify:
         self._changed = True
         if mask & _Mask.FOLDER and mask & _MOVED:
             raise self._failed("a folder has moved")  # what is below it has other paths now
-        if (
-            mask & _Mask.FOLDER and mask & (_Mask.CREATE | _Mask.ATTRIB) and number in self._folders
-        ):  # may be readable now
+        if mask & _Mask.FOLDER and mask & (_Mask.CREATE | _Mask.ATTRIB) and number in self._folders:
+            # it has come, or may be read from now on
             self._add(os.path.join(self._folders[number], name))  # noqa: PTH118 (paths are bytes)
 
     def _add(self, folder: bytes) -> None:
