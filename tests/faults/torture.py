@@ -1,4 +1,5 @@
-"""Files made to hurt, each in a worker of its own: no more than two seconds of processor time and 512 MiB.
+"""Files made to hurt, each in a worker of its own: no more than two seconds of processor time and 512 MiB. A mebibyte
+of noise may take three.
 
 Measured in a copy of a process that has loaded what a worker loads. Where others use the machine as well, the same
 work takes up to twice the processor time, never less than alone: the least of some tries counts.
@@ -19,6 +20,10 @@ from gitmem.indexing.digest import digest
 from tests.faults.report import Tally
 
 SECONDS: Final = 2.0
+NOISE_SECONDS: Final = 3.0
+"""For a mebibyte of noise in one language after the other, which nobody's repository holds: ninety thousand different
+words, which alone cost 1.4 s."""
+
 MEMORY: Final = 512 << 20
 TRIES: Final = 3
 
@@ -98,13 +103,14 @@ def _warm() -> BundledEncoder:
 def run(*, long: bool, slack: float = 1.0) -> Tally:
     """Each file, and in the long form a mebibyte of noise in each of many languages; `slack` is for busy machines."""
     tally = Tally("files made to hurt")
-    more = ENDINGS if long else ENDINGS[:2]
-    for name, data in {**FILES, **{f"mebibyte.{ending}": text_noise(1 << 20) for ending in more}}.items():
+    noise = {f"mebibyte.{ending}": text_noise(1 << 20) for ending in (ENDINGS if long else ENDINGS[:2])}
+    for name, data in {**FILES, **noise}.items():
         cost = min(measure(name, data) for _ in range(TRIES)) if slack == 1.0 else measure(name, data)
         told = f"{name}: {cost.seconds:.2f} s, {cost.memory >> 20} MiB, {cost.outcome}"
         if slack == 1.0:
             print(told, flush=True)
-        fine = cost.well and cost.seconds < slack * SECONDS and cost.memory < MEMORY
+        seconds = NOISE_SECONDS if name in noise else SECONDS
+        fine = cost.well and cost.seconds < slack * seconds and cost.memory < MEMORY
         tally.note(name, [] if fine else [told])
     return tally
 
