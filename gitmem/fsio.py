@@ -1,4 +1,4 @@
-"""Every write, rename, sync, lock and map of the program, so that crash tests have one seam.
+"""Every write, rename, sync and map of the program, so that crash tests have one seam.
 
 A file is published by: write beside it, sync, rename, sync the folder. Files are never changed in place or cut short,
 so a map of one stays whole for as long as it is held. Nothing here knows what the bytes mean.
@@ -9,16 +9,18 @@ import mmap
 import os
 import stat
 import time
-import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from gitmem.errors import Busy, StorageFailed, UnsafeIndex
+from gitmem.errors import StorageFailed, UnsafeIndex
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+NO_LOCKS: Final = "an index that is there can be read; to write one, keep the repository on a local disk"
+"""What helps where a file system has no locks."""
+
 _WRITE_BYTES: Final = 1 << 18
 LEFTOVER_SECONDS: Final = 600.0
 """After this long an unfinished file in a folder where nobody needs the lock to write is a dead writer's."""
@@ -370,66 +372,6 @@ def require_own_folder(path: Path) -> bool:
     return True
 
 
-_NO_LOCKS: Final = "an index that is there can be read; to write one, keep the repository on a local disk"
-
-
-@contextmanager
-def writer_lock(path: Path, *, wait: bool, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold the one writer lock; the system frees it when its holder dies. `on_wait` is called before it must wait.
-
-    Raises: Busy where another process holds it and `wait` is off, StorageFailed where the file system has no locks.
-    """
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(path, mode=FILE_MODE)
-    try:
-        try:
-            with warnings.catch_warnings():  # the fallback to a file that a killed holder leaves is refused below
-                warnings.simplefilter("ignore")
-                lock.acquire(timeout=0)
-        except Timeout:
-            if not wait:
-                raise
-            on_wait()
-            lock.acquire()
-    except Timeout as problem:
-        raise Busy("another process is writing this index", hint="run it again in a moment") from problem
-    except (OSError, NotImplementedError) as problem:
-        raise storage_failed(path, problem) from problem
-    try:
-        if _outlives_its_holder(lock):
-            raise StorageFailed(f"cannot lock `{path}`: this file system has no locks", hint=_NO_LOCKS)
-        yield
-    finally:
-        lock.release()
-
-
-def _outlives_its_holder(lock: object) -> bool:
-    """Whether a lock has become a mere file: without a locking call in the system, `filelock` changes its class."""
-    from filelock import SoftFileLock
-
-    return isinstance(lock, SoftFileLock)
-
-
-def is_locked(path: Path) -> bool:
-    """Whether a process holds a lock, told without the library that takes it; False where nobody can tell."""
-    try:
-        import fcntl
-
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except (ImportError, OSError):
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
-    return False
-
-
 def storage_failed(path: Path, problem: Exception) -> StorageFailed:
     """Name what could not be written, why, and what helps."""
     code = problem.errno if isinstance(problem, OSError) else None
@@ -439,8 +381,8 @@ def storage_failed(path: Path, problem: Exception) -> StorageFailed:
         errno.EROFS: "the file system is read-only",
         errno.EACCES: "give yourself write permission on that folder",
         errno.EPERM: "give yourself write permission on that folder",
-        errno.ENOLCK: _NO_LOCKS,
-        errno.EOPNOTSUPP: _NO_LOCKS,
+        errno.ENOLCK: NO_LOCKS,
+        errno.EOPNOTSUPP: NO_LOCKS,
     }
     reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
     return StorageFailed(f"cannot write `{path}`: {reason}", hint=hints.get(code or 0, ""))

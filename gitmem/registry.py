@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from gitmem.errors import UsageError
-from gitmem.fsio import make_folder, read_file, write_atomic, writer_lock
+from gitmem.fsio import make_folder, read_file, write_atomic
+from gitmem.locks import writer_lock
 
 OFF_VARIABLE: Final = "GITMEM_NO_REGISTRY"
 _VERSION: Final = 1

@@ -21,11 +21,11 @@ from gitmem.fsio import (
     sync_folder,
     write_atomic,
     write_once,
-    writer_lock,
 )
 from gitmem.git.config import read_config
 from gitmem.git.locate import Location, locate, main_worktree
 from gitmem.git.tracking import add_exclude, lacks_exclude, remove_exclude, tracked
+from gitmem.locks import writer_lock
 from gitmem.paths import INDEX_NAME, MEMORY_LOCK, PURGING, STARTING, IndexPaths
 from gitmem.store.manifest import Manifest, find_manifest
 

@@ -1,16 +1,14 @@
-"""Files are published whole or not at all, links are not followed, and a lock dies with its holder."""
+"""Files are published whole or not at all, and links are not followed."""
 
 import errno
 import os
 import stat
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from gitmem.errors import Busy, StorageFailed, UnsafeIndex
+from gitmem.errors import StorageFailed, UnsafeIndex
 from gitmem.fsio import (
     link_file,
     make_folder,
@@ -22,16 +20,11 @@ from gitmem.fsio import (
     sweep_leftovers,
     write_atomic,
     write_once,
-    writer_lock,
 )
+from gitmem.locks import writer_lock
 from tests.sample import _isolated
 
 __all__ = ["_isolated"]
-
-HOLD = (
-    "import sys; from pathlib import Path; from gitmem.fsio import writer_lock\n"
-    "with writer_lock(Path(sys.argv[1]), wait=False):\n    print('held', flush=True); sys.stdin.read()\n"
-)
 
 
 def test_readers_never_see_half_of_a_file(tmp_path: Path) -> None:
@@ -192,38 +185,6 @@ def test_a_file_written_once_needs_no_hard_links(tmp_path: Path, monkeypatch: py
     assert (tmp_path / "token").read_bytes() == b"x"
 
 
-def test_a_lock_is_free_once_its_holder_is_killed(tmp_path: Path) -> None:
-    lock = tmp_path / "lock"
-    command = [sys.executable, "-c", HOLD, str(lock)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(Busy), writer_lock(lock, wait=False):
-            pass
-        holder.kill()
-    with writer_lock(lock, wait=False):
-        pass
-    with writer_lock(lock, wait=True):
-        pass
-
-
-def test_a_lock_file_left_behind_with_anything_in_it_is_no_lock(tmp_path: Path) -> None:
-    (tmp_path / "lock").write_text(f"{os.getpid()}\nlocalhost\n")
-    with writer_lock(tmp_path / "lock", wait=False):
-        pass
-
-
-def test_a_lock_that_is_a_link_is_refused_and_its_target_left_alone(tmp_path: Path) -> None:
-    victim = tmp_path / "victim"
-    victim.write_bytes(b"precious")
-    victim.chmod(0o644)
-    (tmp_path / "lock").symlink_to(victim)
-    with pytest.raises(StorageFailed), writer_lock(tmp_path / "lock", wait=False):
-        pass
-    assert victim.read_bytes() == b"precious"
-    assert stat.S_IMODE(victim.stat().st_mode) == 0o644
-
-
 def test_removing_a_folder_does_not_follow_links_out_of_it(tmp_path: Path) -> None:
     (tmp_path / "index" / "sub").mkdir(parents=True)
     (tmp_path / "keep").mkdir()
@@ -289,55 +250,6 @@ def test_where_there_are_no_hard_links_a_file_is_copied(tmp_path: Path, monkeypa
 def test_a_file_that_is_gone_meanwhile_gets_no_second_name(tmp_path: Path) -> None:
     link_file(tmp_path / "one", tmp_path / "two")
     assert list(tmp_path.iterdir()) in ([], [tmp_path / "home"])
-
-
-@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
-def test_without_locks_in_the_file_system_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
-    import fcntl
-
-    def refuse(*_: object) -> None:
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
-    for _ in range(2):  # the first try must not leave a file that the second takes for a lock held
-        with pytest.raises(StorageFailed) as refusal, writer_lock(tmp_path / "lock", wait=False):
-            pytest.fail("a lock that outlives its holder was taken")
-        assert "local disk" in refusal.value.hint
-    monkeypatch.undo()
-    with writer_lock(tmp_path / "lock", wait=False):
-        pass
-
-
-def test_who_must_wait_is_told_so_once(tmp_path: Path) -> None:
-    lock = tmp_path / "lock"
-    told: list[str] = []
-    command = [sys.executable, "-c", HOLD, str(lock)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == b"held\n"
-
-        def release() -> None:
-            told.append("waiting")
-            holder.kill()
-
-        with writer_lock(lock, wait=True, on_wait=release):
-            pass
-    with writer_lock(lock, wait=True, on_wait=release):
-        pass
-    assert told == ["waiting"]
-
-
-def test_a_child_that_inherits_the_descriptor_does_not_keep_the_lock(tmp_path: Path) -> None:
-    with writer_lock(tmp_path / "lock", wait=False):
-        child = subprocess.Popen(["sleep", "60"], close_fds=False)
-    try:
-        with writer_lock(tmp_path / "lock", wait=False):
-            pass
-    finally:
-        child.kill()
-        child.wait()
 
 
 def test_small_parts_are_written_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,8 @@ from typing import Final
 
 from gitmem.actions.stopping import ask_to_stop, read_run
 from gitmem.errors import Busy
-from gitmem.fsio import remove_file, writer_lock
+from gitmem.fsio import remove_file
+from gitmem.locks import writer_lock
 from gitmem.workspace import Workspace, find_index
 
 PATIENCE_SECONDS: Final = 120.0

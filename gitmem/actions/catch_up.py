@@ -14,9 +14,10 @@ from typing import Final, NamedTuple
 from gitmem.actions.background import mark_dirty
 from gitmem.actions.journal import DEFERRED, DONE, FAILED, add_entry
 from gitmem.errors import Busy, GitmemError, NoIndex, NotARepository
-from gitmem.fsio import is_locked, read_file, remove_file, rename_file, writer_lock
+from gitmem.fsio import read_file, remove_file, rename_file
 from gitmem.git.locate import describe_head
 from gitmem.git.operations import find_operation
+from gitmem.locks import is_locked, writer_lock
 from gitmem.paths import DIRTY, STARTING, IndexPaths
 from gitmem.workspace import Workspace, is_our_index, open_workspace
 

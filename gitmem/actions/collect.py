@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gitmem.errors import Busy
-from gitmem.fsio import LEFTOVER_SECONDS, remove_tree, sweep_leftovers, writer_lock
+from gitmem.fsio import LEFTOVER_SECONDS, remove_tree, sweep_leftovers
 from gitmem.git.locate import worktree_ids
 from gitmem.git.reachability import reachable_blobs
 from gitmem.indexing.collect import (
@@ -16,6 +16,7 @@ from gitmem.indexing.collect import (
     used_blobs,
 )
 from gitmem.indexing.identity import view_key
+from gitmem.locks import writer_lock
 from gitmem.paths import IndexPaths
 from gitmem.store.graph import graph_files
 from gitmem.store.manifest import Manifest, write_manifest

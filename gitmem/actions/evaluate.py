@@ -17,9 +17,10 @@ from gitmem.actions.refresh import refresh
 from gitmem.actions.tuning import load_weights, maker, reset_weights, store_weights
 from gitmem.embedding import bundled
 from gitmem.errors import TooLittleHistory, UsageError
-from gitmem.fsio import make_folder, writer_lock
+from gitmem.fsio import make_folder
 from gitmem.indexing.run import Progress
 from gitmem.indexing.scratch import Scratch, open_scratch
+from gitmem.locks import writer_lock
 from gitmem.search.engine import FUSION_WEIGHTS, retrieve
 from gitmem.search.fit import Fit, fit
 from gitmem.search.fuse import FusionWeights

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gitmem.errors import Busy
-from gitmem.fsio import writer_lock
+from gitmem.locks import writer_lock
 from gitmem.store.manifest import Manifest, find_manifest, write_manifest
 from gitmem.workspace import Workspace, open_snapshot, require_index
 

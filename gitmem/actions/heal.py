@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from gitmem.actions.stopping import stoppable
 from gitmem.errors import Cancelled
-from gitmem.fsio import writer_lock
 from gitmem.indexing.collect import retire_segments
 from gitmem.indexing.compact import compact
 from gitmem.indexing.identity import current_fingerprint
 from gitmem.indexing.plan import Wanted, missing_blobs
 from gitmem.indexing.run import Run
+from gitmem.locks import writer_lock
 from gitmem.store.manifest import Manifest, write_manifest
 from gitmem.store.snapshot import Snapshot
 from gitmem.workspace import Workspace, read_manifest_for_writing

@@ -7,8 +7,9 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.errors import DamagedFile, NewerFormat
-from gitmem.fsio import remove_file, writer_lock
+from gitmem.fsio import remove_file
 from gitmem.git.forget import drop_reflog, remove_objects
+from gitmem.locks import writer_lock
 from gitmem.memory.places import REFERENCE
 from gitmem.memory.purge import begin_purge, end_purge, find_purged
 from gitmem.memory.store import RecordStore

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitmem.actions.current import holds_tree
 from gitmem.actions.stopping import ended_gently, stoppable
 from gitmem.errors import DamagedFile
-from gitmem.fsio import LEFTOVER_SECONDS, sweep_leftovers, sync_folder, writer_lock
+from gitmem.fsio import LEFTOVER_SECONDS, sweep_leftovers, sync_folder
 from gitmem.git.trees import empty_tree
+from gitmem.locks import writer_lock
 from gitmem.store.manifest import Manifest, write_manifest
 from gitmem.workspace import Workspace, create_index, read_manifest_for_writing
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from gitmem.actions.trees import TreeReader, open_tree
 from gitmem.actions.tuning import DEFAULT, TuningState, read_tuning
 from gitmem.errors import DamagedFile
-from gitmem.fsio import is_locked
 from gitmem.git.locate import describe_head
+from gitmem.locks import is_locked
 from gitmem.store.manifest import Manifest
 from gitmem.workspace import Workspace, find_index, open_snapshot
 

@@ -5,8 +5,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.errors import Busy, DamagedFile, NewerFormat, StorageFailed
-from gitmem.fsio import make_folder, remove_file, writer_lock
+from gitmem.fsio import make_folder, remove_file
 from gitmem.indexing.identity import model_fingerprint
+from gitmem.locks import writer_lock
 from gitmem.store.tuning import Tuning, find_tuning, write_tuning
 from gitmem.workspace import Workspace, require_index
 

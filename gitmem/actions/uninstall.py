@@ -6,8 +6,9 @@ from typing import NamedTuple
 from gitmem.actions.clients import uninstall_clients
 from gitmem.actions.repos import forget_repository
 from gitmem.errors import UnsafeIndex
-from gitmem.fsio import require_own_folder, writer_lock
+from gitmem.fsio import require_own_folder
 from gitmem.install.hooks import uninstall_hooks
+from gitmem.locks import writer_lock
 from gitmem.workspace import OWN_NAMES, Workspace, remove_index, require_untracked
 
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 
 from gitmem.errors import DamagedFile
-from gitmem.fsio import remove_file, writer_lock
+from gitmem.fsio import remove_file
 from gitmem.indexing.verify import Findings, check_index
+from gitmem.locks import writer_lock
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.workspace import Workspace, require_index
 

@@ -12,13 +12,13 @@ from typing import Final, NamedTuple
 
 from gitmem.closing import Closing
 from gitmem.errors import DamagedFile, UnknownRevision
-from gitmem.fsio import writer_lock
 from gitmem.git.batch import ProgramReader
 from gitmem.git.locate import Location
 from gitmem.git.raw import RawEntry, RawObject, format_commit, make_object, parse_tree
 from gitmem.git.references import move_reference, read_reference, store_objects
 from gitmem.git.treeedit import edit_tree
 from gitmem.git.trees import TreeEntry, read_tree
+from gitmem.locks import writer_lock
 from gitmem.memory.places import REFERENCE
 from gitmem.paths import MEMORY_LOCK
 from gitmem.record import Record, parse_record

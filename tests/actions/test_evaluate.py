@@ -14,9 +14,9 @@ from gitmem.actions.status import read_status
 from gitmem.actions.tuning import DEFAULT, FITTED, OUTDATED, UNREADABLE, read_tuning, reset_weights
 from gitmem.actions.verify import verify
 from gitmem.errors import Busy, NoIndex, TooLittleHistory, UsageError
-from gitmem.fsio import writer_lock
 from gitmem.indexing.identity import current_fingerprint, view_key
 from gitmem.indexing.views import peek_view
+from gitmem.locks import writer_lock
 from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.metrics import Quality
 from gitmem.store.manifest import write_manifest

@@ -17,9 +17,9 @@ from gitmem.actions.refresh import refresh
 from gitmem.actions.related import related
 from gitmem.actions.searcher import open_searcher
 from gitmem.errors import GitFailed, UsageError
-from gitmem.fsio import writer_lock
 from gitmem.git.batch import ProgramReader
 from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.locks import writer_lock
 from gitmem.search import engine
 from gitmem.workspace import Workspace
 from tests.gitrepo import Repo

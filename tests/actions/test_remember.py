@@ -9,7 +9,7 @@ import pytest
 
 from gitmem.actions import remember
 from gitmem.actions.notes import add_note
-from gitmem.fsio import writer_lock
+from gitmem.locks import writer_lock
 from tests.gitrepo import Repo
 from tests.indexes import ask, index, python_file, workspace_of
 

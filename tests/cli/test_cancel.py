@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.fsio import writer_lock
+from gitmem.locks import writer_lock
 from gitmem.store.manifest import find_manifest
 from tests.gitrepo import Repo
 from tests.indexes import fake_model
@@ -161,7 +161,7 @@ def test_who_does_not_stop_is_told_of(own: Repo) -> None:
 
 def test_who_waits_for_another_run_says_so(cli: Cli, own: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     hold = (
-        "import sys; from pathlib import Path; from gitmem.fsio import writer_lock\n"
+        "import sys; from pathlib import Path; from gitmem.locks import writer_lock\n"
         "with writer_lock(Path(sys.argv[1]), wait=False):\n    print('held', flush=True); sys.stdin.readline()\n"
     )
     own.commit({"more.py": "def more():\n    return 1\n"})

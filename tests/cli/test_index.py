@@ -5,8 +5,8 @@ import json
 import pytest
 
 from gitmem.cli.progress import ProgressLine, describe
-from gitmem.fsio import writer_lock
 from gitmem.indexing.run import Progress
+from gitmem.locks import writer_lock
 from tests.gitrepo import Repo
 from tests.sample import Cli, assert_error
 

@@ -18,8 +18,9 @@ from gitmem.actions.doctor import OK, WARN
 from gitmem.actions.doctor import _background as check_background
 from gitmem.actions.journal import DEFERRED, DONE, FAILED, Entry, add_entry, read_entries
 from gitmem.errors import StorageFailed
-from gitmem.fsio import is_locked, rename_file, writer_lock
+from gitmem.fsio import rename_file
 from gitmem.git.operations import find_operation
+from gitmem.locks import is_locked, writer_lock
 from gitmem.paths import STARTING, IndexPaths
 from gitmem.workspace import remove_index
 from tests.gitrepo import Repo, isolated_environment

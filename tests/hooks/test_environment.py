@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.actions.journal import read_entries
-from gitmem.fsio import is_locked, writer_lock
+from gitmem.locks import is_locked, writer_lock
 from gitmem.paths import IndexPaths
 from tests.actions.test_uninstall import fingerprint
 from tests.gitrepo import Repo, isolated_environment

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.actions.current import is_current
-from gitmem.fsio import is_locked
 from gitmem.install.hooks import install_hooks
+from gitmem.locks import is_locked
 from gitmem.paths import DIRTY
 from gitmem.workspace import open_workspace
 from tests.gitrepo import IDENTITY, ISOLATION, Repo, isolated_environment

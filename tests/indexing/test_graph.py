@@ -12,7 +12,7 @@ from gitmem.actions.graph import build, is_behind, start_if_behind
 from gitmem.actions.query import Request
 from gitmem.actions.searcher import Searcher, open_searcher
 from gitmem.config import Settings
-from gitmem.fsio import writer_lock
+from gitmem.locks import writer_lock
 from gitmem.store import graph as graph_module
 from gitmem.store.graph import RowGraph, is_available
 from gitmem.workspace import Workspace

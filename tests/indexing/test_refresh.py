@@ -15,9 +15,9 @@ from gitmem import fsio
 from gitmem.actions.query import Request, answer
 from gitmem.actions.refresh import refresh
 from gitmem.errors import Busy, NewerFormat, NoIndex, StorageFailed
-from gitmem.fsio import writer_lock
 from gitmem.indexing.collect import GRACE_SECONDS, remove_unnamed
 from gitmem.indexing.views import ensure_view
+from gitmem.locks import writer_lock
 from gitmem.store.manifest import find_manifest
 from gitmem.store.snapshot import Snapshot
 from tests.gitrepo import Repo
@@ -345,7 +345,7 @@ def test_a_writer_that_must_not_wait_says_that_another_one_writes(repo: Repo, fa
 
 def hold_lock(path: Path) -> "subprocess.Popen[bytes]":
     program = (
-        "import sys; from pathlib import Path; from gitmem.fsio import writer_lock\n"
+        "import sys; from pathlib import Path; from gitmem.locks import writer_lock\n"
         "with writer_lock(Path(sys.argv[1]), wait=True):\n    print('held', flush=True); sys.stdin.read()\n"
     )
     command = [sys.executable, "-c", program, str(path)]

@@ -1,0 +1,102 @@
+"""One writer at a time: a lock dies with its holder, and where there are none nothing is written."""
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitmem.errors import Busy, StorageFailed
+from gitmem.locks import writer_lock
+from tests.sample import _isolated
+
+__all__ = ["_isolated"]
+
+HOLD = (
+    "import sys; from pathlib import Path; from gitmem.locks import writer_lock\n"
+    "with writer_lock(Path(sys.argv[1]), wait=False):\n    print('held', flush=True); sys.stdin.read()\n"
+)
+
+
+def test_a_lock_is_free_once_its_holder_is_killed(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    command = [sys.executable, "-c", HOLD, str(lock)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(Busy), writer_lock(lock, wait=False):
+            pass
+        holder.kill()
+    with writer_lock(lock, wait=False):
+        pass
+    with writer_lock(lock, wait=True):
+        pass
+
+
+def test_a_lock_file_left_behind_with_anything_in_it_is_no_lock(tmp_path: Path) -> None:
+    (tmp_path / "lock").write_text(f"{os.getpid()}\nlocalhost\n")
+    with writer_lock(tmp_path / "lock", wait=False):
+        pass
+
+
+def test_a_lock_that_is_a_link_is_refused_and_its_target_left_alone(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    victim.chmod(0o644)
+    (tmp_path / "lock").symlink_to(victim)
+    with pytest.raises(StorageFailed), writer_lock(tmp_path / "lock", wait=False):
+        pass
+    assert victim.read_bytes() == b"precious"
+    assert stat.S_IMODE(victim.stat().st_mode) == 0o644
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_without_locks_in_the_file_system_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    import fcntl
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    for _ in range(2):  # the first try must not leave a file that the second takes for a lock held
+        with pytest.raises(StorageFailed) as refusal, writer_lock(tmp_path / "lock", wait=False):
+            pytest.fail("a lock that outlives its holder was taken")
+        assert "local disk" in refusal.value.hint
+    monkeypatch.undo()
+    with writer_lock(tmp_path / "lock", wait=False):
+        pass
+
+
+def test_who_must_wait_is_told_so_once(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    told: list[str] = []
+    command = [sys.executable, "-c", HOLD, str(lock)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+
+        def release() -> None:
+            told.append("waiting")
+            holder.kill()
+
+        with writer_lock(lock, wait=True, on_wait=release):
+            pass
+    with writer_lock(lock, wait=True, on_wait=release):
+        pass
+    assert told == ["waiting"]
+
+
+def test_a_child_that_inherits_the_descriptor_does_not_keep_the_lock(tmp_path: Path) -> None:
+    with writer_lock(tmp_path / "lock", wait=False):
+        child = subprocess.Popen(["sleep", "60"], close_fds=False)
+    try:
+        with writer_lock(tmp_path / "lock", wait=False):
+            pass
+    finally:
+        child.kill()
+        child.wait()
