@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -129,10 +130,17 @@ def _trace(
 ) -> subprocess.CompletedProcess[str]:
     driver = [sys.executable, "-m", "tests.faults.driver", *(["--naive"] if naive else []), "-C", str(repo.path)]
     home = str(repo.path.parent / "home")
-    environment = isolated_environment() | {"PYTHONPATH": str(ROOT), "HOME": home}
+    _compile()
+    environment = isolated_environment() | {"PYTHONPATH": str(ROOT), "HOME": home, "PYTHONDONTWRITEBYTECODE": "1"}
     environment = {name: value for name, value in environment.items() if not name.startswith(("XDG_", "GITMEM_"))}
     command = ["strace", *options, *driver, *scenario.command]
     return subprocess.run(command, cwd=repo.path, env=environment, capture_output=True, text=True)
+
+
+@cache
+def _compile() -> None:
+    """Have Python's own files there: those that a first run writes, a second does not."""
+    subprocess.run([sys.executable, "-m", "compileall", "-q", "gitmem", "tests/faults"], cwd=ROOT, check=True)
 
 
 def choose(points: Sequence[Point], wanted: int) -> list[Point]:
