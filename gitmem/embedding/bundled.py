@@ -31,6 +31,9 @@ _BATCH_CELLS: Final = 1 << 14
 """Upper bound of rows times width of one padded batch: its gathered rows stay within the processor's cache."""
 
 
+_NAMES: Final = 4096
+"""Short texts whose vectors are remembered, a kilobyte each: the paths that questions meet are often the same."""
+
 _WIDTH_STEP: Final = 16
 """Batches are padded to multiples of this, so that a vector does not depend on what else is in its batch."""
 
@@ -42,6 +45,7 @@ class BundledEncoder:
         self._folder = folder or bundled("models")
         self._card = Card(self._folder)
         self.fingerprint, self.dimensions = self._card.fingerprint, self._card.dimensions
+        self._names: dict[str, NDArray[np.float32]] = {}
 
     def encode(self, texts: Sequence[Text]) -> Embeddings:
         import numpy as np
@@ -69,6 +73,19 @@ class BundledEncoder:
         return vector
 
     def encode_names(self, texts: Sequence[Text]) -> "NDArray[np.float32]":
+        import numpy as np
+
+        known = {text.text: self._names.get(text.text) for text in texts}
+        new = [text for text in texts if known[text.text] is None]
+        if new:
+            made = dict(zip([text.text for text in new], self._encode_few(new), strict=True))
+            if len(self._names) + len(made) > _NAMES:
+                self._names.clear()
+            self._names.update(made)
+            known.update(made)
+        return np.array([known[text.text] for text in texts], np.float32).reshape(len(texts), self.dimensions)
+
+    def _encode_few(self, texts: Sequence[Text]) -> "NDArray[np.float32]":
         import numpy as np
 
         from gitmem.bags import count_ids

@@ -45,7 +45,16 @@ def test_names_have_the_vectors_of_questions(encoder: BundledEncoder, batch: lis
     vectors = encoder.encode_names([count_identifiers(text) for text in batch])
     assert vectors.shape == (len(batch), encoder.dimensions)
     for vector, text in zip(vectors, batch, strict=True):
+        encoder._names.clear()  # or it would be remembered
         assert np.abs(vector - encoder.encode_query(count_identifiers(text))).max() < 1e-6
+
+
+def test_no_more_names_are_remembered_than_it_says(encoder: BundledEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gitmem.embedding.bundled._NAMES", 3)
+    first = encoder.encode_names([count_identifiers(name) for name in ("one", "two", "three")])
+    again = encoder.encode_names([count_identifiers(name) for name in ("three", "four", "one", "one")])
+    assert (again[[2, 3, 0]] == first[[0, 0, 2]]).all()
+    assert len(encoder._names) <= 3
 
 
 @many
