@@ -72,8 +72,11 @@ class Observation(FileSystemEventHandler):
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         """Called by the observer's thread."""
-        if any(path and not self._is_noise(os.fsdecode(path)) for path in (event.src_path, event.dest_path)):
+        lasting = isinstance(event, FileModifiedEvent | FileAttribEvent)
+        if any(path and not self._is_noise(os.fsdecode(path), lasting) for path in (event.src_path, event.dest_path)):
             self.changed.set()
 
-    def _is_noise(self, path: str) -> bool:
-        return any(part in NOISE for part in Path(os.path.relpath(path, self._folder)).parts)
+    def _is_noise(self, path: str, lasting: bool) -> bool:
+        """What happens inside such a folder; that one comes or goes makes a repository of the folder around it."""
+        parts = Path(os.path.relpath(path, self._folder)).parts
+        return any(part in NOISE for part in (parts if lasting else parts[:-1]))

@@ -47,8 +47,8 @@ def test_git_and_gitmem_at_work_are_noise(tree: Path) -> None:
     told: list[str] = []
 
     class Noting(Observation):
-        def _is_noise(self, path: str) -> bool:
-            noise = super()._is_noise(path)
+        def _is_noise(self, path: str, lasting: bool) -> bool:
+            noise = super()._is_noise(path, lasting)
             if not noise:
                 told.append(os.path.relpath(path, tree))
             return noise
@@ -59,9 +59,10 @@ def test_git_and_gitmem_at_work_are_noise(tree: Path) -> None:
         (tree / ".git/index.lock").rename(tree / ".git/index")
         (tree / ".gitmem/state/log").write_bytes(b"x")
         (tree / "src/a.py").read_text()
+        (tree / "src" / ".git").mkdir()
         (tree / "end").write_text("")
         assert observation.changed.wait(WAIT)
-    assert set(told) == {"end"}
+    assert set(told) == {"src/.git", "end"}
 
 
 def test_it_ends_with_its_block_and_leaves_no_thread(tree: Path) -> None:

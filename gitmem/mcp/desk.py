@@ -140,6 +140,8 @@ class Desk:
             settings = tree.workspace.settings
             limit = check_request(request, settings.search_max_limit, settings.search_default_limit)
             made = answer_from(tree.searcher, request, limit, finder(tree.workspace), tree.reader)
+            if made.view.stale:
+                tree.doubt()
             return _written(made, arguments, tree.notes)
 
         return self._session(arguments["root"]).use(request, call, use)

@@ -47,9 +47,31 @@ _WATCHED: Final = int(
 """What may change a tree: reading a file does not. What is written through a map is told of when the file is closed."""
 
 
+_LOCAL: Final = frozenset(
+    b"ext2 ext3 ext4 xfs btrfs zfs bcachefs f2fs jfs reiserfs tmpfs ramfs overlay vfat exfat ntfs3".split()
+)
+"""File systems that nobody else writes to: of what comes over a network there is no word."""
+
+
 def is_supported() -> bool:
     """Whether this system has inotify."""
     return sys.platform == "linux" and hasattr(ctypes.CDLL(None), "inotify_init1")
+
+
+def is_local(folder: Path) -> bool:
+    """Whether a folder lies on a file system that tells of everything."""
+    path = os.fsencode(os.path.realpath(folder))
+    found: tuple[bytes, bytes] = (b"", b"")
+    try:
+        mounts = Path("/proc/self/mountinfo").read_bytes().splitlines()
+    except OSError:
+        return False
+    for line in mounts:
+        words, _, kind = line.partition(b" - ")
+        place = words.split(b" ")[4].replace(b"\\040", b" ")
+        if (path + b"/").startswith(place.rstrip(b"/") + b"/") and len(place) >= len(found[0]):
+            found = place, kind.split(b" ")[0]
+    return found[1] in _LOCAL
 
 
 class Inotify:
@@ -115,7 +137,8 @@ class Inotify:
             self._folders.pop(number, None)
         if mask & (_Mask.OVERFLOW | _Mask.UNMOUNT) or (mask & _Mask.IGNORED and number == self._root):
             raise self._failed("too much changed at once")
-        if name in self._unheeded:
+        if name in self._unheeded:  # that one comes or goes makes a repository of the folder around it
+            self._changed |= bool(mask & (_MOVED | _Mask.CREATE | _Mask.DELETE))
             return
         self._changed = True
         if mask & _Mask.FOLDER and mask & _MOVED:

@@ -16,6 +16,7 @@ from gitmem.actions.searcher import Searcher, open_searcher
 from gitmem.actions.trees import TreeReader
 from gitmem.embedding.encoder import Encoder
 from gitmem.errors import DamagedFile, NoIndex
+from gitmem.git.config import configuration_files
 from gitmem.git.objects import ObjectReader, open_reader
 from gitmem.mcp.calls import Call
 from gitmem.mcp.first_index import FirstIndex
@@ -36,12 +37,14 @@ Made = TypeVar("Made")
 
 
 class Opened(NamedTuple):
-    """A tree to ask: its repository, a reader of its blobs, and notes for whoever asks."""
+    """A tree to ask: its repository, a reader of its blobs, and notes for whoever asks. Who finds that a file is not
+    what it was taken for calls `doubt`, and the next call looks at all of them."""
 
     searcher: Searcher
     workspace: Workspace
     reader: ObjectReader
     notes: list[str]
+    doubt: Callable[[], None]
 
 
 Use = Callable[[Opened], Made]
@@ -58,6 +61,7 @@ class _Held:
         self._lock = threading.Lock()
         self._idle: list[ObjectReader] = []
         self._closed = False
+        self.doubted = False
 
     @contextmanager
     def lend(self) -> Iterator[Opened]:
@@ -67,7 +71,7 @@ class _Held:
         if reader is None:
             reader = open_reader(self.searcher.asked.location, bulk=False, files=self.searcher.files)
         try:
-            yield Opened(self.searcher, self._workspace, reader, self._notes)
+            yield Opened(self.searcher, self._workspace, reader, self._notes, self._doubt)
         finally:
             with self._lock:
                 kept = not self._closed and len(self._idle) < READERS
@@ -75,6 +79,9 @@ class _Held:
                     self._idle.append(reader)
             if not kept:
                 reader.close()
+
+    def _doubt(self) -> None:
+        self.doubted = True
 
     def close(self) -> None:
         """Let go of it, once those who use it have done so."""
@@ -113,6 +120,7 @@ class Session:
         self._lock = threading.Lock()
         self._first: FirstIndex | None = None
         self._watch = Watch(self.workspace)
+        self._configuration: list[Path] = []
 
     def close(self, seconds: float) -> None:
         """Stop what goes on behind the calls, and wait so long for its end at most."""
@@ -172,7 +180,7 @@ class Session:
     def _opened(self, tree: _Tree, request: Request, call: Call) -> _Held:
         """The tree, opened anew if anything moved since."""
         first = self._first
-        if first is None and tree.held is not None and self._is_current(tree, tree.held.searcher, request):
+        if first is None and tree.held is not None and self._is_current(tree, tree.held, request):
             return tree.held
         try:
             return self._open(tree, request, first)
@@ -205,13 +213,14 @@ class Session:
         if not request.rev:
             self._watch.forget()
         workspace = self.reopen()
-        tree.stamp = stamp_of(workspace)
+        self._configuration = configuration_files(workspace.location, self._environment)
+        tree.stamp = stamp_of(workspace, self._configuration)
         sources = request.sources if request.rev else ()
         request = request._replace(refresh=first is None, sources=sources)
         searcher = open_searcher(workspace, request, encoder=self._encoder)
         if searcher.snapshot.manifest.graph:
             searcher.load_graph()
-        healed = stamp_of(workspace)
+        healed = stamp_of(workspace, self._configuration)
         if healed[1:] == tree.stamp[1:] and self._is_generation_on_disk(searcher):
             tree.stamp = healed
         notes = [] if first is None else [f"{first.describe()}; this answer is from what is there"]
@@ -224,12 +233,13 @@ class Session:
         manifest = find_manifest(self.workspace.paths.manifest)
         return manifest is not None and manifest.generation == searcher.snapshot.manifest.generation
 
-    def _is_current(self, tree: _Tree, searcher: Searcher, request: Request) -> bool:
+    def _is_current(self, tree: _Tree, held: _Held, request: Request) -> bool:
         """Whether a tree held open is the one asked for. Git is asked only where something may have changed.
 
         One that the index lacked something of is opened again, and healed on.
         """
-        if searcher.missing_files or stamp_of(self.workspace) != tree.stamp:
+        searcher = held.searcher
+        if held.doubted or searcher.missing_files or stamp_of(self.workspace, self._configuration) != tree.stamp:
             return False
         if not request.rev:
             if self._watch.is_quiet():

@@ -5,6 +5,7 @@ tree has no such file and is watched by `gitmem.observe`.
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -18,21 +19,20 @@ Stamp = tuple[tuple[int, int, int] | None, ...]
 _HEAD_BYTES: Final = 4096
 
 
-def stamp_of(workspace: Workspace) -> Stamp:
-    """What must be equal for a tree held open to be the one that git and the index have."""
+def stamp_of(workspace: Workspace, configuration: Iterable[Path]) -> Stamp:
+    """What must be equal for a tree held open to be the one that git and the index have. `configuration` are the files
+    that git is told by what to ignore, and how to read files."""
     location, paths = workspace.location, workspace.paths
     watched = [
         paths.manifest,
         paths.tuning,
         location.git_dir / "HEAD",
         location.git_dir / "index",
-        location.git_dir / "config.worktree",
-        location.common_dir / "config",
-        location.common_dir / "info" / "exclude",
         location.common_dir / "packed-refs",
         location.common_dir / "reftable" / "tables.list",
         location.common_dir / REFERENCE,
         *_branch_files(location),
+        *configuration,
     ]
     return tuple(_look(path) for path in watched)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gitmem.errors import ObserverFailed
-from gitmem.mcp.inotify import Inotify, is_supported
+from gitmem.mcp.inotify import Inotify, is_local, is_supported
 from gitmem.mcp.marked import MarkedObservation
 from gitmem.observe import NOISE
 from gitmem.workspace import Workspace
@@ -32,6 +32,7 @@ class Watch:
         self._worktree = workspace.location.worktree
         self._state = workspace.paths.state
         self._observer: _Observer | None = None
+        self._watched: tuple[int, int] | None = None
         self._begun = self._closed = False
         self._lock = threading.Lock()
 
@@ -41,7 +42,7 @@ class Watch:
             if self._observer is None:
                 return False
             try:
-                return self._observer.is_quiet()
+                return self._observer.is_quiet() and self._watched == self._identity()
             except ObserverFailed:
                 self._drop()
                 return False
@@ -51,6 +52,8 @@ class Watch:
         with self._lock:
             if self._closed or self._worktree is None:
                 return
+            if self._watched != self._identity():
+                self._drop()
             if not self._begun:
                 self._begun = True
                 threading.Thread(target=self._begin, args=(self._worktree,), name="watch", daemon=True).start()
@@ -66,13 +69,23 @@ class Watch:
             self._closed = True
             self._drop()
 
+    def _identity(self) -> tuple[int, int] | None:
+        """Which folder the working tree is: another one may come to stand in its place."""
+        assert self._worktree is not None
+        try:
+            found = self._worktree.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
     def _begin(self, worktree: Path) -> None:
+        watched = self._identity()
         try:
             observer = _observe(worktree, self._state)
         except ObserverFailed:
             return  # and not begun again: git is asked instead
         with self._lock:
-            self._observer = observer
+            self._observer, self._watched = observer, watched
             if self._closed:
                 self._drop()
 
@@ -85,6 +98,8 @@ class Watch:
 def _observe(worktree: Path, state: Path) -> _Observer:
     """Raises ObserverFailed."""
     if is_supported():
+        if not is_local(worktree):
+            raise ObserverFailed(f"{worktree} may be written to from elsewhere")
         return Inotify(worktree, NOISE)
     if not (state.is_relative_to(worktree) and state.is_dir()):
         raise ObserverFailed(f"{state} is not a folder of the working tree")

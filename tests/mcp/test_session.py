@@ -96,6 +96,33 @@ def prepare(cli: Cli, path: Path, files: int) -> Repo:
     return repo
 
 
+def test_what_a_person_has_git_ignore_everywhere_is_heeded_at_once(cli: Cli, tmp_path: Path) -> None:
+    repo = prepare(cli, tmp_path / "repo", 1)
+    repo.write({"generated/walrus.py": "def walrus_plankton():\n    return 1\n"})
+    rules = tmp_path / "home" / ".config" / "git" / "ignore"
+    rules.parent.mkdir(parents=True)
+    with RawClient(repo.path) as client:
+        client.greet()
+        assert "generated/walrus.py" in client.call(1, "search", query="walrus_plankton")
+        assert "generated/walrus.py" in client.call(2, "search", query="walrus_plankton")
+        rules.write_text("generated/\n")
+        assert "generated/walrus.py" not in client.call(3, "search", query="walrus_plankton")
+
+
+def test_an_edit_that_no_word_came_of_is_found_at_the_second_question(cli: Cli, tmp_path: Path) -> None:
+    """A folder is told of what happens by its own names alone: a hard link from elsewhere is another name."""
+    repo = prepare(cli, tmp_path / "repo", 1)
+    repo.write({"walrus.py": "def walrus_plankton():\n    return 1\n"})
+    (tmp_path / "other").hardlink_to(repo.path / "walrus.py")
+    with RawClient(repo.path) as client:
+        client.greet()
+        for number in range(3):
+            assert "return 1" in client.call(number, "search", query="walrus_plankton")
+        (tmp_path / "other").write_text("def walrus_plankton():\n    return 2\n")
+        assert "changed while it was read" in client.call(3, "search", query="walrus_plankton")
+        assert "return 2" in client.call(4, "search", query="walrus_plankton")
+
+
 def test_every_answer_names_the_right_tree(cli: Cli, tmp_path: Path) -> None:
     assert len(record(prepare(cli, tmp_path / "repo", 60), QUESTIONS)) == QUESTIONS
 

@@ -109,6 +109,32 @@ def test_without_a_place_for_marks_or_any_word_it_is_never_quiet(
     watch.close()
 
 
+@pytest.mark.usefixtures("_way")
+def test_another_folder_in_the_place_of_the_tree_is_watched_in_its_turn(own: Repo, tmp_path: Path) -> None:
+    watch = Watch(open_sample(own))
+    assert wait_until_quiet(watch)
+    own.path.rename(tmp_path / "before")
+    shutil.copytree(tmp_path / "before", own.path, symlinks=True)
+    assert not watch.is_quiet()
+    assert wait_until_quiet(watch)
+    (own.path / "later.txt").touch()
+    assert not watch.is_quiet()
+    watch.close()
+
+
+@LINUX
+def test_what_others_may_write_to_is_never_quiet(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert inotify.is_local(own.path)
+    assert not inotify.is_local(Path("/proc/self"))
+    monkeypatch.setattr(watching, "is_local", lambda _: False)
+    watch = Watch(open_sample(own))
+    watch.forget()
+    time.sleep(0.1)
+    watch.forget()
+    assert not watch.is_quiet()
+    watch.close()
+
+
 @LINUX
 def test_a_linked_working_tree_is_quiet_for_certain(own: Repo, tmp_path: Path) -> None:
     own.git("worktree", "add", "-q", "--detach", str(tmp_path / "side"))
@@ -129,6 +155,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "moved away": lambda tree: (tree / "a" / "file").rename(tree.parent / "other"),
     "executable": lambda tree: (tree / "a" / "file").chmod(0o755),
     "linked": lambda tree: (tree / "a" / "link").symlink_to("file"),
+    "a repository": lambda tree: (tree / "a" / ".git").mkdir(),
     "cut": lambda tree: os.truncate(tree / "a" / "file", 1),
 }
 
