@@ -45,7 +45,7 @@ def append_turn(
     """Keep a turn; without a number it comes behind the last one. Raises UsageError, GitFailed, StorageFailed."""
     given = check_turn(Turn(conversation, number or 0, role, content, current_time()))
     if not allow_secrets:
-        refuse_secrets(content, "turn")
+        refuse_secrets(content, "turn", conversation)
     made = Appended(given, False)
     with RecordStore(workspace.location) as store:
 

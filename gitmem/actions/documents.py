@@ -62,7 +62,7 @@ def add_document(
     told = check_fields(DocumentFields(**given))
     new = cut_document(check_content(content), told)
     if not allow_secrets:
-        refuse_secrets(content, "document")
+        refuse_secrets(content, "document", told)
     made = Ingested(new, CREATED)
     with RecordStore(workspace.location) as store:
 

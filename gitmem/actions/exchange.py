@@ -52,7 +52,8 @@ def import_records(
 ) -> Imported:
     """Take lines in, in one commit. A bad line keeps all out, unless `partial`; then it alone is left out.
 
-    A note without id gets a new one; other records take the place of those with their id or source.
+    A note without id gets a new one, and takes the place of the one with its id; a turn that of its number. A document
+    takes the place of what came from its source; its id follows from that, or from its content, whatever the line says.
     Raises UsageError, GitFailed, StorageFailed.
     """
     items, bad = _parse(lines, allow_secrets=allow_secrets)
@@ -85,7 +86,7 @@ def _parse(lines: Iterable[str], *, allow_secrets: bool) -> tuple[list[Item], li
             if isinstance(item, Note) and item.id and not is_note_id(item.id):
                 raise UsageError(f"`{item.id[:40]}` is no id of a note")
             if not allow_secrets:
-                refuse_secrets(item.content, "record")
+                refuse_secrets(item.content, "record", item._replace(content=""))
             items.append(item)
         except UsageError as problem:
             bad.append(BadLine(number, problem.message))
@@ -104,7 +105,7 @@ def _complete(item: Item) -> Item:
     if isinstance(item, Note):
         return item._replace(id=item.id or new_note_id(), time=item.time or now)
     if isinstance(item, Turn):
-        return item._replace(time=item.time or now)
+        return item  # one whose time nobody knows is the same again the next time
     return cut_document(item.content, item.fields)._replace(stored=item.stored or now)
 
 

@@ -39,7 +39,7 @@ def add_note(
     about = tuple(paths), tuple(symbols)
     note = check_note(Note(new_note_id(), content, type_, float(confidence), conversation, current_time(), *about))
     if not allow_secrets:
-        refuse_secrets(content, "note")
+        refuse_secrets(content, "note", (conversation, about))
     path, data = note_path(note.id), format_record(note_record(note))
     with RecordStore(workspace.location) as store:
 

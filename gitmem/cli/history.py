@@ -18,6 +18,7 @@ from gitmem.cli.telling import (
     write_each,
 )
 from gitmem.memory.conversations import GET_DEFAULT, ROLES
+from gitmem.memory.secret import leave_out_secrets
 from gitmem.memory.sessions import parse_session
 from gitmem.text import count, visible
 
@@ -109,7 +110,8 @@ def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -
     Examples:
       gitmem history import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
     """
-    turns = parse_session(read_lines(file), PurePath(file).stem[:100] if file != "-" else "session")
+    name = PurePath(file).stem[:100] if file != "-" else "session"
+    turns = parse_session(read_lines(file), name, str if allow_secrets else leave_out_secrets)
     notes: list[str] = []
     changed = keep_turns(open_here(ctx), turns, allow_secrets=allow_secrets, notes=notes)
     say_notes(ctx, notes)

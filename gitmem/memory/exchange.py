@@ -39,6 +39,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, type]]] = {
         "metadata": dict, "stored": str,
     },
 }  # fmt: skip
+_LARGEST: Final = 1e9
 _NEEDED: Final = {NOTE: ("content",), TURN: ("conversation", "turn", "role", "content"), DOCUMENT: ("content",)}
 
 Item = Note | Turn | Document
@@ -87,6 +88,8 @@ def _checked(kind: str, told: Mapping[str, Any]) -> dict[str, Any]:
             raise UsageError(f"a {kind} has no field `{name}`")
         if isinstance(value, bool) or not isinstance(value, (int, float) if wanted is float else wanted):
             raise UsageError(f"the field `{name}` is of the wrong type")
+        if wanted is float and isinstance(value, int | float) and abs(value) > _LARGEST:
+            raise UsageError(f"the field `{name}` is too large a number")
     lacking = [name for name in _NEEDED[kind] if name not in named]
     if lacking:
         raise UsageError(f"the field `{lacking[0]}` is missing")

@@ -5,7 +5,7 @@ the value also looks random: a document may well show how a password is set.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -39,14 +39,28 @@ class Finding(NamedTuple):
     line: int
 
 
-def refuse_secrets(text: str, what: str) -> None:
-    """Raise UsageError where a text holds a secret; the message says what kind and where, never the secret."""
-    found = next(find_secrets(text), None)
-    if found is not None:
-        raise UsageError(
-            f"the {what} seems to hold a secret ({found.kind}, line {found.line}), so it was not kept",
-            hint="take it out, or keep it all the same: --allow-secrets",
-        )
+def refuse_secrets(text: str, what: str, fields: object = ()) -> None:
+    """Raise UsageError where a text or the fields beside it (texts, lists and mappings of them) hold a secret.
+
+    The message says what kind and where, never the secret.
+    """
+    for told, place in ((text, ", line {}"), ("\n".join(_texts(fields)), " in its fields")):
+        found = next(find_secrets(told), None)
+        if found is not None:
+            raise UsageError(
+                f"the {what} seems to hold a secret ({found.kind}{place.format(found.line)}), so it was not kept",
+                hint="take it out; on the command line, --allow-secrets keeps it all the same",
+            )
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from (f"{name}={told}" for name, told in value.items())
+    elif isinstance(value, Iterable):
+        for part in value:
+            yield from _texts(part)
 
 
 def leave_out_secrets(text: str) -> str:

@@ -5,7 +5,7 @@ blocks; results of tools come as lines of the user. Everything else (summaries, 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from gitmem.errors import UsageError
@@ -27,16 +27,24 @@ class _Piece(NamedTuple):
     time: str
 
 
-def parse_session(lines: Iterable[str], name: str) -> list[Turn]:
-    """The turns of a transcript; `name` is what errors call it. Raises UsageError naming the line that is wrong."""
-    conversation = ""
+Clean = Callable[[str], str]
+"""Takes out of a text what must not be kept; the text is whole then, nothing has been cut off."""
+
+
+def parse_session(lines: Iterable[str], name: str, clean: Clean = str) -> list[Turn]:
+    """The turns of a transcript; `name` is what errors call it. Raises UsageError naming the line that is wrong.
+
+    A turn of an entry without a time has that of the one before it.
+    """
+    conversation = time = ""
     pieces: list[_Piece] = []
     for number, line in enumerate(lines, 1):
         entry = _parse_line(line, number, name)
         if entry.get("isSidechain") or entry.get("isMeta") or entry.get("type") not in ("user", "assistant"):
             continue
         conversation = conversation or str(entry.get("sessionId") or "")
-        pieces += _pieces(entry)
+        time = _time(entry, number, name) or time
+        pieces += _pieces(entry, time, clean)
     if not pieces:
         raise UsageError(f"`{name}` holds no conversation", hint="transcripts lie in ~/.claude/projects/")
     return _turns(conversation or name, pieces)
@@ -54,30 +62,37 @@ def _parse_line(line: str, number: int, name: str) -> Mapping[str, Any]:
     return entry
 
 
-def _pieces(entry: Mapping[str, Any]) -> Iterator[_Piece]:
+def _time(entry: Mapping[str, Any], number: int, name: str) -> str:
+    told = str(entry.get("timestamp") or "")
+    try:
+        return check_time("time", told) if told else ""
+    except UsageError as problem:
+        raise UsageError(f"line {number} of `{name}`: {problem.message}", hint=problem.hint) from problem
+
+
+def _pieces(entry: Mapping[str, Any], time: str, clean: Clean) -> Iterator[_Piece]:
     message = entry.get("message")
     content = message.get("content") if isinstance(message, dict) else None
-    time = str(entry.get("timestamp") or "")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     for block in content if isinstance(content, list) else []:
-        told = _tell(block) if isinstance(block, dict) else ""
+        told = _tell(block, clean) if isinstance(block, dict) else ""
         if told:
             said = block.get("type") == "text"
             whole = told.encode("utf-8", "replace").decode("utf-8")  # JSON can hold halves of characters
             yield _Piece(str(entry["type"]) if said else "assistant", whole, time)
 
 
-def _tell(block: Mapping[str, Any]) -> str:
+def _tell(block: Mapping[str, Any], clean: Clean) -> str:
     """A block in words; nothing for thoughts, pictures and what is unknown."""
     kind = block.get("type")
     if kind == "text":
-        return str(block.get("text") or "").strip()
+        return clean(str(block.get("text") or "")).strip()
     if kind == "tool_use":
-        return f"[{block.get('name')}: {_shorten(_argument(block.get('input')), _INPUT, 0)}]"
+        return f"[{block.get('name')}: {_shorten(clean(_argument(block.get('input'))), _INPUT, 0)}]"
     if kind == "tool_result":
         label = "error" if block.get("is_error") else "result"
-        output = _shorten(_plain(block.get("content")), _HEAD, _TAIL)
+        output = _shorten(clean(_plain(block.get("content"))), _HEAD, _TAIL)
         return f"[{label}] {output}" if output else ""
     return ""
 
@@ -112,11 +127,11 @@ def _turns(conversation: str, pieces: Iterable[_Piece]) -> list[Turn]:
             if last and last.role == piece.role and len(last.content) + len(part) + 2 <= MAX_TURN:
                 last = turns[-1] = last._replace(content=f"{last.content}\n\n{part}")
             else:
-                time = check_time("time", piece.time) if piece.time else ""
-                last = Turn(conversation, len(turns), piece.role, part, time)
+                last = Turn(conversation, len(turns), piece.role, part, piece.time)
                 turns.append(last)
     return turns
 
 
 def _parts(text: str) -> list[str]:
-    return [text[at : at + MAX_TURN] for at in range(0, len(text), MAX_TURN)]
+    parts = (text[at : at + MAX_TURN] for at in range(0, len(text), MAX_TURN))
+    return [part for part in parts if part.strip()]

@@ -62,6 +62,7 @@ def test_notes_are_listed_newest_first_and_by_type(workspace: Workspace) -> None
         ("x", {"type_": "idea"}, "preference, fact, project, decision"), ("x", {"confidence": 1.5}, "between 0 and 1"),
         ("x", {"confidence": float("nan")}, "between 0 and 1"), ("x", {"conversation": "y" * 101}, "at most 100"),
         ("a\udc80", {}, "UTF-8"), ("ghp_" + "a1B2" * 9, {}, "secret"),
+        ("x", {"symbols": ("ghp_" + "a1B2" * 9,)}, "secret .*in its fields"),
     ],
 )  # fmt: skip
 def test_notes_out_of_bounds_are_refused_and_nothing_is_kept(
@@ -385,6 +386,24 @@ def test_what_is_exported_can_be_imported(workspace: Workspace, tmp_path: Path) 
     assert len(read_log(there)) == 1
 
 
+def test_a_turn_whose_time_nobody_knows_is_the_same_again(workspace: Workspace) -> None:
+    line = '{"kind": "turn", "conversation": "c", "turn": 0, "role": "user", "content": "x"}'
+    assert import_records(workspace, [line])[:2] == (1, 0)
+    assert import_records(workspace, [line])[:2] == (0, 1)
+    assert import_records(workspace, list(export_records(workspace)))[:2] == (0, 1)
+
+
+def test_no_field_of_a_record_may_hold_a_secret(workspace: Workspace) -> None:
+    token = "ghp_" + "a1B2" * 9
+    for given in ({"title": token}, {"url": "https://u:p4ssw0rd9@host/x"}, {"metadata": {"token": token}}):
+        with pytest.raises(UsageError, match="in its fields"):
+            add_document(workspace, "harmless", given)
+    with pytest.raises(UsageError, match="in its fields"):
+        append_turn(workspace, token, "user", "hi", None)
+    assert state(workspace) == ""
+    assert add_document(workspace, "harmless", {"title": token}, allow_secrets=True).document.id
+
+
 def test_lines_of_other_systems_are_understood(workspace: Workspace) -> None:
     made = import_records(
         workspace,
@@ -412,7 +431,9 @@ BAD = [
     ('{"kind": "turn", "conversation": "c", "turn": 1.5, "role": "user", "content": "x"}', "wrong type"),
     ('{"kind": "document", "content": "x", "participants": [1]}', "must be texts"),
     ('{"content": "x", "id": "../../x"}', "no id of a note"), ('{"content": "x", "time": "soon"}', "ISO 8601"),
-    (f'{{"content": "ghp_{"a1B2" * 9}"}}', "secret"), ('{"content": "\\ud800"}', "UTF-8"), ("\udcff", "no JSON"),
+    (f'{{"content": "ghp_{"a1B2" * 9}"}}', "secret"),
+    (f'{{"kind": "document", "content": "x", "metadata": {{"token": "ghp_{"a1B2" * 9}"}}}}', "in its fields"),
+    (f'{{"content": "x", "confidence": 1{"0" * 400}}}', "too large a number"), ('{"content": "\\ud800"}', "UTF-8"), ("\udcff", "no JSON"),
 ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from gitmem.errors import UsageError
 from gitmem.memory.conversations import MAX_TURN
+from gitmem.memory.secret import leave_out_secrets
 from gitmem.memory.sessions import parse_session
 
 TIME = "2026-01-31T12:00:00.000Z"
@@ -72,3 +73,30 @@ def test_halves_of_characters_do_no_harm() -> None:
 def test_what_is_no_transcript_is_refused(lines: list[str], told: str) -> None:
     with pytest.raises(UsageError, match=told):
         parse_session(lines, "x")
+
+
+def test_a_secret_is_taken_out_before_anything_is_cut_off() -> None:
+    key = "\n".join(
+        f"MIIEpAIBAAKCAQEA{number:02}qwertyuiopASDFGHJKLzxcvbnm1234567890abcdefghij" for number in range(20)
+    )
+    output = f"{'y' * 350}\n-----BEGIN RSA PRIVATE KEY-----\n{key}\n-----END RSA PRIVATE KEY-----\n"
+    result = [{"type": "tool_result", "content": output}]
+    call = [{"type": "tool_use", "name": "Write", "input": {"command": f"{'y' * 150}\n{output}"}}]
+    turns = parse_session([line("user", result), line("assistant", call)], "x", leave_out_secrets)
+    assert "MIIEpAIBAAKCAQEA" in parse_session([line("user", result)], "x")[0].content
+    assert "MIIEpAIBAAKCAQEA" not in "".join(turn.content for turn in turns)
+
+
+def test_a_part_that_says_nothing_is_no_turn() -> None:
+    turns = parse_session([line("user", "a" * MAX_TURN + " " * MAX_TURN + "b")], "x")
+    assert [turn.content for turn in turns] == ["a" * MAX_TURN, "b"]
+
+
+def test_a_time_that_is_none_is_told_with_its_line() -> None:
+    with pytest.raises(UsageError, match="line 2 of `x`"):
+        parse_session([line("user", "a"), line("user", "b", timestamp="soon")], "x")
+
+
+def test_who_has_no_time_has_that_of_the_one_before() -> None:
+    turns = parse_session([line("user", "a"), line("assistant", "b", timestamp=None)], "x")
+    assert turns[1].time == turns[0].time
