@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from gitmem.actions.cancel import cancel
 from gitmem.actions.clients import uninstall_clients
 from gitmem.actions.repos import forget_repository
-from gitmem.errors import UnsafeIndex
+from gitmem.errors import Busy, UnsafeIndex
 from gitmem.fsio import require_own_folder
 from gitmem.install.hooks import uninstall_hooks
 from gitmem.locks import writer_lock
@@ -25,8 +26,8 @@ def uninstall(workspace: Workspace, environment: Mapping[str, str]) -> Removed:
     """Remove the hooks and the entries of clients, so that nothing new is started, then the index.
 
     Raises: UnsafeIndex where the folder is a link, another user's, tracked by git or holds what gitmem never wrote,
-    Busy where another process is writing it, StorageFailed, GitFailed. A process in the background that comes later
-    finds no index and makes none.
+    Busy where another process writes it and does not stop when it is asked to, StorageFailed, GitFailed. A process in
+    the background that comes later finds no index and makes none.
     """
     hooks = uninstall_hooks(workspace.location)
     removed = _remove_index(workspace)
@@ -47,5 +48,10 @@ def _remove_index(workspace: Workspace) -> bool:
             f"`{root}` holds `{strange[0]}`, which gitmem did not put there",
             hint=f"move it away, or remove the folder yourself: rm -r {root}",
         )
-    with writer_lock(workspace.paths.lock, wait=False):
+    try:
+        with writer_lock(workspace.paths.lock, wait=False):
+            return remove_index(workspace)
+    except Busy:
+        cancel(workspace)  # what that run still had to do is not wanted any more
+    with writer_lock(workspace.paths.lock, wait=True):
         return remove_index(workspace)

@@ -6,7 +6,10 @@ from pathlib import Path
 import click
 
 from gitmem.cli.failures import say
+from gitmem.errors import UsageError
 from gitmem.mcp.toolsets import DEFAULT, parse_toolsets
+
+_GIVEN = click.core.ParameterSource.COMMANDLINE
 
 
 @click.command()
@@ -33,6 +36,9 @@ def command(ctx: click.Context, toolsets: str, http: bool, host: str, port: int,
     """
     folder, tools = Path(ctx.obj["folder"]).absolute(), parse_toolsets(toolsets)
     if not http:
+        given = [name for name in ("host", "port", "socket") if ctx.get_parameter_source(name) is _GIVEN]
+        if given:
+            raise UsageError(f"--{given[0]} is for a server that listens", hint=f"gitmem mcp --http --{given[0]} ...")
         from gitmem.mcp.stdio import serve_stdio
 
         return serve_stdio(folder, os.environ, tools)

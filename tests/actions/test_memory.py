@@ -395,9 +395,9 @@ def test_a_turn_whose_time_nobody_knows_is_the_same_again(workspace: Workspace) 
 
 def test_no_field_of_a_record_may_hold_a_secret(workspace: Workspace) -> None:
     token = "ghp_" + "a1B2" * 9
-    for given in ({"title": token}, {"url": "https://u:p4ssw0rd9@host/x"}, {"metadata": {"token": token}}):
+    for fields in ({"title": token}, {"url": "https://u:p4ssw0rd9@host/x"}, {"metadata": {"token": token}}):
         with pytest.raises(UsageError, match="in its fields"):
-            add_document(workspace, "harmless", given)
+            add_document(workspace, "harmless", fields)
     with pytest.raises(UsageError, match="in its fields"):
         append_turn(workspace, token, "user", "hi", None)
     assert state(workspace) == ""
@@ -433,7 +433,8 @@ BAD = [
     ('{"content": "x", "id": "../../x"}', "no id of a note"), ('{"content": "x", "time": "soon"}', "ISO 8601"),
     (f'{{"content": "ghp_{"a1B2" * 9}"}}', "secret"),
     (f'{{"kind": "document", "content": "x", "metadata": {{"token": "ghp_{"a1B2" * 9}"}}}}', "in its fields"),
-    (f'{{"content": "x", "confidence": 1{"0" * 400}}}', "too large a number"), ('{"content": "\\ud800"}', "UTF-8"), ("\udcff", "no JSON"),
+    (f'{{"content": "x", "confidence": 1{"0" * 400}}}', "too large a number"),
+    ('{"content": "\\ud800"}', "UTF-8"), ("\udcff", "no JSON"),
 ]  # fmt: skip
 
 

@@ -31,6 +31,11 @@ def test_outside_a_repository(cli: Cli, tmp_path: Path, args: list[str]) -> None
     assert_error(cli(*args, cwd=tmp_path), 2, "is not inside a git repository", "git init")
 
 
+@pytest.mark.parametrize("args", [["--port", "1"], ["--host", "h"], ["--socket", "s"]])
+def test_where_to_listen_is_for_a_server_that_listens(cli: Cli, tmp_path: Path, args: list[str]) -> None:
+    assert_error(cli("mcp", *args, cwd=tmp_path), 2, f"{args[0]} is for a server that listens", "--http")
+
+
 def test_a_folder_that_is_not_there(cli: Cli, tmp_path: Path) -> None:
     assert_error(cli("-C", "nowhere", "status", cwd=tmp_path), 2, "does not exist")
     assert_error(cli("init", "nowhere", cwd=tmp_path), 2, "does not exist")

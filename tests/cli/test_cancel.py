@@ -93,6 +93,15 @@ def test_cancel_ends_the_run_of_another_process_and_keeps_what_it_did(
     assert_kept_and_taken_up(cli, repo)
 
 
+def test_uninstall_ends_the_run_of_another_process_and_then_removes_the_index(
+    cli: Cli, repo: Repo, run: subprocess.Popen[str]
+) -> None:
+    done = cli("uninstall", "--yes", cwd=repo.path)
+    assert (done.code, done.out.split()[0]) == (0, "removed")
+    run.communicate(timeout=PATIENCE)
+    assert not (repo.path / ".gitmem").exists()
+
+
 @pytest.mark.usefixtures("fake_model")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_run_and_keeps_what_it_did(

@@ -168,6 +168,48 @@ def test_purging_asks_first(cli: Cli, repo: Repo) -> None:
     assert cli("memory", "purge", "--yes").out == "removed 0 objects, 0 B\n"
 
 
+def test_a_purge_that_leaves_something_says_what_and_why(cli: Cli, repo: Repo) -> None:
+    name = cli("memory", "add", "canary", cwd=repo.path).out.split()[1]
+    repo.git("update-ref", "refs/heads/backup", "refs/gitmem/memory")
+    cli("memory", "delete", name)
+    made = cli("memory", "purge", "--yes")
+    assert made.code == 5
+    assert made.out.splitlines()[1:] == [
+        "still there: 1 deleted or replaced record, 5 objects in all; kept by refs/heads/backup"
+    ]
+    told = cli("memory", "purge", "--yes", "--json")
+    assert told.code == 5
+    assert (json.loads(told.out)["left"], json.loads(told.out)["kept_by"]) == (5, ["refs/heads/backup"])
+    repo.git("update-ref", "-d", "refs/heads/backup")
+    assert cli("memory", "purge", "--yes").code == 0
+
+
+def test_only_documents_are_deleted_as_documents(cli: Cli, repo: Repo) -> None:
+    note = cli("memory", "add", "x", cwd=repo.path).out.split()[1]
+    document = cli("doc", "add", "-", stdin=b"text").out.split()[1].rstrip(":")
+    cli("history", "append", "plan", "user", "y")
+    for name in (note, "conversation:plan"):
+        assert_error(cli("doc", "delete", document, name), 2, "is no document", f"gitmem memory delete {name}")
+    assert len(cli("memory", "export").out.splitlines()) == 3
+    assert cli("doc", "delete", document).code == 0
+
+
+def test_a_conversation_goes_back_to_what_was_deleted(cli: Cli, repo: Repo) -> None:
+    for text in ("one", "two"):
+        cli("history", "append", "cc", "user", text, cwd=repo.path)
+    cli("memory", "delete", "conversation:cc")
+    cli("history", "append", "cc", "user", "three")
+    assert_error(cli("memory", "restore", "conversation:cc", "--at", "~1"), 2, "was no record", "at `~1`")
+    assert cli("memory", "restore", "conversation:cc").out == "restored conversation:cc\n"
+    assert cli("history", "get", "cc").out == "0 user\n  one\n1 user\n  two\n"
+    name = cli("memory", "add", "only").out.split()[1]
+    for _ in range(6):
+        cli("memory", "delete", name)
+        assert cli("memory", "restore", name).code == 0
+    assert_error(cli("memory", "restore", name), 2, "no other state", f"gitmem memory log {name}")
+    assert_error(cli("memory", "restore", "mem_000000000000"), 2, "does not know")
+
+
 @pytest.mark.parametrize(
     "args",
     [
