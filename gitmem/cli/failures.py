@@ -40,7 +40,9 @@ def explain(problem: Exception) -> tuple[str, str, int]:
         return "the system gives no further thread: too little memory, or too many processes", _FEWER, _FAILED
     if isinstance(problem, OSError) and problem.strerror:
         place = f": {problem.filename}" if problem.filename else ""
-        return f"{problem.strerror}{place}", _debug_hint(), _FAILED
+        full = problem.errno in (errno.ENOSPC, errno.EDQUOT) and not place
+        hint = "what gitmem prints is sent to a disk that is full" if full else _debug_hint()
+        return f"{problem.strerror}{place}", hint, _FAILED
     return f"gitmem failed: {type(problem).__name__}: {problem}", _debug_hint(), _FAILED
 
 

@@ -36,6 +36,14 @@ def test_where_to_listen_is_for_a_server_that_listens(cli: Cli, tmp_path: Path, 
     assert_error(cli("mcp", *args, cwd=tmp_path), 2, f"{args[0]} is for a server that listens", "--http")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+def test_output_to_a_full_disk(own: Repo) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*GITMEM, "query", "sign"], cwd=own.path, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 5
+    assert done.stderr.splitlines()[-1] == "hint: what gitmem prints is sent to a disk that is full"
+
+
 def test_a_folder_that_is_not_there(cli: Cli, tmp_path: Path) -> None:
     assert_error(cli("-C", "nowhere", "status", cwd=tmp_path), 2, "does not exist")
     assert_error(cli("init", "nowhere", cwd=tmp_path), 2, "does not exist")
