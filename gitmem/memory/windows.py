@@ -30,21 +30,25 @@ def cut_windows(length: int, starts: Sequence[int], breaks: Sequence[Break]) -> 
         low = starts[first] if spans else 0
         if first + WINDOW >= len(starts):
             return (*spans, (low, length))
-        end = _end(first, starts, breaks)
-        spans.append((low, starts[end]))
+        end, offset = _end(first, starts, breaks)
+        spans.append((low, offset))
         first = _behind(end - OVERLAP, low, starts)
 
 
-def _end(first: int, starts: Sequence[int], breaks: Sequence[Break]) -> int:
-    """The token that a window ends before: at the strongest break within reach, of several such at the last."""
+def _end(first: int, starts: Sequence[int], breaks: Sequence[Break]) -> tuple[int, int]:
+    """The token that a window ends before and the character: the strongest break in reach, of several such the last.
+
+    A token may hold the end of one line and the beginning of the next; the character is that of the break even so.
+    """
     low, high = starts[first + _EARLIEST], starts[first + WINDOW]
     begin = bisect_left(breaks, low, key=lambda found: found.offset)
     within = breaks[begin : bisect_right(breaks, high, key=lambda found: found.offset)]
     if not within:
-        return _before(first + WINDOW, starts)
+        end = _before(first + WINDOW, starts)
+        return end, starts[end]
     strength = max(found.strength for found in within)
     offset = next(found.offset for found in reversed(within) if found.strength == strength)
-    return min(bisect_left(starts, offset), _before(first + WINDOW, starts))
+    return bisect_left(starts, offset), offset
 
 
 def _before(token: int, starts: Sequence[int]) -> int:

@@ -1,7 +1,9 @@
 """Windows of long texts."""
 
+import re
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +13,7 @@ from gitmem.memory.windows import OVERLAP, WHOLE, WINDOW, cut_windows
 
 COUNTER = TokenCounter()
 WORDS = ["alpha beta", "getUserName", "## Heading\n", "\n\n", "😀 ", "한국어 ", "...", "ﷺ", "> q\n", "Ann: hi\n"]
+DANGLING = re.compile(r"(?:\A|\n)#+ ?\Z")
 PIECES = st.lists(st.tuples(st.sampled_from(WORDS), st.integers(1, 300)), max_size=12)
 
 
@@ -30,6 +33,9 @@ def test_windows_cover_share_and_do_not_nest(pieces: list[tuple[str, int]]) -> N
         return
     assert spans[0][0] == 0
     assert spans[-1][1] == len(text)
+    breaks = {at.offset for at in find_breaks(text)}
+    assert all(end in breaks or end in starts for _, end in spans[:-1])
+    assert not any(DANGLING.search(text[:end]) for _, end in spans[:-1] if end in breaks)
     most_in_one = max(starts.count(start) for start in starts)
     for start, end in spans:
         assert start < end
@@ -65,8 +71,16 @@ def test_1200_tokens_are_one_piece_and_1201_are_two() -> None:
 def test_a_window_ends_before_a_heading_rather_than_a_paragraph() -> None:
     text = "word " * 700 + "\n\npara " + "word " * 50 + "\n\n# Heading\n\n" + "word " * 80 + "\n\n" + "word " * 900
     spans = cut_windows(len(text), COUNTER.starts(text), find_breaks(text))
-    assert text[: spans[0][1]].endswith("\n\n# ")
-    assert text[spans[0][1] :].startswith("Heading")
+    assert text[: spans[0][1]].endswith("\n\n")
+    assert text[spans[0][1] :].startswith("# Heading")
+
+
+@pytest.mark.parametrize("mark", ["#", "##", "######", ">"])
+def test_a_window_ends_where_the_line_of_its_break_begins(mark: str) -> None:
+    text = "".join(f"{'word ' * 70}\n\n{mark} Part {number}\n\n" for number in range(40))
+    spans = cut_windows(len(text), COUNTER.starts(text), find_breaks(text))
+    assert len(spans) > 2
+    assert all(text[:end].endswith("\n") for _, end in spans[:-1])
 
 
 def test_breaks_are_found_by_what_the_text_shows() -> None:
