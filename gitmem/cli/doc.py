@@ -16,6 +16,7 @@ from gitmem.cli.telling import json_option, limit_option, read_input, say_notes,
 from gitmem.errors import UsageError
 from gitmem.memory.documents import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES, VISIBILITIES
 from gitmem.memory.extract import FORMATS, extract, with_given
+from gitmem.memory.places import DOCUMENTS, place_of
 from gitmem.text import count
 
 
@@ -163,6 +164,9 @@ def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> int:
     Examples:
       gitmem doc delete art_89abcdef
     """
+    for name in names:
+        if not place_of(name).startswith(DOCUMENTS):
+            raise UsageError(f"`{name}` is no document", hint=f"gitmem memory delete {name}")
     gone = delete_records(open_here(ctx), names)
     write_each(
         gone,
