@@ -280,6 +280,26 @@ def test_files_and_records_are_read_in_one_call(own: Repo) -> None:
     talk(own.path, action)
 
 
+def test_every_name_that_is_unknown_is_told(own: Repo) -> None:
+    unknown = [f"mem_{number:012}" for number in range(49)]
+
+    async def action(client: Client) -> None:
+        note = await kept(client, "memory_store", content="beside")
+        told = await refused(client, "get", ids=[unknown[0], "conversation:nowhere", unknown[1], "art_00000000"])
+        records = f"`{unknown[0]}`, `{unknown[1]}`, `art_00000000`"
+        assert f"there is no record {records}\nthere is no conversation `conversation:nowhere`\nhint: " in told
+        told = await refused(client, "get", ids=unknown)
+        assert all(name in told for name in unknown)
+        for some in (unknown[:2], unknown):
+            text = await ask(client, "get", ids=[*some, note])
+            assert all(f"there is no record `{name}`" in text for name in some)
+            assert "1 beside" in text
+            value = json.loads(await ask(client, "get", ids=[*some, note], format="json"))
+            assert len(value["notes"]) == len(some)
+
+    talk(own.path, action)
+
+
 def test_without_an_index_a_note_is_kept_and_the_first_search_finds_it(tmp_path: Path) -> None:
     repo = Repo.init(tmp_path / "new")
     repo.commit({"a.py": "def alpha():\n    pass\n"})
