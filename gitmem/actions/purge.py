@@ -11,7 +11,7 @@ from gitmem.fsio import remove_file
 from gitmem.git.forget import drop_reflog, remove_objects
 from gitmem.locks import writer_lock
 from gitmem.memory.places import REFERENCE
-from gitmem.memory.purge import begin_purge, end_purge, find_purged
+from gitmem.memory.purge import begin_purge, end_purge, find_keepers, find_kept, find_present, find_purged, read_history
 from gitmem.memory.store import RecordStore
 from gitmem.types import RECORD_LANGUAGE
 from gitmem.workspace import Workspace, find_index
@@ -21,11 +21,17 @@ if TYPE_CHECKING:
 
 
 class Purged(NamedTuple):
-    """What went: objects and the bytes in them, and chunks of the index. `left` objects could not be removed."""
+    """What went: objects and the bytes in them, and chunks of the index.
+
+    `left` objects of what was deleted or replaced are still there, `left_records` of them records; `kept_by` tells what
+    keeps them.
+    """
 
     objects: int
     bytes: int
     left: int
+    left_records: int
+    kept_by: tuple[str, ...]
     chunks: int
 
 
@@ -36,15 +42,20 @@ def purge_memory(workspace: Workspace) -> Purged:
     """
     location = workspace.location
     with RecordStore(location) as store, store.locked():
+        history = read_history(location, store)
         store.cut_history()
         drop_reflog(location, REFERENCE)
-        purged = find_purged(location, store)
-        begin_purge(location, {item.oid for item in purged})
+        found = find_purged(location, store)
+        purged = {item.oid for item in found.purged}
+        begin_purge(location, purged)
         kept = {entry.oid for entry in store.entries(store.tip())}
-        chunks = _purge_index(workspace, {item.oid for item in purged}, kept)
-        removed = remove_objects(location, purged)
+        chunks = _purge_index(workspace, purged, kept)
+        removed = remove_objects(location, found.purged)
         end_purge(location)
-    return Purged(*removed, chunks)
+        left = find_present(location, purged | find_kept(location, store, history | found.kept))
+        keepers = find_keepers(location, left, purged)
+    records = sum(item.kind == "blob" for item in left)
+    return Purged(removed.objects, removed.bytes, len(left), records, keepers, chunks)
 
 
 def _purge_index(workspace: Workspace, purged: Collection[str], kept: Collection[str]) -> int:

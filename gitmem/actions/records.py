@@ -1,7 +1,7 @@
 """Records of every kind by their id: show, delete, history, difference, restore."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gitmem.actions.remember import index_records
 from gitmem.errors import UnknownRecord, UsageError
@@ -61,17 +61,18 @@ def show_records(workspace: Workspace, name: str, *, at: str = "") -> list[Recor
     place = place_of(name)
     with RecordStore(workspace.location) as store:
         tip = store.at(find_commit(workspace.location, REFERENCE, at)) if at else store.tip()
-        return _records_at(store, tip, name, place)
+        return _records_at(store, tip, name, place, at)
 
 
-def _records_at(store: RecordStore, tip: Tip, name: str, place: bytes) -> list[Record]:
+def _records_at(store: RecordStore, tip: Tip, name: str, place: bytes, at: str = "") -> list[Record]:
     if is_conversation(name):
         found = list(store.read_records(store.entries(tip, place)))
     else:
         record = store.find_record(tip, place)
         found = [record] if record else []
     if not found:
-        raise UnknownRecord(f"there is no record `{name}`", hint=f"gitmem memory log {name}")
+        told = f"there was no record `{name}` at `{at}`" if at else f"there is no record `{name}`"
+        raise UnknownRecord(told, hint=f"gitmem memory log {name}")
     return found
 
 
@@ -154,14 +155,14 @@ def _change(store: RecordStore, before: Tip, after: Tip, path: bytes) -> Change:
 
 
 def restore_records(workspace: Workspace, name: str, *, at: str = "", notes: list[str] | None = None) -> list[Record]:
-    """Put a record back as it was at a former state, by default before it was last changed or deleted.
+    """Put a record back as it was at a former state, by default the last one in which it was there and different.
 
     Raises: UnknownRecord, UnknownRevision, UsageError, GitFailed.
     """
     place = place_of(name)
     with RecordStore(workspace.location) as store:
         past = store.at(find_commit(workspace.location, REFERENCE, at)) if at else _past(store, workspace, name)
-        records = _records_at(store, past, name, place)
+        records = _records_at(store, past, name, place, at)
         blobs = {entry.path: store.read_blob(entry.oid) for entry in store.entries_at(past, place)}
 
         def restore(tip: Tip) -> Changes:
@@ -174,9 +175,25 @@ def restore_records(workspace: Workspace, name: str, *, at: str = "", notes: lis
 
 
 def _past(store: RecordStore, workspace: Workspace, name: str) -> Tip:
-    """The state before a record was last changed."""
-    tip = store.tip()
-    commits = read_commits_of(workspace.location, tip.commit, 1, place_of(name)) if tip.commit else []
+    """The last state in which a record was there and was not what it is now."""
+    tip, place = store.tip(), place_of(name)
+    present = store.entries_at(tip, place)
+    commits: list[StoredCommit] = []
+    for most in (_FEW, _ALL):
+        commits = read_commits_of(workspace.location, tip.commit, most, place) if tip.commit else []
+        for commit in commits:
+            past = store.at(commit.oid)
+            if store.entries_at(past, place) not in ([], present):
+                return past
+        if len(commits) < most:
+            break
     if not commits:
         raise UnknownRecord(f"the memory's history does not know `{name}`", hint="gitmem memory log")
-    return store.before(store.at(commits[0].oid))
+    raise UnknownRecord(f"the memory's history has no other state of `{name}`", hint=f"gitmem memory log {name}")
+
+
+_FEW: Final = 10
+"""Nearly always the state that is looked for is among the latest few of a record."""
+
+_ALL: Final = (1 << 31) - 1
+"""More than git counts to."""

@@ -1,8 +1,10 @@
 """`gitmem memory log|diff|restore|purge`: the memory's history."""
 
+from typing import Final
+
 import click
 
-from gitmem.actions.purge import purge_memory
+from gitmem.actions.purge import Purged, purge_memory
 from gitmem.actions.record_forms import record_json
 from gitmem.actions.records import LOG_DEFAULT, read_difference, read_log, restore_records
 from gitmem.cli.asking import confirm
@@ -51,7 +53,7 @@ def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> int:
 
 @click.command("restore")
 @click.argument("name", metavar="ID")
-@click.option("--at", metavar="REV", default="", help="As it was then; by default before its last change.")
+@click.option("--at", metavar="REV", default="", help="As it was then; by default as it last was other than now.")
 @json_option
 @click.pass_context
 def restore(ctx: click.Context, name: str, at: str, as_json: bool) -> int:
@@ -79,7 +81,8 @@ def restore(ctx: click.Context, name: str, at: str, as_json: bool) -> int:
 def purge(ctx: click.Context, yes: bool, as_json: bool) -> int:
     """Forget the memory's history: what was deleted or replaced is gone for good, from the object database too.
 
-    What is kept now stays. Objects of yours are not touched.
+    What is kept now stays. Objects of yours are not touched. Where a ref of yours, a reflog, an index or an alternate
+    still holds what was deleted, that stays too; it is told, and the exit code is 5.
 
     \b
     Examples:
@@ -93,4 +96,18 @@ def purge(ctx: click.Context, yes: bool, as_json: bool) -> int:
         write_json(made._asdict())
     else:
         print(f"removed {count(made.objects, 'object')}, {size(made.bytes)}")
-    return 0
+        if made.left:
+            print(_format_left(made))
+    return 5 if made.left else 0
+
+
+_MOST_KEEPERS: Final = 5
+
+
+def _format_left(made: Purged) -> str:
+    """What is still there, and why."""
+    records = count(made.left_records, "deleted or replaced record")
+    keepers = [visible(name) for name in made.kept_by]
+    more = [f"{len(keepers) - _MOST_KEEPERS:,} more"] if len(keepers) > _MOST_KEEPERS else []
+    told = ", ".join([*keepers[:_MOST_KEEPERS], *more])
+    return f"still there: {records}, {count(made.left, 'object')} in all; kept by {told}"

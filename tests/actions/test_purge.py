@@ -104,11 +104,93 @@ def test_a_purge_keeps_what_somebody_else_reaches(repo: Repo, workspace: Workspa
     note = add_note(workspace, CANARY)
     repo.git("branch", "mine", REFERENCE)
     delete_records(workspace, [note.id])
-    purge_memory(workspace)
+    for _ in range(2):  # the history that tells what was deleted is there for the first alone
+        left_by(workspace, "refs/heads/mine")
     assert CANARY.encode() in everything(repo)
     repo.git("branch", "-qD", "mine")
-    purge_memory(workspace)
+    assert purge_memory(workspace)[2:5] == (0, 0, ())
     assert CANARY.encode() not in everything(repo)
+
+
+def left_by(workspace: Workspace, *keepers: str) -> None:
+    """A purge that has to leave one record, and tells who keeps it."""
+    purged = purge_memory(workspace)
+    assert (purged.left_records, purged.kept_by) == (1, keepers)
+    assert purged.left >= 1
+
+
+def test_a_purge_tells_which_refs_keep_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
+    repo.commit({"a": "1"})
+    add_note(workspace, "kept")
+    note = add_note(workspace, CANARY)
+    repo.git("update-ref", "refs/backup/one", REFERENCE)
+    repo.git("tag", "-am", "two", "two", REFERENCE)
+    repo.git("update-ref", "refs/mine", repo.oid(f"{REFERENCE}:v1/notes/{note.id[4:6]}/{note.id}"))
+    delete_records(workspace, [note.id])
+    for _ in range(2):
+        left_by(workspace, "refs/backup/one", "refs/mine", "refs/tags/two")
+    repo.git("update-ref", "-d", "refs/backup/one")
+    tag = repo.oid("refs/tags/two")
+    repo.git("tag", "-d", "two")
+    repo.path.joinpath(".git/objects", tag[:2], tag[2:]).unlink()
+    for _ in range(2):
+        left_by(workspace, "refs/mine")
+    repo.git("update-ref", "-d", "refs/mine")
+    assert purge_memory(workspace)[2:5] == (0, 0, ())
+    assert CANARY.encode() not in everything(repo)
+
+
+def test_a_purge_tells_that_a_commit_of_the_user_holds_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
+    repo.commit({"a": "1"})
+    note = add_note(workspace, CANARY)
+    oid = repo.git("commit-tree", "-m", "mine", f"{REFERENCE}^{{tree}}")
+    repo.git("update-ref", "refs/heads/mine", oid)
+    delete_records(workspace, [note.id])
+    left_by(workspace, "another ref or HEAD")
+
+
+def test_a_purge_tells_that_a_reflog_holds_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
+    repo.commit({"a": "1"})
+    note = add_note(workspace, CANARY)
+    repo.git("update-ref", "HEAD", REFERENCE)
+    repo.git("update-ref", "HEAD", "HEAD@{1}")
+    delete_records(workspace, [note.id])
+    for _ in range(2):
+        left_by(workspace, "a reflog")
+
+
+def test_a_purge_tells_that_a_commit_nothing_reaches_holds_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
+    note = add_note(workspace, CANARY)
+    repo.git("commit-tree", "-m", "mine", f"{REFERENCE}^{{tree}}")
+    delete_records(workspace, [note.id])
+    for _ in range(2):
+        left_by(workspace, "an object that nothing reaches")
+
+
+def test_a_purge_tells_that_the_index_of_a_linked_working_tree_holds_what_was_deleted(
+    repo: Repo, workspace: Workspace
+) -> None:
+    repo.commit({"a": "1"})
+    linked = repo.path.parent / "linked"
+    repo.git("worktree", "add", "-q", str(linked))
+    note = add_note(workspace, CANARY)
+    repo.git("-C", str(linked), "read-tree", REFERENCE)
+    delete_records(workspace, [note.id])
+    for _ in range(2):
+        left_by(workspace, "an index")
+    assert CANARY.encode() in everything(repo)
+
+
+def test_a_purge_tells_that_an_alternate_holds_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
+    note = add_note(workspace, CANARY)
+    shared = repo.path.parent / "shared"
+    repo.git("clone", "-q", "--shared", str(repo.path), str(shared))
+    repo.git("-C", str(shared), "fetch", "-q", "origin", f"{REFERENCE}:{REFERENCE}")
+    other = open_workspace(shared, {})
+    delete_records(other, [note.id])
+    for _ in range(2):
+        left_by(other, "another repository's objects (alternates)")
+    assert list_notes(workspace) == [note]
 
 
 def test_what_a_writer_that_died_left_behind_is_purged(repo: Repo, workspace: Workspace) -> None:

@@ -175,11 +175,11 @@ def test_a_purge_that_leaves_something_says_what_and_why(cli: Cli, repo: Repo) -
     made = cli("memory", "purge", "--yes")
     assert made.code == 5
     assert made.out.splitlines()[1:] == [
-        "still there: 1 deleted or replaced record, 5 objects in all; kept by refs/heads/backup"
+        "still there: 1 deleted or replaced record, 6 objects in all; kept by refs/heads/backup"
     ]
     told = cli("memory", "purge", "--yes", "--json")
     assert told.code == 5
-    assert (json.loads(told.out)["left"], json.loads(told.out)["kept_by"]) == (5, ["refs/heads/backup"])
+    assert (json.loads(told.out)["left"], json.loads(told.out)["kept_by"]) == (6, ["refs/heads/backup"])
     repo.git("update-ref", "-d", "refs/heads/backup")
     assert cli("memory", "purge", "--yes").code == 0
 
