@@ -6,6 +6,7 @@ from typing import NamedTuple
 from gitmem.actions.cancel import cancel
 from gitmem.actions.clients import uninstall_clients
 from gitmem.actions.repos import forget_repository
+from gitmem.actions.stopping import read_run
 from gitmem.errors import Busy, UnsafeIndex
 from gitmem.fsio import require_own_folder
 from gitmem.install.hooks import uninstall_hooks
@@ -52,6 +53,8 @@ def _remove_index(workspace: Workspace) -> bool:
         with writer_lock(workspace.paths.lock, wait=False):
             return remove_index(workspace)
     except Busy:
+        if read_run(workspace.paths) is None:
+            raise
         cancel(workspace)  # what that run still had to do is not wanted any more
     with writer_lock(workspace.paths.lock, wait=True):
         return remove_index(workspace)
