@@ -1,7 +1,8 @@
 """What Linux says of changes below a folder, read when it is wanted (inotify(7)).
 
 Word of a change is queued before the call that made it returns. So an empty queue means for certain that nothing has
-changed, and neither a thread nor a file of ours is needed to know it.
+changed by a name in this tree, and neither a thread nor a file of ours is needed to know it. A hard link from elsewhere
+is another name: what is changed by that is found when the file is read.
 """
 
 import ctypes

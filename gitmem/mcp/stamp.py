@@ -1,7 +1,7 @@
 """Cheap signs that something a held-open tree depends on has moved: the index, HEAD, git's index, records, settings.
 
 They are times, sizes and numbers of a few files that git and gitmem replace whenever they write; what is in the working
-tree has no such file and is watched by `gitmem.observe`.
+tree has no such file and is watched by `watch`.
 """
 
 import os
