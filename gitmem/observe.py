@@ -26,15 +26,13 @@ from watchdog.events import (
 from watchdog.observers import Observer
 
 from gitmem.errors import ObserverFailed
+from gitmem.types import NOISE
 
 _WRITING: Final[list[type[FileSystemEvent]]] = [
     FileCreatedEvent, FileModifiedEvent, FileAttribEvent, FileMovedEvent, FileDeletedEvent,
     DirCreatedEvent, DirMovedEvent, DirDeletedEvent,
 ]  # fmt: skip
 """What may change a tree: reading a file does not."""
-
-NOISE: Final = (".git", ".gitmem")
-"""Folders, at any depth, in which git and gitmem work for themselves."""
 
 
 class Observation(FileSystemEventHandler):

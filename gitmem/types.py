@@ -1,4 +1,4 @@
-"""The words every layer shares: chunks of blobs, and what chunking made of a blob. Nothing here computes."""
+"""The words every layer shares: chunks of blobs, what chunking made of a blob, names. Nothing here computes."""
 
 from typing import Final, NamedTuple
 
@@ -16,6 +16,9 @@ KINDS: Final = (
     "function", "method", "property", "field", "constant", "macro", *RECORD_KINDS,
 )  # fmt: skip
 """Chunk kinds. The order is the one stored on disk: append only."""
+
+NOISE: Final = (".git", ".gitmem")
+"""Folders, at any depth, in which git and gitmem work for themselves: what happens there changes no tree."""
 
 
 class Chunk(NamedTuple):

@@ -38,7 +38,7 @@ _NAMING_FILES: Final = ("core.excludesfile", "core.attributesfile")
 def configuration_files(location: Location, environment: Mapping[str, str]) -> list[Path]:
     """The files that tell git what is ignored and how files are read: configuration with all that it includes, ignore
     and attributes files. Those that git would read if they were there are among them."""
-    home = Path(environment.get("HOME") or Path.home())
+    home = Path(environment.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 (raises nothing where there is none)
     shared = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "git"
     found = [home / ".gitconfig", *(shared / name for name in ("config", "ignore", "attributes"))]
     result = run_git(["config", "--null", "--list", "--show-origin"], git_dir=location.git_dir, check=False)

@@ -10,8 +10,7 @@ from typing import Protocol
 
 from gitmem.errors import ObserverFailed
 from gitmem.mcp.inotify import Inotify, is_local, is_supported
-from gitmem.mcp.marked import MarkedObservation
-from gitmem.observe import NOISE
+from gitmem.types import NOISE
 from gitmem.workspace import Workspace
 
 
@@ -103,4 +102,6 @@ def _observe(worktree: Path, state: Path) -> _Observer:
         return Inotify(worktree, NOISE)
     if not (state.is_relative_to(worktree) and state.is_dir()):
         raise ObserverFailed(f"{state} is not a folder of the working tree")
+    from gitmem.mcp.marked import MarkedObservation  # the library behind it takes 50 ms to load
+
     return MarkedObservation(worktree, state)

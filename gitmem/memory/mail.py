@@ -19,6 +19,7 @@ _MOST_PARTICIPANTS: Final = 100
 _MOST_OF_PARTICIPANT: Final = 200
 _MOST_PARTS_WITHIN: Final = 100
 """Multiparts within each other; the library that reads mails goes down them call by call."""
+
 _ENCODED_WORDS: Final = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?\r\n]*\?=(?:\s+=\?[^?\s]+\?[bBqQ]\?[^?\r\n]*\?=)*")
 
 

@@ -15,7 +15,10 @@ _BLOCKS: Final = frozenset(
     " textarea tfoot th thead tr ul".split()
 )
 _NO_CELL_HOLDS: Final = frozenset("blockquote h1 h2 h3 h4 h5 h6 ol pre table ul".split())
+"""A row of a table that has one of these in it only lays out the page."""
+
 _DEEPEST_MARK: Final = 8
+"""Quotes and lists within each other beyond this are not set in any further."""
 
 
 class Page(NamedTuple):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitFailed
-from gitmem.git.config import ConfigEntry, read_config
+from gitmem.git.config import ConfigEntry, configuration_files, read_config
 from gitmem.git.locate import locate
 from tests.git.conftest import MakeRepo
 
@@ -50,3 +50,18 @@ def test_a_broken_configuration_is_an_error(make_repo: MakeRepo) -> None:
 
 def _append(file: Path, text: str) -> None:
     file.write_text(file.read_text() + text)
+
+
+def test_files_that_git_is_told_by_are_found_without_a_home_too(
+    make_repo: MakeRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = make_repo()
+    (tmp_path / "shared").write_text("[user]\n\tname = x\n")
+    repo.git("config", "include.path", str(tmp_path / "shared"))
+    repo.git("config", "core.excludesFile", str(tmp_path / "rules"))
+    location = locate(repo.path)
+    found = configuration_files(location, {"HOME": str(tmp_path / "home")})
+    assert {tmp_path / "shared", tmp_path / "rules", tmp_path / "home/.config/git/ignore"} <= set(found)
+    assert location.common_dir / "info" / "exclude" in found
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as where the user has no name either
+    assert tmp_path / "rules" in configuration_files(location, {})

@@ -15,7 +15,8 @@ from gitmem.mcp import inotify
 from gitmem.mcp import watch as watching
 from gitmem.mcp.inotify import Inotify
 from gitmem.mcp.watch import Watch
-from gitmem.observe import NOISE, Observation
+from gitmem.observe import Observation
+from gitmem.types import NOISE
 from tests.gitrepo import Repo
 from tests.sample import open_sample
 
