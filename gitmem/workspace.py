@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gitmem.config import Settings, parse_settings
 from gitmem.errors import DamagedFile, NewerFormat, NoIndex, UnsafeIndex
 from gitmem.fsio import (
     make_folder,
@@ -22,11 +21,12 @@ from gitmem.fsio import (
     write_atomic,
     write_once,
 )
-from gitmem.git.config import read_config
+from gitmem.git.git_config import read_config
 from gitmem.git.locate import Location, locate, main_worktree
 from gitmem.git.tracking import add_exclude, lacks_exclude, remove_exclude, tracked
 from gitmem.locks import writer_lock
 from gitmem.paths import INDEX_NAME, MEMORY_LOCK, PURGING, STARTING, IndexPaths
+from gitmem.settings import Settings, parse_settings
 from gitmem.store.manifest import Manifest, find_manifest
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gitmem.actions.query import Answer, Request, answer
-from gitmem.actions.refresh import IndexReport, refresh
+from gitmem.answering.answer import Answer, Request, answer
 from gitmem.embedding.encoder import Embeddings
+from gitmem.freshness.refresh import IndexReport, refresh
 from gitmem.git.batch import ProgramReader
 from gitmem.indexing.digest import digest
 from gitmem.store.columns import COLUMNS, OUTCOMES
@@ -91,7 +91,7 @@ def fake_model(monkeypatch: pytest.MonkeyPatch) -> type[InlinePool]:
     monkeypatch.setattr("gitmem.indexing.run.Pool", CountingPool)
     monkeypatch.setattr("gitmem.embedding.bundled.BundledEncoder", HashEncoder)
     # A process that a stale answer starts would index with the real model.
-    monkeypatch.setattr("gitmem.actions.background.start_background_refresh", lambda workspace: False)
+    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", lambda workspace: False)
     return CountingPool
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.config import SETTINGS, Setting, Settings, parse_settings
 from gitmem.errors import ConfigError
+from gitmem.settings import SETTINGS, Setting, Settings, parse_settings
 
 NUMBERS = [setting for setting in SETTINGS if not setting.choices]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.observe import Observation
+from gitmem.folder_observer import Observation
 from tests.gitrepo import unmeasured_environment
 
 WAIT = 10.0
@@ -70,7 +70,7 @@ def test_git_and_gitmem_at_work_are_noise(tree: Path) -> None:
 def test_it_ends_with_its_block_and_leaves_no_thread(tree: Path) -> None:
     script = (
         "import threading, pathlib, sys\n"
-        "from gitmem.observe import Observation\n"
+        "from gitmem.folder_observer import Observation\n"
         "with Observation(pathlib.Path(sys.argv[1])): pass\n"
         "assert [t.name for t in threading.enumerate()] == ['MainThread'], threading.enumerate()\n"
     )
@@ -81,7 +81,7 @@ def test_a_system_without_watches_to_give_is_told_in_one_line(tree: Path) -> Non
     script = (
         "import pathlib, resource, sys\n"
         "from gitmem.errors import ObserverFailed\n"
-        "from gitmem.observe import Observation\n"
+        "from gitmem.folder_observer import Observation\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))\n"
         "try:\n"
         "    Observation(pathlib.Path(sys.argv[1])).__enter__()\n"

@@ -41,7 +41,7 @@ def test_no_socket_is_opened_to_index_and_to_answer(repo: Repo, monkeypatch: pyt
 
 
 def test_nothing_but_the_server_that_is_asked_for_imports_what_talks_to_a_network() -> None:
-    serving = SOURCE / "mcp/http.py"
+    serving = SOURCE / "mcp/transport/http.py"
     talking = {"socket", "ssl", "http", "urllib", "requests", "httpx", "aiohttp", "ftplib", "smtplib", "xmlrpc"}
     for file in SOURCE.rglob("*.py"):
         tree = ast.parse(file.read_text())
@@ -65,7 +65,7 @@ def test_a_run_with_nothing_to_do_loads_nothing_heavy(repo: Repo) -> None:
     index(repo)
     program = (
         "import sys\nfrom pathlib import Path\nfrom gitmem.workspace import open_workspace\n"
-        "from gitmem.actions.refresh import refresh\n"
+        "from gitmem.freshness.refresh import refresh\n"
         "place = open_workspace(Path(sys.argv[1]), {})\nmade = refresh(place, place.location.head_tree)\n"
         "heavy = {'numpy', 'pygit2', 'onnxruntime', 'tokenizers', 'tree_sitter', 'hnswlib', 'pathspec', 'click'}\n"
         "print(made.up_to_date, sorted(heavy & sys.modules.keys()))"
@@ -78,7 +78,7 @@ def test_a_question_loads_neither_the_parser_nor_the_embedding_runtime(repo: Rep
     index(repo)
     program = (
         "import sys\nfrom pathlib import Path\nfrom gitmem.workspace import open_workspace\n"
-        "from gitmem.actions.query import Request, answer\n"
+        "from gitmem.answering.answer import Request, answer\n"
         "made = answer(open_workspace(Path(sys.argv[1]), {}), Request('sign the cookie'))\n"
         "heavy = {'pygit2', 'onnxruntime', 'tokenizers', 'tree_sitter', 'hnswlib', 'pathspec'}\n"
         "print(len(made.hits) > 0, sorted(heavy & sys.modules.keys()))"

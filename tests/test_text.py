@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.actions.forms import json_path
-from gitmem.actions.names import parse_kinds, parse_languages
+from gitmem.answering.answer_json import json_path
+from gitmem.answering.filter_names import parse_kinds, parse_languages
+from gitmem.display import count, duration, shares, size, visible, visible_code
 from gitmem.errors import UsageError
-from gitmem.git.names import path_text
-from gitmem.text import count, duration, shares, size, visible, visible_code
+from gitmem.git.path_encoding import path_text
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
 HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u2028\u2029\U000e0041"

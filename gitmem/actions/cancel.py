@@ -3,8 +3,8 @@
 import time
 from typing import Final
 
-from gitmem.actions.stopping import ask_to_stop, read_run
 from gitmem.errors import Busy
+from gitmem.freshness.cancellation import ask_to_stop, read_run
 from gitmem.fsio import remove_file
 from gitmem.locks import writer_lock
 from gitmem.workspace import Workspace, find_index

@@ -159,7 +159,7 @@ def _index(workspace: Workspace) -> Check:
 
 def _hooks(workspace: Workspace) -> Check:
     from gitmem.actions.hooks import read_state
-    from gitmem.install.state import INSTALLED, LEFT, OUTDATED
+    from gitmem.install.hook_state import INSTALLED, LEFT, OUTDATED
 
     report = read_state(workspace)
     there = report.events(INSTALLED)
@@ -174,7 +174,7 @@ def _hooks(workspace: Workspace) -> Check:
 
 
 def _background(workspace: Workspace) -> Check:
-    from gitmem.actions.journal import FAILED, read_entries
+    from gitmem.freshness.run_log import FAILED, read_entries
 
     entries = read_entries(workspace.paths)
     if not entries:

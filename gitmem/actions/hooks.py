@@ -3,8 +3,8 @@
 import sys
 
 from gitmem.git.version import read_version
-from gitmem.install.hooks import install_hooks, read_hooks, uninstall_hooks
-from gitmem.install.state import HookReport
+from gitmem.install.hook_setup import install_hooks, read_hooks, uninstall_hooks
+from gitmem.install.hook_state import HookReport
 from gitmem.workspace import Workspace, require_index
 
 

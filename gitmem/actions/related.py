@@ -3,17 +3,17 @@
 import posixpath
 from typing import TYPE_CHECKING, Final
 
-from gitmem.actions.kinds import CODE
-from gitmem.actions.query import Answer, Find, Request, answer_with
-from gitmem.actions.searcher import Searcher
+from gitmem.answering.answer import Answer, Find, Request, answer_with
+from gitmem.answering.searcher import Searcher
 from gitmem.errors import UsageError
-from gitmem.git.names import path_bytes, path_text
 from gitmem.git.objects import open_reader
+from gitmem.git.path_encoding import path_bytes, path_text
+from gitmem.records.kinds import CODE
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitmem.search.hits import Hit
-    from gitmem.store.view import View
+    from gitmem.store.view_file import View
 
 _EXAMPLE: Final = "gitmem related src/app.py:120"
 
@@ -32,7 +32,7 @@ def find_related(workspace: Workspace, request: Request, folder: str = "") -> Fi
     path, line = parse_place(request.text)
 
     def find(searcher: Searcher, limit: int) -> "tuple[tuple[str, ...], list[Hit]]":
-        from gitmem.search.related import search_related
+        from gitmem.search.similar_rows import search_related
 
         entry = find_entry(searcher.view, path, folder)
         row = _get_row(workspace, searcher, entry, line)
@@ -77,7 +77,7 @@ _COMPARED: Final = 5000
 def _get_row(workspace: Workspace, searcher: Searcher, entry: int, line: int) -> int:
     """The innermost chunk that holds a line of a view's file."""
     from gitmem.store.columns import OUTCOMES
-    from gitmem.store.view import REASONS
+    from gitmem.store.view_file import REASONS
 
     view, snapshot = searcher.view, searcher.snapshot
     path = path_text(view.paths[entry])

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gitmem.actions.trees import TreeReader, open_tree
-from gitmem.actions.tuning import DEFAULT, TuningState, read_tuning
+from gitmem.answering.weights_in_force import DEFAULT, TuningState, read_tuning
 from gitmem.errors import DamagedFile
+from gitmem.freshness.tree_selection import TreeReader, open_tree
 from gitmem.git.locate import describe_head
 from gitmem.locks import is_locked
 from gitmem.store.manifest import Manifest
@@ -16,7 +16,7 @@ from gitmem.workspace import Workspace, find_index, open_snapshot
 
 if TYPE_CHECKING:
     from gitmem.store.snapshot import Snapshot
-    from gitmem.store.view import View
+    from gitmem.store.view_file import View
 
 NO_INDEX: Final = "No Index"
 NEEDS_UPDATE: Final = "Needs Update"
@@ -78,7 +78,7 @@ def read_status(workspace: Workspace) -> Status:
 
 
 def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
-    from gitmem.indexing.identity import current_fingerprint
+    from gitmem.indexing.fingerprint import current_fingerprint
 
     status.generation, status.segments, status.trees = manifest.generation, len(manifest.segments), len(manifest.views)
     status.chunks_total, status.blobs_total = manifest.rows, manifest.blobs
@@ -97,7 +97,7 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
 
 def _count_tree(status: Status, workspace: Workspace, manifest: Manifest) -> None:
     """Share the files out: indexed in a language, skipped for a reason, not indexed yet."""
-    from gitmem.actions.query import Request
+    from gitmem.answering.answer import Request
 
     if workspace.location.worktree is None and workspace.location.head_tree is None:
         return
@@ -122,7 +122,7 @@ def _count(status: Status, view: "View", snapshot: "Snapshot") -> list[int]:
     import numpy as np
 
     from gitmem.store.columns import OUTCOMES
-    from gitmem.store.view import INDEXED, REASONS
+    from gitmem.store.view_file import INDEXED, REASONS
     from gitmem.types import KINDS
 
     found = snapshot.match(view)

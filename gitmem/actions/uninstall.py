@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gitmem.actions.cancel import cancel
-from gitmem.actions.clients import uninstall_clients
+from gitmem.actions.install import uninstall_clients
 from gitmem.actions.repos import forget_repository
-from gitmem.actions.stopping import read_run
 from gitmem.errors import Busy, UnsafeIndex
+from gitmem.freshness.cancellation import read_run
 from gitmem.fsio import require_own_folder
-from gitmem.install.hooks import uninstall_hooks
+from gitmem.install.hook_setup import uninstall_hooks
 from gitmem.locks import writer_lock
 from gitmem.workspace import OWN_NAMES, Workspace, remove_index, require_untracked
 

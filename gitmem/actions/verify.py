@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from gitmem.errors import DamagedFile
 from gitmem.fsio import remove_file
-from gitmem.indexing.verify import Findings, check_index
+from gitmem.indexing.integrity import Findings, check_index
 from gitmem.locks import writer_lock
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.workspace import Workspace, require_index
@@ -59,7 +59,7 @@ def _replaced(workspace: Workspace, manifest: Manifest) -> bool:
 
 def _replace_damaged(workspace: Workspace, findings: Findings) -> None:
     """Take damaged files away and index what they held; a reader in between finds a file missing, never a bad one."""
-    from gitmem.actions.refresh import refresh
+    from gitmem.freshness.refresh import refresh
 
     with writer_lock(workspace.paths.lock, wait=True):
         for name in findings.damaged:

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gitmem.actions.refresh import IndexReport, refresh
 from gitmem.errors import GitmemError, NotARepository, ObserverFailed, UsageError
+from gitmem.folder_observer import Observation
+from gitmem.freshness.refresh import IndexReport, refresh
 from gitmem.git.locate import describe_head, locate
-from gitmem.git.operations import find_operation
-from gitmem.observe import Observation
+from gitmem.git.pending_operation import find_operation
 from gitmem.workspace import open_workspace, require_index
 
 _CALM_SECONDS: Final = 0.3

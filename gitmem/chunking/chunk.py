@@ -4,10 +4,10 @@ import re
 from typing import Final
 
 from gitmem.chunking.budget import join_small
+from gitmem.chunking.chunk_size import DEFAULT_LIMITS, ChunkLimits
 from gitmem.chunking.languages import TEXT, language_from_head
-from gitmem.chunking.limits import DEFAULT_LIMITS, ChunkLimits
+from gitmem.chunking.line_windows import window_chunks
 from gitmem.chunking.lines import Lines
-from gitmem.chunking.windows import window_chunks
 from gitmem.types import RECORD_LANGUAGE, Chunk, ChunkedBlob
 
 _CPP: Final = re.compile(
@@ -21,7 +21,7 @@ _OBJC: Final = re.compile(rb"^[ \t]*(?:@interface|@protocol|@implementation|#imp
 def chunk_blob(data: bytes, language: str, limits: ChunkLimits = DEFAULT_LIMITS) -> ChunkedBlob:
     """Cut a blob into chunks that together hold every line with ink. An empty language is taken from the content."""
     if language == RECORD_LANGUAGE:
-        from gitmem.chunking.records import record_chunks
+        from gitmem.chunking.record_passages import record_chunks
 
         return ChunkedBlob(language, record_chunks(data), parsed=True, note="")
     language = settled_language(data, language)
@@ -66,7 +66,7 @@ def _syntax_chunks(data: bytes, language: str, limits: ChunkLimits, lines: Lines
         tree = parse_tree(data, grammar.parser, limits.parse_seconds)
     except UnparsedError as why:
         return None, str(why)
-    from gitmem.chunking.layout import Layout
+    from gitmem.chunking.assembly import Layout
     from gitmem.chunking.outline import outline_tree
 
     file = outline_tree(data, tree.root_node, grammar, limits)

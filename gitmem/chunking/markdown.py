@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from typing import Final
 
-from gitmem.chunking.limits import ChunkLimits
+from gitmem.chunking.chunk_size import ChunkLimits
 from gitmem.chunking.lines import Lines, has_ink, trim
 from gitmem.chunking.split import Edge, split_span
 from gitmem.types import Chunk

@@ -6,10 +6,10 @@ Only containers are looked into, and whatever is too big for one chunk; by an ex
 from itertools import pairwise
 from typing import Final
 
+from gitmem.chunking.chunk_size import ChunkLimits
 from gitmem.chunking.grammar import ASK, BOX, INSIDE, LEAD, MARK, SOFT, SPACE, WRAP, Found, Grammar, Node, Rule
-from gitmem.chunking.limits import ChunkLimits
 from gitmem.chunking.lines import line_start
-from gitmem.chunking.names import named
+from gitmem.chunking.node_names import named
 from gitmem.chunking.split import INLINE
 
 _MAX_LEVELS: Final = 48

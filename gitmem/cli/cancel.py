@@ -3,7 +3,7 @@
 import click
 
 from gitmem.actions.cancel import cancel
-from gitmem.cli.session import open_here
+from gitmem.cli.context import open_here
 
 
 @click.command()

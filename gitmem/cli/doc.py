@@ -4,20 +4,20 @@ from typing import Any
 
 import click
 
-from gitmem.actions.documents import add_document, get_document, list_documents, prune_expired
-from gitmem.actions.record_forms import chunks_json, document_json, ingested_json
-from gitmem.actions.records import delete_records
-from gitmem.cli.answering import format_options, neighbors_option
-from gitmem.cli.limiting import limit_options
+from gitmem.cli.answer_output import format_options, neighbors_option
+from gitmem.cli.context import open_here, write_json
+from gitmem.cli.filter_options import limit_options
 from gitmem.cli.query import read_question, search_records
-from gitmem.cli.records import format_document, write_content
-from gitmem.cli.session import open_here, write_json
-from gitmem.cli.telling import json_option, limit_option, read_input, say_notes, secrets_option, write_each
+from gitmem.cli.record_output import format_document, write_content
+from gitmem.cli.text_input import json_option, limit_option, read_input, say_notes, secrets_option, write_each
+from gitmem.display import count
 from gitmem.errors import UsageError
-from gitmem.memory.documents import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES, VISIBILITIES
+from gitmem.memory.document import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES, VISIBILITIES
 from gitmem.memory.extract import FORMATS, extract, with_given
-from gitmem.memory.places import DOCUMENTS, place_of
-from gitmem.text import count
+from gitmem.memory.record_paths import DOCUMENTS, place_of
+from gitmem.records.documents import add_document, get_document, list_documents, prune_expired
+from gitmem.records.record_json import chunks_json, document_json, ingested_json
+from gitmem.records.revisions import delete_records
 
 
 @click.group()

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from gitmem.actions.doctor import FAIL, examine
-from gitmem.cli.session import write_json
-from gitmem.text import visible
+from gitmem.cli.context import write_json
+from gitmem.display import visible
 
 
 @click.command()

@@ -4,18 +4,18 @@ from typing import Any
 
 import click
 
-from gitmem.actions.evaluate import Evaluation, evaluate, prepare, require_weights
-from gitmem.actions.evaluate import tune as fit_weights
-from gitmem.actions.tuning import reset_weights
-from gitmem.cli.failures import say
+from gitmem.actions.eval import Evaluation, evaluate, prepare, require_weights
+from gitmem.actions.eval import tune as fit_weights
+from gitmem.answering.weights_in_force import reset_weights
+from gitmem.cli.context import is_quiet, open_here, write_json
+from gitmem.cli.error_output import say
 from gitmem.cli.progress import ProgressLine
-from gitmem.cli.session import is_quiet, open_here, write_json
+from gitmem.display import count, duration, shares
 from gitmem.git.locate import describe_head
 from gitmem.search.engine import FUSION_WEIGHTS
-from gitmem.search.fit import Fit
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Gain
-from gitmem.text import count, duration, shares
+from gitmem.search.weight_fit import Fit
 from gitmem.workspace import Workspace
 
 

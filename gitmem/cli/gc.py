@@ -4,9 +4,9 @@ from dataclasses import asdict
 
 import click
 
-from gitmem.actions.collect import CollectReport, collect
-from gitmem.cli.session import open_here, write_json
-from gitmem.text import count, size
+from gitmem.actions.gc import CollectReport, collect
+from gitmem.cli.context import open_here, write_json
+from gitmem.display import count, size
 
 
 @click.command()

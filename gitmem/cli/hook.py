@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.errors import UsageError
-from gitmem.install.state import EVENTS
+from gitmem.install.hook_state import EVENTS
 from gitmem.paths import STARTING
 
 REFRESH: Final = "refresh"
@@ -48,7 +48,7 @@ def _settle() -> None:
 
 
 def _catch_up(event: str) -> None:
-    from gitmem.actions.catch_up import catch_up
+    from gitmem.freshness.catch_up import catch_up
     from gitmem.workspace import open_workspace
 
     workspace = open_workspace(Path(), os.environ)

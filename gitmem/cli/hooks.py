@@ -3,9 +3,9 @@
 import click
 
 from gitmem.actions.hooks import install, read_state, uninstall
-from gitmem.cli.session import is_quiet, open_here, write_json
-from gitmem.install.state import INSTALLED, LEFT, OUTDATED, HookReport
-from gitmem.text import visible
+from gitmem.cli.context import is_quiet, open_here, write_json
+from gitmem.display import visible
+from gitmem.install.hook_state import INSTALLED, LEFT, OUTDATED, HookReport
 
 
 @click.command()

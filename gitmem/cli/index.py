@@ -2,10 +2,10 @@
 
 import click
 
-from gitmem.actions.refresh import IndexReport, refresh
+from gitmem.cli.context import is_quiet, open_here, write_json
 from gitmem.cli.progress import ProgressLine
-from gitmem.cli.report import index_json, print_notes, print_report
-from gitmem.cli.session import is_quiet, open_here, write_json
+from gitmem.cli.run_report import index_json, print_notes, print_report
+from gitmem.freshness.refresh import IndexReport, refresh
 from gitmem.git.locate import describe_head
 from gitmem.workspace import Workspace
 
@@ -53,13 +53,13 @@ def start_graph(workspace: Workspace, made: IndexReport) -> str:
     """After a run that changed the index, let the neighbour graph follow in the background."""
     if made.up_to_date:
         return ""
-    from gitmem.actions.graph import start_if_behind
+    from gitmem.freshness.graph_build import start_if_behind
 
     return start_if_behind(workspace)
 
 
 def _build_graph(ctx: click.Context, workspace: Workspace) -> str:
-    from gitmem.actions.graph import build
+    from gitmem.freshness.graph_build import build
 
     with ProgressLine("building the graph", quiet=is_quiet(ctx)) as progress:
         return build(workspace, progress.step)

@@ -4,18 +4,18 @@ import os
 
 import click
 
-from gitmem.actions.clients import enter_project
 from gitmem.actions.hooks import install, read_state
-from gitmem.actions.refresh import refresh
+from gitmem.actions.install import enter_project
 from gitmem.actions.repos import note_repository
+from gitmem.cli.context import is_quiet, open_here
 from gitmem.cli.hooks import describe
 from gitmem.cli.index import start_graph
 from gitmem.cli.progress import ProgressLine
-from gitmem.cli.report import print_notes, print_report, print_summary
-from gitmem.cli.session import is_quiet, open_here
+from gitmem.cli.run_report import print_notes, print_report, print_summary
+from gitmem.display import visible
+from gitmem.freshness.refresh import refresh
 from gitmem.git.locate import describe_head
-from gitmem.install.state import INSTALLED
-from gitmem.text import visible
+from gitmem.install.hook_state import INSTALLED
 from gitmem.workspace import Workspace, create_index
 
 

@@ -5,11 +5,11 @@ from typing import Final
 
 import click
 
-from gitmem.actions.clients import install_client, offer_local, show_client
-from gitmem.cli.failures import say
-from gitmem.cli.session import is_quiet, open_here
+from gitmem.actions.install import install_client, offer_local, show_client
+from gitmem.cli.context import is_quiet, open_here
+from gitmem.cli.error_output import say
+from gitmem.display import visible
 from gitmem.install.clients import CLIENTS
-from gitmem.text import visible
 
 _ASK: Final = "`gitmem` is not on the PATH, where clients look for it; for yourself alone: "
 

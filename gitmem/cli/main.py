@@ -53,7 +53,7 @@ def run(args: list[str]) -> int:
 def _report(problem: Exception) -> int:
     """Tell what went wrong; plainly where too little memory or too few files are left for what tells it well."""
     try:
-        from gitmem.cli.failures import report
+        from gitmem.cli.error_output import report
 
         return report(problem, os.environ)
     except (ImportError, MemoryError):
@@ -69,7 +69,7 @@ def _run_quickly(args: list[str]) -> int | None:
         return run_hook(args[1:])
     if args != ["index"]:
         return None
-    from gitmem.cli.quick import answer_if_current
+    from gitmem.cli.fast_path import answer_if_current
 
     return answer_if_current()
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from gitmem.cli.failures import say
+from gitmem.cli.error_output import say
 from gitmem.errors import UsageError
-from gitmem.mcp.toolsets import DEFAULT, parse_toolsets
+from gitmem.mcp.tools.schemas import DEFAULT, parse_toolsets
 
 _GIVEN = click.core.ParameterSource.COMMANDLINE
 
@@ -39,9 +39,9 @@ def command(ctx: click.Context, toolsets: str, http: bool, host: str, port: int,
         given = [name for name in ("host", "port", "socket") if ctx.get_parameter_source(name) is _GIVEN]
         if given:
             raise UsageError(f"--{given[0]} is for a server that listens", hint=f"gitmem mcp --http --{given[0]} ...")
-        from gitmem.mcp.stdio import serve_stdio
+        from gitmem.mcp.transport.stdio import serve_stdio
 
         return serve_stdio(folder, os.environ, tools)
-    from gitmem.mcp.http import serve_http
+    from gitmem.mcp.transport.http import serve_http
 
     return serve_http(folder, os.environ, tools, host=host, port=port, path=socket, announce=say)

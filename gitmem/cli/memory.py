@@ -2,22 +2,22 @@
 
 import click
 
-from gitmem.actions.alike import Alike
-from gitmem.actions.notes import add_note, list_notes
-from gitmem.actions.record_forms import alike_json, note_json, record_json
-from gitmem.actions.records import Deleted, delete_records, show_records
-from gitmem.actions.remarks import missing_paths
-from gitmem.cli.answering import format_options, neighbors_option
-from gitmem.cli.limiting import limit_options
-from gitmem.cli.memory_exchange import export, import_
-from gitmem.cli.memory_past import diff, log, purge, restore
+from gitmem.cli.answer_output import format_options, neighbors_option
+from gitmem.cli.context import open_here, write_json
+from gitmem.cli.filter_options import limit_options
+from gitmem.cli.memory_revisions import diff, log, purge, restore
+from gitmem.cli.memory_transfer import export, import_
 from gitmem.cli.query import read_question, search_records
-from gitmem.cli.records import format_alike, format_note, format_record_head, write_content
-from gitmem.cli.session import open_here, write_json
-from gitmem.cli.telling import json_option, limit_option, read_content, say_notes, secrets_option, write_each
-from gitmem.memory.notes import NOTE_TYPES, note_paths
-from gitmem.memory.places import is_conversation, is_note_id
-from gitmem.text import count, visible
+from gitmem.cli.record_output import format_alike, format_note, format_record_head, write_content
+from gitmem.cli.text_input import json_option, limit_option, read_content, say_notes, secrets_option, write_each
+from gitmem.display import count, visible
+from gitmem.memory.note import NOTE_TYPES, note_paths
+from gitmem.memory.record_paths import is_conversation, is_note_id
+from gitmem.records.code_notes import missing_paths
+from gitmem.records.notes import add_note, list_notes
+from gitmem.records.record_json import alike_json, note_json, record_json
+from gitmem.records.revisions import Deleted, delete_records, show_records
+from gitmem.records.similar_notes import Alike
 
 
 @click.group()

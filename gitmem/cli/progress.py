@@ -5,7 +5,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from gitmem.cli.style import terminal_width
-from gitmem.text import count, duration, visible
+from gitmem.display import count, duration, visible
 
 if TYPE_CHECKING:
     from gitmem.indexing.run import Progress

@@ -7,13 +7,13 @@ from typing import Final
 
 import click
 
-from gitmem.actions.kinds import CHOICES, parse_sources
-from gitmem.actions.names import parse_kinds, parse_languages
-from gitmem.actions.query import MAX_QUERY, MODES, Request, answer
-from gitmem.cli.answering import Format, format_options, neighbors_option, write_answer
-from gitmem.cli.limiting import limit_options, take_limits
-from gitmem.cli.session import open_here
+from gitmem.answering.answer import MAX_QUERY, MODES, Request, answer
+from gitmem.answering.filter_names import parse_kinds, parse_languages
+from gitmem.cli.answer_output import Format, format_options, neighbors_option, write_answer
+from gitmem.cli.context import open_here
+from gitmem.cli.filter_options import limit_options, take_limits
 from gitmem.errors import UsageError
+from gitmem.records.kinds import CHOICES, parse_sources
 
 _MOST_BYTES: Final = 4 * MAX_QUERY + 64
 """More than a question may have in any encoding: what stands behind need not be read to be refused."""

@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from gitmem.cli.root import ALIASES, COMMANDS, root
-from gitmem.config import PREFIX, SETTINGS, Setting
+from gitmem.settings import PREFIX, SETTINGS, Setting
 
 BEGIN: Final = "<!-- reference:begin -->"
 END: Final = "<!-- reference:end -->"

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from gitmem.actions.related import related
-from gitmem.cli.answering import Format, format_options, write_answer
-from gitmem.cli.session import open_here
+from gitmem.cli.answer_output import Format, format_options, write_answer
+from gitmem.cli.context import open_here
 from gitmem.workspace import Workspace
 
 

@@ -5,9 +5,9 @@ import os
 import click
 
 from gitmem.actions.repos import enter_repository, forget_repository, list_repositories
-from gitmem.cli.session import is_quiet, open_here, write_json
+from gitmem.cli.context import is_quiet, open_here, write_json
+from gitmem.display import visible
 from gitmem.errors import UsageError
-from gitmem.text import visible
 
 
 @click.group()

@@ -16,7 +16,7 @@ COMMANDS: Final = {
     "eval": "Measure the answers on this repository's own history, and tune to it.",
     "memory": "Keep notes in the repository itself, and see to all that is kept.",
     "doc": "Keep longer texts from elsewhere beside the code: pages, mails, chats, transcripts.",
-    "history": "Keep conversations, turn by turn.",
+    "conversation": "Keep conversations, turn by turn.",
     "status": "Say whether the index is up to date and what it holds.",
     "doctor": "Check that everything works, and say what mends it.",
     "verify": "Read every checksum and compare the index with git.",

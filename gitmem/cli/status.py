@@ -3,9 +3,9 @@
 import click
 
 from gitmem.actions.status import NO_INDEX, read_status
-from gitmem.actions.status_forms import status_json, status_lines
-from gitmem.cli.session import open_here, write_json
-from gitmem.text import visible
+from gitmem.cli.context import open_here, write_json
+from gitmem.display import visible
+from gitmem.freshness.status_report import status_json, status_lines
 
 
 @click.command()

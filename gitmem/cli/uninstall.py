@@ -6,10 +6,10 @@ import sys
 import click
 
 from gitmem.actions.uninstall import uninstall
-from gitmem.cli.failures import say
-from gitmem.cli.session import open_here
+from gitmem.cli.context import open_here
+from gitmem.cli.error_output import say
+from gitmem.display import visible
 from gitmem.errors import UsageError
-from gitmem.text import visible
 
 
 @click.command()

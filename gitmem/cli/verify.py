@@ -3,9 +3,9 @@
 import click
 
 from gitmem.actions.verify import VerifyReport, verify
-from gitmem.cli.failures import say
-from gitmem.cli.session import open_here, write_json
-from gitmem.text import count, visible
+from gitmem.cli.context import open_here, write_json
+from gitmem.cli.error_output import say
+from gitmem.display import count, visible
 
 
 @click.command()

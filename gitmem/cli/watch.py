@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from gitmem.actions.watch import Looked, watch
-from gitmem.cli.session import is_quiet
-from gitmem.text import count, visible
+from gitmem.cli.context import is_quiet
+from gitmem.display import count, visible
 
 
 @click.command()

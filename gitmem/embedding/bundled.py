@@ -50,7 +50,7 @@ class BundledEncoder:
     def encode(self, texts: Sequence[Text]) -> Embeddings:
         import numpy as np
 
-        from gitmem.bags import count_ids
+        from gitmem.identifier_counts import count_ids
 
         held = count_ids([text.identifiers for text in texts], self._pieces.of_identifier)
         weights = (1.0 + np.log(held.counts)).astype(np.float32)
@@ -88,7 +88,7 @@ class BundledEncoder:
     def _encode_few(self, texts: Sequence[Text]) -> "NDArray[np.float32]":
         import numpy as np
 
-        from gitmem.bags import count_ids
+        from gitmem.identifier_counts import count_ids
 
         held = count_ids([text.identifiers for text in texts], self._few_pieces.of_identifier)
         table, scale = self._tables

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gitmem.git.globtable import GlobTable, NestedTables
+from gitmem.git.pattern_table import GlobTable, NestedTables
 from gitmem.git.wildmatch import Glob, parse_glob
 
 ATTRIBUTES_FILE: Final = b".gitattributes"

@@ -16,7 +16,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final, Self
 
-from gitmem.closing import Closing
+from gitmem.closeable import Closing
 from gitmem.git.ids import object_id
 from gitmem.git.locate import Location
 from gitmem.git.program import run_git, start_git

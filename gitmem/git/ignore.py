@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gitmem.git.globtable import GlobTable, NestedTables, unknown_folders
+from gitmem.git.pattern_table import GlobTable, NestedTables, unknown_folders
 from gitmem.git.wildmatch import Glob, parse_glob
 
 IGNORE_FILE = b".gitmemignore"

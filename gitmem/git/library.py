@@ -11,7 +11,7 @@ from itertools import islice
 
 import pygit2
 
-from gitmem.closing import Closing
+from gitmem.closeable import Closing
 from gitmem.git.batch import WINDOW, ProgramReader
 from gitmem.git.ids import object_id
 from gitmem.git.locate import Location

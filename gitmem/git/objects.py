@@ -51,7 +51,7 @@ def open_reader(location: Location, *, bulk: bool, files: Mapping[str, bytes] | 
     others = _open_database(location, bulk=bulk)
     if not files:
         return others
-    from gitmem.git.files import FileReader
+    from gitmem.git.working_files import FileReader
 
     return FileReader(location, files, others)
 

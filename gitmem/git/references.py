@@ -12,8 +12,8 @@ from typing import Final
 from gitmem.errors import GitFailed
 from gitmem.fsio import read_file, remove_file, sync_folder
 from gitmem.git.locate import Location
+from gitmem.git.object_format import RawObject, format_pack, id_bytes
 from gitmem.git.program import first_complaint, run_git
-from gitmem.git.raw import RawObject, format_pack, id_bytes
 
 DURABLE: Final = ("-c", "core.fsync=loose-object,pack,pack-metadata,reference", "-c", "core.fsyncMethod=fsync")
 """By default git does not wait until loose objects are on the disk."""

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gitmem.closing import Closing
+from gitmem.closeable import Closing
 from gitmem.errors import GitFailed
 from gitmem.git.locate import Location
 from gitmem.git.program import first_complaint, run_git, start_git

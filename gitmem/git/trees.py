@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from gitmem.git.locate import Location
-from gitmem.git.names import path_text
+from gitmem.git.path_encoding import path_text
 from gitmem.git.program import run_git
 
 FILE: Final = 0o100644

@@ -7,11 +7,11 @@ with other batches; see `store.rows` for what they mean.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gitmem.bags import Counts, count_ids
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.languages import language_from_head
 from gitmem.credentials import hide_secrets
 from gitmem.embedding.encoder import Encoder, quantise
+from gitmem.identifier_counts import Counts, count_ids
 from gitmem.indexing.content import skip_reason
 from gitmem.types import KINDS, Chunk
 from gitmem.words import Text, count_identifiers, terms_of

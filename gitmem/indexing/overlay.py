@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from gitmem.git.locate import Location
 from gitmem.store.rows import Postings
-from gitmem.store.view import View, ViewEntry, path_postings
+from gitmem.store.view_file import View, ViewEntry, path_postings
 
 if TYPE_CHECKING:
-    from gitmem.store.uncommitted import Record, Stamp
+    from gitmem.store.uncommitted_ids import Record, Stamp
 
 _MANY_EDITS: Final = 64
 """From here on all paths of the view are decoded at once instead of the few that each search looks at."""
@@ -45,7 +45,7 @@ class Overlay(NamedTuple):
         """Whether no file that was looked at has changed since, or could have without a sign of it."""
         if self.record is None or not self.looks:
             return True
-        from gitmem.indexing.uncommitted import read_stamp
+        from gitmem.indexing.uncommitted_views import read_stamp
 
         unsettled = any(self.record.files[path].stamp is None for path in self.files.values())
         return not unsettled and all(look == read_stamp(location, path) for path, look in self.looks.items())

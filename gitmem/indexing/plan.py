@@ -6,7 +6,7 @@ import numpy as np
 
 from gitmem.store.columns import RETRIED
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.view import View
+from gitmem.store.view_file import View
 
 
 @dataclass(frozen=True, slots=True)

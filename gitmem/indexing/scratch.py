@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from gitmem.fsio import link_file, make_folder, remove_file, remove_tree
 from gitmem.git.locate import Location
-from gitmem.indexing.identity import view_key
+from gitmem.indexing.fingerprint import view_key
 from gitmem.indexing.plan import missing_blobs
 from gitmem.indexing.run import Run
 from gitmem.indexing.views import ensure_view
 from gitmem.paths import IndexPaths
 from gitmem.store.manifest import Manifest
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.view import View
+from gitmem.store.view_file import View
 
 
 class Held(NamedTuple):

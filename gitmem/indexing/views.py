@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from gitmem.errors import DamagedFile, GitFailed, NewerFormat, StorageFailed
 from gitmem.git.locate import Location
 from gitmem.git.trees import TreeChange, TreeEntry, diff_trees, read_tree
-from gitmem.indexing.identity import view_key
+from gitmem.indexing.fingerprint import view_key
 from gitmem.paths import IndexPaths
-from gitmem.store.view import View, ViewEntry, find_view, load_view, write_view
+from gitmem.store.view_file import View, ViewEntry, find_view, load_view, write_view
 
 if TYPE_CHECKING:
-    from gitmem.indexing.derive import Parts
+    from gitmem.indexing.view_derivation import Parts
 
 
 def ensure_view(location: Location, paths: IndexPaths, tree: str, *, check: bool = False, base: str = "") -> View:
@@ -114,7 +114,7 @@ def _derive(location: Location, paths: IndexPaths, tree: str, base: str) -> "Par
     """The view of a tree out of that of another; None where that is gone, or other rules hold now."""
     from gitmem.git.excludes import package_folders
     from gitmem.indexing.classify import Classifier
-    from gitmem.indexing.derive import derive, rule_changes, rule_entries
+    from gitmem.indexing.view_derivation import derive, rule_changes, rule_entries
 
     with suppress(DamagedFile, NewerFormat, GitFailed):
         old = find_view(paths.view(base))

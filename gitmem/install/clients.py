@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from gitmem.errors import UsageError
-from gitmem.install.jsontext import add_member, find_value, remove_member
+from gitmem.install.json_edit import add_member, find_value, remove_member
 
 NAME: Final = "gitmem"
 _PLAIN: Final = {"command": NAME, "args": ["mcp"]}

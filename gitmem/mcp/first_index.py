@@ -2,11 +2,11 @@
 
 import threading
 
-from gitmem.actions.refresh import refresh
+from gitmem.display import count
 from gitmem.errors import Cancelled, GitmemError
+from gitmem.freshness.refresh import refresh
 from gitmem.indexing.run import Progress
-from gitmem.mcp.calls import Call
-from gitmem.text import count
+from gitmem.mcp.tools.call import Call
 from gitmem.workspace import Workspace
 
 

@@ -17,14 +17,14 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from gitmem import __version__
+from gitmem.display import visible
 from gitmem.errors import GitmemError
-from gitmem.mcp.arguments import check_arguments
-from gitmem.mcp.bridge import GONE
-from gitmem.mcp.calls import Call, Cancelled
-from gitmem.mcp.desk import Desk
-from gitmem.mcp.greeting import NAME, TITLE
-from gitmem.mcp.toolsets import Tool, instructions_for
-from gitmem.text import visible
+from gitmem.mcp.tools.arguments import check_arguments
+from gitmem.mcp.tools.call import Call, Cancelled
+from gitmem.mcp.tools.handlers import Desk
+from gitmem.mcp.tools.schemas import Tool, instructions_for
+from gitmem.mcp.transport.handshake import NAME, TITLE
+from gitmem.mcp.transport.sdk_bridge import GONE
 
 THREADS: Final = 16
 """Calls served at once; further ones wait."""

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from gitmem.display import visible
 from gitmem.errors import UsageError
-from gitmem.text import visible
 
 MAX_PATH: Final = 1000
 MAX_METADATA: Final = 50

@@ -8,10 +8,10 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from gitmem.errors import UsageError
-from gitmem.memory.charset import UTF16_MARKS, decode_html
-from gitmem.memory.documents import DocumentFields
+from gitmem.memory.charset_decoding import UTF16_MARKS, decode_html
+from gitmem.memory.document import DocumentFields
+from gitmem.memory.html_page import read_page
 from gitmem.memory.mail import read_mail
-from gitmem.memory.page import read_page
 
 FORMATS: Final = ("text", "html", "email", "pdf")
 _ENDINGS: Final = {".html": "html", ".htm": "html", ".xhtml": "html", ".eml": "email", ".pdf": "pdf"}

@@ -12,8 +12,8 @@ from email.utils import getaddresses
 from typing import Any, Final
 
 from gitmem.errors import UsageError
-from gitmem.memory.charset import decode, decode_html
-from gitmem.memory.page import read_page
+from gitmem.memory.charset_decoding import decode, decode_html
+from gitmem.memory.html_page import read_page
 
 _MOST_PARTICIPANTS: Final = 100
 _MOST_OF_PARTICIPANT: Final = 200

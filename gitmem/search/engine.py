@@ -11,7 +11,7 @@ from gitmem.search.dense import exact_cosines, search_dense
 from gitmem.search.fuse import TYPICAL_COSINE, FusionWeights, fuse_ranks, fuse_zscores, standardise, standardise_words
 from gitmem.search.hits import Hit, Signals, Spans, choose, load_candidates, load_hit, load_spans
 from gitmem.search.lexical import LexicalScores, highest_score, search_lexical
-from gitmem.search.query import Query
+from gitmem.search.query_parser import Query
 from gitmem.search.rank import Candidates, Features, combine, confidence, rank
 from gitmem.search.scope import Scope
 from gitmem.store.graph import RowGraph

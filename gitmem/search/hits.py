@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.git.names import path_text
+from gitmem.git.path_encoding import path_text
 from gitmem.search.rank import Candidates, Features, features_of
 from gitmem.search.scope import Scope
 from gitmem.search.select import Scored, select

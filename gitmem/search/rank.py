@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from gitmem.search.fuse import standardise_words
 from gitmem.search.lexical import highest_score
-from gitmem.search.places import PLACES, REMEMBERED, content_terms, path_words
-from gitmem.search.query import Query
+from gitmem.search.path_roles import PLACES, REMEMBERED, content_terms, path_words
+from gitmem.search.query_parser import Query
 from gitmem.types import KINDS, RECORD_KINDS
 
 WEIGHTS: Final[Mapping[str, float]] = {

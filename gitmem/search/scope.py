@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gitmem.search.globs import compile_globs
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.view import View
+from gitmem.store.view_file import View
 from gitmem.types import KINDS, RECORD_LANGUAGE
 
 

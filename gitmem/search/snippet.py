@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from gitmem.search.lead import find_lead, find_name, last_names, mark_comments, tells
+from gitmem.search.signature import find_lead, find_name, last_names, mark_comments, tells
 from gitmem.words import decode, terms_of
 
 SHOWN_LINES: Final = 6

@@ -19,7 +19,7 @@ from gitmem.store.columns import COLUMNS, RETRIED
 from gitmem.store.keys import match_keys
 from gitmem.store.manifest import Manifest
 from gitmem.store.segment import Segment, find_segment
-from gitmem.store.view import INDEXED, View
+from gitmem.store.view_file import INDEXED, View
 
 _MIX: Final = 0x9E3779B97F4A7C15
 

@@ -15,11 +15,11 @@ from typing import Final, NamedTuple, cast
 import tree_sitter_language_pack as pack
 from tree_sitter import Node, Query, QueryCursor
 
+from gitmem.chunking.assembly import Layout
 from gitmem.chunking.chunk import settled_language
+from gitmem.chunking.chunk_size import DEFAULT_LIMITS
 from gitmem.chunking.grammar import LEAD, Grammar
 from gitmem.chunking.grammars import find_grammar
-from gitmem.chunking.layout import Layout
-from gitmem.chunking.limits import DEFAULT_LIMITS
 from gitmem.chunking.lines import Lines
 from gitmem.chunking.outline import outline_tree
 from gitmem.chunking.parse import UnparsedError, parse_tree

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gitmem.actions.alike import ALIKE, ALIKE_MOST, MOST, SENTENCE, Alike, least_score
-from gitmem.actions.documents import add_document
-from gitmem.actions.notes import add_note, list_notes
-from gitmem.actions.records import delete_records
+from gitmem.records.documents import add_document
+from gitmem.records.notes import add_note, list_notes
+from gitmem.records.revisions import delete_records
+from gitmem.records.similar_notes import ALIKE, ALIKE_MOST, MOST, SENTENCE, Alike, least_score
 from tests.bench.alike import PRECISION, RECALL, judge, load_pairs
 from tests.gitrepo import Repo
 from tests.indexes import index, workspace_of

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.actions.collect import collect
-from gitmem.actions.query import Request, answer
+from gitmem.actions.gc import collect
 from gitmem.actions.verify import verify
-from gitmem.indexing import collect as collecting
+from gitmem.answering.answer import Request, answer
+from gitmem.indexing import garbage as collecting
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.uncommitted import KEEP_DAYS
+from gitmem.store.uncommitted_ids import KEEP_DAYS
 from tests.gitrepo import Repo
 from tests.sample import Cli, open_sample, segment_files
 
@@ -86,8 +86,8 @@ def test_uncommitted_work_stays_and_goes_two_weeks_after_it_was_there(
         return collect(open_sample(own), now=now).blobs
 
     day = 20_000
-    monkeypatch.setattr("gitmem.indexing.uncommitted.today", lambda: day)
-    monkeypatch.setattr("gitmem.indexing.collect.time.time", lambda: day * DAY + 1.0)
+    monkeypatch.setattr("gitmem.indexing.uncommitted_views.today", lambda: day)
+    monkeypatch.setattr("gitmem.indexing.garbage.time.time", lambda: day * DAY + 1.0)
     own.write({"side.py": "def side_effect_handler(event):\n    return event\n"})
     assert cli("query", "side_effect_handler", cwd=own.path).code == 0
     day += 100
@@ -218,9 +218,9 @@ def test_a_reader_during_gc_answers_as_before(dropped: Repo, monkeypatch: pytest
 
 
 def collect_module() -> object:
-    import gitmem.actions.collect
+    import gitmem.actions.gc
 
-    return gitmem.actions.collect
+    return gitmem.actions.gc
 
 
 class Killed(BaseException):

@@ -10,7 +10,7 @@ from gitmem.actions import doctor
 from gitmem.actions.doctor import FAIL, OK, WARN, Check, examine
 from gitmem.actions.hooks import _program as doctor_program
 from gitmem.git.program import GitResult
-from gitmem.install.hooks import install_hooks
+from gitmem.install.hook_setup import install_hooks
 from tests.gitrepo import Repo
 from tests.sample import Cli, open_sample, segment_files
 

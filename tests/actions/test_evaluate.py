@@ -7,20 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gitmem.actions.collect import collect
-from gitmem.actions.evaluate import NO_TIME, Evaluation, evaluate, require_weights, tune
-from gitmem.actions.questions import NO_CODE, SAYS_TOO_LITTLE, TOO_WIDE, draft_questions, find_targets
+from gitmem.actions.eval import NO_TIME, Evaluation, evaluate, require_weights, tune
+from gitmem.actions.gc import collect
 from gitmem.actions.status import read_status
-from gitmem.actions.tuning import DEFAULT, FITTED, OUTDATED, UNREADABLE, read_tuning, reset_weights
 from gitmem.actions.verify import verify
+from gitmem.answering.labelled_queries import NO_CODE, SAYS_TOO_LITTLE, TOO_WIDE, draft_questions, find_targets
+from gitmem.answering.weights_in_force import DEFAULT, FITTED, OUTDATED, UNREADABLE, read_tuning, reset_weights
 from gitmem.errors import Busy, NoIndex, TooLittleHistory, UsageError
-from gitmem.indexing.identity import current_fingerprint, view_key
+from gitmem.indexing.fingerprint import current_fingerprint, view_key
 from gitmem.indexing.views import peek_view
 from gitmem.locks import writer_lock
 from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.metrics import Quality
+from gitmem.store.fitted_weights import Tuning, find_tuning, write_tuning
 from gitmem.store.manifest import write_manifest
-from gitmem.store.tuning import Tuning, find_tuning, write_tuning
 from tests.gitrepo import ISOLATION, Repo
 from tests.history import WORDS, make_history
 from tests.indexes import (
@@ -201,7 +201,7 @@ def test_commits_that_ask_nothing_are_counted_by_reason(repo: Repo) -> None:
 
 def test_no_more_is_asked_once_time_is_over(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = iter(range(10_000))
-    monkeypatch.setattr("gitmem.actions.evaluate.time.monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr("gitmem.actions.eval.time.monotonic", lambda: float(next(ticks)))
     made = evaluate(workspace_of(repo), commits=200, budget=40.5)
     assert made.questions == 40
     assert made.left_out == {NO_TIME: len(WORDS) - 40}

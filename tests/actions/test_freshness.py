@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem import fsio
-from gitmem.actions.query import Answer, Request, answer
-from gitmem.actions.refresh import refresh
 from gitmem.actions.related import related
-from gitmem.actions.searcher import open_searcher
+from gitmem.answering.answer import Answer, Request, answer
+from gitmem.answering.searcher import open_searcher
 from gitmem.errors import GitFailed, UsageError
+from gitmem.freshness.refresh import refresh
 from gitmem.git.batch import ProgramReader
 from gitmem.git.objects import ObjectReader, open_reader
 from gitmem.locks import writer_lock
@@ -61,7 +61,7 @@ def repo(tmp_path: Path, fake_model: Pool) -> Repo:
 def started(monkeypatch: pytest.MonkeyPatch, fake_model: Pool) -> list[Workspace]:
     """Working trees that were left to the background; no process is started."""
     left: list[Workspace] = []
-    monkeypatch.setattr("gitmem.actions.background.start_background_refresh", left.append)
+    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", left.append)
     return left
 
 
@@ -216,7 +216,7 @@ def change_before_opening(repo: Repo, text: str) -> Callable[..., ObjectReader]:
 def test_a_file_that_changes_while_it_is_read_is_told(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     repo.write({"src/new.py": python_file("brand_new")})
     ask(repo, "brand_new")
-    monkeypatch.setattr("gitmem.actions.query.open_reader", change_before_opening(repo, python_file("other")))
+    monkeypatch.setattr("gitmem.answering.answer.open_reader", change_before_opening(repo, python_file("other")))
     made = ask(repo, "brand_new")
     assert made.view.stale
     assert any("src/new.py" in note and "changed while" in note for note in made.notes)
@@ -483,7 +483,7 @@ def test_a_question_tries_to_write_nothing_where_nothing_can_be_written(
 
 
 def test_a_searcher_knows_whether_it_is_current(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.indexing.uncommitted._SETTLED_NS", -(10**18))
+    monkeypatch.setattr("gitmem.indexing.uncommitted_views._SETTLED_NS", -(10**18))
     steps: list[Callable[[], object]] = [
         lambda: repo.write({"src/new.py": python_file("brand_new")}),
         lambda: repo.write({"src/new.py": python_file("brand_old")}),

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.actions.conversations import append_turn, list_conversations
-from gitmem.actions.documents import add_document, list_documents
-from gitmem.actions.kinds import named_hit
-from gitmem.actions.limits import NO_LIMITS, RecordLimits, parse_limits, within_limits
-from gitmem.actions.notes import add_note, list_notes
-from gitmem.actions.records import delete_records
 from gitmem.errors import UsageError
 from gitmem.git.batch import ProgramReader
-from gitmem.indexing import records
-from gitmem.indexing.records import open_records, record_facts
-from gitmem.memory.places import REFERENCE
-from gitmem.store.facts import FACTS, Column
+from gitmem.indexing import record_views as records
+from gitmem.indexing.record_views import open_records, record_facts
+from gitmem.memory.record_paths import REFERENCE
+from gitmem.records.conversations import append_turn, list_conversations
+from gitmem.records.documents import add_document, list_documents
+from gitmem.records.filters import NO_LIMITS, RecordLimits, parse_limits, within_limits
+from gitmem.records.kinds import named_hit
+from gitmem.records.notes import add_note, list_notes
+from gitmem.records.revisions import delete_records
+from gitmem.store.record_columns import FACTS, Column
 from tests.gitrepo import Repo
 from tests.indexes import InlinePool, ask, index, python_file, workspace_of
 
@@ -125,8 +125,8 @@ def test_a_list_reads_what_it_shows_and_no_more(repo: Repo, monkeypatch: pytest.
     documents = [add_document(workspace, f"text {number}", {"type": "email"}).document for number in range(4)]
     monkeypatch.setattr(records, "_MOST_EDITS", 0)
     ask(repo, "note", sources=RECORDS)
-    monkeypatch.setattr("gitmem.memory.store.ProgramReader", CountingReader)
-    monkeypatch.setattr("gitmem.indexing.records.ProgramReader", CountingReader)
+    monkeypatch.setattr("gitmem.memory.record_store.ProgramReader", CountingReader)
+    monkeypatch.setattr("gitmem.indexing.record_views.ProgramReader", CountingReader)
 
     assert list_notes(workspace, limit=3) == kept[:-4:-1]
     assert list_notes(workspace, type_="decision", limit=2) == [kept[11], kept[9]]
@@ -196,7 +196,7 @@ def test_of_what_is_no_record_nothing_is_known() -> None:
 
 
 def test_hits_of_records_say_what_is_known_of_them(repo: Repo, fake_model: type[InlinePool]) -> None:
-    from gitmem.actions.forms import answer_json
+    from gitmem.answering.answer_json import answer_json
 
     note = add_note(workspace_of(repo), "apples are harvested", type_="decision")
     made = ask(repo, "harvest apples", sources=("code", "memory"))

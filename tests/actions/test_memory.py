@@ -11,16 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitmem.actions import documents as documents_module
-from gitmem.actions.conversations import append_turn, keep_turns, last_turns, list_conversations
-from gitmem.actions.documents import add_document, get_document, list_documents, prune_expired
-from gitmem.actions.exchange import export_records, import_records
-from gitmem.actions.notes import add_note, list_notes
-from gitmem.actions.records import delete_records, read_difference, read_log, restore_records, show_records
 from gitmem.errors import GitFailed, UnknownRecord, UnknownRevision, UsageError
 from gitmem.memory.bounds import format_time
-from gitmem.memory.conversations import Turn
-from gitmem.memory.places import REFERENCE
+from gitmem.memory.conversation import Turn
+from gitmem.memory.record_paths import REFERENCE
+from gitmem.records import documents as documents_module
+from gitmem.records.conversations import append_turn, keep_turns, last_turns, list_conversations
+from gitmem.records.documents import add_document, get_document, list_documents, prune_expired
+from gitmem.records.notes import add_note, list_notes
+from gitmem.records.revisions import delete_records, read_difference, read_log, restore_records, show_records
+from gitmem.records.transfer import export_records, import_records
 from gitmem.workspace import Workspace, open_workspace
 from tests.gitrepo import Repo
 

@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.actions.conversations import append_turn
-from gitmem.actions.documents import add_document
-from gitmem.actions.kinds import kind_of, named_hit
-from gitmem.actions.notes import add_note
-from gitmem.actions.purge import purge_memory
-from gitmem.actions.query import Answer
-from gitmem.actions.records import delete_records
-from gitmem.actions.searcher import open_searcher
+from gitmem.answering.answer import Answer
+from gitmem.answering.searcher import open_searcher
 from gitmem.errors import UsageError
-from gitmem.indexing import records
-from gitmem.indexing.records import PREFIX, JoinedView, open_records
-from gitmem.memory.places import NOTES, REFERENCE
-from gitmem.store.view import View
+from gitmem.indexing import record_views as records
+from gitmem.indexing.record_views import PREFIX, JoinedView, open_records
+from gitmem.memory.record_paths import NOTES, REFERENCE
+from gitmem.records.conversations import append_turn
+from gitmem.records.documents import add_document
+from gitmem.records.kinds import kind_of, named_hit
+from gitmem.records.notes import add_note
+from gitmem.records.purge import purge_memory
+from gitmem.records.revisions import delete_records
+from gitmem.store.view_file import View
 from tests.gitrepo import Repo
 from tests.indexes import InlinePool, ask, files_in, index, python_file, snapshot_of, workspace_of
 
@@ -129,7 +129,7 @@ def test_an_index_that_is_deleted_is_made_again_from_the_ref(repo: Repo, fake_mo
 
 
 def test_a_searcher_knows_when_the_memory_has_changed(repo: Repo) -> None:
-    from gitmem.actions.query import Request
+    from gitmem.answering.answer import Request
 
     searcher = open_searcher(workspace_of(repo), Request("apples"))
     assert searcher.is_current()

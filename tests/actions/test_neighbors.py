@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.actions.documents import add_document
-from gitmem.actions.forms import BOUNDARY, answer_json
-from gitmem.actions.notes import add_note
-from gitmem.actions.query import Answer
+from gitmem.answering.answer import Answer
+from gitmem.answering.answer_json import BOUNDARY, answer_json
+from gitmem.records.documents import add_document
+from gitmem.records.notes import add_note
 from tests.gitrepo import Repo
 from tests.indexes import ask, index, workspace_of
 from tests.sample import Cli

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.actions.conversations import append_turn
-from gitmem.actions.documents import add_document
-from gitmem.actions.kinds import kind_of
-from gitmem.actions.notes import add_note
-from gitmem.chunking.records import MOST_PASSAGES, PASSAGE_BYTES, record_chunks, record_windows
-from gitmem.memory.documents import Document, DocumentFields, document_record
+from gitmem.chunking.record_passages import MOST_PASSAGES, PASSAGE_BYTES, record_chunks, record_windows
+from gitmem.memory.document import Document, DocumentFields, document_record
 from gitmem.record import Record, format_record
+from gitmem.records.conversations import append_turn
+from gitmem.records.documents import add_document
+from gitmem.records.kinds import kind_of
+from gitmem.records.notes import add_note
 from gitmem.search.engine import KEEP
 from gitmem.search.fuse import RRF_K
 from gitmem.types import DOCUMENT, NOTE, TURN

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.actions import documents as documents_module
-from gitmem.actions.documents import add_document, prune_expired
 from gitmem.memory.bounds import format_time
+from gitmem.records import documents as documents_module
+from gitmem.records.documents import add_document, prune_expired
 from tests.gitrepo import Repo
 from tests.indexes import index, workspace_of
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.actions.documents import add_document
-from gitmem.actions.notes import add_note, list_notes
-from gitmem.actions.purge import purge_memory
-from gitmem.actions.records import delete_records, read_log
-from gitmem.memory.places import REFERENCE
+from gitmem.memory.record_paths import REFERENCE
+from gitmem.records.documents import add_document
+from gitmem.records.notes import add_note, list_notes
+from gitmem.records.purge import purge_memory
+from gitmem.records.revisions import delete_records, read_log
 from gitmem.workspace import Workspace, open_workspace
 from tests.gitrepo import Repo
 
@@ -86,7 +86,7 @@ def test_a_purge_that_was_interrupted_is_finished_by_the_next(
                 raise KeyboardInterrupt
             path.unlink(missing_ok=True)
 
-        monkeypatch.setattr("gitmem.git.forget.remove_file", die)
+        monkeypatch.setattr("gitmem.git.object_removal.remove_file", die)
         try:
             purge_memory(workspace)
             stopped = -1

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from gitmem.actions.query import Request
 from gitmem.actions.related import parse_place, related
+from gitmem.answering.answer import Request
 from gitmem.errors import UsageError
-from gitmem.search.related import search_related
 from gitmem.search.scope import Filters, Scope
+from gitmem.search.similar_rows import search_related
 from gitmem.store.snapshot import Snapshot
 from gitmem.workspace import open_snapshot, require_index
 from tests.gitrepo import Repo

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.actions.exchange import export_records, import_records
-from gitmem.actions.notes import add_note, list_notes
-from gitmem.actions.query import Answer
-from gitmem.actions.records import delete_records
-from gitmem.actions.remarks import MOST, missing_paths
+from gitmem.answering.answer import Answer
 from gitmem.errors import UsageError
-from gitmem.indexing import records
-from gitmem.memory.notes import MAX_NAMED
+from gitmem.indexing import record_views as records
+from gitmem.memory.note import MAX_NAMED
+from gitmem.records.code_notes import MOST, missing_paths
+from gitmem.records.notes import add_note, list_notes
+from gitmem.records.revisions import delete_records
+from gitmem.records.transfer import export_records, import_records
 from tests.gitrepo import Repo
 from tests.indexes import ask, index, workspace_of
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.actions import remember
-from gitmem.actions.notes import add_note
+from gitmem.freshness import record_refresh as remember
 from gitmem.locks import writer_lock
+from gitmem.records.notes import add_note
 from tests.gitrepo import Repo
 from tests.indexes import ask, index, python_file, workspace_of
 
@@ -51,7 +51,7 @@ def found(repo: Repo, words: str) -> list[str]:
 
 def test_who_writes_the_index_for_a_moment_is_waited_for(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     until, notes = threading.Event(), list[str]()
-    monkeypatch.setattr("gitmem.actions.remember.time.sleep", lambda _: until.set())
+    monkeypatch.setattr("gitmem.freshness.record_refresh.time.sleep", lambda _: until.set())
     with somebody_writing(repo, until):
         add_note(workspace_of(repo), "parcels are late", notes=notes)
     assert notes == []

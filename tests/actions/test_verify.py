@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gitmem.actions.verify import verify
-from gitmem.indexing.identity import view_key
+from gitmem.indexing.fingerprint import view_key
 from gitmem.store.manifest import find_manifest, write_manifest
-from gitmem.store.view import ViewEntry, write_view
+from gitmem.store.view_file import ViewEntry, write_view
 from tests.gitrepo import Repo
 from tests.sample import Cli, damage, open_sample, segment_files
 

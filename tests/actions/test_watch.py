@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from gitmem.actions.refresh import IndexReport, refresh
 from gitmem.actions.watch import Looked, watch
 from gitmem.errors import NoIndex, ObserverFailed, StorageFailed, UsageError
+from gitmem.freshness.refresh import IndexReport, refresh
 from gitmem.store.snapshot import Snapshot
 from gitmem.workspace import require_index
 from tests.gitrepo import Repo
@@ -115,7 +115,7 @@ def test_a_system_that_does_not_watch_is_done_without(repo: Repo, monkeypatch: p
 
 
 def test_lost_events_are_made_up_for(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.observe.Observation.on_any_event", lambda *_: None)
+    monkeypatch.setattr("gitmem.folder_observer.Observation.on_any_event", lambda *_: None)
     monkeypatch.setattr("gitmem.actions.watch._LOOK_ANYWAY_SECONDS", 3.0)
     with watching(repo) as told:
         time.sleep(2.0)  # the first look is over

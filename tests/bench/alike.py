@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.actions.alike import least_score
 from gitmem.embedding.bundled import BundledEncoder
+from gitmem.records.similar_notes import least_score
 from gitmem.words import count_identifiers
 from tests.bench.figures import Figure
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.search.query import parse_query
+from gitmem.search.query_parser import parse_query
 from gitmem.words import count_identifiers, terms_of
 
 K1: Final = 1.2

@@ -11,12 +11,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.actions.query import Request
-from gitmem.actions.searcher import open_searcher
+from gitmem.answering.answer import Request
+from gitmem.answering.searcher import open_searcher
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.search.engine import Retrieved, order, retrieve
 from gitmem.search.fuse import FusionWeights
-from gitmem.search.query import parse_query
+from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import WEIGHTS
 from gitmem.search.scope import Scope
 from gitmem.workspace import open_workspace

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitmem.actions.query import Request, answer
-from gitmem.actions.searcher import open_searcher
-from gitmem.cli.results import format_hit
+from gitmem.answering.answer import Request, answer
+from gitmem.answering.searcher import open_searcher
+from gitmem.cli.hit_output import format_hit
 from gitmem.cli.style import Style
 from gitmem.words import count_identifiers, terms_of
 from gitmem.workspace import open_workspace

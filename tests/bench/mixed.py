@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gitmem.actions.kinds import CODE
-from gitmem.actions.query import Request
-from gitmem.actions.searcher import Searcher, open_searcher
+from gitmem.answering.answer import Request
+from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.records.kinds import CODE
 from gitmem.workspace import open_workspace
 from tests.bench.calibration import Told, calibration
 from tests.bench.commands import load_gitmem

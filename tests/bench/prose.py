@@ -13,15 +13,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.actions.kinds import HEADER_LINES, kind_of, named_hit
-from gitmem.actions.query import Request, answer_from
-from gitmem.actions.searcher import Searcher, open_searcher
-from gitmem.chunking.records import record_chunks, record_windows
+from gitmem.answering.answer import Request, answer_from
+from gitmem.answering.searcher import Searcher, open_searcher
+from gitmem.chunking.record_passages import record_chunks, record_windows
 from gitmem.git.objects import ObjectReader, open_reader
-from gitmem.memory.documents import load_document
-from gitmem.memory.places import DOCUMENTS
-from gitmem.memory.store import RecordStore
+from gitmem.memory.document import load_document
+from gitmem.memory.record_paths import DOCUMENTS
+from gitmem.memory.record_store import RecordStore
 from gitmem.record import parse_record
+from gitmem.records.kinds import HEADER_LINES, kind_of, named_hit
 from gitmem.search.scope import Scope
 from gitmem.workspace import Workspace
 from tests.bench.bm25 import Bm25

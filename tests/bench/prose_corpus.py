@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gitmem.actions.exchange import import_records
-from gitmem.actions.refresh import refresh
+from gitmem.freshness.refresh import refresh
 from gitmem.git.trees import empty_tree
+from gitmem.records.transfer import import_records
 from gitmem.workspace import Workspace, open_workspace
 from tests.bench.headings import find_sections
 from tests.bench.pages import choose_pages, list_pages, read_pages, tells, words

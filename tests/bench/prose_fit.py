@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from gitmem.actions.query import Request
-from gitmem.actions.searcher import open_searcher
+from gitmem.answering.answer import Request
+from gitmem.answering.searcher import open_searcher
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.search.engine import FUSION_WEIGHTS, retrieve
-from gitmem.search.query import parse_query
+from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import OFFSET, SLOPE
 from gitmem.workspace import Workspace
 from tests.bench.calibration import fit_logistic

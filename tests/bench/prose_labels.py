@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from gitmem.search.query import STOP_WORDS
+from gitmem.search.query_parser import STOP_WORDS
 from tests.bench.headings import Section, find_sections
 from tests.bench.pages import LEAST_WORDS, list_pages, read_pages, words
 

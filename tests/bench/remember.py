@@ -7,17 +7,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from gitmem.actions.alike import find_alike
-from gitmem.actions.kinds import open_memory
-from gitmem.actions.limits import RecordLimits, within_limits
-from gitmem.actions.notes import add_note, list_notes
-from gitmem.actions.refresh import refresh
-from gitmem.actions.remember import index_records
+from gitmem.freshness.record_refresh import index_records
+from gitmem.freshness.refresh import refresh
 from gitmem.git.locate import locate
 from gitmem.git.trees import empty_tree
-from gitmem.memory.places import NOTES, new_note_id, note_path
-from gitmem.memory.store import Changes, RecordStore
+from gitmem.memory.record_paths import NOTES, new_note_id, note_path
+from gitmem.memory.record_store import Changes, RecordStore
 from gitmem.record import Record, format_record
+from gitmem.records.filters import RecordLimits, within_limits
+from gitmem.records.kinds import open_memory
+from gitmem.records.notes import add_note, list_notes
+from gitmem.records.similar_notes import find_alike
 from gitmem.types import NOTE
 from gitmem.workspace import open_workspace
 from tests.bench.figures import Figure

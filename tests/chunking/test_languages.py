@@ -76,7 +76,7 @@ def test_the_first_lines_tell_the_language(head: bytes, language: str) -> None:
 
 def test_asking_for_a_language_loads_no_parser() -> None:
     code = (
-        "import sys, gitmem.chunking, gitmem.chunking.languages, gitmem.chunking.limits, gitmem.chunking.chunk;"
+        "import sys, gitmem.chunking, gitmem.chunking.languages, gitmem.chunking.chunk_size, gitmem.chunking.chunk;"
         "sys.exit(any(name.startswith('tree_sitter') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

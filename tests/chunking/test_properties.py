@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.chunking.chunk import chunk_blob
+from gitmem.chunking.chunk_size import ChunkLimits
 from gitmem.chunking.languages import language_from_head, language_of
-from gitmem.chunking.limits import ChunkLimits
 from tests.chunking.coverage_check import assert_sound
 
 SAMPLES: Final = sorted((Path(__file__).parent / "samples").iterdir())

@@ -1,7 +1,7 @@
 """Markdown sections and plain text windows."""
 
 from gitmem.chunking.chunk import chunk_blob
-from gitmem.chunking.limits import ChunkLimits
+from gitmem.chunking.chunk_size import ChunkLimits
 from tests.chunking.coverage_check import assert_sound, text_bytes
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.chunking.chunk import chunk_blob
-from gitmem.chunking.limits import ChunkLimits
+from gitmem.chunking.chunk_size import ChunkLimits
 from gitmem.types import ChunkedBlob
 from tests.chunking.coverage_check import assert_sound
 

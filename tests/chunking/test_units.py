@@ -3,7 +3,7 @@
 import pytest
 
 from gitmem.chunking.chunk import chunk_blob
-from gitmem.chunking.limits import ChunkLimits
+from gitmem.chunking.chunk_size import ChunkLimits
 from gitmem.types import Chunk
 from tests.chunking.coverage_check import assert_sound, text_bytes
 

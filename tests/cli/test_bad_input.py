@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.cli import failures
+from gitmem.cli import error_output as failures
 from gitmem.cli.main import run
 from gitmem.errors import Busy, StorageFailed
 from gitmem.store.format import build_container

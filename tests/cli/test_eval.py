@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.actions.tuning import maker
+from gitmem.answering.weights_in_force import maker
 from gitmem.cli.eval import _fit_lines
 from gitmem.cli.main import run
 from gitmem.search.engine import FUSION_WEIGHTS
-from gitmem.search.fit import Fit
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Gain, Quality
-from gitmem.store.tuning import Tuning, write_tuning
+from gitmem.search.weight_fit import Fit
+from gitmem.store.fitted_weights import Tuning, write_tuning
 from tests.cli.test_startup import HEAVY, imported
 from tests.gitrepo import ISOLATION, Repo
 from tests.history import WORDS, make_history

@@ -10,7 +10,7 @@ import pytest
 from gitmem import __version__
 from gitmem.cli import reference
 from gitmem.cli.root import COMMANDS, root
-from gitmem.config import SETTINGS
+from gitmem.settings import SETTINGS
 from tests.sample import Cli
 
 README = Path(__file__).parents[2] / "README.md"

@@ -74,7 +74,7 @@ def test_reading_commands_import_nothing_that_only_indexing_needs(indexed: Repo,
 
 
 def test_a_clean_tree_costs_no_import_that_a_changed_one_needs(own: Repo) -> None:
-    needed = {"gitmem.indexing.uncommitted", "gitmem.indexing.classify", "gitmem.git.ignore"}
+    needed = {"gitmem.indexing.uncommitted_views", "gitmem.indexing.classify", "gitmem.git.ignore"}
     assert not imported(own.path, "query", SIGN) & (needed | {"tempfile"})
     own.write({"new.py": "def sign_new_cookie():\n    pass\n"})
     assert needed <= imported(own.path, "query", SIGN)

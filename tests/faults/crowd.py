@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from gitmem import fsio
-from gitmem.actions.collect import collect
-from gitmem.actions.refresh import refresh
+from gitmem.actions.gc import collect
 from gitmem.errors import Busy, GitmemError
+from gitmem.freshness.refresh import refresh
 from tests.faults.driver import InPlace
 from tests.faults.oracle import differences, find_faults, from_scratch, small_steps
 from tests.faults.report import Tally

@@ -17,14 +17,14 @@ import numpy as np
 
 from gitmem.errors import DamagedFile, GitmemError, NewerFormat, UnsafeIndex
 from gitmem.search.engine import search
-from gitmem.search.query import parse_query
+from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope
 from gitmem.store import format as container_format
+from gitmem.store.fitted_weights import Tuning, find_tuning, write_tuning
 from gitmem.store.graph import RowGraph, build_graph, find_graph, is_available, write_graph
 from gitmem.store.manifest import write_manifest
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.tuning import Tuning, find_tuning, write_tuning
-from gitmem.store.view import find_view
+from gitmem.store.view_file import find_view
 from gitmem.workspace import Workspace, find_index
 from tests.faults.oracle import small_steps
 from tests.faults.report import Tally

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from gitmem.store.format import Container, build_container
-from gitmem.store.view import View
+from gitmem.store.view_file import View
 from tests.faults.flips import BATCH, Case, Harm, make_index, run_cases, store_files, tell
 from tests.faults.oracle import small_steps
 from tests.faults.report import Tally

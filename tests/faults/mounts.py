@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem import fsio
-from gitmem.actions.query import Request, answer
+from gitmem.answering.answer import Request, answer
 from gitmem.errors import GitmemError
 from tests.faults.chaos import DONE, UNCLEAN, run_copy
 from tests.faults.elsewhere import CONTROL, LONG, SHORT, mounted, remount, run_elsewhere, tell

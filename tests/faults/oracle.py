@@ -14,14 +14,14 @@ from typing import Any, Final
 import pytest
 
 from gitmem.errors import GitmemError
-from gitmem.indexing.identity import view_key
+from gitmem.indexing.fingerprint import view_key
 from gitmem.paths import IndexPaths
 from gitmem.store.format import Container
 from gitmem.store.graph import is_sound
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.store.segment import MAGIC, Segment, find_segment
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.view import INDEXED, View, find_view
+from gitmem.store.view_file import INDEXED, View, find_view
 from gitmem.workspace import Workspace
 from tests.gitrepo import ISOLATION, Repo
 from tests.indexes import DumpedRow, HashEncoder, InlinePool, dump_segment, index, workspace_of
@@ -47,11 +47,11 @@ def small_steps(*, grace: float | None = None) -> Iterator[None]:
         patch.setattr("gitmem.indexing.run.FLUSH_ROWS", STEP_ROWS)
         patch.setattr("gitmem.embedding.bundled.BundledEncoder", HashEncoder)
         # A process of its own would index with the real model, and go on after the world it belongs to is gone.
-        patch.setattr("gitmem.actions.background.start_background_refresh", lambda workspace: False)
+        patch.setattr("gitmem.freshness.background.start_background_refresh", lambda workspace: False)
         if grace is not None:
-            for module in ("gitmem.indexing.collect", "gitmem.actions.collect"):
+            for module in ("gitmem.indexing.garbage", "gitmem.actions.gc"):
                 patch.setattr(f"{module}.GRACE_SECONDS", grace)
-            patch.setattr("gitmem.indexing.collect.VIEW_GRACE_SECONDS", grace)
+            patch.setattr("gitmem.indexing.garbage.VIEW_GRACE_SECONDS", grace)
         yield
 
 
@@ -73,7 +73,7 @@ def from_scratch(repo: Repo, folder: Path) -> Repo:
 def read_ledger(repo: Repo, folder: Path) -> Ledger:
     """What a right index says of every blob of every commit, those included that nothing reaches any more."""
     made = scratch_copy(repo, folder)
-    from gitmem.actions.refresh import refresh
+    from gitmem.freshness.refresh import refresh
 
     objects = made.git("cat-file", "--batch-all-objects", "--batch-check").splitlines()
     for commit in [line.split(" ")[0] for line in objects if " commit " in line]:

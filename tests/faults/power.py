@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem import fsio
-from gitmem.actions.current import is_current
 from gitmem.errors import GitmemError
+from gitmem.freshness.currency import is_current
 from tests.faults.driver import published_name
 from tests.faults.kill import World, look_after, open_world
 from tests.faults.oracle import small_steps

@@ -19,17 +19,17 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from gitmem.actions.conversations import append_turn
-from gitmem.actions.documents import add_document
-from gitmem.actions.exchange import import_records
-from gitmem.actions.notes import add_note
-from gitmem.actions.purge import purge_memory
-from gitmem.actions.records import delete_records
 from gitmem.errors import GitmemError
-from gitmem.git.raw import RawObject
+from gitmem.git.object_format import RawObject
 from gitmem.git.references import store_objects
-from gitmem.memory.places import CONVERSATION_PREFIX, REFERENCE
-from gitmem.memory.store import RecordStore, Tip
+from gitmem.memory.record_paths import CONVERSATION_PREFIX, REFERENCE
+from gitmem.memory.record_store import RecordStore, Tip
+from gitmem.records.conversations import append_turn
+from gitmem.records.documents import add_document
+from gitmem.records.notes import add_note
+from gitmem.records.purge import purge_memory
+from gitmem.records.revisions import delete_records
+from gitmem.records.transfer import import_records
 from gitmem.types import DOCUMENT, NOTE, TURN
 from gitmem.workspace import Workspace
 from tests.faults.oracle import small_steps

@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 
 from gitmem.errors import GitmemError
-from gitmem.memory.store import RecordStore
+from gitmem.memory.record_store import RecordStore
 from gitmem.types import NOTE, TURN
 from tests.faults.records import (
     Change,

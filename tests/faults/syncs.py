@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Final
 
-from gitmem.actions.refresh import refresh
+from gitmem.freshness.refresh import refresh
 from tests.faults.power import (
     Machine,
     Operation,

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitmem.actions.conversations import append_turn
-from gitmem.actions.documents import add_document
-from gitmem.actions.notes import add_note, list_notes
 from gitmem.errors import GitmemError
+from gitmem.records.conversations import append_turn
+from gitmem.records.documents import add_document
+from gitmem.records.notes import add_note, list_notes
 from tests.faults.flips import without_checksums
 from tests.faults.oracle import small_steps
 from tests.faults.worlds import fill

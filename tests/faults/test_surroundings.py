@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from gitmem.actions.cancel import cancel
-from gitmem.actions.collect import collect
-from gitmem.actions.query import Request, answer
-from gitmem.actions.searcher import open_searcher
+from gitmem.actions.gc import collect
+from gitmem.answering.answer import Request, answer
+from gitmem.answering.searcher import open_searcher
 from gitmem.errors import Busy
 from gitmem.store.manifest import find_manifest
 from gitmem.workspace import open_snapshot, require_index

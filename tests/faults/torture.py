@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 import pytest
 
+from gitmem.chunking.chunk_size import ChunkLimits
 from gitmem.chunking.languages import language_of
-from gitmem.chunking.limits import ChunkLimits
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.indexing.digest import digest
 from tests.faults.report import Tally

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from gitmem.actions.collect import collect
-from gitmem.actions.refresh import refresh
+from gitmem.actions.gc import collect
+from gitmem.freshness.refresh import refresh
 from tests.gitrepo import Repo
 from tests.indexes import ask, index, python_file, workspace_of
 

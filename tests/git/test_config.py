@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitFailed
-from gitmem.git.config import ConfigEntry, configuration_files, read_config
+from gitmem.git.git_config import ConfigEntry, configuration_files, read_config
 from gitmem.git.locate import locate
 from tests.git.conftest import MakeRepo
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.git.files import blob_id, hash_files, read_unchanged
 from gitmem.git.locate import locate
 from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.git.working_files import blob_id, hash_files, read_unchanged
 from tests.gitrepo import Repo
 
 NAMES = (b"a.py", b"sp ace.py", b'"quoted".py', b"back\\slash.py", b"li\nne.py", b"re\r", b"\xff\xfe.py", b"-n",
@@ -80,7 +80,7 @@ def test_a_file_that_is_gone_costs_itself_alone(repo: Repo) -> None:
 
 
 def test_many_files_are_hashed_in_order(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.git.files._HASHED_AT_ONCE", 7)
+    monkeypatch.setattr("gitmem.git.working_files._HASHED_AT_ONCE", 7)
     names = [b"f%d" % number for number in range(30)]
     for name in names[::2]:
         put(repo, name, name)
@@ -91,7 +91,7 @@ def test_many_files_are_hashed_in_order(repo: Repo, monkeypatch: pytest.MonkeyPa
 
 
 def test_after_the_deadline_only_the_first_are_hashed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.git.files._HASHED_AT_ONCE", 2)
+    monkeypatch.setattr("gitmem.git.working_files._HASHED_AT_ONCE", 2)
     names = [b"f%d" % number for number in range(5)]
     for name in names:
         put(repo, name, name)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gitmem.git.forget import StoredObject, find_unreachable, reached_by, remove_objects
 from gitmem.git.locate import locate
+from gitmem.git.object_removal import StoredObject, find_unreachable, reached_by, remove_objects
 from tests.git.conftest import MakeRepo
 from tests.gitrepo import Repo
 

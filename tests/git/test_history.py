@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitFailed
-from gitmem.git.history import Lines, read_changed_lines, read_commits, read_parent_trees
+from gitmem.git.commit_diffs import Lines, read_changed_lines, read_commits, read_parent_trees
 from gitmem.git.locate import locate
 from tests.git.conftest import MakeRepo
 from tests.gitrepo import Repo

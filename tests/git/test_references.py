@@ -12,7 +12,7 @@ import pytest
 
 from gitmem.errors import GitFailed
 from gitmem.git.locate import locate
-from gitmem.git.raw import format_commit, make_object
+from gitmem.git.object_format import format_commit, make_object
 from gitmem.git.references import move_reference, read_reference, store_objects
 from tests.git.conftest import MakeRepo
 from tests.gitrepo import Repo, isolated_environment
@@ -92,7 +92,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from gitmem.git.locate import locate
-from gitmem.git.raw import format_commit, make_object
+from gitmem.git.object_format import format_commit, make_object
 from gitmem.git.references import move_reference, store_objects
 location = locate(Path(sys.argv[1]))
 tree = make_object("tree", b"", "sha1")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from gitmem.git.batch import ProgramReader
 from gitmem.git.locate import Location, locate
-from gitmem.git.raw import FILE_MODE, format_tree, make_object, parse_tree
+from gitmem.git.object_format import FILE_MODE, format_tree, make_object, parse_tree
 from gitmem.git.references import store_objects
-from gitmem.git.treeedit import edit_tree
+from gitmem.git.tree_edit import edit_tree
 from tests.git.conftest import MakeRepo
 from tests.gitrepo import Repo, isolated_environment
 

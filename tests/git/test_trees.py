@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gitmem.errors import GitFailed
 from gitmem.git.locate import Location, locate
-from gitmem.git.names import path_bytes, path_text
+from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry, diff_trees, read_tree
 from tests.git.conftest import MakeRepo
 

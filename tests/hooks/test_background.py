@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.actions import catch_up as module
-from gitmem.actions.background import mark_dirty, start_background_refresh
-from gitmem.actions.catch_up import catch_up
 from gitmem.actions.doctor import OK, WARN
 from gitmem.actions.doctor import _background as check_background
-from gitmem.actions.journal import DEFERRED, DONE, FAILED, Entry, add_entry, read_entries
 from gitmem.errors import StorageFailed
+from gitmem.freshness import catch_up as module
+from gitmem.freshness.background import mark_dirty, start_background_refresh
+from gitmem.freshness.catch_up import catch_up
+from gitmem.freshness.run_log import DEFERRED, DONE, FAILED, Entry, add_entry, read_entries
 from gitmem.fsio import rename_file
-from gitmem.git.operations import find_operation
+from gitmem.git.pending_operation import find_operation
 from gitmem.locks import is_locked, writer_lock
 from gitmem.paths import STARTING, IndexPaths
 from gitmem.workspace import remove_index
@@ -429,7 +429,7 @@ def test_a_hook_that_leaves_it_to_another_process_imports_little(own: Repo) -> N
             [sys.executable, "-c", probe], cwd=own.path, env=isolated_environment(), capture_output=True, check=True
         )
     modules = set(json.loads(done.stdout))
-    assert "gitmem.actions.catch_up" in modules
+    assert "gitmem.freshness.catch_up" in modules
     assert not modules & {"numpy", "click", "onnxruntime", "pygit2", "tokenizers", "tree_sitter", "filelock"}
 
 

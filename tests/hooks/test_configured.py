@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gitmem.git.version import read_version
-from gitmem.install.configured import SINCE
-from gitmem.install.state import EVENTS, INSTALLED, LEFT, MISSING, OUTDATED
+from gitmem.install.configured_hooks import SINCE
+from gitmem.install.hook_state import EVENTS, INSTALLED, LEFT, MISSING, OUTDATED
 from tests.actions.test_uninstall import fingerprint
 from tests.gitrepo import Repo, isolated_environment
 from tests.hooks.test_install import await_call, install, look, program, repo, uninstall, write_hook

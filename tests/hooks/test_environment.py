@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.actions.journal import read_entries
+from gitmem.freshness.run_log import read_entries
 from gitmem.locks import is_locked, writer_lock
 from gitmem.paths import IndexPaths
 from tests.actions.test_uninstall import fingerprint

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from gitmem.git.version import read_version
-from gitmem.install.configured import SINCE
-from gitmem.install.hooks import install_hooks, read_hooks, uninstall_hooks
-from gitmem.install.state import EVENTS, INSTALLED, LEFT, MISSING, OUTDATED, HookReport, HookState
+from gitmem.install.configured_hooks import SINCE
+from gitmem.install.hook_setup import install_hooks, read_hooks, uninstall_hooks
+from gitmem.install.hook_state import EVENTS, INSTALLED, LEFT, MISSING, OUTDATED, HookReport, HookState
 from gitmem.paths import STARTING
 from gitmem.workspace import open_workspace
 from tests.actions.test_uninstall import fingerprint
@@ -304,7 +304,7 @@ def test_two_installations_at_once_lose_no_hook(repo: Repo, program: tuple[str, 
     write_hook(repo, "#!/usr/bin/env python3\n")
     before = fingerprint(repo.path)
     script = "import sys; from pathlib import Path; from gitmem.workspace import open_workspace; " \
-             "from gitmem.install.hooks import install_hooks; " \
+             "from gitmem.install.hook_setup import install_hooks; " \
              "install_hooks(open_workspace(Path(sys.argv[1]), {}).location, ['/x'], (2, 39))"  # fmt: skip
     command = [sys.executable, "-c", script, str(repo.path)]
     for process in [subprocess.Popen(command) for _ in range(6)]:

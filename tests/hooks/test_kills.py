@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gitmem import fsio
-from gitmem.install.state import INSTALLED
+from gitmem.install.hook_state import INSTALLED
 from tests.actions.test_uninstall import fingerprint
 from tests.gitrepo import Repo
 from tests.hooks.test_install import install, program, repo, run_hook, state_of, uninstall, write_hook
@@ -84,7 +84,7 @@ def remove_empty(folder: Path) -> None:
 def test_killed_at_any_change(
     repo: Repo, tmp_path: Path, program: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, kind: str, killed: str
 ) -> None:
-    monkeypatch.setattr("gitmem.install.hooks.EVENTS", ("post-commit",))
+    monkeypatch.setattr("gitmem.install.hook_setup.EVENTS", ("post-commit",))
     before = start(repo, kind)
     points = 0
     while True:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.actions.journal import DONE, read_entries
-from gitmem.install.state import EVENTS, INSTALLED, MISSING
+from gitmem.freshness.run_log import DONE, read_entries
+from gitmem.install.hook_state import EVENTS, INSTALLED, MISSING
 from gitmem.paths import IndexPaths
 from tests.gitrepo import Repo, isolated_environment
 from tests.hooks.test_background import await_true

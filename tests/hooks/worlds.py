@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from gitmem.actions.current import is_current
-from gitmem.install.hooks import install_hooks
+from gitmem.freshness.currency import is_current
+from gitmem.install.hook_setup import install_hooks
 from gitmem.locks import is_locked
 from gitmem.paths import DIRTY
 from gitmem.workspace import open_workspace

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from gitmem.git.locate import Location, locate
 from gitmem.git.trees import GITLINK, SYMLINK
 from gitmem.indexing import views
-from gitmem.indexing.identity import view_key
+from gitmem.indexing.fingerprint import view_key
 from gitmem.indexing.views import build_view, ensure_view
 from gitmem.paths import IndexPaths
-from gitmem.store.view import ViewEntry, view_parts, write_view
+from gitmem.store.view_file import ViewEntry, view_parts, write_view
 from tests.gitrepo import Repo
 
 PATHS = (b"a.py", b"src/a.py", b"src/user_names.go", b"src/deep/HTTPServer.tsx", b"src", b"docs/guide.md", b"Makefile",

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from gitmem.actions.graph import build, is_behind, start_if_behind
-from gitmem.actions.query import Request
-from gitmem.actions.searcher import Searcher, open_searcher
-from gitmem.config import Settings
+from gitmem.answering.answer import Request
+from gitmem.answering.searcher import Searcher, open_searcher
+from gitmem.freshness.graph_build import build, is_behind, start_if_behind
 from gitmem.locks import writer_lock
+from gitmem.settings import Settings
 from gitmem.store import graph as graph_module
 from gitmem.store.graph import RowGraph, is_available
 from gitmem.workspace import Workspace
@@ -104,7 +104,7 @@ def test_a_graph_of_another_model_is_not_taken_over(repo: Repo, monkeypatch: pyt
 
     def write_late(paths: Any, graph: Any) -> str:
         name = real(paths, graph)
-        monkeypatch.setattr("gitmem.indexing.identity.WORDS_VERSION", 99)
+        monkeypatch.setattr("gitmem.indexing.fingerprint.WORDS_VERSION", 99)
         index(repo)
         return name
 
@@ -130,7 +130,7 @@ def test_what_was_indexed_meanwhile_is_kept(repo: Repo, monkeypatch: pytest.Monk
 def test_one_process_builds_at_a_time(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Any] = []
     fake = SimpleNamespace(DEVNULL=subprocess.DEVNULL, Popen=lambda command, **_: started.append(command))
-    monkeypatch.setattr("gitmem.actions.graph.subprocess", fake)
+    monkeypatch.setattr("gitmem.freshness.graph_build.subprocess", fake)
     with writer_lock(small(repo).paths.state / "graph-builder", wait=False):
         told: list[str] = []
         asking = threading.Thread(target=lambda: told.append(start_if_behind(small(repo))))

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem import fsio
-from gitmem.actions.query import Request, answer
-from gitmem.actions.refresh import refresh
+from gitmem.answering.answer import Request, answer
 from gitmem.errors import Busy, NewerFormat, NoIndex, StorageFailed
-from gitmem.indexing.collect import GRACE_SECONDS, remove_unnamed
+from gitmem.freshness.refresh import refresh
+from gitmem.indexing.garbage import GRACE_SECONDS, remove_unnamed
 from gitmem.indexing.views import ensure_view
 from gitmem.locks import writer_lock
 from gitmem.store.manifest import find_manifest
@@ -307,7 +307,7 @@ def test_a_run_cut_off_after_a_segment_keeps_that_segment(
 def test_a_process_killed_by_the_system_needs_no_repair(repo: Repo, tmp_path: Path) -> None:
     program = (
         "import os, signal, sys\nfrom pathlib import Path\n"
-        "from gitmem.workspace import open_workspace\nfrom gitmem.actions.refresh import refresh\n"
+        "from gitmem.workspace import open_workspace\nfrom gitmem.freshness.refresh import refresh\n"
         "import gitmem.indexing.run as run\nrun._BATCH_BLOBS = run.FLUSH_ROWS = 1\nreal = run.write_segment\n"
         "def write(*args):\n    made = real(*args)\n    write.left -= 1\n"
         "    if not write.left:\n        os.kill(os.getpid(), signal.SIGKILL)\n    return made\n"
@@ -358,7 +358,7 @@ def hold_lock(path: Path) -> "subprocess.Popen[bytes]":
 def test_first_runs_at_the_same_time_end_in_one_index(repo: Repo, tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from gitmem.workspace import open_workspace\n"
-        "from gitmem.actions.refresh import refresh\n"
+        "from gitmem.freshness.refresh import refresh\n"
         "place = open_workspace(Path(sys.argv[1]), {}); print(refresh(place, place.location.head_tree).embedded)\n"
     )
     runs = [subprocess.Popen([sys.executable, "-c", program, str(repo.path)], stdout=subprocess.PIPE) for _ in range(3)]
@@ -418,7 +418,7 @@ def test_another_fingerprint_embeds_everything_again_and_mixes_nothing(
 ) -> None:
     index(repo)
     before = {entry.name for entry in manifest_of(repo).segments}
-    monkeypatch.setattr("gitmem.indexing.identity.WORDS_VERSION", 99)
+    monkeypatch.setattr("gitmem.indexing.fingerprint.WORDS_VERSION", 99)
     workspace = workspace_of(repo)
     with pytest.raises(NoIndex, match="another model"):
         answer(workspace, Request("sign cookie", refresh=False))

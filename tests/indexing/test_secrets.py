@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from gitmem.actions.notes import add_note
+from gitmem.records.notes import add_note
 from gitmem.words import terms_of
 from tests.gitrepo import Repo
 from tests.indexes import ask, dump_rows, index, snapshot_of, workspace_of

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gitmem.git.files import hash_files
 from gitmem.git.locate import locate
 from gitmem.git.status import MODIFIED, STAGED, UNTRACKED, read_staged, read_status
 from gitmem.git.trees import empty_tree
-from gitmem.indexing import uncommitted
+from gitmem.git.working_files import hash_files
+from gitmem.indexing import uncommitted_views as uncommitted
 from gitmem.indexing.overlay import OverlaidView, Overlay
-from gitmem.indexing.uncommitted import lay_over
+from gitmem.indexing.uncommitted_views import lay_over
 from gitmem.indexing.views import build_view, ensure_view
 from gitmem.paths import IndexPaths
-from gitmem.store.uncommitted import EMPTY, KEEP_DAYS, KnownFile, Record, Stamp, read_record, write_record
-from gitmem.store.view import INDEXED, PATH_FIELDS, REASONS, View, ViewEntry, load_view
+from gitmem.store.uncommitted_ids import EMPTY, KEEP_DAYS, KnownFile, Record, Stamp, read_record, write_record
+from gitmem.store.view_file import INDEXED, PATH_FIELDS, REASONS, View, ViewEntry, load_view
 from tests.gitrepo import Repo
 
 LIMIT = 1 << 20
@@ -313,7 +313,7 @@ def test_a_record_is_read_as_it_was_written_and_damage_costs_it_alone(tmp_path: 
 
 
 def test_files_there_is_no_time_for_are_left_out_and_counted(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.git.files._HASHED_AT_ONCE", 2)
+    monkeypatch.setattr("gitmem.git.working_files._HASHED_AT_ONCE", 2)
     place.repo.commit(BASE)
     place.repo.write({f"new{number}.py": f"n = {number}\n" for number in range(5)})
     made = place.overlay(deadline=time.monotonic() - 1)

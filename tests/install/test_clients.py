@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gitmem.errors import UsageError
 from gitmem.install.clients import CLIENTS, GUIDE
-from gitmem.install.jsontext import add_member, find_value, parse_text, remove_member
+from gitmem.install.json_edit import add_member, find_value, parse_text, remove_member
 from tests.gitrepo import Repo
 from tests.sample import Cli, assert_error, make_sample
 

@@ -7,12 +7,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from gitmem.actions.query import Request, answer
-from gitmem.actions.refresh import refresh
-from gitmem.actions.searcher import Searcher, open_searcher
-from gitmem.git.names import path_text
+from gitmem.answering.answer import Request, answer
+from gitmem.answering.searcher import Searcher, open_searcher
+from gitmem.freshness.refresh import refresh
+from gitmem.git.path_encoding import path_text
 from gitmem.paths import IndexPaths
-from gitmem.store.view import INDEXED, REASONS
+from gitmem.store.view_file import INDEXED, REASONS
 from gitmem.workspace import Workspace, create_index, open_workspace
 from tests.faults.oracle import find_faults, group_rows
 from tests.gitrepo import Repo

@@ -12,9 +12,9 @@ import anyio
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from gitmem.mcp.desk import Desk
 from gitmem.mcp.server import make_server
-from gitmem.mcp.toolsets import DEFAULT, parse_toolsets
+from gitmem.mcp.tools.handlers import Desk
+from gitmem.mcp.tools.schemas import DEFAULT, parse_toolsets
 
 SERVER: Final = (sys.executable, "-P", "-m", "gitmem", "mcp")
 INITIALIZE: Final = {

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import uvicorn
 
-from gitmem.mcp.desk import Desk
-from gitmem.mcp.http import LOOPBACK, make_app
-from gitmem.mcp.toolsets import DEFAULT, parse_toolsets
+from gitmem.mcp.tools.handlers import Desk
+from gitmem.mcp.tools.schemas import DEFAULT, parse_toolsets
+from gitmem.mcp.transport.http import LOOPBACK, make_app
 from tests.gitrepo import Repo
 from tests.mcp.clients import SERVER
 

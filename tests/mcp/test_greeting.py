@@ -12,10 +12,10 @@ from mcp.client.client import Client
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 
-from gitmem.mcp.desk import Desk
-from gitmem.mcp.greeting import VERSIONS, Greeter
 from gitmem.mcp.server import make_server
-from gitmem.mcp.toolsets import DEFAULT, parse_toolsets
+from gitmem.mcp.tools.handlers import Desk
+from gitmem.mcp.tools.schemas import DEFAULT, parse_toolsets
+from gitmem.mcp.transport.handshake import VERSIONS, Greeter
 from tests.gitrepo import unmeasured_environment
 from tests.mcp.clients import INITIALIZE, INITIALIZED, RawClient, talk_to_process
 
@@ -89,7 +89,7 @@ def test_only_the_first_introduction_and_plain_questions_are_answered() -> None:
 
 PROBE = """
 import sys
-from gitmem.mcp import stdio
+from gitmem.mcp.transport import stdio
 real = stdio.Greeter.answer
 def answer(self, message):
     made = real(self, message)

@@ -16,9 +16,9 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.testclient import TestClient
 
 from gitmem.errors import UsageError
-from gitmem.mcp.desk import Desk
-from gitmem.mcp.http import TOKEN_VARIABLE, make_app, serve_http
-from gitmem.mcp.toolsets import DEFAULT, parse_toolsets
+from gitmem.mcp.tools.handlers import Desk
+from gitmem.mcp.tools.schemas import DEFAULT, parse_toolsets
+from gitmem.mcp.transport.http import TOKEN_VARIABLE, make_app, serve_http
 from tests.gitrepo import Repo
 from tests.mcp.clients import INITIALIZE, PATIENCE, SERVER, ask
 

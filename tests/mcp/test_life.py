@@ -113,7 +113,7 @@ def test_it_ends_when_its_parent_is_killed_though_its_input_stays_open(indexed: 
 
 NOISY = """
 import ctypes, os, sys
-from gitmem.mcp.desk import Desk
+from gitmem.mcp.tools.handlers import Desk
 real = Desk.serve
 def serve(self, *args):
     print("printed by python")

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from mcp.client.client import Client
 
-from gitmem.mcp.recall import parse_record_name
-from gitmem.mcp.tokens import MOST, estimate_tokens
-from gitmem.mcp.toolsets import DOCUMENT_INGEST, MEMORY_STORE
-from gitmem.memory.documents import DocumentFields
-from gitmem.memory.exchange import ALIASES
+from gitmem.mcp.tools.record_text import parse_record_name
+from gitmem.mcp.tools.schemas import DOCUMENT_INGEST, MEMORY_STORE
+from gitmem.mcp.tools.token_estimate import MOST, estimate_tokens
+from gitmem.memory.document import DocumentFields
+from gitmem.memory.json_lines import ALIASES
 from gitmem.types import DOCUMENT
 from tests.gitrepo import Repo
 from tests.mcp.clients import SERVER, RawClient, ask, refused, talk

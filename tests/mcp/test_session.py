@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.actions.query import Request
+from gitmem.answering.answer import Request
 from gitmem.embedding.bundled import BundledEncoder
-from gitmem.mcp.calls import Call
-from gitmem.mcp.session import Opened, Session
+from gitmem.mcp.open_repository import Opened, Session
+from gitmem.mcp.tools.call import Call
 from tests.gitrepo import Repo
 from tests.mcp.clients import RawClient
 from tests.sample import SIGN, Cli

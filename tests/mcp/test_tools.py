@@ -10,9 +10,9 @@ import pytest
 from mcp.client.client import Client
 
 from gitmem.errors import UsageError
-from gitmem.mcp.desk import CHANGING
-from gitmem.mcp.tokens import MOST, estimate_tokens
-from gitmem.mcp.toolsets import DEFAULT, TOOLSETS, instructions_for, parse_toolsets
+from gitmem.mcp.tools.handlers import CHANGING
+from gitmem.mcp.tools.schemas import DEFAULT, TOOLSETS, instructions_for, parse_toolsets
+from gitmem.mcp.tools.token_estimate import MOST, estimate_tokens
 from gitmem.registry import add_repository
 from tests.gitrepo import Repo
 from tests.mcp.clients import ask, refused, talk
@@ -309,7 +309,7 @@ def test_a_cancelled_call_stops_working(indexed: Repo, monkeypatch: pytest.Monke
         finally:
             stopped.set()
 
-    monkeypatch.setattr("gitmem.mcp.desk.Desk.serve", serve)
+    monkeypatch.setattr("gitmem.mcp.tools.handlers.Desk.serve", serve)
 
     async def action(client: Client) -> None:
         with anyio.move_on_after(30) as scope:

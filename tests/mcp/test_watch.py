@@ -11,11 +11,11 @@ import pytest
 
 from gitmem import fsio
 from gitmem.errors import ObserverFailed
-from gitmem.mcp import inotify
-from gitmem.mcp import watch as watching
-from gitmem.mcp.inotify import Inotify
-from gitmem.mcp.watch import Watch
-from gitmem.observe import Observation
+from gitmem.folder_observer import Observation
+from gitmem.mcp.watching import inotify
+from gitmem.mcp.watching import working_tree as watching
+from gitmem.mcp.watching.inotify import Inotify
+from gitmem.mcp.watching.working_tree import Watch
 from gitmem.types import NOISE
 from tests.gitrepo import Repo
 from tests.sample import open_sample

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.mcp.wire import INVALID_REQUEST, PARSE_ERROR, Refused, Wire, parse_message
+from gitmem.mcp.transport.jsonrpc import INVALID_REQUEST, PARSE_ERROR, Refused, Wire, parse_message
 
 MOST_BYTES = 1 << 20
 

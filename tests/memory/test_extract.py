@@ -9,7 +9,7 @@ import pypdf
 import pytest
 
 from gitmem.errors import UsageError
-from gitmem.memory.documents import DocumentFields, check_fields
+from gitmem.memory.document import DocumentFields, check_fields
 from gitmem.memory.extract import extract, with_given
 
 HTML = b"""<!doctype html><title>A  &amp; B</title><style>p {}</style><script>evil()</script>

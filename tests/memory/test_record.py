@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile, NewerFormat, UsageError
-from gitmem.memory.places import document_ids, new_note_id, place_of, turn_path
+from gitmem.memory.record_paths import document_ids, new_note_id, place_of, turn_path
 from gitmem.record import Record, format_record, is_record, parse_record
 from gitmem.types import NOTE, RECORD_KINDS
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from gitmem.errors import UsageError
-from gitmem.memory.secret import find_secrets, leave_out_secrets, refuse_secrets
+from gitmem.memory.secrets import find_secrets, leave_out_secrets, refuse_secrets
 
 JWT = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 SECRETS = [
@@ -63,7 +63,7 @@ def test_the_refusal_names_kind_and_line_but_not_the_secret() -> None:
 
 def test_plain_sentences_do_not_load_the_rules() -> None:
     probe = (
-        "import sys; from gitmem.memory.secret import find_secrets; "
+        "import sys; from gitmem.memory.secrets import find_secrets; "
         "list(find_secrets('We keep sessions in cookies.')); print('detect_secrets' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from gitmem.errors import UsageError
-from gitmem.memory.conversations import MAX_TURN
-from gitmem.memory.secret import leave_out_secrets
-from gitmem.memory.sessions import parse_session
+from gitmem.memory.conversation import MAX_TURN
+from gitmem.memory.secrets import leave_out_secrets
+from gitmem.memory.transcripts import parse_session
 
 TIME = "2026-01-31T12:00:00.000Z"
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile, UnknownRevision
 from gitmem.git.locate import locate
-from gitmem.memory.places import NOTES, REFERENCE, new_note_id, note_path
-from gitmem.memory.store import Changes, RecordStore, Tip
+from gitmem.memory.record_paths import NOTES, REFERENCE, new_note_id, note_path
+from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.record import Record, format_record
 from gitmem.types import NOTE
 from tests.git.conftest import MakeRepo
@@ -108,7 +108,7 @@ import sys
 from functools import partial
 from pathlib import Path
 from gitmem.git.locate import locate
-from gitmem.memory.store import RecordStore
+from gitmem.memory.record_store import RecordStore
 from tests.memory.test_store import add
 with RecordStore(locate(Path(sys.argv[1]))) as store:
     for number in range(int(sys.argv[3])):

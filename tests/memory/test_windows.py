@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitmem.embedding.tokens import TokenCounter
-from gitmem.memory.structure import BLOCK, PARAGRAPH, SECTION, TURN, find_breaks
-from gitmem.memory.windows import OVERLAP, WHOLE, WINDOW, cut_windows
+from gitmem.memory.text_breaks import BLOCK, PARAGRAPH, SECTION, TURN, find_breaks
+from gitmem.memory.text_windows import OVERLAP, WHOLE, WINDOW, cut_windows
 
 COUNTER = TokenCounter()
 WORDS = ["alpha beta", "getUserName", "## Heading\n", "\n\n", "😀 ", "한국어 ", "...", "ﷺ", "> q\n", "Ann: hi\n"]

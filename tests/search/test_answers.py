@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitmem.actions.query import MAX_QUERY
+from gitmem.answering.answer import MAX_QUERY
 from gitmem.errors import NoIndex, UnknownRevision, UsageError
 from gitmem.workspace import Workspace
 from tests.gitrepo import Repo
@@ -179,7 +179,7 @@ def test_a_small_change_is_indexed_before_the_answer_and_a_large_one_told(
     tmp_path: Path, fake_model: type[InlinePool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left: list[Workspace] = []
-    monkeypatch.setattr("gitmem.actions.background.start_background_refresh", left.append)
+    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", left.append)
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"a.py": python_file("old_way")})
     with pytest.raises(NoIndex):

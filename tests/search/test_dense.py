@@ -31,7 +31,7 @@ from gitmem.store.manifest import Manifest
 from gitmem.store.rows import Blobs, Postings, Rows, concatenate
 from gitmem.store.segment import write_segment
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.view import View, ViewEntry, load_view
+from gitmem.store.view_file import View, ViewEntry, load_view
 
 Floats = NDArray[np.float32]
 needs_hnswlib = pytest.mark.skipif(not is_available(), reason="hnswlib is not installed")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gitmem.search.fit import FACTORS, fit
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Quality, average, compare
 from gitmem.search.replay import score
+from gitmem.search.weight_fit import FACTORS, fit
 from tests.search.trials import made_trial, told_by_meaning, told_by_words
 
 DEFAULT = FusionWeights(semantic=0.8, lexical=0.22)

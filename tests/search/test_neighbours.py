@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitmem.search.adjacent_chunks import find_neighbours
 from gitmem.search.hits import Hit
-from gitmem.search.neighbours import find_neighbours
 
 windows = st.lists(st.tuples(st.integers(6, 20), st.integers(0, 5)), min_size=1, max_size=8)
 """How far each window is from the next, and what they share: none lies inside another."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gitmem.search.places import path_words
-from gitmem.search.query import parse_query
+from gitmem.search.path_roles import path_words
+from gitmem.search.query_parser import parse_query
 
 
 def test_neighbouring_words_are_also_asked_for_as_one() -> None:

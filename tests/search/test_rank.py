@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gitmem.search.engine import KEEP, _best
 from gitmem.search.fuse import standardise_words
 from gitmem.search.lexical import highest_score
-from gitmem.search.query import parse_query
+from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import (
     BIAS,
     FILE_CHUNKS,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitmem.search.lead import tells
-from gitmem.search.query import parse_query
+from gitmem.search.query_parser import parse_query
+from gitmem.search.signature import tells
 from gitmem.search.snippet import LEAST_LINES, SHOWN_LINES, SnippetLine, lines_of, lines_touched, make_snippet
 from gitmem.words import count_identifiers, terms_of
 

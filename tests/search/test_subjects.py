@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.search.subjects import MAX_SUBJECT, find_question
+from gitmem.search.commit_subjects import MAX_SUBJECT, find_question
 
 PERSON = "A Person <person@example.invalid>"
 SAYS = "keep trailing comma lists"

@@ -4,7 +4,7 @@ import numpy as np
 
 from gitmem.search.engine import Retrieved
 from gitmem.search.hits import Spans
-from gitmem.search.query import parse_query
+from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import Candidates
 from gitmem.search.replay import Trial
 from gitmem.types import KINDS

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile
-from gitmem.store.facts import FACTS, Column, fact_sections, has_facts, load_fact
 from gitmem.store.format import Container, build_container
+from gitmem.store.record_columns import FACTS, Column, fact_sections, has_facts, load_fact
 
 texts = st.lists(st.text(max_size=4), max_size=12)
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import DamagedFile
+from gitmem.store.fitted_weights import MAGIC, Tuning, find_tuning, write_tuning
 from gitmem.store.format import build_container
-from gitmem.store.tuning import MAGIC, Tuning, find_tuning, write_tuning
 
 TUNING = Tuning("model:1", 0.4, 0.44, 0.039, 98)
 

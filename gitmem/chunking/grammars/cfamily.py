@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, make_grammar, soft, space
-from gitmem.chunking.names import named, text_of
+from gitmem.chunking.node_names import named, text_of
 
 _TYPES: Final = {"class_specifier": "class", "struct_specifier": "struct", "union_specifier": "struct",
                  "enum_specifier": "enum"}  # fmt: skip

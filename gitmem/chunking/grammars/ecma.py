@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar, soft, space
-from gitmem.chunking.names import from_field, named, text_of, unquoted
+from gitmem.chunking.node_names import from_field, named, text_of, unquoted
 
 _FUNCTIONS: Final = frozenset(
     {"arrow_function", "function_expression", "generator_function", "function", "generator_function_declaration"}

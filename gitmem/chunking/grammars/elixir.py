@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import BOX, INSIDE, LEAF, MARK, SOFT, Found, Node, ask, make_grammar
-from gitmem.chunking.names import text_of
+from gitmem.chunking.node_names import text_of
 
 _MODULES: Final = {"defmodule": "module", "defprotocol": "interface", "defimpl": "impl"}
 _FUNCTIONS: Final = {"def": "function", "defp": "function", "defmacro": "macro", "defmacrop": "macro",

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from gitmem.chunking.grammar import INSIDE, LEAF, Grammar, Node, Rule, box, leaf, make_grammar, soft, space
-from gitmem.chunking.names import named, text_of
+from gitmem.chunking.node_names import named, text_of
 from gitmem.chunking.parse import language_nodes
 
 _TAIL: Final = (

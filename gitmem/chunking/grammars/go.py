@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import INSIDE, LEAF, SOFT, Found, Node, ask, leaf, make_grammar, soft
-from gitmem.chunking.names import from_items, named, plain_type, text_of
+from gitmem.chunking.node_names import from_items, named, plain_type, text_of
 
 _KINDS: Final = {"struct_type": "struct", "interface_type": "interface"}
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import Node, box, leaf, make_grammar, soft
-from gitmem.chunking.names import named, text_of
+from gitmem.chunking.node_names import named, text_of
 
 
 def _equation(node: Node, data: bytes) -> str:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar, soft
-from gitmem.chunking.names import fixed, from_items, named
+from gitmem.chunking.node_names import fixed, from_items, named
 
 
 def method_or_signature(node: Node, data: bytes) -> Found | None:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar, soft
-from gitmem.chunking.names import fixed, from_child, plain_type, text_of
+from gitmem.chunking.node_names import fixed, from_child, plain_type, text_of
 
 
 def _class(node: Node, data: bytes) -> Found | None:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, make_grammar
-from gitmem.chunking.names import from_field, text_of
+from gitmem.chunking.node_names import from_field, text_of
 
 
 def _function(node: Node, data: bytes) -> Found | None:

@@ -4,7 +4,7 @@ from typing import Final
 
 from gitmem.chunking.grammar import LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar, soft
 from gitmem.chunking.grammars.cfamily import C_INSIDE, C_UNITS
-from gitmem.chunking.names import from_child, named, text_of
+from gitmem.chunking.node_names import from_child, named, text_of
 
 
 def _dart_body(node: Node, data: bytes) -> Found | None:

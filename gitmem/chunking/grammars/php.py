@@ -4,7 +4,7 @@ from typing import Final
 
 from gitmem.chunking.grammar import LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar, soft
 from gitmem.chunking.grammars.java import method_or_signature
-from gitmem.chunking.names import from_items, text_of
+from gitmem.chunking.node_names import from_items, text_of
 
 
 def _statement(node: Node, data: bytes) -> Found | None:

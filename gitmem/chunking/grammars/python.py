@@ -1,7 +1,7 @@
 """Python, and Starlark, which shares its syntax."""
 
 from gitmem.chunking.grammar import SOFT, Found, Node, ask, box, leaf, make_grammar, soft
-from gitmem.chunking.names import from_field, text_of
+from gitmem.chunking.node_names import from_field, text_of
 
 
 def _statement(node: Node, data: bytes) -> Found | None:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar, soft
-from gitmem.chunking.names import from_field, named, text_of
+from gitmem.chunking.node_names import from_field, named, text_of
 
 
 def _scoped(node: Node, data: bytes) -> str:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import Node, box, leaf, make_grammar, soft, space
-from gitmem.chunking.names import plain_type, text_of
+from gitmem.chunking.node_names import plain_type, text_of
 
 
 def _impl(node: Node, data: bytes) -> str:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import Node, box, leaf, make_grammar, soft, space
-from gitmem.chunking.names import from_field, plain_type, text_of
+from gitmem.chunking.node_names import from_field, plain_type, text_of
 
 
 def _extension(node: Node, data: bytes) -> str:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import LEAF, SOFT, Found, Node, ask, make_grammar
-from gitmem.chunking.names import text_of
+from gitmem.chunking.node_names import text_of
 
 _KINDS: Final = {"create_table": "type", "create_view": "type", "create_materialized_view": "type",
                  "create_type": "type", "create_function": "function", "create_procedure": "function",

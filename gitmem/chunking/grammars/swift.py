@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import BOX, Found, Node, ask, box, leaf, make_grammar, soft
-from gitmem.chunking.names import fixed, from_field, plain_type, text_of
+from gitmem.chunking.node_names import fixed, from_field, plain_type, text_of
 
 _KINDS: Final = {"class": "class", "struct": "struct", "enum": "enum", "extension": "impl", "actor": "class"}
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, make_grammar, soft
-from gitmem.chunking.names import from_child, text_of, unquoted
+from gitmem.chunking.node_names import from_child, text_of, unquoted
 
 _KINDS: Final = {"struct": "struct", "enum": "enum", "union": "struct", "opaque": "struct"}
 

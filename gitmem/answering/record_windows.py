@@ -1,0 +1,27 @@
+"""A hit of a record, which is the passage that was found, as what is shown of it: the window that holds the passage."""
+
+from gitmem.chunking.record_passages import record_windows
+from gitmem.record import Record
+from gitmem.search.adjacent_chunks import Beside
+from gitmem.search.hits import Hit
+
+
+def widen(hit: Hit, data: bytes, record: Record) -> Hit:
+    """The window that shares most of a hit's bytes, the first of several such; `data` is the record's blob."""
+    spans = record_windows(data, record)
+    window = max(spans, key=lambda span: min(span[1], hit.end) - max(span[0], hit.start))
+    return hit._replace(**_with_lines(data, window)._asdict())
+
+
+def find_beside(window: Hit, data: bytes, record: Record) -> tuple[Beside | None, Beside | None]:
+    """The windows before and after one."""
+    spans = record_windows(data, record)
+    at = spans.index((window.start, window.end))
+    before = _with_lines(data, spans[at - 1]) if at else None
+    return before, _with_lines(data, spans[at + 1]) if at + 1 < len(spans) else None
+
+
+def _with_lines(data: bytes, span: tuple[int, int]) -> Beside:
+    start, end = span
+    first = data.count(b"\n", 0, start) + 1
+    return Beside(start, end, first, first + data.count(b"\n", start, end - 1))

@@ -1,0 +1,123 @@
+"""`gitmem history`."""
+
+from pathlib import PurePath
+
+import click
+
+from gitmem.cli.context import open_here, write_json
+from gitmem.cli.record_output import format_conversation, format_turn
+from gitmem.cli.text_input import (
+    json_option,
+    limit_option,
+    read_content,
+    read_lines,
+    say_notes,
+    secrets_option,
+    write_each,
+)
+from gitmem.display import count, visible
+from gitmem.memory.conversation import GET_DEFAULT, ROLES
+from gitmem.memory.secrets import leave_out_secrets
+from gitmem.memory.transcripts import parse_session
+from gitmem.records.conversations import append_turn, keep_turns, last_turns, list_conversations
+from gitmem.records.record_json import conversation_json, turn_json
+
+
+@click.group()
+def command() -> None:
+    """Keep conversations, turn by turn.
+
+    \b
+    Examples:
+      gitmem history append planning user "When do we drop Python 3.10?"
+      gitmem history get planning
+      gitmem history import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
+    """
+
+
+@command.command("append")
+@click.argument("conversation", metavar="NAME")
+@click.argument("role", type=click.Choice(ROLES))
+@click.argument("text", metavar="TEXT|-")
+@click.option("--turn", type=int, metavar="N", help="Its number; one that is there is replaced.  [default: the next]")
+@secrets_option
+@json_option
+@click.pass_context
+def append(
+    ctx: click.Context, conversation: str, role: str, text: str, turn: int | None, allow_secrets: bool, as_json: bool
+) -> int:
+    """Keep a turn of up to 50,000 characters.
+
+    \b
+    Examples:
+      gitmem history append planning assistant "In October, with the next minor release."
+      gitmem history append planning user --turn 0 - < question.txt
+    """
+    notes: list[str] = []
+    content = read_content(text)
+    made = append_turn(open_here(ctx), conversation, role, content, turn, allow_secrets=allow_secrets, notes=notes)
+    say_notes(ctx, notes)
+    if as_json:
+        write_json({**turn_json(made.turn), "replaced": made.replaced})
+    else:
+        print(f"{'replaced' if made.replaced else 'kept'} turn {made.turn.number} of {visible(conversation)}")
+    return 0
+
+
+@command.command("get")
+@click.argument("conversation", metavar="NAME")
+@click.option("-n", "--limit", type=int, metavar="N", default=GET_DEFAULT, show_default=True, help="The last N turns.")
+@json_option
+@click.pass_context
+def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> int:
+    """Show the last turns of a conversation, in their order.
+
+    \b
+    Examples:
+      gitmem history get planning -n 50
+    """
+    turns = last_turns(open_here(ctx), conversation, limit)
+    write_each(turns, as_json, turn_json, lambda turn: "\n".join(format_turn(turn)))
+    return 0
+
+
+@command.command("list")
+@limit_option
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, limit: int, as_json: bool) -> int:
+    """List conversations, the last spoken in first.
+
+    \b
+    Examples:
+      gitmem history list
+    """
+    write_each(list_conversations(open_here(ctx), limit), as_json, conversation_json, format_conversation)
+    return 0
+
+
+@command.command("import")
+@click.argument("file", metavar="FILE|-")
+@secrets_option
+@json_option
+@click.pass_context
+def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -> int:
+    """Take in the transcript of a Claude Code session; again, with what was said since.
+
+    What was said is kept in full, what tools put out by its beginning and end. A secret is left out.
+
+    \b
+    Examples:
+      gitmem history import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
+    """
+    name = PurePath(file).stem[:100] if file != "-" else "session"
+    turns = parse_session(read_lines(file), name, str if allow_secrets else leave_out_secrets)
+    notes: list[str] = []
+    changed = keep_turns(open_here(ctx), turns, allow_secrets=allow_secrets, notes=notes)
+    say_notes(ctx, notes)
+    conversation = turns[0].conversation
+    if as_json:
+        write_json({"conversation": conversation, "turns": len(turns), "changed": changed})
+    else:
+        print(f"{visible(conversation)}: {count(len(turns), 'turn')}, {changed:,} new or changed")
+    return 0

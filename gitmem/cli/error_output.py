@@ -1,0 +1,73 @@
+"""Errors as two lines on standard error, `error:` and `hint:`, and their exit codes."""
+
+import errno
+import sys
+from collections.abc import Mapping
+
+import click
+
+from gitmem.display import visible
+from gitmem.errors import GitmemError
+
+DEBUG_VARIABLE = "GITMEM_DEBUG"
+_USAGE = 2
+_FAILED = 5
+_FEWER = "close something, or index with fewer processes: git config gitmem.jobs 1"
+
+
+def report(problem: Exception, environment: Mapping[str, str]) -> int:
+    """Say what went wrong on standard error; returns the exit code."""
+    if environment.get(DEBUG_VARIABLE):
+        import traceback
+
+        traceback.print_exception(problem)
+    message, hint, code = explain(problem)
+    say(f"error: {message}")
+    if hint:
+        say(f"hint: {hint}")
+    return code
+
+
+def explain(problem: Exception) -> tuple[str, str, int]:
+    """Message, hint (may be empty) and exit code of an error."""
+    if isinstance(problem, GitmemError):
+        return problem.message, problem.hint, problem.exit_code
+    if isinstance(problem, click.ClickException):
+        return _usage(problem)
+    if _lacks_memory(problem):
+        return "out of memory", _FEWER, _FAILED
+    if isinstance(problem, RuntimeError) and "start new thread" in str(problem):
+        return "the system gives no further thread: too little memory, or too many processes", _FEWER, _FAILED
+    if isinstance(problem, OSError) and problem.strerror:
+        place = f": {problem.filename}" if problem.filename else ""
+        full = problem.errno in (errno.ENOSPC, errno.EDQUOT) and not place
+        hint = "what gitmem prints is sent to a disk that is full" if full else _debug_hint()
+        return f"{problem.strerror}{place}", hint, _FAILED
+    return f"gitmem failed: {type(problem).__name__}: {problem}", _debug_hint(), _FAILED
+
+
+def _lacks_memory(problem: BaseException) -> bool:
+    """Whether memory ran out; a library that could not be loaded for that reason says so only in its words."""
+    if isinstance(problem, ImportError):
+        told = str(problem).lower()
+        return "cannot allocate memory" in told or "failed to map segment" in told
+    return isinstance(problem, MemoryError) or getattr(problem, "errno", None) == errno.ENOMEM
+
+
+def _debug_hint() -> str:
+    return f"run it again with {DEBUG_VARIABLE}=1 for the traceback"
+
+
+def _usage(problem: click.ClickException) -> tuple[str, str, int]:
+    context = getattr(problem, "ctx", None)
+    command = context.command_path if context is not None else "gitmem"
+    message = " ".join(problem.format_message().split()).rstrip(".")
+    return message[:1].lower() + message[1:], f"{command} --help", _USAGE
+
+
+def say(line: str) -> None:
+    """Write one line to standard error; an error that cannot be told is no further error."""
+    try:
+        print(visible(line), file=sys.stderr)
+    except (OSError, ValueError, AttributeError):
+        return

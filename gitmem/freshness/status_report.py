@@ -1,0 +1,81 @@
+"""The state of an index in lines and as plain values, alike for every front door."""
+
+from typing import Any
+
+from gitmem.actions.status import Status
+from gitmem.answering.answer_json import json_path
+from gitmem.answering.weights_in_force import FITTED, TuningState
+from gitmem.display import count, shares, size, visible
+
+
+def status_lines(status: Status) -> list[str]:
+    """What an index holds, a line each."""
+    lines = [f"problem    {visible(problem)}; run `gitmem verify --repair`" for problem in status.problems]
+    if status.partial:
+        lines.append("partial    the first run has not gone through; `gitmem index` goes on where it stopped")
+    if status.writing:
+        lines.append("writing    another process is adding to it")
+    if status.unknown:
+        lines.append(f"unknown    {visible(status.unknown)}")
+    skipped = status.skipped.total()
+    shared_out = f"{status.indexed:,} indexed, {status.not_indexed:,} not yet, {skipped:,} skipped"
+    lines.append(f"files      {status.files:,}: {shared_out}")
+    if status.uncommitted:
+        later = f"; {count(status.pending, 'file')} not indexed yet, the next query does it" if status.pending else ""
+        lines.append(f"changed    {shares(status.uncommitted)}{later}")
+    if skipped:
+        lines.append(f"skipped    {shares(status.skipped)}")
+    lines.append(f"chunks     {status.chunks:,} here, {status.chunks_total:,} in all")
+    if status.languages:
+        lines.append(f"languages  {shares(status.languages)}")
+        lines.append(f"types      {shares(status.kinds)}")
+    lines.append(f"index      {visible(str(status.place))}, {size(status.bytes)}, generation {status.generation}, "
+                 f"{count(status.segments, 'segment')}, {count(status.trees, 'tree')}")  # fmt: skip
+    lines.append(f"model      {visible(status.model)}")
+    lines.append(f"weights    {visible(_weights(status.tuning))}")
+    return lines
+
+
+def _weights(tuning: TuningState) -> str:
+    """Which weights of words and meaning are in force."""
+    found = tuning.found
+    if found is None:
+        return f"default; {tuning.problem}" if tuning.problem else "default"
+    if tuning.state != FITTED:
+        return "default; those fitted here are for another model or ranking, run `gitmem eval --tune`"
+    told = f"semantic {found.semantic:g}, lexical {found.lexical:g}"
+    return f"fitted here: {told}; NDCG@10 {found.gain:+.3f} on {count(found.questions, 'held-out question')}"
+
+
+def status_json(status: Status) -> dict[str, Any]:
+    """The same as plain values."""
+    return {
+        "state": status.state,
+        "head": status.head,
+        "commit": status.commit,
+        "tree": status.tree,
+        "files": {
+            "total": status.files,
+            "indexed": status.indexed,
+            "not_indexed": status.not_indexed,
+            "pending": status.pending,
+            "skipped": dict(status.skipped),
+        },
+        "uncommitted": None if status.unknown else dict(status.uncommitted),
+        "partial": status.partial,
+        "writing": status.writing,
+        "chunks": {"head": status.chunks, "total": status.chunks_total},
+        "languages": dict(status.languages),
+        "chunk_types": dict(status.kinds),
+        "index": {
+            "path": json_path(str(status.place)),
+            "bytes": status.bytes,
+            "generation": status.generation,
+            "segments": status.segments,
+            "blobs": status.blobs_total,
+            "trees": status.trees,
+        },
+        "model": status.model,
+        "weights": {"state": status.tuning.state, **(status.tuning.found._asdict() if status.tuning.found else {})},
+        "problems": status.problems,
+    }

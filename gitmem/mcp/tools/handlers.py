@@ -1,0 +1,214 @@
+"""What the tools do. Each takes checked arguments and returns text; errors are those of the actions."""
+
+import gc
+import threading
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from gitmem.mcp.tools.arguments import Arguments
+from gitmem.mcp.tools.call import Call
+
+if TYPE_CHECKING:
+    from gitmem.answering.answer import Answer, Request
+    from gitmem.answering.searcher import Searcher
+    from gitmem.embedding.encoder import Encoder
+    from gitmem.mcp.open_repository import Opened, Session
+    from gitmem.records.filters import RecordLimits
+    from gitmem.workspace import Workspace
+
+WORKER_SECONDS: Final = 120.0
+"""An indexing process is kept so long after a change was taken up: another one follows while somebody edits."""
+
+CHANGING: Final = ("memory_store", "history_append", "document_ingest", "delete")
+"""Tools that change the memory."""
+
+REPOSITORIES: Final = 4
+"""Repositories held open besides one's own."""
+
+
+class Desk:
+    """Serves the tools of one server, from any number of threads."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._environment = environment
+        self._sessions: dict[Path, Session] = {}
+        self._lock = threading.Lock()
+        self._tools: dict[str, Callable[[Arguments, Call], str]] = {
+            "search": self._search,
+            "related": self._related,
+            "get": self._get,
+            "status": self._status,
+            "list": self._list,
+            **{name: partial(self._change, name) for name in CHANGING},
+        }
+
+    def serve(self, name: str, arguments: Arguments, call: Call) -> str:
+        """Serve one call of a tool. Raises Cancelled and GitmemError."""
+        call.check()
+        return self._tools[name](arguments, call)
+
+    def warm(self) -> None:
+        """Load what the first call would wait for, where there is an index."""
+        from gitmem.answering.answer import Request
+        from gitmem.errors import GitmemError
+        from gitmem.workspace import find_index
+
+        try:
+            session = self._session("")
+            if find_index(session.workspace) is not None:
+                session.use(Request("warm"), Call(), _touch)
+        except GitmemError:
+            return  # the call that needs it will say what is wrong
+        # What is loaded now stays for good. Going through it again for cycles would hold up a call for 25 ms.
+        gc.collect()
+        gc.freeze()
+
+    def close(self, seconds: float) -> None:
+        """Stop what goes on behind the calls, and wait so long for its end at most."""
+        from gitmem.indexing.pool import spare
+
+        spare.seconds = 0.0
+        spare.end()
+        with self._lock:
+            for session in self._sessions.values():
+                session.close(seconds)
+
+    @cached_property
+    def _encoder(self) -> "Encoder":
+        """The model, loaded once for all trees."""
+        from gitmem.embedding.bundled import BundledEncoder
+
+        return BundledEncoder()
+
+    def _session(self, root: str) -> "Session":
+        """The repository that is asked about, opened once."""
+        from gitmem.indexing.pool import spare
+        from gitmem.mcp.open_repository import Session
+        from gitmem.mcp.tools.roots import find_root
+
+        folder = find_root(self._folder, root, self._environment)
+        spare.seconds = WORKER_SECONDS
+        with self._lock:
+            session = self._sessions.pop(folder, None) or Session(folder, self._environment, self._encoder)
+            self._sessions[folder] = session
+            others = [known for known in self._sessions if known != self._folder]
+            for known in others[:-REPOSITORIES]:
+                self._sessions.pop(known).close(0)
+        return session
+
+    def _search(self, arguments: Arguments, call: Call) -> str:
+        from gitmem.answering.answer import Request
+        from gitmem.answering.filter_names import parse_kinds, parse_languages
+        from gitmem.records.kinds import parse_sources
+
+        request = Request(
+            text=arguments["query"],
+            limit=arguments["limit"],
+            rev=arguments["rev"],
+            include=arguments["path"],
+            exclude=arguments["exclude"],
+            languages=parse_languages(arguments["language"]),
+            kinds=parse_kinds(arguments["type"]),
+            mode=arguments["mode"],
+            sources=parse_sources(arguments["kind"]),
+            limits=_limits(arguments["filters"]),
+            neighbors=arguments["neighbors"],
+        )
+
+        def find(searcher: "Searcher", limit: int) -> Any:
+            query, hits = searcher.search(request, limit)
+            return query.terms, hits
+
+        return self._answer(request, arguments, call, lambda _: find)
+
+    def _related(self, arguments: Arguments, call: Call) -> str:
+        from gitmem.actions.related import find_related
+        from gitmem.answering.answer import Request
+
+        request = Request(f"{arguments['path']}:{arguments['line']}", arguments["limit"])
+        return self._answer(request, arguments, call, lambda workspace: find_related(workspace, request))
+
+    def _answer(
+        self, request: "Request", arguments: Arguments, call: Call, finder: "Callable[[Workspace], Any]"
+    ) -> str:
+        from gitmem.answering.answer import answer_from, check_request
+
+        def use(tree: "Opened") -> str:
+            settings = tree.workspace.settings
+            limit = check_request(request, settings.search_max_limit, settings.search_default_limit)
+            made = answer_from(tree.searcher, request, limit, finder(tree.workspace), tree.reader)
+            if made.view.stale:
+                tree.doubt()
+            return _written(made, arguments, tree.notes)
+
+        return self._session(arguments["root"]).use(request, call, use)
+
+    def _get(self, arguments: Arguments, call: Call) -> str:
+        from gitmem.answering.answer import Request
+        from gitmem.mcp.tools.get import read_named
+        from gitmem.mcp.tools.record_text import is_record_name
+
+        session = self._session(arguments["root"])
+        if all(map(is_record_name, arguments["ids"])):
+            return read_named(session.reopen(), None, arguments)
+        request = Request("get", rev=arguments["rev"])
+        return session.use(request, call, lambda tree: read_named(tree.workspace, tree, arguments))
+
+    def _change(self, name: str, arguments: Arguments, call: Call) -> str:
+        """Change the memory of the server's own repository, and of no other."""
+        from gitmem.mcp.tools.memory_handlers import CHANGES
+
+        workspace = self._session("").reopen()
+        call.check()
+        return CHANGES[name](workspace, arguments)
+
+    def _list(self, arguments: Arguments, call: Call) -> str:
+        from gitmem.mcp.tools.memory_handlers import list_records
+
+        workspace = self._session(arguments["root"]).reopen()
+        call.check()
+        return list_records(workspace, arguments)
+
+    def _status(self, arguments: Arguments, call: Call) -> str:
+        from gitmem.actions.status import read_status
+        from gitmem.mcp.tools.json_output import describe_status, dump, status_json
+
+        status = read_status(self._session(arguments["root"]).reopen())
+        call.check()
+        return dump(status_json(status)) if arguments["format"] == "json" else describe_status(status)
+
+
+def _limits(filters: Arguments) -> "RecordLimits":
+    """What records must have."""
+    from gitmem.records.filters import parse_limits
+
+    return parse_limits(
+        type_=filters["type"],
+        source=filters["source"],
+        sensitivity=filters["sensitivity"],
+        visibility=filters["visibility"],
+        conversation=filters["conversation_id"],
+        since=filters["since"],
+        until=filters["until"],
+        min_confidence=filters["min_confidence"],
+    )
+
+
+def _written(made: "Answer", arguments: Arguments, notes: list[str]) -> str:
+    if arguments["format"] == "json":
+        from gitmem.mcp.tools.json_output import answer_as_json, dump
+
+        return dump(answer_as_json(made, arguments["detail"], notes))
+    from gitmem.mcp.tools.rendering import render_answer
+
+    return render_answer(made, arguments["detail"], notes)
+
+
+def _touch(tree: "Opened") -> None:
+    """Read what every question reads: the model's rows, the words, the signs of the vectors."""
+    from gitmem.answering.answer import Request
+
+    tree.searcher.search(Request("where is the configuration read"), 1)

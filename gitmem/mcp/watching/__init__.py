@@ -1,0 +1,1 @@
+"""Detect changes of a working tree and its repository without asking git at every call."""

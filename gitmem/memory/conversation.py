@@ -1,0 +1,66 @@
+"""Conversations: turns in order, each a record of its own."""
+
+from typing import Final, NamedTuple
+
+from gitmem.memory.bounds import check_choice, check_count, check_text
+from gitmem.memory.note import MAX_CONVERSATION
+from gitmem.record import Record
+from gitmem.types import TURN
+
+ROLES: Final = ("user", "assistant", "system")
+MAX_TURN: Final = 50_000
+MAX_INDEX: Final = 99_999_999
+"""A turn's name has eight digits."""
+
+GET_DEFAULT: Final = 16
+GET_MOST: Final = 50
+
+
+class Turn(NamedTuple):
+    """What one side said. `number` counts from 0 within its conversation."""
+
+    conversation: str
+    number: int
+    role: str
+    content: str
+    time: str
+
+
+class Conversation(NamedTuple):
+    """A conversation in short."""
+
+    id: str
+    turns: int
+    time: str
+
+
+def check_turn(turn: Turn) -> Turn:
+    """Refuse a turn that is out of bounds. Raises UsageError."""
+    check_conversation(turn.conversation)
+    check_count("turn", turn.number, 0, MAX_INDEX)
+    check_choice("role", turn.role, ROLES)
+    check_text("content", turn.content, MAX_TURN)
+    return turn
+
+
+def check_conversation(name: str) -> str:
+    """Refuse what is no id of a conversation. Raises UsageError."""
+    return check_text("conversation", name, MAX_CONVERSATION)
+
+
+def turn_record(turn: Turn) -> Record:
+    """A turn as a record."""
+    fields = {"turn": turn.number, "role": turn.role, "time": turn.time}
+    return Record(TURN, turn.conversation, fields, turn.content.encode())
+
+
+def load_turn(record: Record) -> Turn:
+    """A record as a turn."""
+    fields = record.fields
+    return Turn(
+        conversation=record.id,
+        number=int(fields.get("turn", 0)),
+        role=str(fields.get("role", "user")),
+        content=record.text,
+        time=str(fields.get("time", "")),
+    )

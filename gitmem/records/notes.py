@@ -1,0 +1,67 @@
+"""Notes: keep one, list them."""
+
+from collections.abc import Sequence
+
+from gitmem.display import visible
+from gitmem.errors import UsageError
+from gitmem.freshness.record_refresh import index_records
+from gitmem.memory.bounds import check_choice, check_count, current_time
+from gitmem.memory.note import LIST_DEFAULT, LIST_MOST, NOTE_TYPES, Note, check_note, load_note, note_record
+from gitmem.memory.record_paths import NOTES, new_note_id, note_path
+from gitmem.memory.record_store import Changes, RecordStore, Tip
+from gitmem.memory.secrets import refuse_secrets
+from gitmem.record import format_record
+from gitmem.records.code_notes import missing_paths
+from gitmem.records.filters import RecordLimits
+from gitmem.records.listing import newest_records
+from gitmem.records.similar_notes import Alike, find_alike
+from gitmem.workspace import Workspace
+
+
+def add_note(
+    workspace: Workspace,
+    content: str,
+    *,
+    type_: str = "fact",
+    confidence: float = 1.0,
+    conversation: str = "",
+    paths: Sequence[str] = (),
+    symbols: Sequence[str] = (),
+    allow_secrets: bool = False,
+    notes: list[str] | None = None,
+    alike: list[Alike] | None = None,
+) -> Note:
+    """Keep a note; on return it is on the disk and searchable, or `notes` are told why not.
+
+    `alike` is told which notes mean the same; they stay as they are.
+    Raises: UsageError, GitFailed, StorageFailed.
+    """
+    about = tuple(paths), tuple(symbols)
+    note = check_note(Note(new_note_id(), content, type_, float(confidence), conversation, current_time(), *about))
+    if not allow_secrets:
+        refuse_secrets(content, "note", (conversation, about))
+    path, data = note_path(note.id), format_record(note_record(note))
+    with RecordStore(workspace.location) as store:
+
+        def add(tip: Tip) -> Changes:
+            if store.find(tip, path):
+                raise UsageError(f"there is a note `{note.id}` already", hint="run it again")
+            return {path: data}
+
+        store.change(f"note {note.id}: add", add)
+        if notes is not None:
+            lacking = missing_paths(workspace, note.paths)
+            notes += [f"`{visible(path)}` is no path of this repository" for path in lacking]
+        indexed = index_records(workspace, notes)
+        if alike is not None and indexed is not None:
+            alike += find_alike(store, indexed, note.id)
+    return note
+
+
+def list_notes(workspace: Workspace, *, type_: str = "", limit: int = LIST_DEFAULT) -> list[Note]:
+    """Notes, the newest first, of one type or of all. Raises UsageError, DamagedFile."""
+    check_count("limit", limit, 1, LIST_MOST)
+    if type_:
+        check_choice("type", type_, NOTE_TYPES)
+    limits = RecordLimits(type=(type_,) if type_ else ())
+    return [load_note(record) for record in newest_records(workspace, NOTES, limits, limit)]
