@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gitmem.search.adjacent_chunks import Beside
     from gitmem.search.fuse import FusionWeights
     from gitmem.search.hits import Hit
-    from gitmem.search.query_parser import Query
+    from gitmem.search.query_parser import ParsedQuery
     from gitmem.search.scope import Filters, Scope
     from gitmem.store.graph import RowGraph
     from gitmem.store.snapshot import Snapshot
@@ -136,7 +136,7 @@ class Searcher:
         self._graph = RowGraph(graph, self.snapshot) if graph is not None else None
         return self._graph is not None
 
-    def search(self, request: "Request", limit: int) -> "tuple[Query, list[Hit]]":
+    def search(self, request: "Request", limit: int) -> "tuple[ParsedQuery, list[Hit]]":
         """Parse, search, rank. Raises DamagedFile where a file of the index turns out damaged."""
         self.snapshot.require_whole()
         from gitmem.search.engine import search

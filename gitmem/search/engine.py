@@ -11,7 +11,7 @@ from gitmem.search.dense import exact_cosines, search_dense
 from gitmem.search.fuse import TYPICAL_COSINE, FusionWeights, fuse_ranks, fuse_zscores, standardise, standardise_words
 from gitmem.search.hits import Hit, Signals, Spans, choose, load_candidates, load_hit, load_spans
 from gitmem.search.lexical import LexicalScores, highest_score, search_lexical
-from gitmem.search.query_parser import Query
+from gitmem.search.query_parser import ParsedQuery
 from gitmem.search.rank import Candidates, Features, combine, confidence, rank
 from gitmem.search.scope import Scope
 from gitmem.store.graph import RowGraph
@@ -43,7 +43,7 @@ a repository (cooking, sports) come to at the most."""
 
 def search(
     scope: Scope,
-    query: Query,
+    query: ParsedQuery,
     encoder: Encoder,
     *,
     limit: int,
@@ -72,7 +72,7 @@ class Retrieved(NamedTuple):
     It holds on to nothing of the index.
     """
 
-    query: Query
+    query: ParsedQuery
     found: Candidates
     spans: Spans
     idf: Mapping[str, float]
@@ -86,7 +86,7 @@ class Ordered(NamedTuple):
 
 
 def retrieve(
-    scope: Scope, query: Query, encoder: Encoder, *, mode: str = "hybrid", graph: RowGraph | None = None
+    scope: Scope, query: ParsedQuery, encoder: Encoder, *, mode: str = "hybrid", graph: RowGraph | None = None
 ) -> Retrieved:
     """The candidates of a question; all that costs a look into the index."""
     lexical = search_lexical(scope, (*query.terms, *query.compounds))

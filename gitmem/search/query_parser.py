@@ -27,7 +27,7 @@ _MAX_COMPOUNDS: Final = 24
 """Enough for any sentence; a pasted page is no name."""
 
 
-class Query(NamedTuple):
+class ParsedQuery(NamedTuple):
     """A parsed question.
 
     `terms` are what the lexical index is asked, and so are `compounds`: neighbouring words joined as identifiers join
@@ -45,7 +45,7 @@ class Query(NamedTuple):
     coded: bool
 
 
-def parse_query(question: str) -> Query:
+def parse_query(question: str) -> ParsedQuery:
     """Take a question apart. The caller has checked that it is not empty."""
     stripped = question.strip()
     text = count_identifiers(stripped)
@@ -54,7 +54,7 @@ def parse_query(question: str) -> Query:
     bare = _SYMBOL.fullmatch(stripped) is not None
     compounds = tuple(word for word in _compounds(stripped) if word not in terms)[:_MAX_COMPOUNDS]
     coded = bare and (_SEPARATOR.search(stripped) is not None or _looks_coded(stripped, first=False))
-    return Query(text, tuple(terms), compounds, _names(stripped, bare), _paths(stripped), bare, coded)
+    return ParsedQuery(text, tuple(terms), compounds, _names(stripped, bare), _paths(stripped), bare, coded)
 
 
 def _compounds(question: str) -> dict[str, None]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gitmem.search.fuse import standardise_words
 from gitmem.search.lexical import highest_score
 from gitmem.search.path_roles import PLACES, REMEMBERED, content_terms, path_words
-from gitmem.search.query_parser import Query
+from gitmem.search.query_parser import ParsedQuery
 from gitmem.types import KINDS, RECORD_KINDS
 
 WEIGHTS: Final[Mapping[str, float]] = {
@@ -112,7 +112,7 @@ class _Asked(NamedTuple):
     wanted: float
 
 
-def rank(query: Query, candidates: Candidates, idf: Mapping[str, float]) -> Features:
+def rank(query: ParsedQuery, candidates: Candidates, idf: Mapping[str, float]) -> Features:
     """The features of all candidates."""
     asked = _Asked(idf, sum(idf.values()) or 1.0)
     by_file = _path_features(query, candidates.paths, asked)
@@ -178,7 +178,7 @@ def _coherence(candidates: Candidates) -> NDArray[np.float64]:
     return coherence
 
 
-def _shape_features(query: Query, candidates: Candidates) -> dict[str, NDArray[np.float64]]:
+def _shape_features(query: ParsedQuery, candidates: Candidates) -> dict[str, NDArray[np.float64]]:
     """Sizes on a log scale, zero at about 50 words a chunk and 1,100 a file; code that acts; text that only tells.
 
     The chunk's own size counts where the question is only a symbol: there it tells a definition from an alias or a
@@ -192,7 +192,7 @@ def _shape_features(query: Query, candidates: Candidates) -> dict[str, NDArray[n
     }
 
 
-def _definitions(query: Query, candidates: Candidates) -> dict[str, NDArray[np.float64]]:
+def _definitions(query: ParsedQuery, candidates: Candidates) -> dict[str, NDArray[np.float64]]:
     """Which candidates define what the question names."""
     found = {name: np.zeros(len(candidates.row)) for name in ("definition", "definition_folded")}
     if not query.names:
@@ -210,7 +210,7 @@ def _definitions(query: Query, candidates: Candidates) -> dict[str, NDArray[np.f
     return found
 
 
-def _defines(query: Query, parts: Sequence[str]) -> tuple[bool, bool]:
+def _defines(query: ParsedQuery, parts: Sequence[str]) -> tuple[bool, bool]:
     """Whether a qualified name is one the question names: exactly, or but for case and underscores."""
     lower = tuple(part.lower() for part in parts)
     exact = any(name == lower[-len(name) :] for name in query.names)
@@ -247,7 +247,7 @@ def _coverage(held: Sequence[str], asked: _Asked) -> float:
     return float((len(shared) / len(held) * min(1.0, sum(shared) / asked.wanted)) ** 0.5)
 
 
-def _path_features(query: Query, paths: Sequence[str], asked: _Asked) -> dict[str, NDArray[np.float64]]:
+def _path_features(query: ParsedQuery, paths: Sequence[str], asked: _Asked) -> dict[str, NDArray[np.float64]]:
     """What the paths say, a value a path."""
     words = [path_words(path) for path in paths]
     places = np.array([word.place for word in words], str)
@@ -260,7 +260,7 @@ def _path_features(query: Query, paths: Sequence[str], asked: _Asked) -> dict[st
     }
 
 
-def _asked_places(query: Query) -> frozenset[str]:
+def _asked_places(query: ParsedQuery) -> frozenset[str]:
     """Places the question itself speaks of, which are then no fault."""
     words = set(query.terms)
     told = {
