@@ -124,8 +124,8 @@ def test_the_query_path_imports_neither_pygit2_nor_pathspec_nor_numpy() -> None:
     import sys
 
     program = (
-        "import sys, gitmem.git.locate, gitmem.git.objects, gitmem.git.trees, gitmem.git.revisions, gitmem.git.git_config,"
-        "gitmem.git.attributes, gitmem.git.ignore, gitmem.git.excludes,"
+        "import sys, gitmem.git.locate, gitmem.git.objects, gitmem.git.trees, gitmem.git.revisions,"
+        "gitmem.git.git_config, gitmem.git.attributes, gitmem.git.ignore, gitmem.git.excludes,"
         "gitmem.git.tracking, gitmem.git.reachability;"
         "print(sorted({'pygit2', 'pathspec', 'numpy', 'difflib', 'tempfile', 'hashlib', 'shutil'} & set(sys.modules)))"
     )

@@ -24,8 +24,8 @@ from gitmem.locks import is_locked, writer_lock
 from gitmem.paths import STARTING, IndexPaths
 from gitmem.workspace import remove_index
 from tests.gitrepo import Repo, isolated_environment
-from tests.hooks.test_install import install
 from tests.hooks.worlds import BARE_PATH, PROGRAM, is_idle, make_world, settle
+from tests.install.test_hook_setup import install
 from tests.sample import open_sample
 
 NEW = {"new.py": "def brand_new_thing():\n    return 2\n"}

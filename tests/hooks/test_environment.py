@@ -15,8 +15,8 @@ from gitmem.paths import IndexPaths
 from tests.actions.test_uninstall import fingerprint
 from tests.gitrepo import Repo, isolated_environment
 from tests.hooks.test_background import await_true, find_process, hook, is_unlocked
-from tests.hooks.test_install import install
 from tests.hooks.worlds import BARE_PATH, PROGRAM, is_idle, settle
+from tests.install.test_hook_setup import install
 from tests.sample import Cli, assert_error, open_sample
 
 HOSTILE = (

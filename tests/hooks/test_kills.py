@@ -12,7 +12,7 @@ from gitmem import fsio
 from gitmem.install.hook_state import INSTALLED
 from tests.actions.test_uninstall import fingerprint
 from tests.gitrepo import Repo
-from tests.hooks.test_install import install, program, repo, run_hook, state_of, uninstall, write_hook
+from tests.install.test_hook_setup import install, program, repo, run_hook, state_of, uninstall, write_hook
 
 __all__ = ["program", "repo"]
 

@@ -14,8 +14,8 @@ from gitmem.install.hook_state import EVENTS, INSTALLED, MISSING
 from gitmem.paths import IndexPaths
 from tests.gitrepo import Repo, isolated_environment
 from tests.hooks.test_background import await_true
-from tests.hooks.test_install import install, look, uninstall
 from tests.hooks.worlds import PROGRAM, is_idle, program_folder, settle
+from tests.install.test_hook_setup import install, look, uninstall
 
 MANIFEST = Path(__file__).resolve().parents[2] / ".pre-commit-hooks.yaml"
 

@@ -17,7 +17,7 @@ from gitmem.store.manifest import Manifest
 from gitmem.store.segment import write_segment
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import ViewEntry, load_view
-from tests.store.made import MadeBlob, MadeChunk, oid_of, rows_of
+from tests.store.sample_rows import MadeBlob, MadeChunk, oid_of, rows_of
 
 WORDS = ("sign", "cooki", "rout", "match", "tabl")
 

@@ -18,7 +18,7 @@ from gitmem.store.rows import concatenate, select_blobs
 from gitmem.store.segment import MAX_ROWS, Segment, find_segment, write_segment
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import ViewEntry, load_view
-from tests.store.made import (
+from tests.store.sample_rows import (
     DIMENSIONS,
     MadeBlob,
     MadeChunk,

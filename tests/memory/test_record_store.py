@@ -109,7 +109,7 @@ from functools import partial
 from pathlib import Path
 from gitmem.git.locate import locate
 from gitmem.memory.record_store import RecordStore
-from tests.memory.test_store import add
+from tests.memory.test_record_store import add
 with RecordStore(locate(Path(sys.argv[1]))) as store:
     for number in range(int(sys.argv[3])):
         add(store, f"{sys.argv[2]} {number}")
