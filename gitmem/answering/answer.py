@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.errors import DamagedFile, UsageError
 from gitmem.freshness.tree_selection import WORKTREE, TreeReader
-from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.records.filters import NO_LIMITS, RecordLimits
 from gitmem.records.kinds import CODE, line_told, parse_sources, sources_of

@@ -15,7 +15,7 @@ from gitmem.closeable import Closing
 from gitmem.git.batch import WINDOW, ProgramReader
 from gitmem.git.ids import object_id
 from gitmem.git.locate import Location
-from gitmem.git.objects import read_in_turn, sizes_from
+from gitmem.git.object_reader import read_with_fallback, sizes_with_fallback
 
 
 def find_reader(location: Location) -> "LibraryReader | None":
@@ -45,7 +45,7 @@ class LibraryReader(Closing):
         return self.sizes([oid])[0]
 
     def sizes(self, oids: Iterable[str]) -> list[int | None]:
-        return sizes_from(self._packed_size, self._others, oids)
+        return sizes_with_fallback(self._packed_size, self._others, oids)
 
     def read(self, oid: str) -> bytes | None:
         data = self._packed(oid)
@@ -54,7 +54,9 @@ class LibraryReader(Closing):
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         waiting = iter(oids)
         while window := list(islice(waiting, WINDOW)):
-            yield from read_in_turn(window, {oid for oid in window if self._is_packed(oid)}, self.read, self._others)
+            yield from read_with_fallback(
+                window, {oid for oid in window if self._is_packed(oid)}, self.read, self._others
+            )
 
     def close(self) -> None:
         self._packs = pygit2.Odb()

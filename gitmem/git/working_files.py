@@ -18,7 +18,7 @@ from gitmem.errors import GitmemError
 from gitmem.fsio import read_file
 from gitmem.git.ids import object_id
 from gitmem.git.locate import Location
-from gitmem.git.objects import ObjectReader, read_in_turn, sizes_from
+from gitmem.git.object_reader import ObjectReader, read_with_fallback, sizes_with_fallback
 from gitmem.git.program import run_git
 from gitmem.git.promisor import OBJECT_FOLDER
 
@@ -111,7 +111,7 @@ class FileReader(Closing):
         return self.sizes([oid])[0]
 
     def sizes(self, oids: Iterable[str]) -> list[int | None]:
-        return sizes_from(self._file_size, self._others, oids)
+        return sizes_with_fallback(self._file_size, self._others, oids)
 
     def read(self, oid: str) -> bytes | None:
         return next(self.read_many([oid]))[1]
@@ -120,7 +120,7 @@ class FileReader(Closing):
         waiting = iter(oids)
         while window := list(islice(waiting, _READ_AT_ONCE)):
             data = self._read_files([oid for oid in window if oid in self._files])
-            yield from read_in_turn(window, data, data.get, self._others)
+            yield from read_with_fallback(window, data, data.get, self._others)
 
     def close(self) -> None:
         self._others.close()

@@ -9,7 +9,8 @@ from gitmem.git.attributes import ATTRIBUTES_FILE, AttributeRules, Value, exclus
 from gitmem.git.excludes import default_exclude
 from gitmem.git.ignore import IGNORE_FILE, IgnoreRules
 from gitmem.git.locate import Location
-from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
 from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry
 from gitmem.store.view_file import INDEXED, REASONS, ViewEntry

@@ -16,7 +16,8 @@ import numpy as np
 
 from gitmem.errors import Cancelled
 from gitmem.git.locate import Location
-from gitmem.git.objects import BULK_FROM, ObjectReader, open_reader
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.objects import BULK_FROM, open_reader
 from gitmem.indexing.plan import Wanted
 from gitmem.indexing.pool import Pool
 from gitmem.paths import IndexPaths

@@ -17,7 +17,8 @@ from gitmem.embedding.encoder import Encoder
 from gitmem.errors import DamagedFile, NoIndex
 from gitmem.freshness.tree_selection import TreeReader
 from gitmem.git.git_config import configuration_files
-from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.objects import open_reader
 from gitmem.mcp.first_index import FirstIndex
 from gitmem.mcp.tools.call import Call
 from gitmem.mcp.watching.state_signature import Stamp, stamp_of

@@ -15,7 +15,7 @@ from gitmem.types import RECORD_KINDS
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
-    from gitmem.git.objects import ObjectReader
+    from gitmem.git.object_reader import ObjectReader
     from gitmem.indexing.record_views import Records
     from gitmem.search.hits import Hit
 

@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 
 from gitmem.answering.answer import Request
 from gitmem.answering.searcher import Searcher, open_searcher
-from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.objects import open_reader
 from gitmem.records.kinds import CODE
 from gitmem.workspace import open_workspace
 from tests.bench.calibration import Told, calibration

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from gitmem.answering.answer import Request, answer_from
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.chunking.record_passages import record_chunks, record_windows
-from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.objects import open_reader
 from gitmem.memory.document import load_document
 from gitmem.memory.record_paths import DOCUMENTS
 from gitmem.memory.record_store import RecordStore

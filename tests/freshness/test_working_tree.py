@@ -18,7 +18,8 @@ from gitmem.answering.searcher import open_searcher
 from gitmem.errors import GitFailed, UsageError
 from gitmem.freshness.refresh import refresh
 from gitmem.git.batch import ProgramReader
-from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.objects import open_reader
 from gitmem.locks import writer_lock
 from gitmem.search import engine
 from gitmem.workspace import Workspace

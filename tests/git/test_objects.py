@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from gitmem.git.batch import WINDOW, ProgramReader
 from gitmem.git.library import LibraryReader
 from gitmem.git.locate import locate
-from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.objects import open_reader
 from gitmem.git.program import FIXED_VARIABLES
 from gitmem.git.reachability import missing_objects
 from gitmem.git.trees import read_tree

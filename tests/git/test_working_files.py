@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from gitmem.git.locate import locate
-from gitmem.git.objects import ObjectReader, open_reader
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.objects import open_reader
 from gitmem.git.working_files import blob_id, hash_files, read_unchanged
 from tests.gitrepo import Repo
 

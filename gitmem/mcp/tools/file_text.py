@@ -9,7 +9,7 @@ from gitmem.actions.related import find_entry
 from gitmem.answering.answer_json import json_path
 from gitmem.display import visible
 from gitmem.errors import UsageError
-from gitmem.git.objects import ObjectReader
+from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
 from gitmem.mcp.tools.text_blocks import Passage
 from gitmem.records.kinds import CODE
