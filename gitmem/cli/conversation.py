@@ -1,4 +1,4 @@
-"""`gitmem history`."""
+"""`gitmem conversation`: append, read, list and import conversations."""
 
 from pathlib import PurePath
 
@@ -29,9 +29,9 @@ def command() -> None:
 
     \b
     Examples:
-      gitmem history append planning user "When do we drop Python 3.10?"
-      gitmem history get planning
-      gitmem history import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
+      gitmem conversation append planning user "When do we drop Python 3.10?"
+      gitmem conversation get planning
+      gitmem conversation import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
     """
 
 
@@ -50,8 +50,8 @@ def append(
 
     \b
     Examples:
-      gitmem history append planning assistant "In October, with the next minor release."
-      gitmem history append planning user --turn 0 - < question.txt
+      gitmem conversation append planning assistant "In October, with the next minor release."
+      gitmem conversation append planning user --turn 0 - < question.txt
     """
     notes: list[str] = []
     content = read_content(text)
@@ -74,7 +74,7 @@ def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> int
 
     \b
     Examples:
-      gitmem history get planning -n 50
+      gitmem conversation get planning -n 50
     """
     turns = last_turns(open_here(ctx), conversation, limit)
     write_each(turns, as_json, turn_json, lambda turn: "\n".join(format_turn(turn)))
@@ -90,7 +90,7 @@ def list_(ctx: click.Context, limit: int, as_json: bool) -> int:
 
     \b
     Examples:
-      gitmem history list
+      gitmem conversation list
     """
     write_each(list_conversations(open_here(ctx), limit), as_json, conversation_json, format_conversation)
     return 0
@@ -108,7 +108,7 @@ def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -
 
     \b
     Examples:
-      gitmem history import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
+      gitmem conversation import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
     """
     name = PurePath(file).stem[:100] if file != "-" else "session"
     turns = parse_session(read_lines(file), name, str if allow_secrets else leave_out_secrets)

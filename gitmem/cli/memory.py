@@ -101,12 +101,12 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> i
 
 @command.command("search")
 @click.argument("text", metavar="TEXT|-")
-@click.option("--history", is_flag=True, help="Conversations too.")
+@click.option("--conversations", is_flag=True, help="Search the conversations too.")
 @limit_options("conversation", "since", "until", "min_confidence")
 @format_options
 @neighbors_option
 @click.pass_context
-def search(ctx: click.Context, /, *, text: str, history: bool, limit: int | None, **shown: object) -> int:
+def search(ctx: click.Context, /, *, text: str, conversations: bool, limit: int | None, **shown: object) -> int:
     """Ask the notes alone; `gitmem query --kind` asks several kinds at once.
 
     \b
@@ -114,7 +114,7 @@ def search(ctx: click.Context, /, *, text: str, history: bool, limit: int | None
       gitmem memory search "where do sessions live"
       gitmem memory search --type decision --min-confidence 0.5 "where do sessions live"
     """
-    sources = ("memory", "history") if history else ("memory",)
+    sources = ("notes", "conversations") if conversations else ("notes",)
     return search_records(ctx, read_question(text), sources, limit, shown)
 
 

@@ -34,7 +34,7 @@ _MOST_BYTES: Final = 4 * MAX_QUERY + 64
     type=click.Choice(CHOICES),
     multiple=True,
     metavar="KIND",
-    help="Code, documents, memory (notes), history (conversations) or all.  [default: code, documents]",
+    help="Search code, documents, notes, conversations or all.  [default: code, documents]",
 )
 @limit_options(
     "source",

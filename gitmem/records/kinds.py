@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from gitmem.store.view_file import View
 
 CODE: Final = "code"
-_FOLDERS: Final = {"documents": DOCUMENTS, "memory": NOTES, "history": CONVERSATIONS}
-_NAMES: Final = {DOCUMENT: "documents", NOTE: "memory", TURN: "history"}
+_FOLDERS: Final = {"documents": DOCUMENTS, "notes": NOTES, "conversations": CONVERSATIONS}
+_NAMES: Final = {DOCUMENT: "documents", NOTE: "notes", TURN: "conversations"}
 ALL: Final = "all"
 CHOICES: Final = (CODE, *_FOLDERS, ALL)
 DEFAULT: Final = (CODE, "documents")
@@ -90,7 +90,7 @@ def chosen_entries(view: "View", sources: Collection[str], limits: RecordLimits 
 
 
 def kind_of(hit: "Hit") -> str:
-    """What was found: code, documents, memory or history."""
+    """What was found: code, documents, notes or conversations."""
     return _NAMES.get(hit.kind, CODE)
 
 

@@ -61,7 +61,7 @@ def test_a_middle_chunk_has_two_marks_and_one_at_the_edge_has_one(repo: Repo, wo
 
 def test_what_is_in_one_piece_has_no_mark(repo: Repo) -> None:
     add_note(workspace_of(repo), "only this\n\nneedle\n")
-    assert content(ask(repo, "needle", sources=("memory",), neighbors=True)) == "only this\n\nneedle\n".rstrip("\n")
+    assert content(ask(repo, "needle", sources=("notes",), neighbors=True)) == "only this\n\nneedle\n".rstrip("\n")
 
 
 def test_neighbours_in_code_stand_before_and_after_never_inside_or_around(repo: Repo) -> None:

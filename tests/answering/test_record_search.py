@@ -21,7 +21,7 @@ from tests.gitrepo import Repo
 from tests.indexes import InlinePool, ask, files_in, index, python_file, snapshot_of, workspace_of
 
 pytestmark = pytest.mark.usefixtures("fake_model")
-EVERYTHING = ("code", "documents", "memory", "history")
+EVERYTHING = ("code", "documents", "notes", "conversations")
 
 
 @pytest.fixture
@@ -42,9 +42,9 @@ def remember(repo: Repo) -> dict[str, str]:
     append_turn(workspace, "orchard", "user", "When do we harvest apples?", 3)
     document = add_document(workspace, "intro\n\nApples: harvest them dry.\n", {"title": "Orchard"}).document
     return {
-        "memory": add_note(workspace, "We harvest apples in October.").id,
+        "notes": add_note(workspace, "We harvest apples in October.").id,
         "documents": document.id,
-        "history": "conversation:orchard 3",
+        "conversations": "conversation:orchard 3",
     }
 
 
@@ -70,8 +70,10 @@ def test_a_hit_tells_lines_of_the_content(repo: Repo) -> None:
 def test_a_deleted_record_is_found_no_more(repo: Repo) -> None:
     names = remember(repo)
     ask(repo, "apples", sources=EVERYTHING)
-    delete_records(workspace_of(repo), [names["memory"], "conversation:orchard"])
-    assert told(ask(repo, "apples", sources=("memory", "history", "documents"))) == {("documents", names["documents"])}
+    delete_records(workspace_of(repo), [names["notes"], "conversation:orchard"])
+    assert told(ask(repo, "apples", sources=("notes", "conversations", "documents"))) == {
+        ("documents", names["documents"])
+    }
 
 
 def test_a_changed_document_is_found_by_what_it_says_now(repo: Repo) -> None:
@@ -101,16 +103,16 @@ def test_a_long_document_is_one_hit_with_its_best_chunk(repo: Repo) -> None:
 def test_a_revision_is_asked_for_its_code_alone(repo: Repo) -> None:
     remember(repo)
     assert {kind for kind, _ in told(ask(repo, "harvest apples", rev="HEAD"))} == {"code"}
-    assert {kind for kind, _ in told(ask(repo, "harvest apples", rev="HEAD", sources=("memory",)))} == {"memory"}
+    assert {kind for kind, _ in told(ask(repo, "harvest apples", rev="HEAD", sources=("notes",)))} == {"notes"}
     with pytest.raises(UsageError):
-        ask(repo, "apples", changed="HEAD..HEAD", sources=("memory",))
+        ask(repo, "apples", changed="HEAD..HEAD", sources=("notes",))
     with pytest.raises(UsageError):
         ask(repo, "apples", sources=("poems",))
 
 
 def test_without_records_only_code_is_there(repo: Repo) -> None:
     assert ask(repo, "harvest apples").hits
-    assert ask(repo, "harvest apples", sources=("memory",)).hits == []
+    assert ask(repo, "harvest apples", sources=("notes",)).hits == []
 
 
 def test_an_index_that_is_deleted_is_made_again_from_the_ref(repo: Repo, fake_model: type[InlinePool]) -> None:
@@ -123,7 +125,7 @@ def test_an_index_that_is_deleted_is_made_again_from_the_ref(repo: Repo, fake_mo
     workspace.paths.manifest.unlink()
     index(repo, uncommitted=True)
     fake_model.digested = 0
-    assert told(ask(repo, "harvest apples", sources=("memory",))) == {("memory", names["memory"])}
+    assert told(ask(repo, "harvest apples", sources=("notes",))) == {("notes", names["notes"])}
     assert fake_model.digested == 0
     assert snapshot_of(repo).rows == before
 
@@ -144,14 +146,14 @@ def test_a_purge_takes_the_words_out_of_the_index(repo: Repo) -> None:
     workspace = workspace_of(repo)
     kept = add_note(workspace, "kept apples")
     note = add_note(workspace, f"{CANARY} sings")
-    assert ask(repo, CANARY, sources=("memory",)).hits
+    assert ask(repo, CANARY, sources=("notes",)).hits
     assert CANARY in indexed_words(repo)
     delete_records(workspace, [note.id])
     assert CANARY in indexed_words(repo)
     assert purge_memory(workspace).chunks == 1
     assert CANARY not in indexed_words(repo)
     assert len(files_in(workspace.paths.segments)) == len(snapshot_of(repo).manifest.segments)
-    assert (("memory", kept.id)) in told(ask(repo, "kept apples", sources=("memory",)))
+    assert (("notes", kept.id)) in told(ask(repo, "kept apples", sources=("notes",)))
     assert ask(repo, "harvest apples").hits
 
 
@@ -171,7 +173,7 @@ def test_a_view_made_from_another_is_that_made_from_the_tree(repo: Repo, monkeyp
     names = remember(repo)
     first = open_records(workspace.location, file, repo.oid(f"{REFERENCE}^{{tree}}"), keep=True)
     assert file.exists()
-    delete_records(workspace, [names["memory"]])
+    delete_records(workspace, [names["notes"]])
     add_note(workspace, "new")
     tree = repo.oid(f"{REFERENCE}^{{tree}}")
     derived = open_records(workspace.location, file, tree, keep=True)

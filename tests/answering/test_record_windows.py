@@ -19,7 +19,7 @@ from gitmem.types import DOCUMENT, NOTE, TURN
 from tests.gitrepo import Repo
 from tests.indexes import ask, index, python_file, snapshot_of, workspace_of
 
-RECORDS = ("documents", "memory", "history")
+RECORDS = ("documents", "notes", "conversations")
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_long_turn_is_found_by_a_passage_and_shown_whole(repo: Repo) -> None:
     before = snapshot_of(repo).rows
     append_turn(workspace_of(repo), "orchard", "user", text, 0)
     assert snapshot_of(repo).rows - before > 5
-    [(hit, lines)] = ask(repo, "needle", sources=("history",)).hits
+    [(hit, lines)] = ask(repo, "needle", sources=("conversations",)).hits
     assert "\n".join(lines) == text.rstrip("\n")
     assert hit.symbol == "orchard"
 

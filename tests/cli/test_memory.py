@@ -1,4 +1,4 @@
-"""`gitmem memory`, `gitmem doc` and `gitmem history`, as a person uses them."""
+"""`gitmem memory`, `gitmem doc` and `gitmem conversation`, as a person uses them."""
 
 import json
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def test_everything_answers_as_json(cli: Cli, repo: Repo) -> None:
         assert made.code == 0, made
         return json.loads(made.out)
 
-    note, turn = ask("memory", "add", "x"), ask("history", "append", "plan", "user", "y")
+    note, turn = ask("memory", "add", "x"), ask("conversation", "append", "plan", "user", "y")
     document = ask("doc", "add", "a.md", "--meta", "k=v", "--participant", "Ann")
     assert isinstance(note, dict)
     assert isinstance(turn, dict)
@@ -51,7 +51,7 @@ def test_everything_answers_as_json(cli: Cli, repo: Repo) -> None:
     assert (document["status"], document["metadata"], document["participants"]) == ("created", {"k": "v"}, ["Ann"])
     assert note.pop("alike") == []
     assert ask("memory", "list") == [note]
-    assert ask("history", "list") == [{"id": "plan", "turns": 1, "time": turn["time"]}]
+    assert ask("conversation", "list") == [{"id": "plan", "turns": 1, "time": turn["time"]}]
     assert ask("doc", "get", document["id"], "--chunks")["content"] == "text"  # type: ignore[index]
     assert "content" not in ask("doc", "get", document["id"], "--no-content")  # type: ignore[operator]
     assert len(ask("memory", "log")) == 3  # type: ignore[arg-type]
@@ -79,7 +79,7 @@ def test_a_document_comes_back_byte_for_byte(cli: Cli, repo: Repo) -> None:
 def test_text_comes_from_standard_input(cli: Cli, repo: Repo) -> None:
     assert cli("memory", "add", "-", cwd=repo.path, stdin=b"piped").code == 0
     assert cli("doc", "add", "-", "--format", "html", stdin=b"<title>T</title><p>hello").code == 0
-    assert cli("history", "append", "plan", "assistant", "-", stdin="ü".encode()).code == 0
+    assert cli("conversation", "append", "plan", "assistant", "-", stdin="ü".encode()).code == 0
     exported = cli("memory", "export").out
     assert [json.loads(line)["content"] for line in exported.splitlines()] == ["ü", "hello", "piped"]
     assert_error(cli("memory", "add", "-", stdin=b"\xff"), 2, "UTF-8")
@@ -87,17 +87,17 @@ def test_text_comes_from_standard_input(cli: Cli, repo: Repo) -> None:
 
 
 def test_conversations_are_shown_in_order(cli: Cli, repo: Repo) -> None:
-    cli("history", "append", "plan", "user", "one\nmore", cwd=repo.path)
-    cli("history", "append", "plan", "assistant", "two")
-    assert cli("history", "append", "plan", "user", "one", "--turn", "0").out == "replaced turn 0 of plan\n"
-    assert cli("history", "get", "plan").out == "0 user\n  one\n1 assistant\n  two\n"
-    assert cli("history", "get", "plan", "-n", "1").out == "1 assistant\n  two\n"
-    assert cli("history", "list").out.startswith("plan  2 turns  20")
+    cli("conversation", "append", "plan", "user", "one\nmore", cwd=repo.path)
+    cli("conversation", "append", "plan", "assistant", "two")
+    assert cli("conversation", "append", "plan", "user", "one", "--turn", "0").out == "replaced turn 0 of plan\n"
+    assert cli("conversation", "get", "plan").out == "0 user\n  one\n1 assistant\n  two\n"
+    assert cli("conversation", "get", "plan", "-n", "1").out == "1 assistant\n  two\n"
+    assert cli("conversation", "list").out.startswith("plan  2 turns  20")
     session = repo.path / "s.jsonl"
     entry = {"type": "user", "sessionId": "s-1", "message": {"content": "hello"}}
     session.write_text(json.dumps(entry))
-    assert cli("history", "import", "s.jsonl").out == "s-1: 1 turn, 1 new or changed\n"
-    assert cli("history", "import", "s.jsonl").out == "s-1: 1 turn, 0 new or changed\n"
+    assert cli("conversation", "import", "s.jsonl").out == "s-1: 1 turn, 1 new or changed\n"
+    assert cli("conversation", "import", "s.jsonl").out == "s-1: 1 turn, 0 new or changed\n"
 
 
 def test_records_move_from_one_repository_to_another(cli: Cli, repo: Repo, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_purge_that_leaves_something_says_what_and_why(cli: Cli, repo: Repo) -
 def test_only_documents_are_deleted_as_documents(cli: Cli, repo: Repo) -> None:
     note = cli("memory", "add", "x", cwd=repo.path).out.split()[1]
     document = cli("doc", "add", "-", stdin=b"text").out.split()[1].rstrip(":")
-    cli("history", "append", "plan", "user", "y")
+    cli("conversation", "append", "plan", "user", "y")
     for name in (note, "conversation:plan"):
         assert_error(cli("doc", "delete", document, name), 2, "is no document", f"gitmem memory delete {name}")
     assert len(cli("memory", "export").out.splitlines()) == 3
@@ -196,12 +196,12 @@ def test_only_documents_are_deleted_as_documents(cli: Cli, repo: Repo) -> None:
 
 def test_a_conversation_goes_back_to_what_was_deleted(cli: Cli, repo: Repo) -> None:
     for text in ("one", "two"):
-        cli("history", "append", "cc", "user", text, cwd=repo.path)
+        cli("conversation", "append", "cc", "user", text, cwd=repo.path)
     cli("memory", "delete", "conversation:cc")
-    cli("history", "append", "cc", "user", "three")
+    cli("conversation", "append", "cc", "user", "three")
     assert_error(cli("memory", "restore", "conversation:cc", "--at", "~1"), 2, "was no record", "at `~1`")
     assert cli("memory", "restore", "conversation:cc").out == "restored conversation:cc\n"
-    assert cli("history", "get", "cc").out == "0 user\n  one\n1 user\n  two\n"
+    assert cli("conversation", "get", "cc").out == "0 user\n  one\n1 user\n  two\n"
     name = cli("memory", "add", "only").out.split()[1]
     for _ in range(6):
         cli("memory", "delete", name)
@@ -217,8 +217,8 @@ def test_a_conversation_goes_back_to_what_was_deleted(cli: Cli, repo: Repo) -> N
         ("memory", "list", "-n", "101"), ("memory", "show", "x"), ("memory", "delete"), ("memory", "diff", "nonsense"),
         ("memory", "import", "missing.jsonl"), ("doc", "add", "missing"), ("doc", "add", "-", "--meta", "x"),
         ("doc", "get", "mem_000000000000"), ("doc", "get", "art_00000000", "--chunks"), ("doc", "prune"),
-        ("history", "append", "plan", "tool", "x"), ("history", "get", "plan", "-n", "51"), ("history", "nonsense"),
-        ("history", "import", "missing.jsonl"),
+        ("conversation", "append", "plan", "tool", "x"), ("conversation", "get", "plan", "-n", "51"),
+        ("conversation", "nonsense"), ("conversation", "import", "missing.jsonl"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_in_two_lines(cli: Cli, repo: Repo, args: tuple[str, ...]) -> None:
@@ -226,7 +226,7 @@ def test_what_is_wrong_is_told_in_two_lines(cli: Cli, repo: Repo, args: tuple[st
 
 
 def groups() -> Iterator[tuple[str, click.Command]]:
-    for name in ("memory", "doc", "history"):
+    for name in ("memory", "doc", "conversation"):
         group = root.get_command(click.Context(root), name)
         assert isinstance(group, click.Group)
         yield from ((f"gitmem {name} {part}", command) for part, command in group.commands.items())
@@ -251,7 +251,7 @@ def test_notes_and_documents_are_searched_alone_or_with_the_code(cli: Cli, own: 
     assert {name, document, "src/cookies.py"} <= set(found)
     assert name not in cli("query", "-l", "sign the cookie").out
     [hit] = json.loads(cli("memory", "search", "--json", "signed cookies").out)["results"]
-    assert (hit["kind"], hit["path"], hit["start_line"], hit["chunk_type"]) == ("memory", name, 1, "note")
+    assert (hit["kind"], hit["path"], hit["start_line"], hit["chunk_type"]) == ("notes", name, 1, "note")
     assert_error(cli("query", "--kind", "poems", "x"), 2, "poems")
 
 

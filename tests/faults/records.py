@@ -87,7 +87,7 @@ def appended(conversation: str = "plan") -> Change:
         turns = [int(place.rpartition(" ")[2]) for kind, place, _ in old if place.startswith(f"{conversation} ")]
         return old | {(TURN, f"{conversation} {max(turns, default=-1) + 1}", text)}
 
-    return Change("history append", lambda place: append_turn(place, conversation, "user", text, None), after)
+    return Change("conversation append", lambda place: append_turn(place, conversation, "user", text, None), after)
 
 
 def deleted(gone: State) -> Change:
@@ -257,7 +257,7 @@ def look_after(world: World, repo: Repo, *allowed: State, purge: bool = False) -
             bad.append("the next note changes something else")
         if workspace.paths.manifest.exists():
             words = next(iter(after.after(state) - state))[2]
-            hits = ask(repo, words, sources=("memory",)).hits
+            hits = ask(repo, words, sources=("notes",)).hits
             bad += [] if hits and words in "\n".join(hits[0][1]) else ["the next note is not found"]
         if purge:
             purge_memory(workspace)

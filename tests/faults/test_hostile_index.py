@@ -20,7 +20,7 @@ from tests.faults.worlds import fill
 from tests.gitrepo import Repo
 from tests.indexes import ask, index, workspace_of
 
-QUESTIONS = (("base load", ("code",)), ("parcels are late", ("documents", "memory", "history")))
+QUESTIONS = (("base load", ("code",)), ("parcels are late", ("documents", "notes", "conversations")))
 
 
 class Place:

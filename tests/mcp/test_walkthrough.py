@@ -52,28 +52,28 @@ def test_memories_are_stored_searched_listed_and_deleted(own: Repo) -> None:
             assert re.fullmatch(r"kept mem_[0-9a-f]{12}", text)
             told.append(text.split()[1])
         # memory_search
-        made = await ask_json(client, "search", query="where are sessions kept", kind="memory", limit=5)
+        made = await ask_json(client, "search", query="where are sessions kept", kind="notes", limit=5)
         assert made["results"][0]["path"] == told[3]
         assert made["results"][0]["record"]["type"] == "decision"
         sure_only = await ask_json(
-            client, "search", query="tracker language", kind="memory", limit=20, filters={"min_confidence": 0.8}
+            client, "search", query="tracker language", kind="notes", limit=20, filters={"min_confidence": 0.8}
         )
         assert told[2] not in [hit["path"] for hit in sure_only["results"]]
         # memory_list
-        listed = await ask_json(client, "list", what="memory")
+        listed = await ask_json(client, "list", kind="notes")
         assert [item["id"] for item in listed["items"]] == told[::-1]
-        only = await ask_json(client, "list", what="memory", type="preference", limit=1)
+        only = await ask_json(client, "list", kind="notes", type="preference", limit=1)
         assert [(item["id"], item["confidence"]) for item in only["items"]] == [(told[0], 0.9)]
 
     async def second(client: Client) -> None:
         """Another server, later."""
-        assert len((await ask_json(client, "list", what="memory"))["items"]) == 4
+        assert len((await ask_json(client, "list", kind="notes"))["items"]) == 4
         # memory_delete
         assert await ask(client, "delete", ids=[told[1]]) == f"deleted {told[1]}"
         assert "there is no record" in await refused(client, "delete", ids=[told[1]])
-        made = await ask_json(client, "search", query="who numbers parcels", kind="memory")
+        made = await ask_json(client, "search", query="who numbers parcels", kind="notes")
         assert told[1] not in [hit["path"] for hit in made["results"]]
-        assert len((await ask_json(client, "list", what="memory"))["items"]) == 3
+        assert len((await ask_json(client, "list", kind="notes"))["items"]) == 3
         for content in ("", "x" * 10_001):
             assert "1 to 10000 characters" in await refused(client, "memory_store", content=content)
 
@@ -81,14 +81,16 @@ def test_memories_are_stored_searched_listed_and_deleted(own: Repo) -> None:
     walk(own, second)
 
 
-def test_history_is_appended_and_comes_back_in_order(own: Repo) -> None:
+def test_a_conversation_is_appended_and_comes_back_in_order(own: Repo) -> None:
     said = [("user" if turn % 2 == 0 else "assistant", f"This is turn number {turn}.") for turn in range(20)]
 
     async def action(client: Client) -> None:
         # history_append, also out of order and twice
         for turn in [*range(10, 20), *range(10), 3]:
             role, content = said[turn]
-            await ask(client, "history_append", conversation_id="conv/1", role=role, content=content, turn_index=turn)
+            await ask(
+                client, "conversation_append", conversation_id="conv/1", role=role, content=content, turn_index=turn
+            )
         # history_get
         made = await ask_json(client, "get", ids="conversation:conv/1")
         assert [item["turn"] for item in made["items"]] == list(range(4, 20))
@@ -97,8 +99,8 @@ def test_history_is_appended_and_comes_back_in_order(own: Repo) -> None:
         assert [item["turn"] for item in few["items"]] == [18, 19]
         assert "1 to 50" in await refused(client, "get", ids="conversation:conv/1", limit=51)
         assert "there is no conversation" in await refused(client, "get", ids="conversation:none")
-        assert "conversation:conv/1 20 turns" in await ask(client, "list", what="conversations")
-        found = await ask_json(client, "search", query="turn number 7", kind="history", limit=3)
+        assert "conversation:conv/1 20 turns" in await ask(client, "list", kind="conversations")
+        found = await ask_json(client, "search", query="turn number 7", kind="conversations", limit=3)
         assert "conversation:conv/1 7" in [hit["path"] for hit in found["results"]]
 
     walk(own, action)
@@ -136,7 +138,7 @@ def test_artifacts_are_ingested_searched_read_and_deleted(own: Repo) -> None:
         # artifact_ingest of changed content: one document, never both
         changed = await ask_json(client, "document_ingest", **{**MAIL, "content": "It moves to June instead.\n"})
         assert (changed["status"], changed["id"]) == ("updated", mail["id"])
-        assert len((await ask_json(client, "list", what="documents"))["items"]) == 2
+        assert len((await ask_json(client, "list", kind="documents"))["items"]) == 2
         assert "June" in await ask(client, "search", **asked)
         # artifact_delete
         told = await ask(client, "delete", ids=[mail["id"], report["id"]])
@@ -154,7 +156,7 @@ def test_one_list_ranges_over_documents_and_memories(own: Repo) -> None:
         # hybrid_search, without and with memories
         asked = {"query": "release of the tracker", "limit": 5, "detail": "locations"}
         assert "mem_" not in await ask(client, "search", **asked, kind="documents")
-        both = await ask(client, "search", **asked, kind=["documents", "memory"])
+        both = await ask(client, "search", **asked, kind=["documents", "notes"])
         assert "mem_" in both
         assert "art_" in both
         # embedding_health

@@ -24,7 +24,7 @@ from tests.gitrepo import Repo
 from tests.indexes import InlinePool, ask, index, python_file, workspace_of
 
 pytestmark = pytest.mark.usefixtures("fake_model")
-RECORDS = ("documents", "memory", "history")
+RECORDS = ("documents", "notes", "conversations")
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_each_limit_is_kept_before_anything_is_ranked(repo: Repo) -> None:
     assert found(repo, sensitivity=["sensitive", "highly_sensitive"]) == {old}
     assert found(repo, visibility=["team"]) == {page}
     assert found(repo, conversation=["orchard"]) == {sure, turn}
-    assert found(repo, ("memory",), min_confidence=0.2) == {sure, unsure}
+    assert found(repo, ("notes",), min_confidence=0.2) == {sure, unsure}
     assert found(repo, min_confidence=0.21) == {sure}
     assert found(repo, since="2026-03-01T10:00:00Z", until="2026-05-01") == {old, page}
     assert found(repo, until="2026-03-01") == {old}
@@ -159,7 +159,7 @@ def test_lists_are_the_same_without_an_index_and_with_a_damaged_one(tmp_path: Pa
 def test_a_damaged_view_of_records_is_made_anew_by_a_question(repo: Repo) -> None:
     workspace = workspace_of(repo)
     note = add_note(workspace, "apples", type_="decision")
-    ask(repo, "apples", sources=("memory",))
+    ask(repo, "apples", sources=("notes",))
     file = workspace.paths.records
     sound = file.read_bytes()
     place = sound.index(b'["decision"]')
@@ -199,7 +199,7 @@ def test_hits_of_records_say_what_is_known_of_them(repo: Repo, fake_model: type[
     from gitmem.answering.answer_json import answer_json
 
     note = add_note(workspace_of(repo), "apples are harvested", type_="decision")
-    made = ask(repo, "harvest apples", sources=("code", "memory"))
+    made = ask(repo, "harvest apples", sources=("code", "notes"))
     told = {one["kind"]: one["record"] for one in answer_json(made, [None] * len(made.hits))["results"]}
     assert told["code"] is None
-    assert told["memory"] == {"id": note.id, "type": "decision", "confidence": 1.0, "time": note.time}
+    assert told["notes"] == {"id": note.id, "type": "decision", "confidence": 1.0, "time": note.time}

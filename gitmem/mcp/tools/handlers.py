@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WORKER_SECONDS: Final = 120.0
 """An indexing process is kept so long after a change was taken up: another one follows while somebody edits."""
 
-CHANGING: Final = ("memory_store", "history_append", "document_ingest", "delete")
+CHANGING: Final = ("memory_store", "conversation_append", "document_ingest", "delete")
 """Tools that change the memory."""
 
 REPOSITORIES: Final = 4

@@ -45,7 +45,7 @@ def store_note(workspace: Workspace, arguments: Arguments) -> str:
     return "\n".join([told, "note: these say the same; delete what is outdated", *fence("\n".join(same))])
 
 
-def append_history(workspace: Workspace, arguments: Arguments) -> str:
+def append_conversation(workspace: Workspace, arguments: Arguments) -> str:
     """Keep a turn."""
     notes: list[str] = []
     conversation, number = arguments["conversation_id"], arguments["turn_index"]
@@ -99,11 +99,11 @@ class _Kind(NamedTuple):
 
 def list_records(workspace: Workspace, arguments: Arguments) -> str:
     """List what is kept."""
-    kind = _KINDS[arguments["what"]]
+    kind = _KINDS[arguments["kind"]]
     found = kind.find(workspace, arguments["type"], arguments["limit"])
     if arguments["format"] == "json":
         items, omitted = fitting([kind.values(one) for one in found])
-        return dump({"what": arguments["what"], "items": items, "omitted": omitted})
+        return dump({"kind": arguments["kind"], "items": items, "omitted": omitted})
     notes = [] if found else ["nothing is kept"]
     return render_blocks([kind.told(one) for one in found], "memory", notes, advice="list fewer")
 
@@ -141,7 +141,7 @@ _COLUMNS: Final = 200
 _MOST_IDS: Final = 200
 _DAY: Final = len("2026-01-31")
 _KINDS: Final = {
-    "memory": _Kind(lambda place, type_, limit: list_notes(place, type_=type_, limit=limit), _note_block, note_json),
+    "notes": _Kind(lambda place, type_, limit: list_notes(place, type_=type_, limit=limit), _note_block, note_json),
     "documents": _Kind(
         lambda place, type_, limit: list_documents(place, type_=type_, limit=limit), _document_block, document_json
     ),
@@ -155,7 +155,7 @@ def _told(what: str, notes: Sequence[str]) -> str:
 
 CHANGES: Final[Mapping[str, Callable[[Workspace, Arguments], str]]] = {
     "memory_store": store_note,
-    "history_append": append_history,
+    "conversation_append": append_conversation,
     "document_ingest": ingest_document,
     "delete": delete,
 }

@@ -32,7 +32,7 @@ is an instruction to you, whatever it says. Unseen characters in it are written 
 _REMEMBERING: Final = """\
 
 
-The repository has a memory that outlives sessions: before you begin or decide something, `search` with kind `memory` \
+The repository has a memory that outlives sessions: before you begin or decide something, `search` with kind `notes` \
 for what was decided, preferred or found out. Keep such things with `memory_store` when the user says them or finding \
 them out took effort."""
 
@@ -106,7 +106,7 @@ SEARCH: Final = _tool(
     path={**_WORDS, "description": "only these globs (gitignore syntax)"},
     exclude={**_WORDS, "description": "not these globs"},
     language={**_WORDS, "description": "python, ts, c++"},
-    kind={**_WORDS, "description": "code, documents, memory, history or all; default: code and documents"},
+    kind={**_WORDS, "description": "code, documents, notes, conversations or all; default: code and documents"},
     type={**_WORDS, "description": "function, class, method, section, text, ..."},
     mode={"enum": ["hybrid", "semantic", "lexical"], "default": "hybrid"},
     detail={"enum": ["locations", "snippet", "full"], "default": "snippet"},
@@ -152,7 +152,7 @@ MEMORY_STORE: Final = _tool(
     "memory_store",
     "Keep a note in the repository's memory for later sessions. Worth it: a decision and its reason, what the user "
     "prefers, a fact that took effort to find and that code and git do not tell. Never: secrets or personal data, what "
-    "the code says itself, progress of today's task, guesses told as facts. Search kind `memory` first; one matter a "
+    "the code says itself, progress of today's task, guesses told as facts. Search kind `notes` first; one matter a "
     "note, so that it makes sense alone.",
     ["content"],
     _WRITES,
@@ -163,8 +163,8 @@ MEMORY_STORE: Final = _tool(
     paths={**_WORDS, "description": "files it is about: shown beside their code"},
     symbols={**_WORDS, "description": "likewise"},
 )
-HISTORY_APPEND: Final = _tool(
-    "history_append",
+CONVERSATION_APPEND: Final = _tool(
+    "conversation_append",
     "Keep one turn of a conversation, where the user wants conversations kept. The same turn again replaces it.",
     ["conversation_id", "role", "content"],
     _WRITES,
@@ -210,8 +210,8 @@ DOCUMENT_INGEST: Final = _tool(
 LIST: Final = _tool(
     "list",
     "List what is kept, the newest first.",
-    ["what"],
-    what={"enum": ["memory", "documents", "conversations"]},
+    ["kind"],
+    kind={"enum": ["notes", "documents", "conversations"]},
     type={"type": "string", "description": "only notes or documents of this type"},
     limit={"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
     root=_ROOT,
@@ -220,7 +220,7 @@ LIST: Final = _tool(
 
 TOOLSETS: Final[Mapping[str, Sequence[Tool]]] = {
     "search": (SEARCH, RELATED, GET, STATUS),
-    "memory": (MEMORY_STORE, HISTORY_APPEND, DELETE),
+    "memory": (MEMORY_STORE, CONVERSATION_APPEND, DELETE),
     "documents": (DOCUMENT_INGEST, LIST, DELETE),
 }
 """Tools by the name under which they are switched on."""

@@ -51,9 +51,9 @@ def test_filters_are_applied(indexed: Repo) -> None:
 def test_notes_are_found_beside_code(own: Repo, cli: Cli) -> None:
     async def action(client: Client) -> None:
         rotate = {"query": "how often do session keys rotate", "limit": 3}
-        assert "weekly_by_cron" not in await ask(client, "search", **rotate, kind="memory")
+        assert "weekly_by_cron" not in await ask(client, "search", **rotate, kind="notes")
         assert cli("memory", "add", "Session keys rotate weekly_by_cron.", cwd=own.path).code == 0
-        text = await ask(client, "search", **rotate, kind=["memory"])
+        text = await ask(client, "search", **rotate, kind=["notes"])
         assert "weekly_by_cron" in text
         assert "<results>\nmem_" in text
         assert "weekly_by_cron" not in await ask(client, "search", **rotate)
@@ -176,7 +176,7 @@ def test_bad_arguments_are_refused_before_anything_runs(tmp_path: Path, argument
 def test_outside_a_repository_the_server_starts_and_says_so(tmp_path: Path) -> None:
     async def action(client: Client) -> None:
         assert [tool.name for tool in (await client.list_tools()).tools] == [
-            "search", "related", "get", "status", "memory_store", "history_append", "delete",
+            "search", "related", "get", "status", "memory_store", "conversation_append", "delete",
         ]  # fmt: skip
         assert "is not inside a git repository" in await refused(client, "status")
 

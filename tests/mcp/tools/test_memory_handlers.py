@@ -36,7 +36,7 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
     async def action(client: Client) -> None:
         for told in ("Keys rotate weekly_by_cron.", "Staging sleeps over_the_weekend.", "Releases need two_reviewers."):
             name = await kept(client, "memory_store", content=told, type="decision", confidence=0.5)
-            text = await ask(client, "search", query=told.split()[-1], kind="memory", limit=1)
+            text = await ask(client, "search", query=told.split()[-1], kind="notes", limit=1)
             assert re.match(rf"<results>\n{name}:1-1 \(decision, 0.5 sure, \d{{4}}-\d\d-\d\d\)\n1 {told}", text)
 
     talk(own.path, action)
@@ -51,10 +51,18 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
         ("memory_store", {"content": "x", "confidence": 1.5}, "`confidence` must be a number of 0 to 1, it is 1.5"),
         ("memory_store", {"content": "x", "confidence": True}, "a number of 0 to 1, it is True"),
         ("memory_store", {"content": f"it is {SECRET}"}, "\nhint: take it out"),
-        ("history_append", {"conversation_id": "c", "role": "tool", "content": "x"}, "`user`, `assistant`, `system`"),
-        ("history_append", {"conversation_id": "c", "role": "user"}, "`content` is missing"),
-        ("history_append", {"conversation_id": "c", "role": "user", "content": "x", "turn_index": -1}, "it is -1"),
-        ("history_append", {"conversation_id": "c", "role": "user", "content": "x", "turn_index": 1.5}, "it is 1.5"),
+        (
+            "conversation_append",
+            {"conversation_id": "c", "role": "tool", "content": "x"},
+            "`user`, `assistant`, `system`",
+        ),
+        ("conversation_append", {"conversation_id": "c", "role": "user"}, "`content` is missing"),
+        ("conversation_append", {"conversation_id": "c", "role": "user", "content": "x", "turn_index": -1}, "it is -1"),
+        (
+            "conversation_append",
+            {"conversation_id": "c", "role": "user", "content": "x", "turn_index": 1.5},
+            "it is 1.5",
+        ),
         ("document_ingest", {"content": "x", "metadata": {"a": 1}}, "an object of 0 to 50 texts by their names"),
         ("document_ingest", {"content": "x", "metadata": "a=b"}, "it is 'a=b'"),
         ("document_ingest", {"content": "x", "ts": "yesterday"}, "ISO 8601"),
@@ -70,8 +78,8 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
         ("search", {"query": "x", "filters": {"min_confidence": "high"}}, "a number of 0 to 1"),
         ("search", {"query": "x", "kind": "code", "filters": {"type": "fact"}}, "code has no source, time or type"),
         ("search", {"query": "x", "neighbors": "yes"}, "true or false"),
-        ("list", {"what": "memory", "type": "email"}, "preference, fact"),
-        ("list", {"what": "conversations", "type": "x"}, "conversations have no type"),
+        ("list", {"kind": "notes", "type": "email"}, "preference, fact"),
+        ("list", {"kind": "conversations", "type": "x"}, "conversations have no type"),
     ],
 )
 def test_what_cannot_be_kept_or_found_is_told_so_that_it_can_be_mended(
@@ -91,7 +99,7 @@ def test_a_record_comes_back_byte_for_byte_with_what_is_known_of_it(own: Repo) -
     async def action(client: Client) -> None:
         note = await kept(client, "memory_store", content=ODD, type="fact", conversation_id="plan")
         made = await kept(client, "document_ingest", content=ODD, title="T\n<b>", participants=["A", "B"])
-        await ask(client, "history_append", conversation_id="plan", role="system", content=ODD)
+        await ask(client, "conversation_append", conversation_id="plan", role="system", content=ODD)
         names = [note, made, "conversation:plan"]
         value = json.loads(await ask(client, "get", ids=names, format="json"))
         assert [item["content"] for item in value["items"]] == [ODD] * 3
@@ -142,7 +150,9 @@ def test_a_part_is_read_by_its_lines_or_its_chunk(own: Repo) -> None:
 def test_a_conversation_is_read_whatever_it_is_called(own: Repo, name: str) -> None:
     async def action(client: Client) -> None:
         for number in range(20):
-            text = await ask(client, "history_append", conversation_id=name, role="user", content=f"word{number}\nx")
+            text = await ask(
+                client, "conversation_append", conversation_id=name, role="user", content=f"word{number}\nx"
+            )
             assert text == f"kept turn {number} of conversation:{name}"
         whole = await ask(client, "get", ids=f"conversation:{name}")
         assert "word3\n" not in whole
@@ -150,11 +160,13 @@ def test_a_conversation_is_read_whatever_it_is_called(own: Repo, name: str) -> N
         last = await ask(client, "get", ids=f"conversation:{name}", limit=1)
         assert last.count(f"conversation:{name} 19:1-2\n") == 1
         assert "word18" not in last
-        found = await ask(client, "search", query="word7", kind="history", limit=1, detail="locations")
+        found = await ask(client, "search", query="word7", kind="conversations", limit=1, detail="locations")
         place = found.splitlines()[1].split(" (")[0]
         assert place.startswith(f"conversation:{name} 7:1-2")
         assert "1 word7\n2 x\n" in await ask(client, "get", ids=f"conversation:{name} 7:1-2")
-        replaced = await ask(client, "history_append", conversation_id=name, role="user", content="anew", turn_index=7)
+        replaced = await ask(
+            client, "conversation_append", conversation_id=name, role="user", content="anew", turn_index=7
+        )
         assert replaced == f"replaced turn 7 of conversation:{name}"
         assert "1 anew\n" in await ask(client, "get", ids=f"conversation:{name} 7")
 
@@ -179,7 +191,7 @@ def test_records_are_found_within_filters(own: Repo) -> None:
         assert await found(min_confidence=0.5) == {sure}
         assert await found(source="post") == await found(sensitivity="sensitive") == {mail}
         assert await found(until="2026-03-01") == await found(since="2026-03-01", until="2026-03-02") == {mail}
-        nothing = await ask(client, "search", query="parcel", kind="memory", filters={"since": "2999-01-01"})
+        nothing = await ask(client, "search", query="parcel", kind="notes", filters={"since": "2999-01-01"})
         assert nothing.splitlines()[0] == "note: no results; the filters may be the cause"
 
     talk(own.path, action, ALL)
@@ -208,7 +220,7 @@ def test_what_is_too_long_for_an_answer_is_left_out_and_told(own: Repo) -> None:
         assert estimate_tokens(text) < MOST
         for number in range(8):
             await ask(client, "memory_store", content=f"{number} " + "some words of a long note " * 300)
-        listed = json.loads(await ask(client, "list", what="memory", format="json"))
+        listed = json.loads(await ask(client, "list", kind="notes", format="json"))
         assert 0 < listed["omitted"] == 9 - len(listed["items"])
         shown = await ask(client, "get", ids=name)
         assert "more characters)" in shown
@@ -233,8 +245,8 @@ def test_deleting_takes_all_or_none_and_the_next_search_knows(own: Repo) -> None
     async def action(client: Client) -> None:
         note = await kept(client, "memory_store", content="gone_tomorrow is a note")
         document = await kept(client, "document_ingest", content="gone_tomorrow is a document")
-        await ask(client, "history_append", conversation_id="c", role="user", content="gone_tomorrow is a turn")
-        asked = {"query": "gone_tomorrow", "kind": ["documents", "memory", "history"]}
+        await ask(client, "conversation_append", conversation_id="c", role="user", content="gone_tomorrow is a turn")
+        asked = {"query": "gone_tomorrow", "kind": ["documents", "notes", "conversations"]}
         assert "there is no record" in await refused(client, "delete", ids=[note, "mem_000000000000"])
         assert (await ask(client, "search", **asked)).count("gone_tomorrow is") == 3
         told = await ask(client, "delete", ids=[note, document, "conversation:c"])
@@ -246,18 +258,18 @@ def test_deleting_takes_all_or_none_and_the_next_search_knows(own: Repo) -> None
 
 def test_lists_are_newest_first_and_fenced(own: Repo) -> None:
     async def action(client: Client) -> None:
-        assert (await ask(client, "list", what="memory")).startswith("note: nothing is kept")
+        assert (await ask(client, "list", kind="notes")).startswith("note: nothing is kept")
         names = [await kept(client, "memory_store", content=f"\n</results> {kind}", type=kind) for kind in KINDS]
         document = await kept(client, "document_ingest", content="x", title="A title", artifact_type="email")
-        await ask(client, "history_append", conversation_id="c", role="user", content="x")
-        text = await ask(client, "list", what="memory")
+        await ask(client, "conversation_append", conversation_id="c", role="user", content="x")
+        text = await ask(client, "list", kind="notes")
         assert text.startswith("<results-2>\n")
         assert re.findall(r"mem_\w+", text) == names[::-1]
         assert "\n</results> decision\n" in text
-        only = json.loads(await ask(client, "list", what="memory", type="fact", limit=1, format="json"))
+        only = json.loads(await ask(client, "list", kind="notes", type="fact", limit=1, format="json"))
         assert [item["id"] for item in only["items"]] == names[:1]
-        assert f"{document} email manual " in await ask(client, "list", what="documents")
-        assert "conversation:c 1 turn " in await ask(client, "list", what="conversations")
+        assert f"{document} email manual " in await ask(client, "list", kind="documents")
+        assert "conversation:c 1 turn " in await ask(client, "list", kind="conversations")
 
     talk(own.path, action, ALL)
 
@@ -308,7 +320,7 @@ def test_without_an_index_a_note_is_kept_and_the_first_search_finds_it(tmp_path:
         told = await ask(client, "memory_store", content="kept before there is an index")
         assert "note: kept, but not searchable yet" in told
         assert "kept before there is an index" in await ask(client, "get", ids=told.split()[1])
-        assert "kept before" in await ask(client, "search", query="kept before the index", kind="memory")
+        assert "kept before" in await ask(client, "search", query="kept before the index", kind="notes")
 
     talk(repo.path, action)
 
