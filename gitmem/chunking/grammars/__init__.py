@@ -12,8 +12,8 @@ _MODULES: Final = {
     "arduino": "cfamily", "ruby": "ruby", "php": "php", "kotlin": "kotlin", "swift": "swift", "scala": "scala",
     "elixir": "elixir", "haskell": "haskell", "lua": "lua", "luau": "lua", "zig": "zig", "bash": "shell", "sql": "sql",
     "html": "markup", "xml": "markup", "vue": "markup", "svelte": "markup", "astro": "markup", "css": "styles",
-    "scss": "styles", "json": "records", "yaml": "records", "toml": "records", "terraform": "records", "hcl": "records",
-    "objc": "others", "dart": "others", "r": "others", "clojure": "others",
+    "scss": "styles", "json": "data_formats", "yaml": "data_formats", "toml": "data_formats", "hcl": "data_formats",
+    "terraform": "data_formats", "objc": "others", "dart": "others", "r": "others", "clojure": "others",
 }  # fmt: skip
 _WINDOWS: Final = frozenset(
     "text csv tsv psv pem po requirements gosum gitignore gitattributes pymanifest properties ini readline xcompose"
