@@ -1,9 +1,11 @@
 """The wheel as a user gets it: built, installed somewhere else, and asked a question without a network."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -62,6 +64,60 @@ def test_an_installed_wheel_answers_with_the_network_blocked(wheel: Path, tmp_pa
     asked = gitmem("query", "where are cookies signed")
     assert asked.returncode == 0, asked.stderr
     assert "jar.py:1-2" in asked.stdout
+
+
+@pytest.fixture(scope="module")
+def shared_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install gitmem and then a wheel of another project called gitmem into one virtual environment."""
+    folder = tmp_path_factory.mktemp("shared")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")], check=True)
+    site = Path(sysconfig.get_path("purelib", vars={"base": str(folder / "venv")}))
+    # The dependencies come from the environment of the tests; sites added in this way run no `.pth` files of their own.
+    (site / "dependencies.pth").write_text("".join(f"{path}\n" for path in sys.path if path.endswith("-packages")))
+    for archive in (wheel, _write_other_wheel(folder, "templates.py")):
+        _install(folder / "venv", archive)
+    return folder / "venv"
+
+
+def test_doctor_reports_another_project_called_gitmem(shared_environment: Path, tmp_path: Path) -> None:
+    report = _gitmem_of(shared_environment, tmp_path, "doctor", "--json")
+    (check,) = [check for check in json.loads(report.stdout)["checks"] if check["name"] == "conflicts"]
+    assert report.returncode == 5
+    assert check["state"] == "fail"
+    assert "gitmem" in check["told"]
+    assert "pip uninstall gitmem" in check["mend"]
+    assert "pip install --force-reinstall --no-deps gitmem-cli" in check["mend"]
+
+
+def test_a_replaced_module_is_reported_with_the_remedy(shared_environment: Path, tmp_path: Path) -> None:
+    _install(shared_environment, _write_other_wheel(tmp_path, "errors.py"), "--force-reinstall")
+    report = _gitmem_of(shared_environment, tmp_path, "doctor")
+    assert report.returncode == 5
+    assert "hint: pip uninstall gitmem && pip install --force-reinstall --no-deps gitmem-cli" in report.stderr
+
+
+def _write_other_wheel(folder: Path, module: str) -> Path:
+    """Write a wheel of a distribution named gitmem with one module in the package gitmem."""
+    target = folder / "gitmem-0.1.0-py3-none-any.whl"
+    metadata = "gitmem-0.1.0.dist-info"
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr(f"gitmem/{module}", "")
+        archive.writestr(f"{metadata}/METADATA", "Metadata-Version: 2.1\nName: gitmem\nVersion: 0.1.0\n")
+        archive.writestr(f"{metadata}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{metadata}/RECORD", f"gitmem/{module},,\n{metadata}/METADATA,,\n{metadata}/WHEEL,,\n")
+    return target
+
+
+def _install(venv: Path, archive: Path, *options: str) -> None:
+    python = venv / "bin" / "python"
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index", *options]
+    subprocess.run([*command, str(archive)], check=True, capture_output=True)
+
+
+def _gitmem_of(venv: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    command = [str(venv / "bin" / "gitmem"), *arguments]
+    return subprocess.run(command, cwd=folder, env={**environment, "HOME": str(folder)}, capture_output=True, text=True)
 
 
 def _without_network() -> list[str]:

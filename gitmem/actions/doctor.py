@@ -42,8 +42,9 @@ class Check:
 
 def examine(folder: Path, environment: Mapping[str, str]) -> list[Check]:
     """Every check, in the order in which one stands on the other."""
-    checks = [_check("versions", _versions), _check("git", _git), _check("model", _model),
-              _check("grammars", _grammars), _check("worker", _worker), _check("graph", _graph)]  # fmt: skip
+    checks = [_check("versions", _versions), _check("conflicts", _conflicts), _check("git", _git),
+              _check("model", _model), _check("grammars", _grammars), _check("worker", _worker),
+              _check("graph", _graph)]  # fmt: skip
     try:
         workspace = open_workspace(folder, environment)
     except GitmemError as problem:
@@ -76,6 +77,17 @@ def _versions() -> Check:
     names = ("numpy", "onnxruntime", "tokenizers", "tree-sitter", "tree-sitter-language-pack", "pygit2")
     told = ", ".join(f"{name} {version(name)}" for name in names)
     return Check("versions", OK, f"gitmem {__version__}, Python {platform.python_version()}, {told}")
+
+
+def _conflicts() -> Check:
+    from gitmem.distribution import conflict_remedy, find_conflicts
+
+    names = find_conflicts()
+    if not names:
+        return Check("conflicts", OK, "no other distribution owns modules or the command of gitmem")
+    owner = "distribution" if len(names) == 1 else "distributions"
+    message = f"files of gitmem also belong to the {owner} {', '.join(names)} of another project"
+    return Check("conflicts", FAIL, message, conflict_remedy(names))
 
 
 def _git() -> Check:

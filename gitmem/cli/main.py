@@ -57,8 +57,18 @@ def _report(problem: Exception) -> int:
 
         return report(problem, os.environ)
     except (ImportError, MemoryError):
-        sys.stderr.write(f"error: {problem or 'out of memory'}\n")
+        sys.stderr.write(f"error: {problem or 'out of memory'}\n{_conflict_hint(problem)}")
     return _FAILED
+
+
+def _conflict_hint(problem: Exception) -> str:
+    """Return the remedy as a line if another project's distribution has replaced modules of gitmem."""
+    if not isinstance(problem, ImportError):
+        return ""
+    from gitmem.distribution import conflict_remedy, find_conflicts
+
+    names = find_conflicts()
+    return f"hint: {conflict_remedy(names)}\n" if names else ""
 
 
 def _run_quickly(args: list[str]) -> int | None:

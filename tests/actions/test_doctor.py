@@ -26,7 +26,7 @@ def test_all_is_well_here(cli: Cli, indexed: Repo) -> None:
     parsed = json.loads(cli("doctor", "--json", cwd=indexed.path).out)
     assert parsed["sound"] is True
     assert {check["name"] for check in parsed["checks"]} == {
-        "versions", "git", "model", "grammars", "worker", "graph", "repository", "index", "hooks",
+        "versions", "conflicts", "git", "model", "grammars", "worker", "graph", "repository", "index", "hooks",
         "background", "disk", "completion"
     }  # fmt: skip
 
@@ -34,7 +34,7 @@ def test_all_is_well_here(cli: Cli, indexed: Repo) -> None:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the checks that start processes and load models."""
-    for name in ("_model", "_grammars", "_worker", "_versions"):
+    for name in ("_model", "_grammars", "_worker", "_versions", "_conflicts"):
         monkeypatch.setattr(doctor, name, lambda: Check("", OK, ""))
 
 
