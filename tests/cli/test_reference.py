@@ -1,5 +1,6 @@
-"""Every command explains itself, and the README repeats it word for word."""
+"""Every command has a description and examples, and `docs/reference.md` repeats them word for word."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from gitmem.cli.root import COMMANDS, root
 from gitmem.settings import SETTINGS
 from tests.sample import Cli
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference.md"
 
 
 def find(name: str) -> click.Command:
@@ -59,7 +60,7 @@ def test_version(cli: Cli) -> None:
 def test_the_reference_names_every_command_option_and_setting() -> None:
     text = reference.render()
     for name in COMMANDS:
-        assert f"#### `gitmem {name} " in text
+        assert f"### gitmem {name}\n\n`gitmem {name} " in text
         for param in find(name).params:
             if isinstance(param, click.Option):
                 assert param.opts[-1] in text
@@ -72,24 +73,22 @@ def test_the_reference_is_printed_by_its_module() -> None:
     assert done.stdout == reference.render()
 
 
-def test_the_readme_holds_the_reference() -> None:
-    inside = reference.between_marks(README.read_text(encoding="utf-8"))
-    if inside is None:
-        pytest.skip("the README has no marks yet")
-    assert inside == reference.render().strip("\n") + "\n"
+def test_the_reference_is_written_to_a_file(tmp_path: Path) -> None:
+    target = tmp_path / "reference.md"
+    subprocess.run([sys.executable, "-m", "gitmem.cli.reference", str(target)], check=True)
+    assert target.read_text(encoding="utf-8") == reference.render()
 
 
-def test_text_between_marks_is_found() -> None:
-    assert reference.between_marks(f"a\n{reference.BEGIN}\n\nb\n\n{reference.END}\nc") == "b\n"
-    assert reference.between_marks("nothing") is None
+def test_the_page_of_the_reference_is_current() -> None:
+    assert PAGE.read_text(encoding="utf-8") == reference.render(), (
+        "run `python -m gitmem.cli.reference docs/reference.md`"
+    )
 
 
-def test_the_marks_are_filled_and_the_rest_is_left() -> None:
-    filled = reference.fill(f"above\n{reference.BEGIN}\nold\n{reference.END}\nbelow\n")
-    assert filled.startswith(f"above\n{reference.BEGIN}\n\n### Commands\n")
-    assert filled.endswith(f"\n\n{reference.END}\nbelow\n")
-    assert reference.between_marks(filled) == reference.render().strip("\n") + "\n"
-    assert reference.fill(filled) == filled
+def test_the_overview_links_to_every_section() -> None:
+    text = reference.render()
+    headings = {line.lstrip("# ").replace(" ", "-") for line in text.splitlines() if line.startswith("#")}
+    assert set(re.findall(r"\(#([a-z-]+)\)", text)) <= headings
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
