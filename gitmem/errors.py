@@ -1,105 +1,149 @@
-"""Every error a person can meet. A class carries its exit code; a message says what happened to which thing,
-the hint what to do about it.
+"""Exit codes, and every error that a user can meet. A message names the affected object and the problem.
 
-    GitmemError                 5  something failed
-    ├── UsageError              2  an argument or a setting is wrong
-    │   ├── ConfigError         2  a configuration value is out of range or unknown
-    │   ├── NotARepository      2  no git repository there, or git refuses to enter it
-    │   ├── UnknownRecord       2  an id that no note, document or conversation has
-    │   └── UnknownRevision     2  a name that git cannot resolve
-    ├── TooLittleHistory        1  too few commits say what they change
-    ├── NoIndex                 3  the repository has no index yet
-    ├── Busy                    4  another process is writing the index
-    ├── Cancelled               5  another process asked this run to end
-    ├── GitFailed               5  the git program reported an error
-    ├── UnsafeIndex             5  `.gitmem` is tracked, a symbolic link, or somebody else's
-    ├── DamagedFile             5  a file of the index fails its checksum
-    ├── NewerFormat             5  the index was written by a newer gitmem
-    ├── StorageFailed           5  a file could not be written (disk full, permission, read-only)
-    └── ModelDamaged            5  the bundled model is not the one it should be
+The number is the exit code of the command. The last column is the hint, or the place that supplies it ("caller").
 
-Exit codes besides these: 0 done or hits found, 1 no hits, 130 interrupted.
+    GitmemError                 5  caller
+    ├── UsageError              2  caller: a valid example, or the command that lists the valid values
+    │   ├── ConfigError         2  caller: the `git config` command that repairs the setting
+    │   ├── NotARepository      2  caller: `git init`, or the setting that makes git trust the folder
+    │   ├── UnknownRecord       2  caller: the command that lists the existing ids
+    │   └── UnknownRevision     2  caller: similar names, or the fetch that brings the revision
+    ├── TooLittleHistory        1  caller: how to get more commits
+    ├── NoIndex                 3  run `gitmem init`
+    ├── Busy                    4  run it again in a moment
+    ├── Cancelled               5  caller: how to continue the run
+    ├── GitFailed               5  caller: mostly `git fsck`
+    ├── UnsafeIndex             5  caller: the command that removes the folder
+    ├── DamagedFile             5  caller: `gitmem verify --repair`, or `git fsck` for records
+    ├── NewerFormat             5  caller: upgrade, or `gitmem index --full`
+    ├── StorageFailed           5  caller: by `errno`, see `fsio.storage_failed`
+    ├── ModelDamaged            5  install gitmem again
+    ├── WorkersFailed           5  run `gitmem doctor`
+    └── ObserverFailed          5  caller: the limits of inotify
+
+`ExitCode` lists the codes without an error: 0, 1 and 130.
 """
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every command, as documented in `docs/reference.md`."""
+
+    OK = 0
+    """The command succeeded; a search has results."""
+
+    NO_RESULTS = 1
+    """A search has no results, or an evaluation has too few commits."""
+
+    USAGE = 2
+    """An argument or a setting is wrong. The same number as click's own usage errors."""
+
+    NO_INDEX = 3
+    """The repository has no index yet."""
+
+    BUSY = 4
+    """Another process is writing the index."""
+
+    FAILED = 5
+    """The command failed, or succeeded only in part."""
+
+    INTERRUPTED = 130
+    """SIGINT ended the command: 128 and the number of the signal, as in a shell."""
 
 
 class GitmemError(Exception):
-    """Something failed; `hint` says what to do about it, where something can be done."""
+    """Any failure that the user can act on. `hint` names the remedy and is empty if none is known."""
 
-    exit_code = 5
+    exit_code = ExitCode.FAILED
+    hint: str = ""
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        """Keep the message. Without `hint`, the hint of the class applies."""
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        if hint is not None:
+            self.hint = hint
 
 
 class UsageError(GitmemError):
-    """An argument or a setting is wrong."""
+    """Wrong argument or setting."""
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
 
 
 class ConfigError(UsageError):
-    """A configuration value is out of range or unknown."""
+    """Configuration value out of range, or unknown configuration key."""
 
 
 class NotARepository(UsageError):
-    """No git repository there, or git refuses to enter it."""
+    """Path outside any git repository, or a repository that git refuses to enter."""
 
 
 class UnknownRecord(UsageError):
-    """An id that no note, document or conversation has."""
+    """Id that no note, document or conversation has."""
 
 
 class UnknownRevision(UsageError):
-    """A name that git cannot resolve to a commit or a tree."""
+    """Name that git cannot resolve to a commit or a tree."""
 
 
 class TooLittleHistory(GitmemError):
-    """Too few commits say what they change for anything to be judged by them."""
+    """Too few commits with a usable subject to evaluate or fit on."""
 
-    exit_code = 1
+    exit_code = ExitCode.NO_RESULTS
 
 
 class NoIndex(GitmemError):
-    """The repository has no index yet."""
+    """Repository without a usable index."""
 
-    exit_code = 3
+    exit_code = ExitCode.NO_INDEX
+    hint = "run `gitmem init`"
 
 
 class Busy(GitmemError):
-    """Another process is writing the index."""
+    """Writer lock held by another process."""
 
-    exit_code = 4
+    exit_code = ExitCode.BUSY
+    hint = "run it again in a moment"
 
 
 class Cancelled(GitmemError):
-    """Another process asked this run to end; what it has done is kept."""
+    """Run ended at the request of another process; the work done so far is kept."""
 
 
 class GitFailed(GitmemError):
-    """The git program reported an error."""
+    """Error reported by the git program."""
 
 
 class UnsafeIndex(GitmemError):
-    """The index folder is tracked by git, a symbolic link, or belongs to another user."""
+    """Index folder that is tracked by git, is a symbolic link, belongs to another user or was not made by gitmem."""
 
 
 class DamagedFile(GitmemError):
-    """A file of the index fails its checksum, is cut short or is not what its name says."""
+    """File of the index or record of the memory that is truncated, fails its checksum or has other contents than its
+    name says."""
 
 
 class NewerFormat(GitmemError):
-    """The index was written by a newer gitmem."""
+    """Index or record written by a newer gitmem."""
 
 
 class StorageFailed(GitmemError):
-    """A file could not be written: disk full, no permission, read-only."""
+    """File that cannot be read or written: disk full, no permission, read-only file system, no locks."""
 
 
 class ModelDamaged(GitmemError):
-    """The bundled model is not the one its card names."""
+    """Bundled model that is missing or differs from the checksums on its card."""
+
+    hint = "install gitmem again"
+
+
+class WorkersFailed(GitmemError):
+    """Indexing worker processes that cannot start or cannot do any work."""
+
+    hint = "run `gitmem doctor`"
 
 
 class ObserverFailed(GitmemError):
-    """The operating system gives no word of changes in a folder."""
+    """Folder that the operating system cannot watch for changes."""

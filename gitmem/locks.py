@@ -30,7 +30,7 @@ def writer_lock(path: Path, *, wait: bool, on_wait: Callable[[], None] = lambda:
             on_wait()
             lock.acquire()
     except Timeout as problem:
-        raise Busy("another process is writing this index", hint="run it again in a moment") from problem
+        raise Busy("another process is writing this index") from problem
     except (OSError, NotImplementedError) as problem:
         raise storage_failed(path, problem) from problem
     try:

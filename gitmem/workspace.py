@@ -100,7 +100,7 @@ def require_index(workspace: Workspace) -> Manifest:
     """Like `find_index`, but an index must be there. Raises NoIndex too."""
     manifest = find_index(workspace)
     if manifest is None:
-        raise NoIndex("this repository has no index yet", hint="run `gitmem init`")
+        raise NoIndex("this repository has no index yet")
     return manifest
 
 

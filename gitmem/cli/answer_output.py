@@ -13,7 +13,7 @@ from gitmem.cli.error_output import say
 from gitmem.cli.hit_output import format_explanation, format_hit
 from gitmem.cli.style import CHOICES, Style, choose_style
 from gitmem.display import visible
-from gitmem.errors import UsageError
+from gitmem.errors import ExitCode, UsageError
 from gitmem.records.kinds import named_hit
 from gitmem.workspace import Workspace
 
@@ -72,7 +72,7 @@ class Format(NamedTuple):
         return cls(limit=limit or 0, quiet=is_quiet(ctx), **shown)
 
 
-def write_answer(workspace: Workspace, made: Answer, form: Format) -> int:
+def write_answer(workspace: Workspace, made: Answer, form: Format) -> ExitCode:
     """Print an answer; returns the exit code: 0 with hits, 1 without."""
     for note in [] if form.quiet else made.notes:
         say(f"note: {note}")
@@ -89,7 +89,7 @@ def write_answer(workspace: Workspace, made: Answer, form: Format) -> int:
         _write_hits(workspace, made, told, form, choose_style(form.color, os.environ))
     if not made.hits:
         say(_nothing_found(made))
-    return 0 if made.hits else 1
+    return ExitCode.OK if made.hits else ExitCode.NO_RESULTS
 
 
 def _explanations(made: Answer, form: Format) -> "list[Explanation | None]":

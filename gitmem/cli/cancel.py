@@ -4,11 +4,12 @@ import click
 
 from gitmem.actions.cancel import cancel
 from gitmem.cli.context import open_here
+from gitmem.errors import ExitCode
 
 
 @click.command()
 @click.pass_context
-def command(ctx: click.Context) -> int:
+def command(ctx: click.Context) -> ExitCode:
     """Stop an index run in another process.
 
     It ends after the batch at hand. What it has done is kept: the next `gitmem index` goes on from there.
@@ -19,4 +20,4 @@ def command(ctx: click.Context) -> int:
     """
     stopped = cancel(open_here(ctx))
     print("stopped; what is done is kept, to go on: gitmem index" if stopped else "no run is going on")
-    return 0
+    return ExitCode.OK

@@ -3,13 +3,14 @@
 import click
 
 from gitmem.cli.root import COMPLETE_VARIABLE, root
+from gitmem.errors import ExitCode
 
 SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command()
 @click.argument("shell", type=click.Choice(SHELLS))
-def command(shell: str) -> int:
+def command(shell: str) -> ExitCode:
     """Print the completion script of a shell.
 
     \b
@@ -23,4 +24,4 @@ def command(shell: str) -> int:
     made = get_completion_class(shell)
     assert made is not None, "click knows these shells"
     print(made(root, {}, "gitmem", COMPLETE_VARIABLE).source())
-    return 0
+    return ExitCode.OK

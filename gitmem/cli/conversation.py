@@ -16,6 +16,7 @@ from gitmem.cli.text_input import (
     write_each,
 )
 from gitmem.display import count, visible
+from gitmem.errors import ExitCode
 from gitmem.memory.conversation import GET_DEFAULT, ROLES
 from gitmem.memory.secrets import leave_out_secrets
 from gitmem.memory.transcripts import parse_session
@@ -45,7 +46,7 @@ def command() -> None:
 @click.pass_context
 def append(
     ctx: click.Context, conversation: str, role: str, text: str, turn: int | None, allow_secrets: bool, as_json: bool
-) -> int:
+) -> ExitCode:
     """Keep a turn of up to 50,000 characters.
 
     \b
@@ -61,7 +62,7 @@ def append(
         write_json({**turn_json(made.turn), "replaced": made.replaced})
     else:
         print(f"{'replaced' if made.replaced else 'kept'} turn {made.turn.number} of {visible(conversation)}")
-    return 0
+    return ExitCode.OK
 
 
 @command.command("get")
@@ -69,7 +70,7 @@ def append(
 @click.option("-n", "--limit", type=int, metavar="N", default=GET_DEFAULT, show_default=True, help="The last N turns.")
 @json_option
 @click.pass_context
-def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> int:
+def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> ExitCode:
     """Show the last turns of a conversation, in their order.
 
     \b
@@ -78,14 +79,14 @@ def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> int
     """
     turns = last_turns(open_here(ctx), conversation, limit)
     write_each(turns, as_json, turn_json, lambda turn: "\n".join(format_turn(turn)))
-    return 0
+    return ExitCode.OK
 
 
 @command.command("list")
 @limit_option
 @json_option
 @click.pass_context
-def list_(ctx: click.Context, limit: int, as_json: bool) -> int:
+def list_(ctx: click.Context, limit: int, as_json: bool) -> ExitCode:
     """List conversations, the last spoken in first.
 
     \b
@@ -93,7 +94,7 @@ def list_(ctx: click.Context, limit: int, as_json: bool) -> int:
       gitmem conversation list
     """
     write_each(list_conversations(open_here(ctx), limit), as_json, conversation_json, format_conversation)
-    return 0
+    return ExitCode.OK
 
 
 @command.command("import")
@@ -101,7 +102,7 @@ def list_(ctx: click.Context, limit: int, as_json: bool) -> int:
 @secrets_option
 @json_option
 @click.pass_context
-def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -> int:
+def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -> ExitCode:
     """Take in the transcript of a Claude Code session; again, with what was said since.
 
     What was said is kept in full, what tools put out by its beginning and end. A secret is left out.
@@ -120,4 +121,4 @@ def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -
         write_json({"conversation": conversation, "turns": len(turns), "changed": changed})
     else:
         print(f"{visible(conversation)}: {count(len(turns), 'turn')}, {changed:,} new or changed")
-    return 0
+    return ExitCode.OK

@@ -11,7 +11,7 @@ from gitmem.cli.query import read_question, search_records
 from gitmem.cli.record_output import format_document, write_content
 from gitmem.cli.text_input import json_option, limit_option, read_input, say_notes, secrets_option, write_each
 from gitmem.display import count
-from gitmem.errors import UsageError
+from gitmem.errors import ExitCode, UsageError
 from gitmem.memory.document import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES, VISIBILITIES
 from gitmem.memory.extract import FORMATS, extract, with_given
 from gitmem.memory.record_paths import DOCUMENTS, place_of
@@ -56,7 +56,7 @@ def command() -> None:
 def add(
     ctx: click.Context, /, *, file: str, form: str | None, type_: str | None, meta: tuple[str, ...],
     participants: tuple[str, ...], allow_secrets: bool, as_json: bool, **told: str | None,
-) -> int:  # fmt: skip
+) -> ExitCode:  # fmt: skip
     """Take in a text, Markdown, HTML, e-mail or PDF file of up to 10,000,000 characters.
 
     HTML becomes Markdown, the headers of an e-mail fill the fields that are not told here, and PDF needs the extra
@@ -79,11 +79,11 @@ def add(
     say_notes(ctx, notes)
     if as_json:
         write_json(ingested_json(made))
-        return 0
+        return ExitCode.OK
     document = made.document
     chunks = f" in {count(len(document.chunks), 'chunk')}" if document.chunks else ""
     print(f"{made.status} {document.id}: {count(document.tokens, 'token')}{chunks}")
-    return 0
+    return ExitCode.OK
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -99,7 +99,7 @@ def _pair(text: str) -> tuple[str, str]:
 @format_options
 @neighbors_option
 @click.pass_context
-def search(ctx: click.Context, /, *, text: str, limit: int | None, **shown: object) -> int:
+def search(ctx: click.Context, /, *, text: str, limit: int | None, **shown: object) -> ExitCode:
     """Ask the documents alone; `gitmem query --kind` asks several kinds at once.
 
     \b
@@ -116,7 +116,7 @@ def search(ctx: click.Context, /, *, text: str, limit: int | None, **shown: obje
 @click.option("--no-content", is_flag=True, help="Only what is known of it (with --json).")
 @json_option
 @click.pass_context
-def get(ctx: click.Context, name: str, chunks: bool, no_content: bool, as_json: bool) -> int:
+def get(ctx: click.Context, name: str, chunks: bool, no_content: bool, as_json: bool) -> ExitCode:
     """Write a document's text as it came in; with --json also what is known of it.
 
     \b
@@ -129,11 +129,11 @@ def get(ctx: click.Context, name: str, chunks: bool, no_content: bool, as_json: 
     document = get_document(open_here(ctx), name)
     if not as_json:
         write_content(document.content.encode())
-        return 0
+        return ExitCode.OK
     content = {} if no_content else {"content": document.content}
     parts = {"chunk_list": chunks_json(document)} if chunks else {}
     write_json({**document_json(document), **content, **parts})
-    return 0
+    return ExitCode.OK
 
 
 @command.command("list")
@@ -141,7 +141,7 @@ def get(ctx: click.Context, name: str, chunks: bool, no_content: bool, as_json: 
 @limit_option
 @json_option
 @click.pass_context
-def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> int:
+def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> ExitCode:
     """List documents, those that came in last first.
 
     \b
@@ -150,14 +150,14 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> i
     """
     found = list_documents(open_here(ctx), type_=type_ or "", limit=limit)
     write_each(found, as_json, document_json, format_document)
-    return 0
+    return ExitCode.OK
 
 
 @command.command("delete")
 @click.argument("names", metavar="ID...", nargs=-1, required=True)
 @json_option
 @click.pass_context
-def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> int:
+def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCode:
     """Take documents out; the memory's history still has them.
 
     \b
@@ -174,7 +174,7 @@ def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> int:
         lambda found: {"id": found.id, "chunks": found.parts},
         lambda found: f"deleted {found.id} and {found.parts} chunks",
     )
-    return 0
+    return ExitCode.OK
 
 
 @command.command("prune")
@@ -182,7 +182,7 @@ def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> int:
 @click.option("--dry-run", is_flag=True, help="Only say which.")
 @json_option
 @click.pass_context
-def prune(ctx: click.Context, expired: bool, dry_run: bool, as_json: bool) -> int:
+def prune(ctx: click.Context, expired: bool, dry_run: bool, as_json: bool) -> ExitCode:
     """Delete documents whose time is over. Nothing else ever deletes one by itself.
 
     \b
@@ -194,4 +194,4 @@ def prune(ctx: click.Context, expired: bool, dry_run: bool, as_json: bool) -> in
     gone = prune_expired(open_here(ctx), dry_run=dry_run)
     done = "would delete " if dry_run else "deleted "
     write_each(gone, as_json, document_json, lambda document: done + format_document(document))
-    return 0
+    return ExitCode.OK

@@ -9,12 +9,13 @@ import click
 from gitmem.actions.doctor import FAIL, examine
 from gitmem.cli.context import write_json
 from gitmem.display import visible
+from gitmem.errors import ExitCode
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> int:
+def command(ctx: click.Context, as_json: bool) -> ExitCode:
     """Check that everything works, and say what mends it.
 
     Each line is ok, warn or fail; the exit code is 5 where one fails. Nothing is changed, and no network is used.
@@ -33,4 +34,4 @@ def command(ctx: click.Context, as_json: bool) -> int:
             print(f"{check.state:<4}  {check.name:<10}  {visible(check.told)}")
             if check.mend:
                 print(f"{'':16}  mend: {visible(check.mend)}")
-    return 0 if sound else 5
+    return ExitCode.OK if sound else ExitCode.FAILED

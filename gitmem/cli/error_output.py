@@ -7,15 +7,13 @@ from collections.abc import Mapping
 import click
 
 from gitmem.display import visible
-from gitmem.errors import GitmemError
+from gitmem.errors import ExitCode, GitmemError
 
 DEBUG_VARIABLE = "GITMEM_DEBUG"
-_USAGE = 2
-_FAILED = 5
 _FEWER = "close something, or index with fewer processes: git config gitmem.jobs 1"
 
 
-def report(problem: Exception, environment: Mapping[str, str]) -> int:
+def report(problem: Exception, environment: Mapping[str, str]) -> ExitCode:
     """Say what went wrong on standard error; returns the exit code."""
     if environment.get(DEBUG_VARIABLE):
         import traceback
@@ -28,22 +26,22 @@ def report(problem: Exception, environment: Mapping[str, str]) -> int:
     return code
 
 
-def explain(problem: Exception) -> tuple[str, str, int]:
+def explain(problem: Exception) -> tuple[str, str, ExitCode]:
     """Message, hint (may be empty) and exit code of an error."""
     if isinstance(problem, GitmemError):
         return problem.message, problem.hint, problem.exit_code
     if isinstance(problem, click.ClickException):
         return _usage(problem)
     if _lacks_memory(problem):
-        return "out of memory", _FEWER, _FAILED
+        return "out of memory", _FEWER, ExitCode.FAILED
     if isinstance(problem, RuntimeError) and "start new thread" in str(problem):
-        return "the system gives no further thread: too little memory, or too many processes", _FEWER, _FAILED
+        return "the system gives no further thread: too little memory, or too many processes", _FEWER, ExitCode.FAILED
     if isinstance(problem, OSError) and problem.strerror:
         place = f": {problem.filename}" if problem.filename else ""
         full = problem.errno in (errno.ENOSPC, errno.EDQUOT) and not place
         hint = "what gitmem prints is sent to a disk that is full" if full else _debug_hint()
-        return f"{problem.strerror}{place}", hint, _FAILED
-    return f"gitmem failed: {type(problem).__name__}: {problem}", _debug_hint(), _FAILED
+        return f"{problem.strerror}{place}", hint, ExitCode.FAILED
+    return f"gitmem failed: {type(problem).__name__}: {problem}", _debug_hint(), ExitCode.FAILED
 
 
 def _lacks_memory(problem: BaseException) -> bool:
@@ -58,11 +56,11 @@ def _debug_hint() -> str:
     return f"run it again with {DEBUG_VARIABLE}=1 for the traceback"
 
 
-def _usage(problem: click.ClickException) -> tuple[str, str, int]:
+def _usage(problem: click.ClickException) -> tuple[str, str, ExitCode]:
     context = getattr(problem, "ctx", None)
     command = context.command_path if context is not None else "gitmem"
     message = " ".join(problem.format_message().split()).rstrip(".")
-    return message[:1].lower() + message[1:], f"{command} --help", _USAGE
+    return message[:1].lower() + message[1:], f"{command} --help", ExitCode.USAGE
 
 
 def say(line: str) -> None:

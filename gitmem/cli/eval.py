@@ -11,6 +11,7 @@ from gitmem.cli.context import is_quiet, open_here, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.progress import ProgressLine
 from gitmem.display import count, duration, shares
+from gitmem.errors import ExitCode
 from gitmem.git.locate import describe_head
 from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.fuse import FusionWeights
@@ -28,7 +29,7 @@ from gitmem.workspace import Workspace
               help="Ask nothing more after this time.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
-def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: int, as_json: bool) -> int:
+def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: int, as_json: bool) -> ExitCode:
     """Measure the answers on this repository's own history, and tune to it.
 
     The subject of a commit is a question, the code that it changed the answer; each question is asked of the tree
@@ -65,16 +66,16 @@ def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: i
         write_json(_as_json(made, found))
     else:
         print("\n".join([*_lines(made), *(_fit_lines(found) if found else [])]))
-    return 0
+    return ExitCode.OK
 
 
-def _reset(workspace: Workspace, *, as_json: bool) -> int:
+def _reset(workspace: Workspace, *, as_json: bool) -> ExitCode:
     changed = reset_weights(workspace)
     if as_json:
         write_json({"reset": changed})
     else:
         print("the default weights are in force again" if changed else "the default weights are in force already")
-    return 0
+    return ExitCode.OK
 
 
 def _lines(made: Evaluation) -> list[str]:

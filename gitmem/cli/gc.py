@@ -7,6 +7,7 @@ import click
 from gitmem.actions.gc import CollectReport, collect
 from gitmem.cli.context import open_here, write_json
 from gitmem.display import count, size
+from gitmem.errors import ExitCode
 
 
 @click.command()
@@ -15,7 +16,7 @@ from gitmem.display import count, size
 @click.option("--no-wait", is_flag=True, help="Give up where another process is writing the index.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
-def command(ctx: click.Context, now: bool, dry_run: bool, no_wait: bool, as_json: bool) -> int:
+def command(ctx: click.Context, now: bool, dry_run: bool, no_wait: bool, as_json: bool) -> ExitCode:
     """Drop what no ref reaches any more.
 
     Kept is whatever a branch, a tag, another ref, a reflog, or HEAD or the index of any working tree reaches, what is
@@ -32,7 +33,7 @@ def command(ctx: click.Context, now: bool, dry_run: bool, no_wait: bool, as_json
         write_json(asdict(made))
     else:
         print(_line(made))
-    return 0
+    return ExitCode.OK
 
 
 def _line(made: CollectReport) -> str:

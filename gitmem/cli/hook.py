@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from gitmem.errors import UsageError
+from gitmem.errors import ExitCode, UsageError
 from gitmem.install.hook_state import EVENTS
 from gitmem.paths import STARTING
 
@@ -19,7 +19,7 @@ _NICENESS: Final = 10
 """That of `hooks/*.sh`."""
 
 
-def run_hook(args: Sequence[str]) -> int:
+def run_hook(args: Sequence[str]) -> ExitCode:
     """Take up, in a process of its own, what an event of git changed, or anything at all with `refresh`. Returns 0.
 
     What git hands its hooks besides the event is not looked at: the repository says what has changed.
@@ -28,11 +28,11 @@ def run_hook(args: Sequence[str]) -> int:
         raise UsageError("`gitmem hook` is called by git's hooks", hint="to index by hand: gitmem index")
     if os.name == "posix":
         if os.fork():
-            return 0
+            return ExitCode.OK
         _settle()
     with suppress(Exception):  # nobody listens, and what belongs to a repository with an index is in its log
         _catch_up(args[0])
-    return 0
+    return ExitCode.OK
 
 
 def _settle() -> None:

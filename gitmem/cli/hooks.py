@@ -5,6 +5,7 @@ import click
 from gitmem.actions.hooks import install, read_state, uninstall
 from gitmem.cli.context import is_quiet, open_here, write_json
 from gitmem.display import visible
+from gitmem.errors import ExitCode
 from gitmem.install.hook_state import INSTALLED, LEFT, OUTDATED, HookReport
 
 
@@ -12,7 +13,7 @@ from gitmem.install.hook_state import INSTALLED, LEFT, OUTDATED, HookReport
 @click.argument("action", type=click.Choice(["install", "uninstall", "status"]))
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
-def command(ctx: click.Context, action: str, as_json: bool) -> int:
+def command(ctx: click.Context, action: str, as_json: bool) -> ExitCode:
     """Let git keep the index up to date.
 
     The hooks start gitmem in the background after commits, merges, checkouts and rebases; they never fail, print or
@@ -36,7 +37,7 @@ def command(ctx: click.Context, action: str, as_json: bool) -> int:
             _say(ctx, line)
     else:
         _print_states(report)
-    return 0
+    return ExitCode.OK
 
 
 def describe(report: HookReport) -> list[str]:

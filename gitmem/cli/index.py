@@ -5,6 +5,7 @@ import click
 from gitmem.cli.context import is_quiet, open_here, write_json
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.run_report import index_json, print_notes, print_report
+from gitmem.errors import ExitCode
 from gitmem.freshness.refresh import IndexReport, refresh
 from gitmem.git.locate import describe_head
 from gitmem.workspace import Workspace
@@ -17,7 +18,7 @@ from gitmem.workspace import Workspace
 @click.option("--graph", is_flag=True, help="Build or extend the neighbour graph of a large index, and wait for it.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
-def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool, as_json: bool) -> int:
+def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool, as_json: bool) -> ExitCode:
     """Bring the index up to date.
 
     Only blobs that no indexed revision had before are read and embedded.
@@ -46,7 +47,7 @@ def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool
         print_notes(made)
         if built:
             print(f"  {built}")
-    return 5 if made.problems else 0
+    return ExitCode.FAILED if made.problems else ExitCode.OK
 
 
 def start_graph(workspace: Workspace, made: IndexReport) -> str:

@@ -13,6 +13,7 @@ from gitmem.cli.index import start_graph
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.run_report import print_notes, print_report, print_summary
 from gitmem.display import visible
+from gitmem.errors import ExitCode
 from gitmem.freshness.refresh import refresh
 from gitmem.git.locate import describe_head
 from gitmem.install.hook_state import INSTALLED
@@ -24,7 +25,7 @@ from gitmem.workspace import Workspace, create_index
 @click.option("--no-hooks", is_flag=True, help="Do not let git start gitmem after commits, merges and checkouts.")
 @click.option("--no-mcp", is_flag=True, help="Do not enter the server for agents into `.mcp.json`.")
 @click.pass_context
-def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> int:
+def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> ExitCode:
     """Index this repository.
 
     Makes `.gitmem/` beside it, hidden from git, indexes what is there, uncommitted work included, installs the hooks
@@ -47,7 +48,7 @@ def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> int:
     hooks = [] if no_hooks else _install_hooks(workspace)
     note_repository(workspace, os.environ)
     if is_quiet(ctx):
-        return 5 if made.problems else 0
+        return ExitCode.FAILED if made.problems else ExitCode.OK
     print_report(made, name)
     if not made.up_to_date:
         from gitmem.actions.status import folder_bytes
@@ -60,7 +61,7 @@ def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> int:
         print(f"  {line}")
     if not made.up_to_date:
         print('  ask: gitmem query "where are cookies signed"')
-    return 5 if made.problems else 0
+    return ExitCode.FAILED if made.problems else ExitCode.OK
 
 
 def _install_hooks(workspace: Workspace) -> list[str]:

@@ -9,6 +9,7 @@ from gitmem.actions.install import install_client, offer_local, show_client
 from gitmem.cli.context import is_quiet, open_here
 from gitmem.cli.error_output import say
 from gitmem.display import visible
+from gitmem.errors import ExitCode
 from gitmem.install.clients import CLIENTS
 
 _ASK: Final = "`gitmem` is not on the PATH, where clients look for it; for yourself alone: "
@@ -19,7 +20,7 @@ _ASK: Final = "`gitmem` is not on the PATH, where clients look for it; for yours
 @click.option("--print", "only_print", is_flag=True, help="Show what would be written, and write nothing.")
 @click.option("--guide", is_flag=True, help="Add a short block to CLAUDE.md or AGENTS.md as well.")
 @click.pass_context
-def command(ctx: click.Context, clients: tuple[str, ...], only_print: bool, guide: bool) -> int:
+def command(ctx: click.Context, clients: tuple[str, ...], only_print: bool, guide: bool) -> ExitCode:
     """Let agents search this repository.
 
     Enters the server into the project's file of each client (`.mcp.json` for Claude Code) and changes nothing else in
@@ -33,7 +34,7 @@ def command(ctx: click.Context, clients: tuple[str, ...], only_print: bool, guid
     """
     if only_print:
         print("\n".join(show_client(name, guide=guide) for name in clients), end="")
-        return 0
+        return ExitCode.OK
     workspace = open_here(ctx)
     for name in clients:
         told = install_client(workspace, name, guide=guide)
@@ -43,4 +44,4 @@ def command(ctx: click.Context, clients: tuple[str, ...], only_print: bool, guid
     offer = offer_local(os.environ)
     if offer and "claude" in clients:
         say(f"note: {_ASK}{offer}")
-    return 0
+    return ExitCode.OK

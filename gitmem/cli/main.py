@@ -8,8 +8,8 @@ import io
 import os
 import sys
 
-INTERRUPTED = 130
 _FAILED = 5
+"""`ExitCode.FAILED`, for the case that `gitmem.errors` itself cannot be imported."""
 
 _GARBAGE = 50_000
 """Objects made before the first search for garbage: imports make thousands, none of them garbage."""
@@ -24,7 +24,9 @@ def main() -> None:
         code = run(sys.argv[1:])
         sys.stderr.flush()
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        from gitmem.errors import ExitCode
+
+        code = ExitCode.INTERRUPTED
     # Taking down the interpreter would cost a fifth of a query, and a late interrupt would be shown as a traceback.
     os._exit(code)
 
@@ -32,10 +34,12 @@ def main() -> None:
 def run(args: list[str]) -> int:
     """Run a command line to its end; returns the exit code, never raises but for a second interrupt."""
     try:
+        from gitmem.errors import ExitCode
+
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")  # no encoding may cost a result
-        code = _run_quickly(args)
+        code: int | None = _run_quickly(args)
         if code is None:
             from gitmem.cli.root import invoke
 
@@ -44,7 +48,7 @@ def run(args: list[str]) -> int:
     except KeyboardInterrupt:
         return _interrupted()
     except BrokenPipeError:
-        return 0  # whoever read the output has enough
+        return ExitCode.OK  # whoever read the output has enough
     except Exception as problem:
         return _report(problem)
     return code
@@ -96,6 +100,8 @@ def _occupy_standard_streams() -> None:
 
 
 def _interrupted() -> int:
+    from gitmem.errors import ExitCode
+
     if sys.stderr.isatty():
         sys.stderr.write("\n")  # ends the line with the terminal's ^C
-    return INTERRUPTED
+    return ExitCode.INTERRUPTED

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from gitmem.cli.error_output import say
-from gitmem.errors import UsageError
+from gitmem.errors import ExitCode, UsageError
 from gitmem.mcp.tools.schemas import DEFAULT, parse_toolsets
 
 _GIVEN = click.core.ParameterSource.COMMANDLINE
@@ -21,7 +21,7 @@ _GIVEN = click.core.ParameterSource.COMMANDLINE
 @click.option("--port", type=click.IntRange(0, 65535), default=8008, show_default=True, help="Listen on it; 0 is any.")
 @click.option("--socket", metavar="FILE", default="", help="Listen on a socket of this user's instead, without token.")
 @click.pass_context
-def command(ctx: click.Context, toolsets: str, http: bool, host: str, port: int, socket: str) -> int:
+def command(ctx: click.Context, toolsets: str, http: bool, host: str, port: int, socket: str) -> ExitCode:
     """Serve agents: search this repository for Claude Code and others.
 
     Over standard input and output it serves the client that starts it, and ends with it; `gitmem install` enters it

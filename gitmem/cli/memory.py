@@ -11,6 +11,7 @@ from gitmem.cli.query import read_question, search_records
 from gitmem.cli.record_output import format_alike, format_note, format_record_head, write_content
 from gitmem.cli.text_input import json_option, limit_option, read_content, say_notes, secrets_option, write_each
 from gitmem.display import count, visible
+from gitmem.errors import ExitCode
 from gitmem.memory.note import NOTE_TYPES, note_paths
 from gitmem.memory.record_paths import is_conversation, is_note_id
 from gitmem.records.code_notes import missing_paths
@@ -49,7 +50,7 @@ def command() -> None:
 def add(
     ctx: click.Context, /, *, text: str, type_: str, confidence: float, conversation: str, paths: tuple[str, ...],
     symbols: tuple[str, ...], allow_secrets: bool, as_json: bool,
-) -> int:  # fmt: skip
+) -> ExitCode:  # fmt: skip
     """Keep a note of up to 10,000 characters.
 
     Notes that say the same already are pointed out. A note about a path or a symbol is shown beside what a question
@@ -80,7 +81,7 @@ def add(
         write_json({**note_json(note), "alike": list(map(alike_json, alike))})
     else:
         print("\n".join([f"kept {note.id}", *map(format_alike, alike)]))
-    return 0
+    return ExitCode.OK
 
 
 @command.command("list")
@@ -88,7 +89,7 @@ def add(
 @limit_option
 @json_option
 @click.pass_context
-def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> int:
+def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> ExitCode:
     """List notes, the newest first.
 
     \b
@@ -96,7 +97,7 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> i
       gitmem memory list --type decision
     """
     write_each(list_notes(open_here(ctx), type_=type_ or "", limit=limit), as_json, note_json, format_note)
-    return 0
+    return ExitCode.OK
 
 
 @command.command("search")
@@ -106,7 +107,7 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> i
 @format_options
 @neighbors_option
 @click.pass_context
-def search(ctx: click.Context, /, *, text: str, conversations: bool, limit: int | None, **shown: object) -> int:
+def search(ctx: click.Context, /, *, text: str, conversations: bool, limit: int | None, **shown: object) -> ExitCode:
     """Ask the notes alone; `gitmem query --kind` asks several kinds at once.
 
     \b
@@ -123,7 +124,7 @@ def search(ctx: click.Context, /, *, text: str, conversations: bool, limit: int 
 @click.option("--at", metavar="REV", default="", help="As it was then: an id of the log, ~2, or a date.")
 @json_option
 @click.pass_context
-def show(ctx: click.Context, name: str, at: str, as_json: bool) -> int:
+def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
     """Show a record: a note, a document, or all turns of a conversation. Paths of a note that are gone are told.
 
     \b
@@ -136,18 +137,18 @@ def show(ctx: click.Context, name: str, at: str, as_json: bool) -> int:
     gone = missing_paths(workspace, [path for record in records for path in note_paths(record)])
     if as_json:
         write_json([record_json(record) | ({"gone": gone} if gone else {}) for record in records])
-        return 0
+        return ExitCode.OK
     for record in records:
         print(format_record_head(record, gone), flush=True)
         write_content(record.content)
-    return 0
+    return ExitCode.OK
 
 
 @command.command("delete")
 @click.argument("names", metavar="ID...", nargs=-1, required=True)
 @json_option
 @click.pass_context
-def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> int:
+def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCode:
     """Take records out; the memory's history still has them.
 
     \b
@@ -156,7 +157,7 @@ def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> int:
       gitmem memory delete conversation:planning
     """
     write_each(delete_records(open_here(ctx), names), as_json, Deleted._asdict, _format_deleted)
-    return 0
+    return ExitCode.OK
 
 
 def _format_deleted(gone: Deleted) -> str:

@@ -9,6 +9,7 @@ from gitmem.cli.context import open_here, write_json
 from gitmem.cli.record_output import change_json, format_change, format_step, step_json
 from gitmem.cli.text_input import json_option, say_notes, write_each
 from gitmem.display import count, size, visible
+from gitmem.errors import ExitCode
 from gitmem.records.purge import Purged, purge_memory
 from gitmem.records.record_json import record_json
 from gitmem.records.revisions import LOG_DEFAULT, read_difference, read_log, restore_records
@@ -19,7 +20,7 @@ from gitmem.records.revisions import LOG_DEFAULT, read_difference, read_log, res
 @click.option("-n", "--limit", type=int, metavar="N", default=LOG_DEFAULT, show_default=True, help="At most this many.")
 @json_option
 @click.pass_context
-def log(ctx: click.Context, name: str, limit: int, as_json: bool) -> int:
+def log(ctx: click.Context, name: str, limit: int, as_json: bool) -> ExitCode:
     """Tell what was added, changed and deleted, the newest first.
 
     \b
@@ -29,7 +30,7 @@ def log(ctx: click.Context, name: str, limit: int, as_json: bool) -> int:
     """
     steps = read_log(open_here(ctx), name=name, limit=limit)
     write_each(steps, as_json, step_json, format_step)
-    return 0
+    return ExitCode.OK
 
 
 @click.command("diff")
@@ -37,7 +38,7 @@ def log(ctx: click.Context, name: str, limit: int, as_json: bool) -> int:
 @click.argument("new", metavar="[REV]]", default="")
 @json_option
 @click.pass_context
-def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> int:
+def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> ExitCode:
     """Show what differs between two states of the memory, by default since the last change.
 
     \b
@@ -48,7 +49,7 @@ def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> int:
     """
     changes = read_difference(open_here(ctx), old, new)
     write_each(changes, as_json, change_json, lambda change: "\n".join(format_change(change)))
-    return 0
+    return ExitCode.OK
 
 
 @click.command("restore")
@@ -56,7 +57,7 @@ def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> int:
 @click.option("--at", metavar="REV", default="", help="As it was then; by default as it last was other than now.")
 @json_option
 @click.pass_context
-def restore(ctx: click.Context, name: str, at: str, as_json: bool) -> int:
+def restore(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
     """Put a record back as it was before.
 
     \b
@@ -71,14 +72,14 @@ def restore(ctx: click.Context, name: str, at: str, as_json: bool) -> int:
         write_json([record_json(record) for record in records])
     else:
         print(f"restored {visible(name)}")
-    return 0
+    return ExitCode.OK
 
 
 @click.command("purge")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @json_option
 @click.pass_context
-def purge(ctx: click.Context, yes: bool, as_json: bool) -> int:
+def purge(ctx: click.Context, yes: bool, as_json: bool) -> ExitCode:
     """Forget the memory's history: what was deleted or replaced is gone for good, from the object database too.
 
     What is kept now stays. Objects of yours are not touched. Where a ref of yours, a reflog, an index or an alternate
@@ -98,7 +99,7 @@ def purge(ctx: click.Context, yes: bool, as_json: bool) -> int:
         print(f"removed {count(made.objects, 'object')}, {size(made.bytes)}")
         if made.left:
             print(_format_left(made))
-    return 5 if made.left else 0
+    return ExitCode.FAILED if made.left else ExitCode.OK
 
 
 _MOST_KEEPERS: Final = 5

@@ -8,6 +8,7 @@ import click
 from gitmem.cli.context import open_here, write_json
 from gitmem.cli.text_input import json_option, read_lines, say_notes, secrets_option
 from gitmem.display import count, visible
+from gitmem.errors import ExitCode
 from gitmem.fsio import write_atomic
 from gitmem.records.transfer import export_records, import_records
 
@@ -18,7 +19,7 @@ from gitmem.records.transfer import export_records, import_records
 @secrets_option
 @json_option
 @click.pass_context
-def import_(ctx: click.Context, file: str, partial: bool, allow_secrets: bool, as_json: bool) -> int:
+def import_(ctx: click.Context, file: str, partial: bool, allow_secrets: bool, as_json: bool) -> ExitCode:
     """Take in records as JSON Lines, as `gitmem memory export` writes them.
 
     A line needs its content and, for a turn, conversation, turn and role; the kind is note, document or turn.
@@ -39,13 +40,13 @@ def import_(ctx: click.Context, file: str, partial: bool, allow_secrets: bool, a
         write_json({"written": made.written, "unchanged": made.unchanged, "bad_lines": bad})
     else:
         print(f"imported {count(made.written, 'record')}, {made.unchanged:,} were there already")
-    return 5 if made.bad else 0
+    return ExitCode.FAILED if made.bad else ExitCode.OK
 
 
 @click.command("export")
 @click.argument("file", metavar="[FILE|-]", default="-")
 @click.pass_context
-def export(ctx: click.Context, file: str) -> int:
+def export(ctx: click.Context, file: str) -> ExitCode:
     """Write every record as JSON Lines.
 
     \b
@@ -56,6 +57,6 @@ def export(ctx: click.Context, file: str) -> int:
     if file == "-":
         for line in lines:
             sys.stdout.buffer.write(line.encode())
-        return 0
+        return ExitCode.OK
     write_atomic(Path(file), (line.encode() for line in lines))
-    return 0
+    return ExitCode.OK

@@ -12,7 +12,7 @@ from gitmem.answering.filter_names import parse_kinds, parse_languages
 from gitmem.cli.answer_output import Format, format_options, neighbors_option, write_answer
 from gitmem.cli.context import open_here
 from gitmem.cli.filter_options import limit_options, take_limits
-from gitmem.errors import UsageError
+from gitmem.errors import ExitCode, UsageError
 from gitmem.records.kinds import CHOICES, parse_sources
 
 _MOST_BYTES: Final = 4 * MAX_QUERY + 64
@@ -69,7 +69,7 @@ def command(
     limit: int | None,
     no_refresh: bool,
     **shown: object,
-) -> int:
+) -> ExitCode:
     """Ask in words or symbols, get the code.
 
     The working tree is asked, with all that is uncommitted in it. What the index lacks is indexed first, as far as
@@ -109,7 +109,7 @@ def command(
 
 def search_records(
     ctx: click.Context, text: str, sources: tuple[str, ...], limit: int | None, shown: dict[str, object]
-) -> int:
+) -> ExitCode:
     """Ask records of some kinds alone; `shown` holds the limits' options and the form's. Returns the exit code."""
     limits = take_limits(shown)
     form = Format.load(ctx, limit, shown)

@@ -8,6 +8,7 @@ import click
 from gitmem.actions.related import related
 from gitmem.cli.answer_output import Format, format_options, write_answer
 from gitmem.cli.context import open_here
+from gitmem.errors import ExitCode
 from gitmem.workspace import Workspace
 
 
@@ -16,7 +17,7 @@ from gitmem.workspace import Workspace
 @format_options
 @click.option("--no-refresh", is_flag=True, help="Index nothing before answering.")
 @click.pass_context
-def command(ctx: click.Context, /, place: str, limit: int | None, no_refresh: bool, **shown: object) -> int:
+def command(ctx: click.Context, /, place: str, limit: int | None, no_refresh: bool, **shown: object) -> ExitCode:
     """Find code like the code at a place.
 
     PATH is told from the root of the repository, as results print it, or from the current folder. The chunk at LINE

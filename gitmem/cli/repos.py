@@ -7,7 +7,7 @@ import click
 from gitmem.actions.repos import enter_repository, forget_repository, list_repositories
 from gitmem.cli.context import is_quiet, open_here, write_json
 from gitmem.display import visible
-from gitmem.errors import UsageError
+from gitmem.errors import ExitCode, UsageError
 
 
 @click.group()
@@ -26,7 +26,7 @@ def command() -> None:
 
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Answer as JSON.")
-def list_command(as_json: bool) -> int:
+def list_command(as_json: bool) -> ExitCode:
     """List them with what there is of each.
 
     \b
@@ -36,18 +36,18 @@ def list_command(as_json: bool) -> int:
     listed = list_repositories(os.environ)
     if as_json:
         write_json([{"name": one.name, "path": str(one.path), "state": one.state} for one in listed])
-        return 0
+        return ExitCode.OK
     width = max((len(one.name) for one in listed), default=0)
     for one in listed:
         print(f"{visible(one.name):<{width}}  {visible(str(one.path))}  {one.state}")
-    return 0
+    return ExitCode.OK
 
 
 @command.command()
 @click.argument("path", default="", metavar="[PATH]")
 @click.option("--name", default="", metavar="NAME", help="Call it so instead of by its folder.")
 @click.pass_context
-def add(ctx: click.Context, path: str, name: str) -> int:
+def add(ctx: click.Context, path: str, name: str) -> ExitCode:
     """Enter a repository.
 
     \b
@@ -60,12 +60,12 @@ def add(ctx: click.Context, path: str, name: str) -> int:
         raise UsageError("no list of repositories is kept here", hint="unset GITMEM_NO_REGISTRY, and set HOME")
     if not is_quiet(ctx):
         print(f"{visible(entered.name)}  {visible(str(entered.path))}")
-    return 0
+    return ExitCode.OK
 
 
 @command.command()
 @click.argument("wanted", metavar="NAME|PATH")
-def remove(wanted: str) -> int:
+def remove(wanted: str) -> ExitCode:
     """Take a repository out of the list; its index stays.
 
     \b
@@ -74,4 +74,4 @@ def remove(wanted: str) -> int:
     """
     if forget_repository(os.environ, wanted) is None:
         raise UsageError(f"no repository `{wanted}` is known", hint="gitmem repos list")
-    return 0
+    return ExitCode.OK

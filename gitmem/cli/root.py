@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from gitmem import __version__
+from gitmem.errors import ExitCode
 
 COMMANDS: Final = {
     "init": "Index this repository.",
@@ -90,7 +91,7 @@ def invoke(args: list[str]) -> int:
         return _complete(os.environ[COMPLETE_VARIABLE])
     try:
         with root.make_context("gitmem", args) as context:
-            return int(root.invoke(context) or 0)
+            return int(root.invoke(context) or ExitCode.OK)
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.Abort as aborted:  # a question answered with ctrl-C

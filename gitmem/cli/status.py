@@ -5,13 +5,14 @@ import click
 from gitmem.actions.status import NO_INDEX, read_status
 from gitmem.cli.context import open_here, write_json
 from gitmem.display import visible
+from gitmem.errors import ExitCode
 from gitmem.freshness.status_report import status_json, status_lines
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Answer as JSON.")
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> int:
+def command(ctx: click.Context, as_json: bool) -> ExitCode:
     """Say whether the index is up to date and what it holds.
 
     The state is `Up to Date`, `Needs Update` or `No Index`. Nothing is written.
@@ -24,11 +25,11 @@ def command(ctx: click.Context, as_json: bool) -> int:
     status = read_status(open_here(ctx))
     if as_json:
         write_json(status_json(status))
-        return 0
+        return ExitCode.OK
     print(f"{status.state}: {visible(status.head)}")
     if status.state == NO_INDEX:
         print("  run `gitmem init`")
-        return 0
+        return ExitCode.OK
     for line in status_lines(status):
         print(f"  {line}")
-    return 0
+    return ExitCode.OK

@@ -9,13 +9,13 @@ from gitmem.actions.uninstall import uninstall
 from gitmem.cli.context import open_here
 from gitmem.cli.error_output import say
 from gitmem.display import visible
-from gitmem.errors import UsageError
+from gitmem.errors import ExitCode, UsageError
 
 
 @click.command()
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.pass_context
-def command(ctx: click.Context, yes: bool) -> int:
+def command(ctx: click.Context, yes: bool) -> ExitCode:
     """Remove the index, the hooks and the entries for agents from this repository.
 
     Everything gitmem put there goes, and the repository is byte for byte as it was before.
@@ -35,7 +35,7 @@ def command(ctx: click.Context, yes: bool) -> int:
     print("removed " + " and ".join(what) if what else "there is no index here; nothing was changed")
     for problem in removed.problems:
         say(f"note: {problem}")
-    return 0
+    return ExitCode.OK
 
 
 def _ask(place: str) -> None:

@@ -6,13 +6,14 @@ from gitmem.actions.verify import VerifyReport, verify
 from gitmem.cli.context import open_here, write_json
 from gitmem.cli.error_output import say
 from gitmem.display import count, visible
+from gitmem.errors import ExitCode
 
 
 @click.command()
 @click.option("--repair", is_flag=True, help="Replace what is damaged.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
-def command(ctx: click.Context, repair: bool, as_json: bool) -> int:
+def command(ctx: click.Context, repair: bool, as_json: bool) -> ExitCode:
     """Read every checksum and compare the index with git.
 
     The exit code is 0 where everything is sound (or was repaired) and 5 where it is not.
@@ -27,7 +28,7 @@ def command(ctx: click.Context, repair: bool, as_json: bool) -> int:
         write_json(_as_json(made))
     else:
         _print(made)
-    return 0 if made.sound else 5
+    return ExitCode.OK if made.sound else ExitCode.FAILED
 
 
 def _print(made: VerifyReport) -> None:

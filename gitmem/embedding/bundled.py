@@ -157,9 +157,7 @@ class BundledEncoder:
 
     def _require(self, good: bool, name: str) -> None:
         if not good:
-            raise ModelDamaged(
-                f"`{self._folder / name}` is not the file its card describes", hint="install gitmem again"
-            )
+            raise ModelDamaged(f"`{self._folder / name}` is not the file its card describes")
 
 
 def _batches(lengths: list[int]) -> list[list[int]]:

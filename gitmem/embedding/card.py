@@ -23,11 +23,11 @@ class Card:
     def __init__(self, folder: Path) -> None:
         data = read_file(folder / "card.json")
         if data is None:
-            raise ModelDamaged(f"the model is missing from `{folder}`", hint="install gitmem again")
+            raise ModelDamaged(f"the model is missing from `{folder}`")
         try:
             self._load(json.loads(data))
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise ModelDamaged(f"the card in `{folder}` cannot be read", hint="install gitmem again") from problem
+            raise ModelDamaged(f"the card in `{folder}` cannot be read") from problem
 
     def _load(self, fields: dict[str, Any]) -> None:
         files = {name: fields["files"][name] for name in FILES}

@@ -54,5 +54,5 @@ def _load_pieces(folder: Path) -> Pieces:
 def _read(folder: Path, name: str) -> bytes:
     data = read_file(folder / name)
     if data is None:
-        raise ModelDamaged(f"`{folder / name}` is gone", hint="install gitmem again")
+        raise ModelDamaged(f"`{folder / name}` is gone")
     return data

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, WorkersFailed
 from gitmem.indexing.fork import Forked, can_fork
 from gitmem.indexing.worker import read_frame, write_frame
 
@@ -28,10 +28,6 @@ _TRIAL: Final[Job] = (("text", b"one line of text\n"),)
 """Who cannot do this lacks memory, or the model: it is not the fault of the blob before, and no index is to be made."""
 
 _SHORT: Final = "free some memory, or run `gitmem doctor`"
-
-
-class WorkersFailed(GitmemError):
-    """Not one worker process could do its work."""
 
 
 class Pool:
@@ -183,7 +179,7 @@ class _Worker:
         if result is not None:
             return [result]
         if not self._answered and self._ask([]) is None:
-            raise WorkersFailed(f"the indexing worker does not start{self._last_words()}", hint="run `gitmem doctor`")
+            raise WorkersFailed(f"the indexing worker does not start{self._last_words()}")
         return [self._digest_alone(language, data) for language, data in batch]
 
     def _digest_alone(self, language: str, data: bytes) -> dict[str, Any]:
@@ -195,7 +191,7 @@ class _Worker:
         if result is None:
             result = self._ask([])
             if result is None:
-                raise WorkersFailed("the indexing worker does not start again", hint="run `gitmem doctor`")
+                raise WorkersFailed("the indexing worker does not start again")
             result["blobs"] = [(language, "failed", 0)]
         return result
 

@@ -25,7 +25,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gitmem import __version__
-from gitmem.errors import UsageError
+from gitmem.errors import ExitCode, UsageError
 from gitmem.mcp.server import make_server
 from gitmem.mcp.tools.handlers import Desk
 from gitmem.mcp.tools.schemas import Tool, most_bytes
@@ -47,7 +47,7 @@ def serve_http(
     port: int,
     path: str,
     announce: Callable[[str], None],
-) -> int:
+) -> ExitCode:
     """Serve until a signal asks to end; on a Unix socket where `path` names one. Returns the exit code.
 
     `announce` is told where, and with which token if the user has not chosen one.
@@ -72,7 +72,7 @@ def serve_http(
         desk.close(_GRACE_SECONDS)
         if path:
             Path(path).unlink(missing_ok=True)
-    return 0
+    return ExitCode.OK
 
 
 def make_app(desk: Desk, tools: dict[str, Tool], *, hosts: tuple[str, ...], token: str) -> ASGIApp:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from gitmem.errors import ExitCode
 from gitmem.mcp.tools.handlers import Desk
 from gitmem.mcp.tools.schemas import Tool, most_bytes
 from gitmem.mcp.transport.handshake import Greeter
@@ -22,7 +23,7 @@ _GRACE_SECONDS: Final = 0.8
 """For what goes on behind the calls, to tidy up."""
 
 
-def serve_stdio(folder: Path, environment: Mapping[str, str], tools: dict[str, Tool]) -> int:
+def serve_stdio(folder: Path, environment: Mapping[str, str], tools: dict[str, Tool]) -> ExitCode:
     """Serve one client until it is gone; returns the exit code."""
     wire, life = take_wire(most_bytes(tools)), Life()
     life.watch()
@@ -40,4 +41,4 @@ def serve_stdio(folder: Path, environment: Mapping[str, str], tools: dict[str, T
         run_server(make_server(desk, tools), inbox, life)
     life.end()
     desk.close(_GRACE_SECONDS)
-    return 0
+    return ExitCode.OK
