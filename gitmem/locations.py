@@ -1,0 +1,117 @@
+"""Locations as people and agents write them: a file, lines of it, a symbol in it, or a chunk of a blob.
+
+Every command and tool takes the same forms:
+
+    path             the whole file
+    path:12          one line; lines count from 1
+    path:10-40       lines, both included; `path#L10-L40` and `path#L12` mean the same
+    path#symbol      the chunk of that symbol
+    <blob>:3         a chunk of a blob, from 0; the blob is given by at least 7 hex digits of its id, or all of them
+
+A path may itself contain `:` and `#`, so a text can have several readings. As in a URL, the symbol begins at the first
+`#`. A caller that knows the paths of the tree passes `has_path`, and the first reading with an existing path is taken.
+`path#L1-L999999999` is unambiguous for every path. Pure: whether the location exists is for the caller to find out.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from gitmem.errors import UsageError
+
+MAX_LINE: Final = 999_999_999
+"""Largest line and chunk number."""
+
+FORMS: Final = "PATH, PATH:12, PATH:10-40, PATH#SYMBOL or BLOB:0"
+"""Accepted forms, for usage messages."""
+
+_BLOB: Final = re.compile(r"[0-9a-f]{7,64}")
+_DIGITS: Final = re.compile(r"[0-9]+")
+_FRAGMENT_LINES: Final = re.compile(r"(?P<path>.+)#L(?P<first>[0-9]+)(?:-L?(?P<last>[0-9]+))?", re.DOTALL)
+_COLON_LINES: Final = re.compile(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?", re.DOTALL)
+_MAX_DIGITS: Final = len(str(MAX_LINE))
+_OUT_OF_RANGE: Final = MAX_LINE + 1
+
+
+class LineRange(NamedTuple):
+    """Lines `first` to `last`, both included, from 1."""
+
+    first: int
+    last: int
+
+
+class Location(NamedTuple):
+    """Parsed location: in a path or, if `blob` is set, a chunk of a blob.
+
+    With neither lines nor a symbol a path means the whole file.
+    """
+
+    path: str = ""
+    lines: LineRange | None = None
+    symbol: str = ""
+    blob: str = ""
+    """Id of a blob, or its first hex digits."""
+    chunk: int = 0
+    """Number of a chunk of `blob`, from 0."""
+
+
+def parse_location(text: str, has_path: Callable[[str], bool] | None = None) -> Location:
+    """Parse a location; `has_path` says whether a path exists and so decides between several readings.
+
+    Without a reading whose path exists, the first one is returned. Raises UsageError.
+    """
+    if not text.strip():
+        raise UsageError("empty location", hint=f"expected {FORMS}")
+    readings = list(_iter_readings(text))
+    existing = (reading for reading in readings if has_path and reading.path and has_path(reading.path))
+    location = next(existing, readings[0])
+    _check_numbers(text, location)
+    return location
+
+
+def format_location(location: Location) -> str:
+    """Return the text of a location; `parse_location` reads it back, given `has_path` if the text is ambiguous."""
+    path, lines = location.path, location.lines
+    if location.blob:
+        return f"{location.blob}:{location.chunk}"
+    if location.symbol:
+        return f"{path}#{location.symbol}"
+    if lines is None:
+        return path
+    if lines.first != lines.last:
+        return f"{path}:{lines.first}-{lines.last}"
+    # After a path that looks like an object id, a colon would begin the number of a chunk.
+    return f"{path}#L{lines.first}" if _BLOB.fullmatch(path) else f"{path}:{lines.first}"
+
+
+def _iter_readings(text: str) -> Iterator[Location]:
+    """Yield the readings of a text, the preferred one first, the text as a plain path last."""
+    blob, _, digits = text.rpartition(":")
+    if _BLOB.fullmatch(blob) and _DIGITS.fullmatch(digits):
+        yield Location(blob=blob, chunk=_number(digits))
+    for form in (_FRAGMENT_LINES, _COLON_LINES):
+        if match := form.fullmatch(text):
+            first = _number(match["first"])
+            yield Location(match["path"], LineRange(first, _number(match["last"]) if match["last"] else first))
+    for mark in re.finditer("#", text):
+        if 0 < mark.start() < len(text) - 1:
+            yield Location(text[: mark.start()], symbol=text[mark.end() :])
+    yield Location(text)
+
+
+def _number(digits: str) -> int:
+    """Return the value of digits, or a number out of range: `int` refuses more than 4,300 digits with a ValueError."""
+    return min(int(digits[-_MAX_DIGITS:]), _OUT_OF_RANGE) if not digits[:-_MAX_DIGITS].strip("0") else _OUT_OF_RANGE
+
+
+def _check_numbers(text: str, location: Location) -> None:
+    """Refuse line and chunk numbers that no file can have. Raises UsageError."""
+    if location.chunk > MAX_LINE:
+        raise UsageError(f"chunk number out of range in `{text}`", hint="chunks are numbered from 0")
+    if location.lines is None:
+        return
+    first, last = location.lines
+    if not 1 <= first <= MAX_LINE or last > MAX_LINE:
+        raise UsageError(f"line number out of range in `{text}`", hint="lines are numbered from 1")
+    if last < first:
+        raise UsageError(f"last line before the first in `{text}`", hint="for example src/app.py:10-40")
