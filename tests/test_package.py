@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.errors import ExitCode
 from tests.gitrepo import Repo
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,7 +83,7 @@ def shared_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) ->
 def test_doctor_reports_another_project_called_gitmem(shared_environment: Path, tmp_path: Path) -> None:
     report = _gitmem_of(shared_environment, tmp_path, "doctor", "--json")
     (check,) = [check for check in json.loads(report.stdout)["checks"] if check["name"] == "conflicts"]
-    assert report.returncode == 5
+    assert report.returncode == ExitCode.FAILED
     assert check["state"] == "fail"
     assert "gitmem" in check["told"]
     assert "pip uninstall gitmem" in check["mend"]
@@ -92,7 +93,7 @@ def test_doctor_reports_another_project_called_gitmem(shared_environment: Path, 
 def test_a_replaced_module_is_reported_with_the_remedy(shared_environment: Path, tmp_path: Path) -> None:
     _install(shared_environment, _write_other_wheel(tmp_path, "errors.py"), "--force-reinstall")
     report = _gitmem_of(shared_environment, tmp_path, "doctor")
-    assert report.returncode == 5
+    assert report.returncode == ExitCode.FAILED
     assert "hint: pip uninstall gitmem && pip install --force-reinstall --no-deps gitmem-cli" in report.stderr
 
 

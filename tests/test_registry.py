@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.errors import UsageError
+from gitmem.errors import ExitCode, UsageError
 from gitmem.registry import Known, add_repository, read_registry, registry_file, remove_repository
 from tests.gitrepo import Repo
 from tests.sample import Cli, _isolated, cli
@@ -89,7 +89,7 @@ def test_the_command_lists_adds_and_removes(cli: Cli, tmp_path: Path, monkeypatc
     other.path.rename(tmp_path / "moved")
     assert f"other  {other.path}  missing" in cli("repos", "list").out
     assert cli("repos", "remove", "other").code == 0
-    assert cli("repos", "remove", "other").code == 2
+    assert cli("repos", "remove", "other").code == ExitCode.USAGE
     cli("uninstall", "--yes", cwd=repo.path)
     assert cli("repos", "list").out == ""
 

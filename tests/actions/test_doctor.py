@@ -9,6 +9,7 @@ import pytest
 from gitmem.actions import doctor
 from gitmem.actions.doctor import FAIL, OK, WARN, Check, examine
 from gitmem.actions.hooks import _program as doctor_program
+from gitmem.errors import ExitCode
 from gitmem.git.program import GitResult
 from gitmem.install.hook_setup import install_hooks
 from tests.gitrepo import Repo
@@ -59,7 +60,7 @@ def test_a_missing_segment_fails_with_the_command_that_mends_it(cli: Cli, own: R
     segment_files(own)[0].unlink()
     found = check_of(examine(own.path, {}), "index")
     assert (found.state, found.mend) == (FAIL, "gitmem index")
-    assert cli("doctor", cwd=own.path).code == 5
+    assert cli("doctor", cwd=own.path).code == ExitCode.FAILED
     assert cli("index", cwd=own.path).code == 0
     assert check_of(examine(own.path, {}), "index").state == OK
 

@@ -10,6 +10,7 @@ import pytest
 from gitmem.actions.gc import collect
 from gitmem.actions.verify import verify
 from gitmem.answering.answer import Request, answer
+from gitmem.errors import ExitCode
 from gitmem.indexing import garbage as collecting
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.store.snapshot import Snapshot
@@ -256,6 +257,6 @@ def test_a_damaged_segment_stops_gc_before_it_changes_anything(cli: Cli, dropped
     file.unlink()
     before = sorted(Path(dropped.path / ".gitmem").rglob("*"))
     made = cli("gc", cwd=dropped.path)
-    assert made.code == 5
+    assert made.code == ExitCode.FAILED
     assert "is missing" in made.err
     assert sorted(Path(dropped.path / ".gitmem").rglob("*")) == before

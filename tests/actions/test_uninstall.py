@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.errors import ExitCode
 from tests.gitrepo import Repo
 from tests.sample import Cli, assert_error, damage, make_sample, segment_files
 
@@ -96,7 +97,9 @@ def test_somebody_elses_folder_of_that_name_is_left_alone(cli: Cli, tmp_path: Pa
     repo = make_sample(tmp_path / "repo")
     (repo.path / ".gitmem").mkdir()
     (repo.path / ".gitmem" / "diary.txt").write_text("dear diary")
-    assert_error(cli("uninstall", "--yes", cwd=repo.path), 5, "`diary.txt`, which gitmem did not put there")
+    assert_error(
+        cli("uninstall", "--yes", cwd=repo.path), ExitCode.FAILED, "`diary.txt`, which gitmem did not put there"
+    )
     assert (repo.path / ".gitmem" / "diary.txt").read_text() == "dear diary"
 
 
@@ -112,7 +115,7 @@ def test_a_link_inside_the_index_is_removed_and_not_followed(cli: Cli, own: Repo
 
 
 def test_it_asks_first(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert_error(cli("uninstall", cwd=own.path), 2, "nobody can answer", "--yes")
+    assert_error(cli("uninstall", cwd=own.path), ExitCode.USAGE, "nobody can answer", "--yes")
     for answer, code in ((b"n\n", 1), (b"y\n", 0)):
         monkeypatch.setattr("gitmem.cli.uninstall.is_asked_by_a_person", lambda: True)
         made = cli("uninstall", cwd=own.path, stdin=answer)

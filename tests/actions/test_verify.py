@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.actions.verify import verify
+from gitmem.errors import ExitCode
 from gitmem.indexing.fingerprint import view_key
 from gitmem.store.manifest import find_manifest, write_manifest
 from gitmem.store.view_file import ViewEntry, write_view
@@ -73,7 +74,7 @@ def test_what_is_damaged_is_replaced(cli: Cli, own: Repo, folder: str, how: str)
 def test_a_damaged_manifest_is_replaced(cli: Cli, own: Repo) -> None:
     damage(own.path / ".gitmem" / "manifest", 30)
     made = cli("verify", cwd=own.path)
-    assert made.code == 5
+    assert made.code == ExitCode.FAILED
     assert made.err.splitlines()[-1] == "hint: gitmem verify --repair"
     assert "repaired: " in cli("verify", "--repair", cwd=own.path).out
     assert cli("verify", cwd=own.path).code == 0

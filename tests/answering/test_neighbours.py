@@ -6,6 +6,7 @@ import pytest
 
 from gitmem.answering.answer import Answer
 from gitmem.answering.answer_json import BOUNDARY, answer_json
+from gitmem.errors import ExitCode
 from gitmem.records.documents import add_document
 from gitmem.records.notes import add_note
 from tests.gitrepo import Repo
@@ -84,4 +85,4 @@ def test_a_person_sees_whole_chunks_with_marks_between(cli: Cli, repo: Repo) -> 
     assert shown.count(BOUNDARY) == 2
     numbers = [int(line.split()[0]) for line in shown[1:-1] if line != BOUNDARY]
     assert numbers == sorted(numbers)
-    assert cli("query", "third_step", "--neighbors", "-C", "2", cwd=repo.path).code == 2
+    assert cli("query", "third_step", "--neighbors", "-C", "2", cwd=repo.path).code == ExitCode.USAGE

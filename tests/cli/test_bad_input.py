@@ -11,7 +11,7 @@ import pytest
 
 from gitmem.cli import error_output as failures
 from gitmem.cli.main import run
-from gitmem.errors import Busy, StorageFailed
+from gitmem.errors import Busy, ExitCode, StorageFailed
 from gitmem.store.format import build_container
 from gitmem.store.manifest import MAGIC, Manifest, write_manifest
 from tests.gitrepo import ISOLATION, Repo
@@ -28,48 +28,48 @@ def start(*args: str, cwd: Path, **options: object) -> "subprocess.CompletedProc
 
 @pytest.mark.parametrize("args", [["init"], ["index"], ["query", "x"], ["status"], ["verify"], ["gc"], ["uninstall"]])
 def test_outside_a_repository(cli: Cli, tmp_path: Path, args: list[str]) -> None:
-    assert_error(cli(*args, cwd=tmp_path), 2, "is not inside a git repository", "git init")
+    assert_error(cli(*args, cwd=tmp_path), ExitCode.USAGE, "is not inside a git repository", "git init")
 
 
 @pytest.mark.parametrize("args", [["--port", "1"], ["--host", "h"], ["--socket", "s"]])
 def test_where_to_listen_is_for_a_server_that_listens(cli: Cli, tmp_path: Path, args: list[str]) -> None:
-    assert_error(cli("mcp", *args, cwd=tmp_path), 2, f"{args[0]} is for a server that listens", "--http")
+    assert_error(cli("mcp", *args, cwd=tmp_path), ExitCode.USAGE, f"{args[0]} is for a server that listens", "--http")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
 def test_output_to_a_full_disk(own: Repo) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*GITMEM, "query", "sign"], cwd=own.path, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 5
+    assert done.returncode == ExitCode.FAILED
     assert done.stderr.splitlines()[-1] == "hint: what gitmem prints is sent to a disk that is full"
 
 
 def test_a_folder_that_is_not_there(cli: Cli, tmp_path: Path) -> None:
-    assert_error(cli("-C", "nowhere", "status", cwd=tmp_path), 2, "does not exist")
-    assert_error(cli("init", "nowhere", cwd=tmp_path), 2, "does not exist")
+    assert_error(cli("-C", "nowhere", "status", cwd=tmp_path), ExitCode.USAGE, "does not exist")
+    assert_error(cli("init", "nowhere", cwd=tmp_path), ExitCode.USAGE, "does not exist")
 
 
 @pytest.mark.parametrize("args", [["query", "x"], ["related", "a:1"], ["verify"], ["gc"]])
 def test_without_an_index(cli: Cli, tmp_path: Path, args: list[str]) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"a.py": "a = 1\n"})
-    assert_error(cli(*args, cwd=repo.path), 3, "no index yet", "hint: run `gitmem init`")
+    assert_error(cli(*args, cwd=repo.path), ExitCode.NO_INDEX, "no index yet", "hint: run `gitmem init`")
     assert not (repo.path / ".gitmem").exists()
 
 
 def test_an_unknown_command_is_answered_with_the_nearest(cli: Cli, tmp_path: Path) -> None:
-    assert_error(cli("qeury", "x", cwd=tmp_path), 2, "did you mean `query`?")
-    assert_error(cli("--bogus", cwd=tmp_path), 2, "--bogus")
+    assert_error(cli("qeury", "x", cwd=tmp_path), ExitCode.USAGE, "did you mean `query`?")
+    assert_error(cli("--bogus", cwd=tmp_path), ExitCode.USAGE, "--bogus")
 
 
 def test_a_setting_out_of_range_names_its_origin(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     own.git("config", "gitmem.searchMaxLimit", "0")
-    assert_error(cli("status", cwd=own.path), 2, "git config, local", "from 1 to 1000")
+    assert_error(cli("status", cwd=own.path), ExitCode.USAGE, "git config, local", "from 1 to 1000")
     own.git("config", "gitmem.searchMaxLimit", "20")
     monkeypatch.setenv("GITMEM_FUSION", "magic")
-    assert_error(cli("status", cwd=own.path), 2, "GITMEM_FUSION")
+    assert_error(cli("status", cwd=own.path), ExitCode.USAGE, "GITMEM_FUSION")
     monkeypatch.delenv("GITMEM_FUSION")
-    assert_error(cli("query", "-n", "21", "x", cwd=own.path), 2, "between 1 and 20")
+    assert_error(cli("query", "-n", "21", "x", cwd=own.path), ExitCode.USAGE, "between 1 and 20")
 
 
 def test_a_damaged_segment_heals_by_itself_and_is_mentioned_once(cli: Cli, own: Repo) -> None:
@@ -121,7 +121,9 @@ def test_a_damaged_view_heals_by_itself(cli: Cli, own: Repo) -> None:
 
 def test_without_refresh_damage_is_told_and_left(cli: Cli, own: Repo) -> None:
     (own.path / ".gitmem" / "manifest").write_bytes(b"garbage")
-    assert_error(cli("query", "--no-refresh", SIGN, cwd=own.path), 5, "is damaged", "gitmem verify --repair")
+    assert_error(
+        cli("query", "--no-refresh", SIGN, cwd=own.path), ExitCode.FAILED, "is damaged", "gitmem verify --repair"
+    )
 
 
 @pytest.mark.parametrize("args", [["query", "x"], ["index"], ["status"], ["verify"], ["gc"]])
@@ -131,14 +133,14 @@ def test_a_manifest_of_a_newer_format_is_left_alone(cli: Cli, own: Repo, args: l
         patch.setattr("gitmem.store.format.FORMAT", 999)
         write_manifest(manifest, Manifest("of the future"))
     data = manifest.read_bytes()
-    assert_error(cli(*args, cwd=own.path), 5, "newer gitmem", "format 999")
+    assert_error(cli(*args, cwd=own.path), ExitCode.FAILED, "newer gitmem", "format 999")
     assert manifest.read_bytes() == data
 
 
 def test_a_tracked_index_is_refused(cli: Cli, own: Repo) -> None:
     own.git("add", "--force", ".gitmem/manifest")
     for args in (["query", "x"], ["index"], ["status"], ["uninstall", "--yes"], ["verify"]):
-        assert_error(cli(*args, cwd=own.path), 5, "is tracked by git")
+        assert_error(cli(*args, cwd=own.path), ExitCode.FAILED, "is tracked by git")
     assert (own.path / ".gitmem" / "manifest").is_file()
 
 
@@ -148,7 +150,7 @@ def test_an_index_that_is_a_link_is_never_followed(cli: Cli, own: Repo) -> None:
     (own.path / ".gitmem").symlink_to(elsewhere)
     before = sorted(elsewhere.rglob("*"))
     for args in (["query", "x"], ["index"], ["init"], ["status"], ["uninstall", "--yes"], ["verify"], ["gc"]):
-        assert_error(cli(*args, cwd=own.path), 5, "is a symbolic link")
+        assert_error(cli(*args, cwd=own.path), ExitCode.FAILED, "is a symbolic link")
     assert sorted(elsewhere.rglob("*")) == before
 
 
@@ -156,7 +158,7 @@ def test_an_index_that_is_a_file_is_refused(cli: Cli, own: Repo) -> None:
     shutil.rmtree(own.path / ".gitmem")
     (own.path / ".gitmem").write_text("mine")
     for args in (["query", "x"], ["init"], ["uninstall", "--yes"]):
-        assert_error(cli(*args, cwd=own.path), 5, "is not a folder")
+        assert_error(cli(*args, cwd=own.path), ExitCode.FAILED, "is not a folder")
     assert (own.path / ".gitmem").read_text() == "mine"
 
 
@@ -165,7 +167,7 @@ def test_an_index_that_came_with_a_clone_is_refused_until_removed(cli: Cli, own:
     own.git("clone", "-q", str(own.path), str(clone))
     shutil.copytree(own.path / ".gitmem", clone / ".gitmem")
     for args in (["query", "x"], ["index"], ["init"], ["status"], ["verify"], ["gc"]):
-        assert_error(cli(*args, cwd=clone), 5, "was not made by gitmem in this repository", "rm -r")
+        assert_error(cli(*args, cwd=clone), ExitCode.FAILED, "was not made by gitmem in this repository", "rm -r")
     assert cli("uninstall", "--yes", cwd=clone).code == 0
     assert cli("init", cwd=clone).code == 0
 
@@ -202,7 +204,7 @@ def test_a_folder_that_cannot_be_written(own: Repo) -> None:
     shutil.rmtree(own.path / ".gitmem")
     own.path.chmod(0o755)
     made = as_nobody(["init"], own.path)
-    assert made.returncode == 5, made
+    assert made.returncode == ExitCode.FAILED, made
     assert made.stderr.startswith("error: cannot write `")
     assert "hint: give yourself write permission" in made.stderr
     assert len(made.stderr.splitlines()) == 2
@@ -213,7 +215,7 @@ def test_an_index_of_another_user_is_refused(own: Repo) -> None:
     _open_up(own.path / "x")
     own.path.chmod(0o755)
     made = as_nobody(["query", "x"], own.path)
-    assert made.returncode == 5, made
+    assert made.returncode == ExitCode.FAILED, made
     assert "belongs to another user" in made.stderr
 
 
@@ -237,7 +239,7 @@ def test_an_index_that_cannot_be_written_is_still_searched(own: Repo) -> None:
     assert "stale: 1 file" in made.stdout
     assert "cannot be written, so nothing new is indexed" in made.stderr
     made = as_nobody(["index"], own.path)
-    assert made.returncode == 5, made
+    assert made.returncode == ExitCode.FAILED, made
     assert made.stderr.startswith("error: cannot write `")
 
 
@@ -253,7 +255,7 @@ def test_a_full_disk_leaves_the_old_index(own: Repo) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
     made = start("index", cwd=own.path, preexec_fn=limit)
-    assert made.returncode == 5, made
+    assert made.returncode == ExitCode.FAILED, made
     assert made.stderr.startswith("error: cannot write `")
     assert len(made.stderr.splitlines()) <= 2
     assert (own.path / ".gitmem" / "manifest").read_bytes() == before
@@ -278,7 +280,7 @@ def test_a_really_full_disk_leaves_the_old_index(own: Repo) -> None:
             words = "\n".join(f"def function_number_{number}():\n    return {number}\n" for number in range(5000))
             own.commit({"big.py": words})
             made = start("index", cwd=own.path)
-            assert made.returncode == 5, made
+            assert made.returncode == ExitCode.FAILED, made
             assert "No space left on device" in made.stderr
             assert "hint: free some space" in made.stderr
             assert start("query", "--no-refresh", SIGN, cwd=own.path).returncode == 0

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.errors import ExitCode
 from gitmem.locks import writer_lock
 from gitmem.store.manifest import find_manifest
 from tests.gitrepo import Repo
@@ -84,11 +85,11 @@ def assert_kept_and_taken_up(cli: Cli, repo: Repo) -> None:
 def test_cancel_ends_the_run_of_another_process_and_keeps_what_it_did(
     cli: Cli, repo: Repo, run: subprocess.Popen[str]
 ) -> None:
-    assert_error(cli("index", "--no-wait", cwd=repo.path), 4, "another process is writing this index")
+    assert_error(cli("index", "--no-wait", cwd=repo.path), ExitCode.BUSY, "another process is writing this index")
     time.sleep(0.3)
     assert cli("cancel", cwd=repo.path).out == "stopped; what is done is kept, to go on: gitmem index\n"
     _, err = run.communicate(timeout=PATIENCE)
-    assert run.returncode == 5
+    assert run.returncode == ExitCode.FAILED
     assert err.splitlines()[-2].startswith("error: stopped by `gitmem cancel` after ")
     assert_kept_and_taken_up(cli, repo)
 
@@ -111,7 +112,7 @@ def test_a_signal_ends_the_run_and_keeps_what_it_did(
     run.send_signal(number)
     out, err = run.communicate(timeout=PATIENCE)
     assert (out, err) == ("", "")
-    assert run.returncode == (130 if number == signal.SIGINT else -number)
+    assert run.returncode == (ExitCode.INTERRUPTED if number == signal.SIGINT else -number)
     assert_kept_and_taken_up(cli, repo)
 
 

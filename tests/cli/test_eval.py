@@ -10,6 +10,7 @@ import pytest
 from gitmem.answering.weights_in_force import maker
 from gitmem.cli.eval import _fit_lines
 from gitmem.cli.main import run
+from gitmem.errors import ExitCode
 from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Gain, Quality
@@ -105,24 +106,29 @@ def test_reset_goes_back_to_the_default_weights(cli: Cli, repo: Repo) -> None:
 
 def test_too_few_commits_are_told(cli: Cli, repo: Repo) -> None:
     made = cli("-q", "eval", "--commits", "12", *LONG, cwd=repo.path)
-    assert_error(made, 1, "12 usable commits", "at least 15 of each are needed")
-    assert_error(cli("-q", "eval", "--budget", "0", cwd=repo.path), 1, "0 usable commits", "gitmem eval --budget")
+    assert_error(made, ExitCode.NO_RESULTS, "12 usable commits", "at least 15 of each are needed")
+    assert_error(
+        cli("-q", "eval", "--budget", "0", cwd=repo.path),
+        ExitCode.NO_RESULTS,
+        "0 usable commits",
+        "gitmem eval --budget",
+    )
 
 
 @pytest.mark.parametrize("args", [["--tune", "--reset"], ["--commits", "0"], ["--budget", "-1"], ["--budget", "nan"]])
 def test_wrong_options_are_refused(cli: Cli, repo: Repo, args: list[str]) -> None:
-    assert_error(cli("eval", *args, cwd=repo.path), 2)
+    assert_error(cli("eval", *args, cwd=repo.path), ExitCode.USAGE)
 
 
 def test_a_fusion_without_weights_cannot_be_tuned(cli: Cli, repo: Repo) -> None:
     repo.git("config", "gitmem.fusion", "rrf")
-    assert_error(cli("eval", "--tune", cwd=repo.path), 2, "`rrf`", "git config gitmem.fusion zscore")
+    assert_error(cli("eval", "--tune", cwd=repo.path), ExitCode.USAGE, "`rrf`", "git config gitmem.fusion zscore")
 
 
 def test_without_an_index_nothing_is_measured(cli: Cli, tmp_path: Path) -> None:
     repo = Repo.init(tmp_path / "bare")
     for option in ([], ["--tune"], ["--reset"]):
-        assert_error(cli("eval", *option, cwd=repo.path), 3, "gitmem init")
+        assert_error(cli("eval", *option, cwd=repo.path), ExitCode.NO_INDEX, "gitmem init")
 
 
 def test_status_says_which_weights_are_in_force(cli: Cli, repo: Repo) -> None:

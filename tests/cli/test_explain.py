@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from gitmem.errors import ExitCode
 from gitmem.search.rank import BIAS, OFFSET, SLOPE, WEIGHTS, confidence
 from gitmem.search.select import REPEAT_DECAY
 from tests.cli.test_startup import imported
@@ -75,4 +76,4 @@ def test_without_the_flag_nothing_is_explained_or_imported_for_it(cli: Cli, inde
 
 
 def test_paths_alone_cannot_be_explained(cli: Cli, indexed: Repo) -> None:
-    assert_error(cli("query", "-l", "--explain", SIGN, cwd=indexed.path), 2, "exclude each other")
+    assert_error(cli("query", "-l", "--explain", SIGN, cwd=indexed.path), ExitCode.USAGE, "exclude each other")

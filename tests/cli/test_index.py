@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gitmem.cli.progress import ProgressLine, describe
+from gitmem.errors import ExitCode
 from gitmem.indexing.run import Progress
 from gitmem.locks import writer_lock
 from tests.gitrepo import Repo
@@ -71,7 +72,7 @@ def test_index_another_revision_beside_head(cli: Cli, own: Repo) -> None:
     assert made.out.startswith("indexed v1")
     assert "0 blobs embedded" in made.out
     assert cli("index", "--rev", "v1", cwd=own.path).out == "up to date: v1\n"
-    assert_error(cli("index", "--rev", "v9", cwd=own.path), 2, "`v9` names no commit")
+    assert_error(cli("index", "--rev", "v9", cwd=own.path), ExitCode.USAGE, "`v9` names no commit")
 
 
 def test_index_in_full_gives_the_same_index(cli: Cli, own: Repo) -> None:
@@ -92,9 +93,9 @@ def test_no_wait_gives_up_where_another_process_writes(cli: Cli, own: Repo) -> N
 
     own.commit({"new.py": "def new_thing():\n    pass\n"})
     with FileLock(own.path / ".gitmem" / "lock"):
-        assert_error(cli("index", "--no-wait", cwd=own.path), 4, "another process")
-        assert_error(cli("gc", "--no-wait", cwd=own.path), 4, "another process")
-        assert_error(cli("uninstall", "--yes", cwd=own.path), 4, "another process")
+        assert_error(cli("index", "--no-wait", cwd=own.path), ExitCode.BUSY, "another process")
+        assert_error(cli("gc", "--no-wait", cwd=own.path), ExitCode.BUSY, "another process")
+        assert_error(cli("uninstall", "--yes", cwd=own.path), ExitCode.BUSY, "another process")
     assert cli("index", "--no-wait", cwd=own.path).code == 0
 
 
@@ -151,7 +152,7 @@ def test_an_interrupted_first_run_is_partial_until_it_is_taken_up_again(
         patch.setattr("gitmem.indexing.run.FLUSH_ROWS", 1)
         patch.setattr("gitmem.freshness.refresh._drop_unnamed", stop)
         patch.setattr("gitmem.freshness.refresh.write_manifest", stop)
-        assert cli("init", "--no-hooks", cwd=own.path).code == 130
+        assert cli("init", "--no-hooks", cwd=own.path).code == ExitCode.INTERRUPTED
     made = cli("status", cwd=own.path).out
     assert made.startswith("Needs Update: ")
     assert "partial    the first run has not gone through" in made
@@ -232,6 +233,6 @@ def test_a_damaged_blob_is_reported_and_stops_nothing(cli: Cli, own: Repo) -> No
     own.loose_object(oid).chmod(0o644)
     own.loose_object(oid).write_bytes(b"garbage")
     made = cli("index", cwd=own.path)
-    assert made.code == 5
+    assert made.code == ExitCode.FAILED
     assert f"warning: broken.py: the blob {oid[:12]} cannot be read" in made.err
     assert cli("query", "-l", "-n", "1", "sign cookie", cwd=own.path).code == 0

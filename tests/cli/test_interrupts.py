@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.errors import ExitCode
 from tests.gitrepo import Repo
 from tests.sample import Cli
 
@@ -105,7 +106,7 @@ def test_an_interrupted_init_ends_quietly_and_is_taken_up_again(
     cli: Cli, large: Repo, moment: Callable[[Path, int], bool]
 ) -> None:
     code, _, err = run_until(large, moment, signal.SIGINT)
-    assert code in (130, 0), err
+    assert code in (ExitCode.INTERRUPTED, ExitCode.OK), err
     assert "Traceback" not in err
     assert children_left(large) == []
     assert cli("status", cwd=large.path).code == 0

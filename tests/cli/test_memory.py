@@ -8,6 +8,7 @@ import click
 import pytest
 
 from gitmem.cli.root import root
+from gitmem.errors import ExitCode
 from tests.gitrepo import Repo
 from tests.sample import Cli, assert_error
 
@@ -26,7 +27,7 @@ def test_a_note_is_kept_listed_shown_deleted_and_restored(cli: Cli, repo: Repo) 
     assert cli("memory", "list", "--type", "fact").out == ""
     assert cli("memory", "show", name).out.endswith("\n\nUse cookies\nfor sessions")
     assert cli("memory", "delete", name).out == f"deleted {name}\n"
-    assert_error(cli("memory", "show", name), 2, "no record")
+    assert_error(cli("memory", "show", name), ExitCode.USAGE, "no record")
     assert cli("memory", "log").out.splitlines()[1] == f"  - {name}"
     assert f"--- {name} before\n+++ nothing\n" in cli("memory", "diff").out
     assert cli("memory", "restore", name).out == f"restored {name}\n"
@@ -82,8 +83,8 @@ def test_text_comes_from_standard_input(cli: Cli, repo: Repo) -> None:
     assert cli("conversation", "append", "plan", "assistant", "-", stdin="ü".encode()).code == 0
     exported = cli("memory", "export").out
     assert [json.loads(line)["content"] for line in exported.splitlines()] == ["ü", "hello", "piped"]
-    assert_error(cli("memory", "add", "-", stdin=b"\xff"), 2, "UTF-8")
-    assert_error(cli("memory", "add", "-", stdin=None), 2, "standard input is closed")
+    assert_error(cli("memory", "add", "-", stdin=b"\xff"), ExitCode.USAGE, "UTF-8")
+    assert_error(cli("memory", "add", "-", stdin=None), ExitCode.USAGE, "standard input is closed")
 
 
 def test_conversations_are_shown_in_order(cli: Cli, repo: Repo) -> None:
@@ -108,7 +109,7 @@ def test_records_move_from_one_repository_to_another(cli: Cli, repo: Repo, tmp_p
     assert cli("memory", "import", file, cwd=other.path).out == "imported 1 record, 0 were there already\n"
     bad = cli("-q", "memory", "import", "-", "--partial", stdin=b'{"content": "y"}\nnonsense\n')
     assert (bad.code, bad.err) == (5, "warning: line 2: it is no JSON\n")
-    assert_error(cli("memory", "import", "-", stdin=b"{}"), 2, "line 1", "--partial")
+    assert_error(cli("memory", "import", "-", stdin=b"{}"), ExitCode.USAGE, "line 1", "--partial")
 
 
 def test_a_note_that_says_the_same_is_pointed_out(cli: Cli, repo: Repo) -> None:
@@ -158,13 +159,13 @@ def test_a_note_about_several_hits_is_told_once(cli: Cli, repo: Repo) -> None:
 
 def test_a_secret_is_refused_unless_it_is_allowed(cli: Cli, repo: Repo) -> None:
     secret = "ghp_" + "a1B2" * 9
-    assert_error(cli("memory", "add", secret, cwd=repo.path), 2, "GitHub Token", "--allow-secrets")
+    assert_error(cli("memory", "add", secret, cwd=repo.path), ExitCode.USAGE, "GitHub Token", "--allow-secrets")
     assert cli("memory", "add", "--allow-secrets", secret).code == 0
 
 
 def test_purging_asks_first(cli: Cli, repo: Repo) -> None:
     cli("memory", "add", "x", cwd=repo.path)
-    assert_error(cli("memory", "purge"), 2, "nobody can answer", "gitmem memory purge --yes")
+    assert_error(cli("memory", "purge"), ExitCode.USAGE, "nobody can answer", "gitmem memory purge --yes")
     assert cli("memory", "purge", "--yes").out == "removed 0 objects, 0 B\n"
 
 
@@ -173,12 +174,12 @@ def test_a_purge_that_leaves_something_says_what_and_why(cli: Cli, repo: Repo) -
     repo.git("update-ref", "refs/heads/backup", "refs/gitmem/memory")
     cli("memory", "delete", name)
     made = cli("memory", "purge", "--yes")
-    assert made.code == 5
+    assert made.code == ExitCode.FAILED
     assert made.out.splitlines()[1:] == [
         "still there: 1 deleted or replaced record, 6 objects in all; kept by refs/heads/backup"
     ]
     told = cli("memory", "purge", "--yes", "--json")
-    assert told.code == 5
+    assert told.code == ExitCode.FAILED
     assert (json.loads(told.out)["left"], json.loads(told.out)["kept_by"]) == (6, ["refs/heads/backup"])
     repo.git("update-ref", "-d", "refs/heads/backup")
     assert cli("memory", "purge", "--yes").code == 0
@@ -189,7 +190,9 @@ def test_only_documents_are_deleted_as_documents(cli: Cli, repo: Repo) -> None:
     document = cli("doc", "add", "-", stdin=b"text").out.split()[1].rstrip(":")
     cli("conversation", "append", "plan", "user", "y")
     for name in (note, "conversation:plan"):
-        assert_error(cli("doc", "delete", document, name), 2, "is no document", f"gitmem memory delete {name}")
+        assert_error(
+            cli("doc", "delete", document, name), ExitCode.USAGE, "is no document", f"gitmem memory delete {name}"
+        )
     assert len(cli("memory", "export").out.splitlines()) == 3
     assert cli("doc", "delete", document).code == 0
 
@@ -199,15 +202,15 @@ def test_a_conversation_goes_back_to_what_was_deleted(cli: Cli, repo: Repo) -> N
         cli("conversation", "append", "cc", "user", text, cwd=repo.path)
     cli("memory", "delete", "conversation:cc")
     cli("conversation", "append", "cc", "user", "three")
-    assert_error(cli("memory", "restore", "conversation:cc", "--at", "~1"), 2, "was no record", "at `~1`")
+    assert_error(cli("memory", "restore", "conversation:cc", "--at", "~1"), ExitCode.USAGE, "was no record", "at `~1`")
     assert cli("memory", "restore", "conversation:cc").out == "restored conversation:cc\n"
     assert cli("conversation", "get", "cc").out == "0 user\n  one\n1 user\n  two\n"
     name = cli("memory", "add", "only").out.split()[1]
     for _ in range(6):
         cli("memory", "delete", name)
         assert cli("memory", "restore", name).code == 0
-    assert_error(cli("memory", "restore", name), 2, "no other state", f"gitmem memory log {name}")
-    assert_error(cli("memory", "restore", "mem_000000000000"), 2, "does not know")
+    assert_error(cli("memory", "restore", name), ExitCode.USAGE, "no other state", f"gitmem memory log {name}")
+    assert_error(cli("memory", "restore", "mem_000000000000"), ExitCode.USAGE, "does not know")
 
 
 @pytest.mark.parametrize(
@@ -222,7 +225,7 @@ def test_a_conversation_goes_back_to_what_was_deleted(cli: Cli, repo: Repo) -> N
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_in_two_lines(cli: Cli, repo: Repo, args: tuple[str, ...]) -> None:
-    assert_error(cli(*args, cwd=repo.path), 2)
+    assert_error(cli(*args, cwd=repo.path), ExitCode.USAGE)
 
 
 def groups() -> Iterator[tuple[str, click.Command]]:
@@ -252,7 +255,7 @@ def test_notes_and_documents_are_searched_alone_or_with_the_code(cli: Cli, own: 
     assert name not in cli("query", "-l", "sign the cookie").out
     [hit] = json.loads(cli("memory", "search", "--json", "signed cookies").out)["results"]
     assert (hit["kind"], hit["path"], hit["start_line"], hit["chunk_type"]) == ("notes", name, 1, "note")
-    assert_error(cli("query", "--kind", "poems", "x"), 2, "poems")
+    assert_error(cli("query", "--kind", "poems", "x"), ExitCode.USAGE, "poems")
 
 
 def test_a_note_without_an_index_is_kept_and_it_is_said(cli: Cli, repo: Repo) -> None:
@@ -268,13 +271,13 @@ def test_a_search_is_limited_by_what_is_known_of_records(cli: Cli, repo: Repo) -
     mail = ("--type", "email", "--source", "imap", "--time", "2026-03-01", "--sensitivity", "sensitive")
     document = json.loads(cli("doc", "add", "mail.txt", *mail, "--json").out)["id"]
     assert note in cli("memory", "search", "--type", "decision", "--min-confidence", "0.5", "apples").out
-    assert cli("memory", "search", "--min-confidence", "0.6", "apples").code == 1
+    assert cli("memory", "search", "--min-confidence", "0.6", "apples").code == ExitCode.NO_RESULTS
     limits = ("--source", "imap", "--since", "2026-03-01", "--until", "2026-03-01", "--sensitivity", "sensitive")
     told = json.loads(cli("query", "--kind", "all", "--record-type", "email", *limits, "--json", "apples").out)
     [hit] = told["results"]
     assert (hit["path"], hit["record"]["source_system"], hit["record"]["type"]) == (document, "imap", "email")
     missed = cli("doc", "search", "--visibility", "org", "apples")
-    assert missed.code == 1
+    assert missed.code == ExitCode.NO_RESULTS
     assert "the filters may be the cause" in missed.err
-    assert_error(cli("query", "--kind", "code", "--source", "imap", "apples"), 2, "code has no")
-    assert_error(cli("doc", "search", "--since", "soon", "apples"), 2, "ISO 8601")
+    assert_error(cli("query", "--kind", "code", "--source", "imap", "apples"), ExitCode.USAGE, "code has no")
+    assert_error(cli("doc", "search", "--since", "soon", "apples"), ExitCode.USAGE, "ISO 8601")

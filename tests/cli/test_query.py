@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from gitmem.errors import ExitCode
 from gitmem.freshness.background import mark_dirty
 from gitmem.workspace import Workspace
 from tests.gitrepo import Repo
@@ -147,13 +148,13 @@ def test_no_results_is_exit_code_one_and_one_line(cli: Cli, indexed: Repo) -> No
     assert (made.code, made.out) == (1, "")
     assert made.err.startswith("no results (main ")
     filtered = cli("query", "--path", "nowhere/", SIGN, cwd=indexed.path)
-    assert filtered.code == 1
+    assert filtered.code == ExitCode.NO_RESULTS
     assert "filters" in filtered.err
 
 
 def test_no_results_as_json_is_an_empty_list(cli: Cli, indexed: Repo) -> None:
     made = cli("query", "--json", "--path", "nowhere/", SIGN, cwd=indexed.path)
-    assert made.code == 1
+    assert made.code == ExitCode.NO_RESULTS
     assert json.loads(made.out)["results"] == []
 
 
@@ -214,7 +215,7 @@ def test_the_committed_and_the_staged_tree_can_be_asked(cli: Cli, own: Repo) -> 
 def test_what_changed_between_two_revisions_can_be_asked(cli: Cli, own: Repo) -> None:
     made = cli("query", "--changed", "v1..HEAD", SIGN, cwd=own.path).out.splitlines()
     assert made[-1].startswith(f"v1..HEAD {own.oid('HEAD')[:7]}, fresh, ")
-    assert cli("query", "--changed", "HEAD..HEAD", SIGN, cwd=own.path).code == 1
+    assert cli("query", "--changed", "HEAD..HEAD", SIGN, cwd=own.path).code == ExitCode.NO_RESULTS
     assert "docs/guide.md" in cli("query", "-l", "--changed", "v1..", "copy the database", cwd=own.path).out
 
 
@@ -297,7 +298,7 @@ def test_names_that_are_no_utf8_survive_json(cli: Cli, own: Repo) -> None:
     ],
 )
 def test_bad_arguments_are_two_lines_and_code_two(cli: Cli, indexed: Repo, args: list[str], told: str) -> None:
-    assert_error(cli("query", *args, cwd=indexed.path), 2, told)
+    assert_error(cli("query", *args, cwd=indexed.path), ExitCode.USAGE, told)
 
 
 @pytest.mark.parametrize(
@@ -306,7 +307,7 @@ def test_bad_arguments_are_two_lines_and_code_two(cli: Cli, indexed: Repo, args:
      (b"a" * 100_000, "1000 characters"), ("é".encode() * 50_000, "1000 characters")],
 )  # fmt: skip
 def test_bad_standard_input_is_refused(cli: Cli, indexed: Repo, stdin: bytes | None, told: str) -> None:
-    assert_error(cli("query", "-", cwd=indexed.path, stdin=stdin), 2, told)
+    assert_error(cli("query", "-", cwd=indexed.path, stdin=stdin), ExitCode.USAGE, told)
 
 
 def test_a_question_of_a_thousand_characters_is_answered(cli: Cli, indexed: Repo) -> None:
@@ -349,4 +350,4 @@ def test_related_takes_a_place_as_results_print_it_and_from_a_folder(cli: Cli, i
     ],
 )
 def test_related_says_what_is_wrong_with_a_place(cli: Cli, indexed: Repo, place: str, told: str) -> None:
-    assert_error(cli("related", place, cwd=indexed.path), 2, told)
+    assert_error(cli("related", place, cwd=indexed.path), ExitCode.USAGE, told)

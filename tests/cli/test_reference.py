@@ -11,6 +11,7 @@ import pytest
 from gitmem import __version__
 from gitmem.cli import reference
 from gitmem.cli.root import COMMANDS, root
+from gitmem.errors import ExitCode
 from gitmem.settings import SETTINGS
 from tests.sample import Cli
 
@@ -99,7 +100,7 @@ def test_completion_prints_a_script_that_asks_gitmem(cli: Cli, shell: str) -> No
 
 
 def test_completion_of_an_unknown_shell_is_refused(cli: Cli) -> None:
-    assert cli("completion", "tcsh").code == 2
+    assert cli("completion", "tcsh").code == ExitCode.USAGE
 
 
 def test_completion_offers_commands_and_options(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.errors import ExitCode
 from tests.faults import kill
 from tests.gitrepo import Repo, isolated_environment
 from tests.sample import Cli, assert_error, make_sample
@@ -111,7 +112,7 @@ def test_a_tracked_index_is_not_even_opened(own: Repo, tmp_path: Path) -> None:
     own.git("clone", "--quiet", str(own.path), str(clone))
     for args in (("query", "sign"), ("index",), ("init", "--no-mcp"), ("gc",), ("cancel",), ("status",)):
         code, err, seen = trace(gitmem(*args), clone, tmp_path)
-        assert code == 5, (args, err)
+        assert code == ExitCode.FAILED, (args, err)
         assert "tracked by git" in err
         assert [path for path in seen.opened if "/.gitmem/" in path] == []
 
@@ -120,7 +121,7 @@ def test_the_folder_of_another_clone_is_refused_until_it_is_removed(cli: Cli, ow
     other = make_sample(tmp_path / "other")
     shutil.copytree(own.path / ".gitmem", other.path / ".gitmem")
     for args in (("query", "sign"), ("index",), ("gc",), ("cancel",)):
-        assert_error(cli(*args, cwd=other.path), 5, "was not made by gitmem in this repository", "rm -r ")
+        assert_error(cli(*args, cwd=other.path), ExitCode.FAILED, "was not made by gitmem in this repository", "rm -r ")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root, to give files away")
@@ -139,5 +140,5 @@ def test_an_index_of_another_user_is_refused(own: Repo, tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=own.path, env=environment, capture_output=True, text=True)
     if "No module named" in done.stderr or "Permission denied" in done.stderr:
         pytest.skip("another user cannot run this Python")
-    assert done.returncode == 5
+    assert done.returncode == ExitCode.FAILED
     assert "belongs to another user" in done.stderr

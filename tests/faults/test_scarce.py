@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.errors import ExitCode
 from gitmem.store.manifest import find_manifest
 from tests.faults.kill import ROOT
 from tests.faults.oracle import find_faults
@@ -49,7 +50,7 @@ def assert_told(done: subprocess.CompletedProcess[str]) -> bool:
     if GIVEN_UP in done.stderr:
         return False
     lines = done.stderr.splitlines()
-    assert done.returncode == 5, done.stderr
+    assert done.returncode == ExitCode.FAILED, done.stderr
     assert lines[0].startswith("error: "), done.stderr
     assert "gitmem failed" not in lines[0], done.stderr
     assert [line[:6] for line in lines[1:]] in ([], ["hint: "]), done.stderr

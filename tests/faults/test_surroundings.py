@@ -15,7 +15,7 @@ from gitmem.actions.cancel import cancel
 from gitmem.actions.gc import collect
 from gitmem.answering.answer import Request, answer
 from gitmem.answering.searcher import open_searcher
-from gitmem.errors import Busy
+from gitmem.errors import Busy, ExitCode
 from gitmem.store.manifest import find_manifest
 from gitmem.workspace import open_snapshot, require_index
 from tests.cli.test_cancel import PATIENCE, running
@@ -170,7 +170,9 @@ def test_while_a_writer_is_stopped_others_read_and_are_told_to_wait(cli: Cli, tm
     with running(made, "index") as writer:
         writer.send_signal(signal.SIGSTOP)
         try:
-            assert_error(cli("index", "--no-wait", cwd=made.path), 4, "another process is writing this index")
+            assert_error(
+                cli("index", "--no-wait", cwd=made.path), ExitCode.BUSY, "another process is writing this index"
+            )
             asked = cli("query", "-l", "-n", "1", "load 7", cwd=made.path)
             assert (asked.code, asked.out) == (0, "part007.py\n")
             told = cli("query", "--json", "load 7", cwd=made.path)

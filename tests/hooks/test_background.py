@@ -13,7 +13,7 @@ import pytest
 
 from gitmem.actions.doctor import OK, WARN
 from gitmem.actions.doctor import _background as check_background
-from gitmem.errors import StorageFailed
+from gitmem.errors import ExitCode, StorageFailed
 from gitmem.freshness import catch_up as module
 from gitmem.freshness.background import mark_dirty, start_background_refresh
 from gitmem.freshness.catch_up import catch_up
@@ -435,5 +435,5 @@ def test_a_hook_that_leaves_it_to_another_process_imports_little(own: Repo) -> N
 
 def test_a_wrong_event_is_refused(own: Repo) -> None:
     done = hook(own, "pre-push")
-    assert done.returncode == 2
+    assert done.returncode == ExitCode.USAGE
     assert b"gitmem index" in done.stderr

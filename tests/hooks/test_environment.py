@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.errors import ExitCode
 from gitmem.freshness.run_log import read_entries
 from gitmem.locks import is_locked, writer_lock
 from gitmem.paths import IndexPaths
@@ -161,7 +162,7 @@ def test_a_repository_of_another_user_is_told_with_the_line_that_helps(cli: Cli,
     install(own, PROGRAM)
     for path in [own.path, own.path / ".git", own.path / ".gitmem", *own.path.rglob("*")]:
         os.chown(path, 12345, 12345, follow_symlinks=False)
-    assert_error(cli("hooks", "status", cwd=own.path), 2, "safe.directory", str(own.path))
+    assert_error(cli("hooks", "status", cwd=own.path), ExitCode.USAGE, "safe.directory", str(own.path))
     before = fingerprint(own.path)
     done = hook(own)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from gitmem.indexing import pool as pool_module
 from gitmem.errors import WorkersFailed
+from gitmem.indexing import pool as pool_module
 from gitmem.indexing.pool import Pool
 from gitmem.indexing.worker import limit_seconds, write_frame
 from tests.gitrepo import Repo

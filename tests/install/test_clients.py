@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.errors import UsageError
+from gitmem.errors import ExitCode, UsageError
 from gitmem.install.clients import CLIENTS, GUIDE
 from gitmem.install.json_edit import add_member, find_value, parse_text, remove_member
 from tests.gitrepo import Repo
@@ -176,7 +176,7 @@ def test_a_file_that_makes_no_sense_is_left(cli: Cli, tmp_path: Path, content: b
     repo = make_sample(tmp_path / "repo")
     file = repo.path / ".mcp.json"
     file.write_bytes(content)
-    assert_error(cli("install", "claude", cwd=repo.path), 2, "was left as it is")
+    assert_error(cli("install", "claude", cwd=repo.path), ExitCode.USAGE, "was left as it is")
     made = cli("init", "--no-hooks", cwd=repo.path)
     assert made.code == 0
     assert "Claude Code: `" in made.out
@@ -188,7 +188,7 @@ def test_a_link_is_left(cli: Cli, tmp_path: Path) -> None:
     target = tmp_path / "shared.json"
     target.write_text("{}")
     (repo.path / ".mcp.json").symlink_to(target)
-    assert_error(cli("install", "claude", cwd=repo.path), 2, "symbolic link")
+    assert_error(cli("install", "claude", cwd=repo.path), ExitCode.USAGE, "symbolic link")
     assert target.read_text() == "{}"
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.errors import ExitCode
 from gitmem.git.version import read_version
 from gitmem.install.configured_hooks import SINCE
 from gitmem.install.hook_setup import install_hooks, read_hooks, uninstall_hooks
@@ -332,7 +333,7 @@ def test_the_command_installs_tells_and_removes(cli: Cli, own: Repo) -> None:
 
 
 def test_hooks_need_an_index_to_keep(cli: Cli, repo: Repo) -> None:
-    assert_error(cli("hooks", "install", cwd=repo.path), 3, "gitmem init")
+    assert_error(cli("hooks", "install", cwd=repo.path), ExitCode.NO_INDEX, "gitmem init")
     assert not (repo.path / ".git" / "hooks" / "post-commit").exists()
 
 
