@@ -6,7 +6,7 @@ from gitmem.display import count
 from gitmem.errors import Cancelled, GitmemError
 from gitmem.freshness.refresh import refresh
 from gitmem.indexing.run import Progress
-from gitmem.mcp.tools.call import Call
+from gitmem.mcp.tools.progress_and_cancellation import Call
 from gitmem.workspace import Workspace
 
 

@@ -20,9 +20,9 @@ from gitmem.git.git_config import configuration_files
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.mcp.first_index import FirstIndex
-from gitmem.mcp.tools.call import Call
-from gitmem.mcp.watching.state_signature import Stamp, stamp_of
-from gitmem.mcp.watching.working_tree import Watch
+from gitmem.mcp.tools.progress_and_cancellation import Call
+from gitmem.mcp.watching.state_signature import StateSignature, read_signature
+from gitmem.mcp.watching.working_tree import WorkingTreeWatcher
 from gitmem.workspace import Workspace, open_workspace
 
 TREES: Final = 4
@@ -37,7 +37,7 @@ FIRST_SECONDS: Final = 20.0
 Made = TypeVar("Made")
 
 
-class Opened(NamedTuple):
+class OpenTree(NamedTuple):
     """A tree to ask: its repository, a reader of its blobs, and notes for whoever asks. Who finds that a file is not
     what it was taken for calls `doubt`, and the next call looks at all of them."""
 
@@ -48,10 +48,10 @@ class Opened(NamedTuple):
     doubt: Callable[[], None]
 
 
-Use = Callable[[Opened], Made]
+Use = Callable[[OpenTree], Made]
 
 
-class _Held:
+class _SharedTree:
     """A tree held open, for any number of calls at once: a reader is lent to each. What they share of the search only
     ever grows by what any of them would find, and is never taken back."""
 
@@ -65,14 +65,14 @@ class _Held:
         self.doubted = False
 
     @contextmanager
-    def lend(self) -> Iterator[Opened]:
+    def lend(self) -> Iterator[OpenTree]:
         """The tree with a reader that nobody else uses meanwhile."""
         with self._lock:
             reader = self._idle.pop() if self._idle else None
         if reader is None:
             reader = open_reader(self.searcher.asked.location, bulk=False, files=self.searcher.files)
         try:
-            yield Opened(self.searcher, self._workspace, reader, self._notes, self._doubt)
+            yield OpenTree(self.searcher, self._workspace, reader, self._notes, self._doubt)
         finally:
             with self._lock:
                 kept = not self._closed and len(self._idle) < READERS
@@ -93,14 +93,14 @@ class _Held:
             reader.close()
 
 
-class _Tree:
+class _TreeSlot:
     """The place of a tree, and what told that the one held open is the right one. `lock` is held while that is found
     out, and while it is opened."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.held: _Held | None = None
-        self.stamp: Stamp = ()
+        self.held: _SharedTree | None = None
+        self.stamp: StateSignature = ()
 
     def close(self) -> None:
         """Let go of it."""
@@ -109,7 +109,7 @@ class _Tree:
             held.close()
 
 
-class Session:
+class OpenRepository:
     """One working tree and the revisions of its repository."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str], encoder: Encoder) -> None:
@@ -117,10 +117,10 @@ class Session:
         self.workspace = open_workspace(folder, environment)
         self._folder = folder
         self._environment = environment
-        self._trees: OrderedDict[tuple[str, ...], _Tree] = OrderedDict()
+        self._trees: OrderedDict[tuple[str, ...], _TreeSlot] = OrderedDict()
         self._lock = threading.Lock()
         self._first: FirstIndex | None = None
-        self._watch = Watch(self.workspace)
+        self._watch = WorkingTreeWatcher(self.workspace)
         self._configuration: list[Path] = []
 
     def close(self, seconds: float) -> None:
@@ -153,7 +153,7 @@ class Session:
                 self._mend(request)
         return self._use(tree, request, call, use)
 
-    def _use(self, tree: _Tree, request: Request, call: Call, use: Use[Made]) -> Made:
+    def _use(self, tree: _TreeSlot, request: Request, call: Call, use: Use[Made]) -> Made:
         with tree.lock:
             call.check()
             held = self._opened(tree, request, call)
@@ -167,10 +167,10 @@ class Session:
         with TreeReader(self.workspace.location, request) as reader:
             refresh(self.workspace, reader.read().revision.tree, check=True)
 
-    def _tree(self, name: tuple[str, ...]) -> _Tree:
+    def _tree(self, name: tuple[str, ...]) -> _TreeSlot:
         """The place of a tree, those used last kept. The working tree has no name, and all records behind it."""
         with self._lock:
-            tree = self._trees.setdefault(name, _Tree())
+            tree = self._trees.setdefault(name, _TreeSlot())
             self._trees.move_to_end(name)
             dropped = [self._trees.popitem(last=False)[1] for _ in range(len(self._trees) - TREES)]
         for other in dropped:
@@ -178,7 +178,7 @@ class Session:
                 other.close()
         return tree
 
-    def _opened(self, tree: _Tree, request: Request, call: Call) -> _Held:
+    def _opened(self, tree: _TreeSlot, request: Request, call: Call) -> _SharedTree:
         """The tree, opened anew if anything moved since."""
         first = self._first
         if first is None and tree.held is not None and self._is_current(tree, tree.held, request):
@@ -208,24 +208,24 @@ class Session:
             if first.done.is_set():
                 self._first = None
 
-    def _open(self, tree: _Tree, request: Request, first: FirstIndex | None) -> _Held:
+    def _open(self, tree: _TreeSlot, request: Request, first: FirstIndex | None) -> _SharedTree:
         """Open a tree. The signs are taken before: what moves meanwhile is seen by the next call."""
         tree.close()
         if not request.rev:
             self._watch.forget()
         workspace = self.reopen()
         self._configuration = configuration_files(workspace.location, self._environment)
-        tree.stamp = stamp_of(workspace, self._configuration)
+        tree.stamp = read_signature(workspace, self._configuration)
         sources = request.sources if request.rev else ()
         request = request._replace(refresh=first is None, sources=sources)
         searcher = open_searcher(workspace, request, encoder=self._encoder)
         if searcher.snapshot.manifest.graph:
             searcher.load_graph()
-        healed = stamp_of(workspace, self._configuration)
+        healed = read_signature(workspace, self._configuration)
         if healed[1:] == tree.stamp[1:] and self._is_generation_on_disk(searcher):
             tree.stamp = healed
         notes = [] if first is None else [f"{first.describe()}; this answer is from what is there"]
-        tree.held = _Held(searcher, workspace, notes)
+        tree.held = _SharedTree(searcher, workspace, notes)
         return tree.held
 
     def _is_generation_on_disk(self, searcher: Searcher) -> bool:
@@ -234,16 +234,16 @@ class Session:
         manifest = find_manifest(self.workspace.paths.manifest)
         return manifest is not None and manifest.generation == searcher.snapshot.manifest.generation
 
-    def _is_current(self, tree: _Tree, held: _Held, request: Request) -> bool:
+    def _is_current(self, tree: _TreeSlot, held: _SharedTree, request: Request) -> bool:
         """Whether a tree held open is the one asked for. Git is asked only where something may have changed.
 
         One that the index lacked something of is opened again, and healed on.
         """
         searcher = held.searcher
-        if held.doubted or searcher.missing_files or stamp_of(self.workspace, self._configuration) != tree.stamp:
+        if held.doubted or searcher.missing_files or read_signature(self.workspace, self._configuration) != tree.stamp:
             return False
         if not request.rev:
-            if self._watch.is_quiet():
+            if self._watch.is_unchanged():
                 return True
             self._watch.forget()
         return searcher.is_current()

@@ -20,11 +20,11 @@ from gitmem import __version__
 from gitmem.display import visible
 from gitmem.errors import GitmemError
 from gitmem.mcp.tools.arguments import check_arguments
-from gitmem.mcp.tools.call import Call, Cancelled
-from gitmem.mcp.tools.handlers import Desk
-from gitmem.mcp.tools.schemas import Tool, instructions_for
+from gitmem.mcp.tools.descriptions import Tool, instructions_for
+from gitmem.mcp.tools.handlers import ToolHandlers
+from gitmem.mcp.tools.progress_and_cancellation import Call, Cancelled
 from gitmem.mcp.transport.handshake import NAME, TITLE
-from gitmem.mcp.transport.sdk_bridge import GONE
+from gitmem.mcp.transport.sdk_bridge import SERVER_STOPPED
 
 THREADS: Final = 16
 """Calls served at once; further ones wait."""
@@ -34,7 +34,7 @@ Context = ServerRequestContext[Any, Any]
 _log = logging.getLogger(__name__)
 
 
-def make_server(desk: Desk, tools: dict[str, Tool]) -> Server[Any]:
+def make_server(desk: ToolHandlers, tools: dict[str, Tool]) -> Server[Any]:
     """A server of some tools."""
     threads = anyio.CapacityLimiter(THREADS)
 
@@ -71,7 +71,7 @@ def _report(context: Context, done: float, total: float | None, message: str) ->
     """Tell the client how far its call is, from the thread that serves it. Raises Cancelled."""
     try:
         anyio.from_thread.run(context.session.report_progress, done, total, message)
-    except GONE as problem:
+    except SERVER_STOPPED as problem:
         raise Cancelled from problem
 
 
@@ -82,9 +82,9 @@ def _failed(problem: Exception) -> types.CallToolResult:
     else:
         _log.error("a call failed", exc_info=problem)
         told = f"gitmem failed: {type(problem).__name__}: {problem}\nhint: gitmem doctor"
-    lines = [visible(line)[:_MOST_TOLD] for line in told.splitlines()[:_MOST_LINES]]
+    lines = [visible(line)[:_MAX_LINE] for line in told.splitlines()[:_MAX_LINES]]
     return types.CallToolResult(content=[types.TextContent(type="text", text="\n".join(lines))], is_error=True)
 
 
-_MOST_TOLD: Final = 500
-_MOST_LINES: Final = 4
+_MAX_LINE: Final = 500
+_MAX_LINES: Final = 4

@@ -13,8 +13,8 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from gitmem.mcp.server import make_server
-from gitmem.mcp.tools.handlers import Desk
-from gitmem.mcp.tools.schemas import DEFAULT, parse_toolsets
+from gitmem.mcp.tools.descriptions import DEFAULT, parse_toolsets
+from gitmem.mcp.tools.handlers import ToolHandlers
 
 SERVER: Final = (sys.executable, "-P", "-m", "gitmem", "mcp")
 INITIALIZE: Final = {
@@ -35,7 +35,7 @@ def talk(folder: Path, action: Callable[[Client], Awaitable[None]], toolsets: st
     """Let a client talk to a server within this process, in the handshake of today's clients."""
 
     async def run() -> None:
-        desk = Desk(folder, dict(os.environ))
+        desk = ToolHandlers(folder, dict(os.environ))
         try:
             server = make_server(desk, parse_toolsets(toolsets))
             with anyio.fail_after(PATIENCE):

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from gitmem.mcp.tools.handlers import Desk
-from gitmem.mcp.tools.schemas import DEFAULT, parse_toolsets
+from gitmem.mcp.tools.descriptions import DEFAULT, parse_toolsets
+from gitmem.mcp.tools.handlers import ToolHandlers
 from gitmem.mcp.transport.http import LOOPBACK, make_app
 from tests.gitrepo import Repo
 from tests.mcp.clients import SERVER
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.long
 @pytest.mark.skipif(not (NODE.exists() and SUITE.exists()), reason="MCP_NODE_MODULES names no conformance suite")
 @pytest.mark.parametrize("scenario", sorted(PASSED))
 def test_a_scenario_of_the_suite_passes(indexed: Repo, scenario: str) -> None:
-    desk = Desk(indexed.path, {})
+    desk = ToolHandlers(indexed.path, {})
     app = make_app(desk, parse_toolsets(DEFAULT), hosts=LOOPBACK, token="")
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None))
     thread = threading.Thread(target=server.run)

@@ -10,8 +10,8 @@ import pytest
 
 from gitmem.answering.answer import Request
 from gitmem.embedding.bundled import BundledEncoder
-from gitmem.mcp.open_repository import Opened, Session
-from gitmem.mcp.tools.call import Call
+from gitmem.mcp.open_repository import OpenRepository, OpenTree
+from gitmem.mcp.tools.progress_and_cancellation import Call
 from tests.gitrepo import Repo
 from tests.mcp.clients import RawClient
 from tests.sample import SIGN, Cli
@@ -134,12 +134,12 @@ def test_every_answer_of_a_long_session_names_the_right_tree(cli: Cli, tmp_path:
 
 
 def test_calls_read_one_tree_side_by_side(indexed: Repo) -> None:
-    session = Session(indexed.path, {}, BundledEncoder())
+    session = OpenRepository(indexed.path, {}, BundledEncoder())
     together = threading.Barrier(3, timeout=30)
     told: list[list[str]] = []
 
     def read() -> None:
-        def use(tree: Opened) -> list[str]:
+        def use(tree: OpenTree) -> list[str]:
             together.wait()  # passed only if all three are here
             found = [hit.path for hit in tree.searcher.search(Request(SIGN), 5)[1]]
             assert tree.reader.read(indexed.oid("HEAD:src/cookies.py")) is not None
@@ -160,10 +160,10 @@ def test_calls_read_one_tree_side_by_side(indexed: Repo) -> None:
 
 
 def test_a_call_reads_on_from_its_tree_when_another_opens_the_next(own: Repo) -> None:
-    session = Session(own.path, {}, BundledEncoder())
+    session = OpenRepository(own.path, {}, BundledEncoder())
     blob = own.oid("HEAD:src/cookies.py")
 
-    def use(tree: Opened) -> None:
+    def use(tree: OpenTree) -> None:
         own.commit({"src/next.py": "def next_thing():\n    return 1\n"})
         newer = session.use(Request("next"), Call(), lambda later: later.searcher)
         assert newer is not tree.searcher
@@ -176,11 +176,11 @@ def test_a_call_reads_on_from_its_tree_when_another_opens_the_next(own: Repo) ->
 
 
 def test_answers_asked_for_side_by_side_are_those_asked_for_one_by_one(indexed: Repo) -> None:
-    session = Session(indexed.path, {}, BundledEncoder())
+    session = OpenRepository(indexed.path, {}, BundledEncoder())
     questions = [SIGN, "route", "backup the database", "parse the header", "rotate the key", "Router.addRoute"] * 4
 
     def ask(question: str) -> list[tuple[str, float, bytes | None]]:
-        def use(tree: Opened) -> list[tuple[str, float, bytes | None]]:
+        def use(tree: OpenTree) -> list[tuple[str, float, bytes | None]]:
             hits = tree.searcher.search(Request(question), 5)[1]
             return [(hit.path, hit.score, tree.reader.read(hit.blob)) for hit in hits]
 

@@ -7,25 +7,25 @@ from typing import Final
 from gitmem.answering.answer import Request, view_state
 from gitmem.answering.answer_json import describe_view
 from gitmem.errors import GitmemError, UsageError
-from gitmem.mcp.open_repository import Opened
+from gitmem.mcp.open_repository import OpenTree
 from gitmem.mcp.tools.arguments import Arguments
-from gitmem.mcp.tools.file_text import read_place
+from gitmem.mcp.tools.excerpts import Excerpt, excerpts_json, read_excerpts
+from gitmem.mcp.tools.file_excerpts import read_place
 from gitmem.mcp.tools.json_output import dump
-from gitmem.mcp.tools.record_text import is_record_name, read_records
-from gitmem.mcp.tools.rendering import Block, render_blocks
-from gitmem.mcp.tools.text_blocks import Passage, passages_json, read_passages
+from gitmem.mcp.tools.record_excerpts import is_record_name, read_records
+from gitmem.mcp.tools.text_output import Block, render_blocks
 from gitmem.memory.conversation import GET_DEFAULT
 from gitmem.memory.record_store import RecordStore
 from gitmem.workspace import Workspace
 
 
-def read_named(workspace: Workspace, tree: Opened | None, arguments: Arguments) -> str:
+def read_named(workspace: Workspace, tree: OpenTree | None, arguments: Arguments) -> str:
     """The text of every name; `tree` is there where one of them may be a file's."""
     rev = arguments["rev"]
     with RecordStore(workspace.location) as store:
         tip = cache(store.tip)  # asked of git, and only where a record is named
 
-        def find(name: str) -> list[Passage]:
+        def find(name: str) -> list[Excerpt]:
             if is_record_name(name):
                 if rev:
                     raise UsageError(f"`{name}` is no file of a revision", hint=f"gitmem memory show --at REV {name}")
@@ -33,7 +33,7 @@ def read_named(workspace: Workspace, tree: Opened | None, arguments: Arguments) 
             assert tree is not None, "a tree is opened where a file is named"
             return [read_place(tree.searcher, tree.reader, name)]
 
-        def read(name: str) -> list[Passage]:
+        def read(name: str) -> list[Excerpt]:
             try:
                 return find(name)
             except GitmemError as problem:
@@ -42,7 +42,7 @@ def read_named(workspace: Workspace, tree: Opened | None, arguments: Arguments) 
 
         failed: list[tuple[str, GitmemError]] = []
         try:
-            passages, problems = read_passages(arguments["ids"], read)
+            passages, problems = read_excerpts(arguments["ids"], read)
         except GitmemError as problem:
             raise _together(failed, problem) from None
         memory = f"memory {(tip().commit or '')[:7]}" if tree is None else ""
@@ -51,7 +51,7 @@ def read_named(workspace: Workspace, tree: Opened | None, arguments: Arguments) 
     else:
         told, notes = describe_view(view_state(Request("get", rev=rev), tree.searcher)), [*tree.notes, *problems]
     if arguments["format"] == "json":
-        return dump(passages_json(passages, told, notes))
+        return dump(excerpts_json(passages, told, notes))
     blocks = [passage.block() for passage in passages]
     if len(notes) > _MOST_NOTES:  # those behind would not be told
         notes = notes[: len(notes) - len(problems)]

@@ -8,33 +8,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.mcp.tools.arguments import Arguments
-from gitmem.mcp.tools.call import Call
+from gitmem.mcp.tools.progress_and_cancellation import Call
 
 if TYPE_CHECKING:
     from gitmem.answering.answer import Answer, Request
     from gitmem.answering.searcher import Searcher
     from gitmem.embedding.encoder import Encoder
-    from gitmem.mcp.open_repository import Opened, Session
+    from gitmem.mcp.open_repository import OpenRepository, OpenTree
     from gitmem.records.filters import RecordLimits
     from gitmem.workspace import Workspace
 
 WORKER_SECONDS: Final = 120.0
 """An indexing process is kept so long after a change was taken up: another one follows while somebody edits."""
 
-CHANGING: Final = ("memory_store", "conversation_append", "document_ingest", "delete")
+WRITING_TOOLS: Final = ("memory_store", "conversation_append", "document_ingest", "delete")
 """Tools that change the memory."""
 
 REPOSITORIES: Final = 4
 """Repositories held open besides one's own."""
 
 
-class Desk:
+class ToolHandlers:
     """Serves the tools of one server, from any number of threads."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         self._folder = folder
         self._environment = environment
-        self._sessions: dict[Path, Session] = {}
+        self._sessions: dict[Path, OpenRepository] = {}
         self._lock = threading.Lock()
         self._tools: dict[str, Callable[[Arguments, Call], str]] = {
             "search": self._search,
@@ -42,7 +42,7 @@ class Desk:
             "get": self._get,
             "status": self._status,
             "list": self._list,
-            **{name: partial(self._change, name) for name in CHANGING},
+            **{name: partial(self._change, name) for name in WRITING_TOOLS},
         }
 
     def serve(self, name: str, arguments: Arguments, call: Call) -> str:
@@ -83,16 +83,16 @@ class Desk:
 
         return BundledEncoder()
 
-    def _session(self, root: str) -> "Session":
+    def _session(self, root: str) -> "OpenRepository":
         """The repository that is asked about, opened once."""
         from gitmem.indexing.pool import spare
-        from gitmem.mcp.open_repository import Session
-        from gitmem.mcp.tools.roots import find_root
+        from gitmem.mcp.open_repository import OpenRepository
+        from gitmem.mcp.tools.root_argument import find_root
 
         folder = find_root(self._folder, root, self._environment)
         spare.seconds = WORKER_SECONDS
         with self._lock:
-            session = self._sessions.pop(folder, None) or Session(folder, self._environment, self._encoder)
+            session = self._sessions.pop(folder, None) or OpenRepository(folder, self._environment, self._encoder)
             self._sessions[folder] = session
             others = [known for known in self._sessions if known != self._folder]
             for known in others[:-REPOSITORIES]:
@@ -136,7 +136,7 @@ class Desk:
     ) -> str:
         from gitmem.answering.answer import answer_from, check_request
 
-        def use(tree: "Opened") -> str:
+        def use(tree: "OpenTree") -> str:
             settings = tree.workspace.settings
             limit = check_request(request, settings.search_max_limit, settings.search_default_limit)
             made = answer_from(tree.searcher, request, limit, finder(tree.workspace), tree.reader)
@@ -149,7 +149,7 @@ class Desk:
     def _get(self, arguments: Arguments, call: Call) -> str:
         from gitmem.answering.answer import Request
         from gitmem.mcp.tools.get import read_named
-        from gitmem.mcp.tools.record_text import is_record_name
+        from gitmem.mcp.tools.record_excerpts import is_record_name
 
         session = self._session(arguments["root"])
         if all(map(is_record_name, arguments["ids"])):
@@ -202,12 +202,12 @@ def _written(made: "Answer", arguments: Arguments, notes: list[str]) -> str:
         from gitmem.mcp.tools.json_output import answer_as_json, dump
 
         return dump(answer_as_json(made, arguments["detail"], notes))
-    from gitmem.mcp.tools.rendering import render_answer
+    from gitmem.mcp.tools.text_output import render_answer
 
     return render_answer(made, arguments["detail"], notes)
 
 
-def _touch(tree: "Opened") -> None:
+def _touch(tree: "OpenTree") -> None:
     """Read what every question reads: the model's rows, the words, the signs of the vectors."""
     from gitmem.answering.answer import Request
 

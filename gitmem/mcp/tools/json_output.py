@@ -8,7 +8,7 @@ from gitmem.actions.status import NO_INDEX, Status
 from gitmem.answering.answer_json import answer_json
 from gitmem.display import visible
 from gitmem.freshness.status_report import status_json, status_lines
-from gitmem.mcp.tools.token_estimate import ROOM, estimate_tokens
+from gitmem.mcp.tools.token_estimate import MAX_VALUE_TOKENS, estimate_tokens
 
 if TYPE_CHECKING:
     from gitmem.answering.answer import Answer
@@ -47,7 +47,7 @@ def answer_as_json(made: "Answer", detail: str, notes: list[str]) -> dict[str, A
 
 def fitting(values: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
     """As many values, the first first, as there is room for, and how many are left out."""
-    kept, room = list[Mapping[str, Any]](), ROOM
+    kept, room = list[Mapping[str, Any]](), MAX_VALUE_TOKENS
     for value in values:
         room -= estimate_tokens(dump(value))
         if room < 0:

@@ -7,7 +7,7 @@ from gitmem.display import count, visible
 from gitmem.errors import UsageError
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.json_output import dump, fitting
-from gitmem.mcp.tools.rendering import Block, fence, render_blocks
+from gitmem.mcp.tools.text_output import Block, fence, render_blocks
 from gitmem.memory.conversation import Conversation
 from gitmem.memory.document import Document
 from gitmem.memory.json_lines import ALIASES

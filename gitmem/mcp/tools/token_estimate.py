@@ -7,22 +7,22 @@ code and prose of many languages this is above the cl100k count.
 import re
 from typing import Final
 
-MOST: Final = 10_000
+MAX_TOKENS: Final = 10_000
 """Tokens of an answer: above them Claude Code warns, and other clients cut."""
 
-ROOM: Final = MOST - 1000
+MAX_VALUE_TOKENS: Final = MAX_TOKENS - 1000
 """Tokens for the values of an answer; the rest is for what stands around them."""
 
-_HOPELESS: Final = 40 * MOST
+_HOPELESS: Final = 40 * MAX_TOKENS
 """A longer text has too many tokens, whatever it says: letters and blanks are 16 a token at most, but for escapes."""
 
 _RUN: Final = re.compile(r"(?P<letters>[A-Za-z]+)|(?P<digits>[0-9]+)|(?P<blank>[ \n]+)|(?P<other>[^A-Za-z0-9 \n]+)")
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens of a text, rather too many than too few; of one that is far too long, MOST."""
+    """Tokens of a text, rather too many than too few; of one that is far too long, MAX_TOKENS."""
     if len(text) > _HOPELESS:
-        return MOST
+        return MAX_TOKENS
     total = 0
     for run in _RUN.finditer(text):
         size = run.end() - run.start()

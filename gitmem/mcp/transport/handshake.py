@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from gitmem import __version__
-from gitmem.mcp.tools.schemas import Tool, instructions_for
+from gitmem.mcp.tools.descriptions import Tool, instructions_for
 
 NAME: Final = "gitmem"
 TITLE: Final = "gitmem: code search"
@@ -18,7 +18,7 @@ VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26")
 Json = dict[str, Any]
 
 
-class Greeter:
+class Handshake:
     """Answers one client until its server is there."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:

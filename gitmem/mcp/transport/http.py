@@ -27,8 +27,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gitmem import __version__
 from gitmem.errors import ExitCode, UsageError
 from gitmem.mcp.server import make_server
-from gitmem.mcp.tools.handlers import Desk
-from gitmem.mcp.tools.schemas import Tool, most_bytes
+from gitmem.mcp.tools.descriptions import Tool, max_message_bytes
+from gitmem.mcp.tools.handlers import ToolHandlers
 
 TOKEN_VARIABLE: Final = "GITMEM_MCP_TOKEN"  # noqa: S105 (its name, not its value)
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
@@ -55,7 +55,7 @@ def serve_http(
     """
     token = "" if path else _read_token(environment)
     listening = _listen_locally(Path(path)) if path else _listen(host, port)
-    desk = Desk(folder, environment)
+    desk = ToolHandlers(folder, environment)
     app = make_app(desk, tools, hosts=() if path else (*LOOPBACK, host), token=token)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_SECONDS, server_header=False, ws="none"
@@ -75,12 +75,12 @@ def serve_http(
     return ExitCode.OK
 
 
-def make_app(desk: Desk, tools: dict[str, Tool], *, hosts: tuple[str, ...], token: str) -> ASGIApp:
+def make_app(desk: ToolHandlers, tools: dict[str, Tool], *, hosts: tuple[str, ...], token: str) -> ASGIApp:
     """The application. Without `hosts` any name of this host is good, without a token nobody needs one."""
     manager = StreamableHTTPSessionManager(
         make_server(desk, tools),
         session_idle_timeout=IDLE_SECONDS,
-        max_request_body_size=most_bytes(tools),
+        max_request_body_size=max_message_bytes(tools),
         max_sessions=MOST_SESSIONS,
     )
     serve = StreamableHTTPASGIApp(manager)
@@ -91,14 +91,14 @@ def make_app(desk: Desk, tools: dict[str, Tool], *, hosts: tuple[str, ...], toke
             yield
 
     routes = [Route("/health", _health), Route("/mcp", serve), Mount("/mcp", serve)]
-    return Guard(Starlette(routes=routes, lifespan=live), hosts, token)
+    return RequestGuard(Starlette(routes=routes, lifespan=live), hosts, token)
 
 
 async def _health(_request: Request) -> Response:
     return JSONResponse({"status": "ok", "version": __version__})
 
 
-class Guard:
+class RequestGuard:
     """Lets requests through that name this host, come from no other site and carry the token."""
 
     def __init__(self, app: ASGIApp, hosts: tuple[str, ...], token: str) -> None:

@@ -16,7 +16,7 @@ PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 
 
-class Refused(NamedTuple):
+class InvalidMessage(NamedTuple):
     """A line that is no message, with the code and the words it is answered with."""
 
     code: int
@@ -27,7 +27,7 @@ class Refused(NamedTuple):
         return {"jsonrpc": "2.0", "id": request, "error": {"code": self.code, "message": self.message}}
 
 
-class Wire:
+class MessageStream:
     """The two ends of a connection, by their descriptors. Lines longer than `most` bytes are refused."""
 
     def __init__(self, source: int, target: int, most: int) -> None:
@@ -36,11 +36,11 @@ class Wire:
         self._most = most
         self._writing = threading.Lock()
 
-    def read(self) -> Iterator[dict[str, Any] | Refused]:
+    def read(self) -> Iterator[dict[str, Any] | InvalidMessage]:
         """Messages until the other side closes its end. Memory stays bounded, whatever arrives."""
         for line in _iter_lines(self._source, self._most):
             if line is None:
-                yield Refused(INVALID_REQUEST, f"a message has at most {self._most:,} bytes")
+                yield InvalidMessage(INVALID_REQUEST, f"a message has at most {self._most:,} bytes")
             elif line.strip():
                 yield parse_message(line)
 
@@ -52,23 +52,23 @@ class Wire:
                 data = data[os.write(self._target, data) :]
 
 
-def take_wire(most: int) -> Wire:
+def claim_stdio(most: int) -> MessageStream:
     """Take standard input and output away from everything else in this process and its children."""
     source, target = os.dup(0), os.dup(1)  # not inheritable
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
     os.dup2(2, 1)
-    return Wire(source, target, most)
+    return MessageStream(source, target, most)
 
 
-def parse_message(line: bytes) -> dict[str, Any] | Refused:
+def parse_message(line: bytes) -> dict[str, Any] | InvalidMessage:
     """A line as a message."""
     try:
         value = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        return Refused(PARSE_ERROR, "Parse error")
-    return value if isinstance(value, dict) else Refused(INVALID_REQUEST, "Invalid request")
+        return InvalidMessage(PARSE_ERROR, "Parse error")
+    return value if isinstance(value, dict) else InvalidMessage(INVALID_REQUEST, "Invalid request")
 
 
 def _refuse_constant(name: str) -> None:

@@ -15,9 +15,9 @@ from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from gitmem.mcp.transport.jsonrpc import INVALID_REQUEST, Refused
-from gitmem.mcp.transport.shutdown import Life
-from gitmem.mcp.transport.stdin_reader import Inbox
+from gitmem.mcp.transport.jsonrpc import INVALID_REQUEST, InvalidMessage
+from gitmem.mcp.transport.shutdown import Shutdown
+from gitmem.mcp.transport.stdin_reader import StdinReader
 
 Json = dict[str, Any]
 Send = Callable[[SessionMessage], Awaitable[None]]
@@ -26,12 +26,12 @@ _WAITING: Final = 16
 """Messages on the way to the server, or to the client, before the other side has to wait."""
 
 
-def run_server(server: Server[Any], inbox: Inbox, life: Life) -> None:
+def run_server(server: Server[Any], inbox: StdinReader, life: Shutdown) -> None:
     """Let a server serve one client until either has enough. Call from the main thread."""
     anyio.run(_serve, server, inbox, life)
 
 
-async def _serve(server: Server[Any], inbox: Inbox, life: Life) -> None:
+async def _serve(server: Server[Any], inbox: StdinReader, life: Shutdown) -> None:
     token = anyio.lowlevel.current_token()
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](_WAITING)
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage](_WAITING)
@@ -39,7 +39,7 @@ async def _serve(server: Server[Any], inbox: Inbox, life: Life) -> None:
     def forward(message: Json) -> None:
         """Hand a message on, from the thread that reads."""
         checked = _check(message)
-        if isinstance(checked, Refused):
+        if isinstance(checked, InvalidMessage):
             inbox.wire.write(checked.answer(_id_of(message)))
         else:
             anyio.from_thread.run(to_server.send, checked, token=token)
@@ -52,11 +52,11 @@ async def _serve(server: Server[Any], inbox: Inbox, life: Life) -> None:
         group.cancel_scope.cancel()
 
 
-def _check(message: Json) -> SessionMessage | Refused:
+def _check(message: Json) -> SessionMessage | InvalidMessage:
     try:
         return SessionMessage(types.jsonrpc_message_adapter.validate_python(message, by_name=False))
     except (ValidationError, RecursionError):
-        return Refused(INVALID_REQUEST, "Invalid request")
+        return InvalidMessage(INVALID_REQUEST, "Invalid request")
 
 
 def _id_of(message: Json) -> str | int | None:
@@ -65,7 +65,7 @@ def _id_of(message: Json) -> str | int | None:
     return found if isinstance(found, str | int) and not isinstance(found, bool) else None
 
 
-async def _write(messages: MemoryObjectReceiveStream[SessionMessage], inbox: Inbox, life: Life) -> None:
+async def _write(messages: MemoryObjectReceiveStream[SessionMessage], inbox: StdinReader, life: Shutdown) -> None:
     """Send what the server says. Its answer to a greeting that was answered is dropped."""
     greeted = inbox.greeter.initialized
     async for message in messages:
@@ -86,7 +86,7 @@ def _quietly(connect: Callable[[Callable[[Json], None]], None]) -> Callable[[Cal
     def run(forward: Callable[[Json], None]) -> None:
         try:
             connect(forward)
-        except GONE:
+        except SERVER_STOPPED:
             return
 
     return run
@@ -95,10 +95,10 @@ def _quietly(connect: Callable[[Callable[[Json], None]], None]) -> Callable[[Cal
 def _from_any_thread(action: Callable[[], object], token: Any) -> None:
     try:
         anyio.from_thread.run_sync(action, token=token)
-    except GONE:
+    except SERVER_STOPPED:
         return
 
 
-GONE: Final = (CancelledError, asyncio.CancelledError, RuntimeError, anyio.ClosedResourceError,
+SERVER_STOPPED: Final = (CancelledError, asyncio.CancelledError, RuntimeError, anyio.ClosedResourceError,
                anyio.BrokenResourceError)  # fmt: skip
 """What a thread meets when the server has ended."""

@@ -14,7 +14,7 @@ _GRACE_SECONDS: Final = 1.2
 """Between being told to end and ending in any case."""
 
 
-class Life:
+class Shutdown:
     """Runs out once; `over` is set then, and `on_end` called from the thread that saw it first."""
 
     def __init__(self) -> None:

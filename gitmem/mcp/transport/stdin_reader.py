@@ -5,9 +5,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from gitmem.mcp.transport.handshake import Greeter
-from gitmem.mcp.transport.jsonrpc import Refused, Wire
-from gitmem.mcp.transport.shutdown import Life
+from gitmem.mcp.transport.handshake import Handshake
+from gitmem.mcp.transport.jsonrpc import InvalidMessage, MessageStream
+from gitmem.mcp.transport.shutdown import Shutdown
 
 Json = dict[str, Any]
 Forward = Callable[[Json], None]
@@ -16,10 +16,10 @@ _MOST_WAITING: Final = 256
 """Messages kept until the server is there; then the client has to wait."""
 
 
-class Inbox:
+class StdinReader:
     """Reads what the client says; greets it until `connect` hands over to the server."""
 
-    def __init__(self, wire: Wire, greeter: Greeter, life: Life) -> None:
+    def __init__(self, wire: MessageStream, greeter: Handshake, life: Shutdown) -> None:
         self.wire = wire
         self.greeter = greeter
         self.greeted = threading.Event()
@@ -33,7 +33,7 @@ class Inbox:
         """Read until the client closes its end, then end the server."""
         try:
             for message in self.wire.read():
-                if isinstance(message, Refused):
+                if isinstance(message, InvalidMessage):
                     self.wire.write(message.answer())
                 else:
                     self._take(message)

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.errors import ExitCode
-from gitmem.mcp.tools.handlers import Desk
-from gitmem.mcp.tools.schemas import Tool, most_bytes
-from gitmem.mcp.transport.handshake import Greeter
-from gitmem.mcp.transport.jsonrpc import take_wire
-from gitmem.mcp.transport.shutdown import Life
-from gitmem.mcp.transport.stdin_reader import Inbox
+from gitmem.mcp.tools.descriptions import Tool, max_message_bytes
+from gitmem.mcp.tools.handlers import ToolHandlers
+from gitmem.mcp.transport.handshake import Handshake
+from gitmem.mcp.transport.jsonrpc import claim_stdio
+from gitmem.mcp.transport.shutdown import Shutdown
+from gitmem.mcp.transport.stdin_reader import StdinReader
 
 _GRACE_SECONDS: Final = 0.8
 """For what goes on behind the calls, to tidy up."""
@@ -25,12 +25,12 @@ _GRACE_SECONDS: Final = 0.8
 
 def serve_stdio(folder: Path, environment: Mapping[str, str], tools: dict[str, Tool]) -> ExitCode:
     """Serve one client until it is gone; returns the exit code."""
-    wire, life = take_wire(most_bytes(tools)), Life()
+    wire, life = claim_stdio(max_message_bytes(tools)), Shutdown()
     life.watch()
     faulthandler.enable()  # what no code can catch is told on standard error at least
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="gitmem: %(message)s")
-    desk = Desk(folder, environment)
-    inbox = Inbox(wire, Greeter(tools.values()), life)
+    desk = ToolHandlers(folder, environment)
+    inbox = StdinReader(wire, Handshake(tools.values()), life)
     threading.Thread(target=inbox.read, name="stdin", daemon=True).start()
     inbox.greeted.wait()
     if not life.over.is_set():

@@ -75,7 +75,7 @@ def is_local(folder: Path) -> bool:
     return found[1] in _LOCAL
 
 
-class Inotify:
+class InotifyWatcher:
     """Watches a folder and all below it, but for those of some names. Links are not followed.
 
     It raises ObserverFailed where the system has no more watches to give, or it is not known any more which folders
@@ -97,7 +97,7 @@ class Inotify:
             self.close()
             raise self._failed(problem.strerror or str(problem)) from problem
 
-    def is_quiet(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether nothing changed since the last `forget`, before which anything may have."""
         self._take()
         return not self._changed

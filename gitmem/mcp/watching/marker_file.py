@@ -17,7 +17,7 @@ _PATIENCE_SECONDS: Final = 0.25
 """Word that takes longer than this is not waited for."""
 
 
-class MarkedObservation:
+class MarkerFileWatcher:
     """Watches a folder and all below it. Used by one thread at a time.
 
     The marks are named like unfinished files, so that they are swept up if this process is killed.
@@ -32,7 +32,7 @@ class MarkedObservation:
         self._observation = _Observation(folder, self._changed, self._hear)
         self._observation.__enter__()
 
-    def is_quiet(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether it is certain that nothing changed since the last `forget`; not where no mark can be made."""
         if self._changed.is_set():
             return False

@@ -1,7 +1,7 @@
 """Cheap signs that something a held-open tree depends on has moved: the index, HEAD, git's index, records, settings.
 
 They are times, sizes and numbers of a few files that git and gitmem replace whenever they write; what is in the working
-tree has no such file and is watched by `watch`.
+tree has no such file and is watched by `WorkingTreeWatcher`.
 """
 
 import os
@@ -14,12 +14,12 @@ from gitmem.git.locate import Location
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.workspace import Workspace
 
-Stamp = tuple[tuple[int, int, int] | None, ...]
+StateSignature = tuple[tuple[int, int, int] | None, ...]
 
 _HEAD_BYTES: Final = 4096
 
 
-def stamp_of(workspace: Workspace, configuration: Iterable[Path]) -> Stamp:
+def read_signature(workspace: Workspace, configuration: Iterable[Path]) -> StateSignature:
     """What must be equal for a tree held open to be the one that git and the index have. `configuration` are the files
     that git is told by what to ignore, and how to read files."""
     location, paths = workspace.location, workspace.paths

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gitmem.errors import ObserverFailed
-from gitmem.mcp.watching.inotify import Inotify, is_local, is_supported
+from gitmem.mcp.watching.inotify import InotifyWatcher, is_local, is_supported
 from gitmem.types import NOISE
 from gitmem.workspace import Workspace
 
@@ -17,14 +17,14 @@ from gitmem.workspace import Workspace
 class _Observer(Protocol):
     """What the system tells. ObserverFailed says that it can tell nothing any more."""
 
-    def is_quiet(self) -> bool: ...
+    def is_unchanged(self) -> bool: ...
 
     def forget(self) -> None: ...
 
     def close(self) -> None: ...
 
 
-class Watch:
+class WorkingTreeWatcher:
     """Watches a working tree from the first `forget` until closed, begun in the background and as often as needed."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -35,13 +35,13 @@ class Watch:
         self._begun = self._closed = False
         self._lock = threading.Lock()
 
-    def is_quiet(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether it is certain that nothing changed since the last `forget`."""
         with self._lock:
             if self._observer is None:
                 return False
             try:
-                return self._observer.is_quiet() and self._watched == self._identity()
+                return self._observer.is_unchanged() and self._watched == self._identity()
             except ObserverFailed:
                 self._drop()
                 return False
@@ -99,9 +99,9 @@ def _observe(worktree: Path, state: Path) -> _Observer:
     if is_supported():
         if not is_local(worktree):
             raise ObserverFailed(f"{worktree} may be written to from elsewhere")
-        return Inotify(worktree, NOISE)
+        return InotifyWatcher(worktree, NOISE)
     if not (state.is_relative_to(worktree) and state.is_dir()):
         raise ObserverFailed(f"{state} is not a folder of the working tree")
-    from gitmem.mcp.watching.marker_file import MarkedObservation  # the library behind it takes 50 ms to load
+    from gitmem.mcp.watching.marker_file import MarkerFileWatcher  # the library behind it takes 50 ms to load
 
-    return MarkedObservation(worktree, state)
+    return MarkerFileWatcher(worktree, state)

@@ -10,9 +10,9 @@ import pytest
 from mcp.client.client import Client
 
 from gitmem.errors import UsageError
-from gitmem.mcp.tools.handlers import CHANGING
-from gitmem.mcp.tools.schemas import DEFAULT, TOOLSETS, instructions_for, parse_toolsets
-from gitmem.mcp.tools.token_estimate import MOST, estimate_tokens
+from gitmem.mcp.tools.descriptions import DEFAULT, TOOLSETS, instructions_for, parse_toolsets
+from gitmem.mcp.tools.handlers import WRITING_TOOLS
+from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
 from gitmem.registry import add_repository
 from tests.gitrepo import Repo
 from tests.mcp.clients import ask, refused, talk
@@ -207,12 +207,12 @@ def test_no_answer_is_longer_than_it_may_be(own: Repo) -> None:
 
     async def action(client: Client) -> None:
         text = await ask(client, "get", ids=["big0.py", "big1.py", "big2.py"])
-        assert MOST / 2 < estimate_tokens(text) <= MOST
+        assert MAX_TOKENS / 2 < estimate_tokens(text) <= MAX_TOKENS
         assert "lines of the last result and 2 further results left out, an answer has at most 10,000 tokens" in text
         assert text.splitlines()[-1].startswith("[main ")
         arguments = {"query": "long computation", "detail": "full", "limit": 50, "format": "json"}
         value = json.loads(await ask(client, "search", **arguments))
-        assert estimate_tokens(json.dumps(value["results"])) <= 2 * MOST
+        assert estimate_tokens(json.dumps(value["results"])) <= 2 * MAX_TOKENS
 
     talk(own.path, action)
 
@@ -309,7 +309,7 @@ def test_a_cancelled_call_stops_working(indexed: Repo, monkeypatch: pytest.Monke
         finally:
             stopped.set()
 
-    monkeypatch.setattr("gitmem.mcp.tools.handlers.Desk.serve", serve)
+    monkeypatch.setattr("gitmem.mcp.tools.handlers.ToolHandlers.serve", serve)
 
     async def action(client: Client) -> None:
         with anyio.move_on_after(30) as scope:
@@ -367,7 +367,7 @@ def test_the_tool_list_and_the_instructions_are_small() -> None:
 @pytest.mark.parametrize("name", sorted({tool.name for tools in TOOLSETS.values() for tool in tools}))
 def test_a_tool_says_truly_whether_it_changes_anything(name: str) -> None:
     hints = next(tool.hints for tools in TOOLSETS.values() for tool in tools if tool.name == name)
-    assert hints.get("readOnlyHint", False) == (name not in CHANGING)
+    assert hints.get("readOnlyHint", False) == (name not in WRITING_TOOLS)
     assert hints.get("destructiveHint", False) == (name == "delete")
     assert hints["openWorldHint"] is False
 

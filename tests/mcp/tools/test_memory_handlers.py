@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from mcp.client.client import Client
 
-from gitmem.mcp.tools.record_text import parse_record_name
-from gitmem.mcp.tools.schemas import DOCUMENT_INGEST, MEMORY_STORE
-from gitmem.mcp.tools.token_estimate import MOST, estimate_tokens
+from gitmem.mcp.tools.descriptions import DOCUMENT_INGEST, MEMORY_STORE
+from gitmem.mcp.tools.record_excerpts import parse_record_name
+from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
 from gitmem.memory.document import DocumentFields
 from gitmem.memory.json_lines import ALIASES
 from gitmem.types import DOCUMENT
@@ -217,14 +217,14 @@ def test_what_is_too_long_for_an_answer_is_left_out_and_told(own: Repo) -> None:
         value = json.loads(text)
         assert [item["content"] for item in value["items"]] == [None, "short"]
         assert f"{len(LONG) * 5:,} characters, for which there is no room" in value["notes"][0]
-        assert estimate_tokens(text) < MOST
+        assert estimate_tokens(text) < MAX_TOKENS
         for number in range(8):
             await ask(client, "memory_store", content=f"{number} " + "some words of a long note " * 300)
         listed = json.loads(await ask(client, "list", kind="notes", format="json"))
         assert 0 < listed["omitted"] == 9 - len(listed["items"])
         shown = await ask(client, "get", ids=name)
         assert "more characters)" in shown
-        assert estimate_tokens(shown) < MOST
+        assert estimate_tokens(shown) < MAX_TOKENS
 
     talk(own.path, action, ALL)
 

@@ -13,9 +13,9 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 
 from gitmem.mcp.server import make_server
-from gitmem.mcp.tools.handlers import Desk
-from gitmem.mcp.tools.schemas import DEFAULT, parse_toolsets
-from gitmem.mcp.transport.handshake import VERSIONS, Greeter
+from gitmem.mcp.tools.descriptions import DEFAULT, parse_toolsets
+from gitmem.mcp.tools.handlers import ToolHandlers
+from gitmem.mcp.transport.handshake import VERSIONS, Handshake
 from tests.gitrepo import unmeasured_environment
 from tests.mcp.clients import INITIALIZE, INITIALIZED, RawClient, talk_to_process
 
@@ -28,7 +28,7 @@ def said_by_the_sdk(folder: Path, messages: list[dict[str, Any]]) -> list[dict[s
     answers: list[dict[str, Any]] = []
 
     async def run() -> None:
-        server = make_server(Desk(folder, {}), parse_toolsets(DEFAULT))
+        server = make_server(ToolHandlers(folder, {}), parse_toolsets(DEFAULT))
         async with create_client_server_memory_streams() as (near, far), anyio.create_task_group() as group:
             group.start_soon(server.run, *far, server.create_initialization_options())
             for message in messages:
@@ -50,7 +50,7 @@ def introduction(version: str) -> dict[str, Any]:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_greeting_is_what_the_sdk_would_say(tmp_path: Path, version: str) -> None:
     messages = [introduction(version), INITIALIZED, LIST, {**LIST, "params": {}}, PING]
-    greeter = Greeter(parse_toolsets(DEFAULT).values())
+    greeter = Handshake(parse_toolsets(DEFAULT).values())
     told = [greeter.answer(message) for message in messages if "id" in message]
     assert told == said_by_the_sdk(tmp_path, messages)
     assert greeter.initialized == 0
@@ -76,11 +76,11 @@ def test_the_greeting_is_what_the_sdk_would_say(tmp_path: Path, version: str) ->
     ],
 )
 def test_what_is_not_plainly_a_greeting_is_left_to_the_server(message: dict[str, Any]) -> None:
-    assert Greeter([]).answer(message) is None
+    assert Handshake([]).answer(message) is None
 
 
 def test_only_the_first_introduction_and_plain_questions_are_answered() -> None:
-    greeter = Greeter([])
+    greeter = Handshake([])
     assert greeter.answer(INITIALIZE)
     assert greeter.answer({**INITIALIZE, "id": 1}) is None
     assert greeter.answer({**LIST, "params": {"cursor": "x"}}) is None
@@ -90,12 +90,12 @@ def test_only_the_first_introduction_and_plain_questions_are_answered() -> None:
 PROBE = """
 import sys
 from gitmem.mcp.transport import stdio
-real = stdio.Greeter.answer
+real = stdio.Handshake.answer
 def answer(self, message):
     made = real(self, message)
     print("seen", sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr, flush=True)
     return made
-stdio.Greeter.answer = answer
+stdio.Handshake.answer = answer
 from gitmem.cli.main import main
 sys.argv = ["gitmem", "mcp"]
 main()

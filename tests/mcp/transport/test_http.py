@@ -16,8 +16,8 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.testclient import TestClient
 
 from gitmem.errors import UsageError
-from gitmem.mcp.tools.handlers import Desk
-from gitmem.mcp.tools.schemas import DEFAULT, parse_toolsets
+from gitmem.mcp.tools.descriptions import DEFAULT, parse_toolsets
+from gitmem.mcp.tools.handlers import ToolHandlers
 from gitmem.mcp.transport.http import TOKEN_VARIABLE, make_app, serve_http
 from tests.gitrepo import Repo
 from tests.mcp.clients import INITIALIZE, PATIENCE, SERVER, ask
@@ -30,7 +30,7 @@ MCP = {"Accept": "application/json, text/event-stream", "Content-Type": "applica
 @pytest.fixture
 def http(indexed: Repo) -> Iterator[TestClient]:
     """The application, asked as if over the network, with a token."""
-    desk = Desk(indexed.path, {})
+    desk = ToolHandlers(indexed.path, {})
     app = make_app(desk, parse_toolsets(DEFAULT), hosts=("127.0.0.1", "localhost"), token=TOKEN)
     with TestClient(app, base_url="http://127.0.0.1:8008") as client:
         yield client

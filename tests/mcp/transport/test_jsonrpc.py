@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.mcp.transport.jsonrpc import INVALID_REQUEST, PARSE_ERROR, Refused, Wire, parse_message
+from gitmem.mcp.transport.jsonrpc import INVALID_REQUEST, PARSE_ERROR, InvalidMessage, MessageStream, parse_message
 
 MOST_BYTES = 1 << 20
 
@@ -28,7 +28,7 @@ def feed(chunks: Iterator[bytes] | list[bytes]) -> list[object]:
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        return list(Wire(source, -1, MOST_BYTES).read())
+        return list(MessageStream(source, -1, MOST_BYTES).read())
     finally:
         writer.join()
         os.close(source)
@@ -48,7 +48,7 @@ def test_a_line_that_is_too_long_is_refused_and_the_next_one_read() -> None:
         yield b'"}\n{"a":1}\n'
 
     refused, message = feed(chunks())
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, InvalidMessage)
     assert refused.code == INVALID_REQUEST
     assert message == {"a": 1}
 
@@ -57,7 +57,7 @@ def test_a_line_may_have_as_many_bytes_as_is_said() -> None:
     line = b'{"a":"' + b"x" * (MOST_BYTES - 8) + b'"}'
     assert len(line) == MOST_BYTES
     assert isinstance(feed([line + b"\n"])[0], dict)
-    assert isinstance(feed([b" " + line + b"\n"])[0], Refused)
+    assert isinstance(feed([b" " + line + b"\n"])[0], InvalidMessage)
 
 
 @pytest.mark.parametrize(
@@ -75,19 +75,19 @@ def test_a_line_may_have_as_many_bytes_as_is_said() -> None:
 )
 def test_what_is_no_message_is_answered_with_an_error(line: bytes, code: int) -> None:
     made = parse_message(line)
-    assert isinstance(made, Refused)
+    assert isinstance(made, InvalidMessage)
     assert made.answer() == {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": made.message}}
 
 
 @given(st.binary(max_size=300))
 def test_no_line_raises(line: bytes) -> None:
-    assert isinstance(parse_message(line), dict | Refused)
+    assert isinstance(parse_message(line), dict | InvalidMessage)
 
 
 def test_messages_are_written_whole_and_in_ascii() -> None:
     source, target = os.pipe()
     message = {"text": "ä\u2028\ud800\n", "n": [1, 2]}
-    Wire(-1, target, MOST_BYTES).write(message)
+    MessageStream(-1, target, MOST_BYTES).write(message)
     os.close(target)
     with os.fdopen(source, "rb") as file:
         data = file.read()
@@ -100,5 +100,5 @@ def test_writing_to_a_closed_pipe_raises_oserror() -> None:
     source, target = os.pipe()
     os.close(source)
     with pytest.raises(BrokenPipeError):
-        Wire(-1, target, MOST_BYTES).write({"a": 1})
+        MessageStream(-1, target, MOST_BYTES).write({"a": 1})
     os.close(target)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.answering.answer_json import BOUNDARY, describe_view, first_mentions, format_remark
 from gitmem.display import count, visible, visible_code
-from gitmem.mcp.tools.token_estimate import MOST, estimate_tokens
+from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
 from gitmem.records.kinds import named_hit
 from gitmem.search.snippet import SnippetLine, make_snippet, number_lines
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LOCATIONS: Final = "locations"
 FULL: Final = "full"
 
-_ROOM: Final = MOST - 500
+_ROOM: Final = MAX_TOKENS - 500
 """Tokens for what stands between the fences; the rest is for notes and the tree."""
 
 _MOST_NOTES: Final = 5
@@ -106,7 +106,7 @@ def render_blocks(blocks: Sequence[Block], tree: str, notes: Sequence[str], advi
     shown, cut = _fit(blocks)
     told = [_cut(visible(note), _NOTE_COLUMNS) for note in notes[:_MOST_NOTES]]
     if cut:
-        told.append(f"{cut} left out, an answer has at most {MOST:,} tokens: {advice}")
+        told.append(f"{cut} left out, an answer has at most {MAX_TOKENS:,} tokens: {advice}")
     fenced = fence("\n".join("\n".join([block.heading, *block.lines]) for block in shown)) if shown else []
     return "\n".join([*fenced, *(f"note: {note}" for note in told), f"[{tree}]"])
 

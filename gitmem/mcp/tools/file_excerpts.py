@@ -11,7 +11,7 @@ from gitmem.display import visible
 from gitmem.errors import UsageError
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
-from gitmem.mcp.tools.text_blocks import Passage
+from gitmem.mcp.tools.excerpts import Excerpt
 from gitmem.records.kinds import CODE
 from gitmem.search.snippet import lines_of
 from gitmem.store.view_file import REASONS
@@ -48,7 +48,7 @@ def parse_place(name: str) -> Place:
     return Place(chunk["what"], chunk=int(chunk["chunk"])) if chunk else Place(name)
 
 
-def read_place(searcher: "Searcher", reader: ObjectReader, name: str) -> Passage:
+def read_place(searcher: "Searcher", reader: ObjectReader, name: str) -> Excerpt:
     """The text of a place. Raises UsageError."""
     place = parse_place(name)
     entry = _find_blob(searcher, place) if place.chunk is not None else None
@@ -71,7 +71,7 @@ def read_place(searcher: "Searcher", reader: ObjectReader, name: str) -> Passage
     heading = f"{visible(path)}:{first}-{last} {visible(symbol)}".rstrip()
     known = {"kind": CODE, "path": json_path(path), "start_line": first, "end_line": last, "symbol": symbol}
     content = decode(b"\n".join(data.split(b"\n", last)[first - 1 : last]))
-    return Passage(heading, lines, first, content, {**known, "blob": oid})
+    return Excerpt(heading, lines, first, content, {**known, "blob": oid})
 
 
 def _find_blob(searcher: "Searcher", place: Place) -> int | None:

@@ -244,7 +244,7 @@ def instructions_for(tools: Collection[str]) -> str:
     return _SEARCHING + (_REMEMBERING if MEMORY_STORE.name in tools else "")
 
 
-def most_bytes(tools: Collection[str]) -> int:
+def max_message_bytes(tools: Collection[str]) -> int:
     """The longest message that these tools can be sent: a document, or a turn, each character of it six bytes."""
     return 6 * (MAX_DOCUMENT if DOCUMENT_INGEST.name in tools else MAX_TURN) + _ENVELOPE
 

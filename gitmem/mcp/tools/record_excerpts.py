@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from gitmem.display import count, visible
 from gitmem.errors import UnknownRecord, UsageError
-from gitmem.mcp.tools.text_blocks import Passage
+from gitmem.mcp.tools.excerpts import Excerpt
 from gitmem.memory.conversation import load_turn
 from gitmem.memory.document import chunk_id, load_document
 from gitmem.memory.note import load_note
@@ -56,7 +56,7 @@ def parse_record_name(name: str) -> Named:
     return Named(told["id"], int(turn) if turn else None, first, last, int(chunk) if chunk else None)
 
 
-def read_records(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Passage]:
+def read_records(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Excerpt]:
     """The record of a name, or the last `turns` of a conversation. Raises UnknownRecord, UsageError, DamagedFile."""
     if name.startswith(CONVERSATION_PREFIX):
         said = _last_turns(store, tip, name, turns)
@@ -72,7 +72,7 @@ def read_records(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Pa
     return [_passage(record, named, name)]
 
 
-def _last_turns(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Passage]:
+def _last_turns(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Excerpt]:
     """The end of a conversation of exactly this name, whatever the name looks like."""
     entries = store.entries(tip, conversation_folder(_conversation(name)))
     whole = Named(name, None, 1, _WHOLE, None)
@@ -83,7 +83,7 @@ def _conversation(name: str) -> str:
     return name.removeprefix(CONVERSATION_PREFIX)
 
 
-def _passage(record: Record, named: Named, name: str) -> Passage:
+def _passage(record: Record, named: Named, name: str) -> Excerpt:
     known = _known(record)
     start, end = _chunk_span(record, named, name) if named.chunk is not None else _line_span(record.text, named, name)
     content = record.text[start:end]
@@ -92,7 +92,7 @@ def _passage(record: Record, named: Named, name: str) -> Passage:
     place = f"{named.id} {known['turn']}" if record.kind not in (NOTE, DOCUMENT) else record.id
     part = {"start": start, "end": end, "start_line": first, "end_line": first + len(lines) - 1}
     heading = f"{visible(place)}:{first}-{first + len(lines) - 1}"
-    return Passage(heading, lines, first, content, {**known, **part}, _about(known))
+    return Excerpt(heading, lines, first, content, {**known, **part}, _about(known))
 
 
 def _line_span(text: str, named: Named, name: str) -> tuple[int, int]:

@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 from gitmem.errors import GitmemError
 from gitmem.mcp.tools.json_output import dump
-from gitmem.mcp.tools.rendering import Block, numbered
-from gitmem.mcp.tools.token_estimate import ROOM, estimate_tokens
+from gitmem.mcp.tools.text_output import Block, numbered
+from gitmem.mcp.tools.token_estimate import MAX_VALUE_TOKENS, estimate_tokens
 from gitmem.search.snippet import number_lines
 
 
-class Passage(NamedTuple):
+class Excerpt(NamedTuple):
     """A text with its place. `lines` are what is read, `first` the number of the first; `content` is the same byte for
     byte, `known` what else is known of it, and `about` what of that a reader is told."""
 
@@ -26,9 +26,9 @@ class Passage(NamedTuple):
         return Block(self.heading, [*self.about, *numbered(number_lines(self.lines, self.first))])
 
 
-def read_passages(names: Sequence[str], read: Callable[[str], list[Passage]]) -> tuple[list[Passage], list[str]]:
+def read_excerpts(names: Sequence[str], read: Callable[[str], list[Excerpt]]) -> tuple[list[Excerpt], list[str]]:
     """The text of each name, and what is wrong with the others. Raises the last problem where nothing is right."""
-    passages: list[Passage] = []
+    passages: list[Excerpt] = []
     problems: list[str] = []
     for name in names:
         try:
@@ -40,11 +40,11 @@ def read_passages(names: Sequence[str], read: Callable[[str], list[Passage]]) ->
     return passages, problems
 
 
-def passages_json(passages: Sequence[Passage], tree: str, notes: Sequence[str]) -> dict[str, Any]:
+def excerpts_json(passages: Sequence[Excerpt], tree: str, notes: Sequence[str]) -> dict[str, Any]:
     """As plain values; where there is no room for a content, it is null and a note says so."""
     items: list[dict[str, Any]] = []
     notes = list(notes)
-    room = ROOM
+    room = MAX_VALUE_TOKENS
     for passage in passages:
         item = {**passage.known, "content": passage.content}
         cost = estimate_tokens(dump(item))
