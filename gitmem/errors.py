@@ -15,6 +15,7 @@ The number is the exit code of the command. The last column is the hint, or the 
     ├── GitFailed               5  caller: mostly `git fsck`
     ├── UnsafeIndex             5  caller: the command that removes the folder
     ├── DamagedFile             5  caller: `gitmem verify --repair`, or `git fsck` for records
+    │   └── OldFormat           5  caller: none, the next run rebuilds the file
     ├── NewerFormat             5  caller: upgrade, or `gitmem index --full`
     ├── StorageFailed           5  caller: by `errno`, see `fsio.storage_failed`
     ├── ModelDamaged            5  install gitmem again
@@ -123,6 +124,10 @@ class UnsafeIndex(GitmemError):
 class DamagedFile(GitmemError):
     """File of the index or record of the memory that is truncated, fails its checksum or has other contents than its
     name says."""
+
+
+class OldFormat(DamagedFile):
+    """File in a format older than this version reads. It counts as damaged, so that it is rebuilt."""
 
 
 class NewerFormat(GitmemError):

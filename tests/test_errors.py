@@ -21,7 +21,8 @@ def test_exit_codes_keep_their_documented_numbers() -> None:
 def test_the_drawn_tree_contains_every_error_with_its_exit_code_and_hint() -> None:
     lines = re.findall(r"^[ │├└─]*(\w+) +(\d) +(.*)$", errors.__doc__ or "", re.M)
     drawn = {name: (int(code), hint) for name, code, hint in lines}
-    defined = {error.__name__: error for error in [GitmemError, *_subclasses(GitmemError)]}
+    classes: list[type[GitmemError]] = [GitmemError, *_subclasses(GitmemError)]
+    defined = {error.__name__: error for error in classes}
     assert drawn.keys() == defined.keys()
     for name, (code, hint) in drawn.items():
         assert code == defined[name].exit_code

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgpack
 
-from gitmem.errors import DamagedFile, NewerFormat
+from gitmem.errors import DamagedFile, NewerFormat, OldFormat
 from gitmem.fsio import is_whole, map_file
 
 if TYPE_CHECKING:
@@ -33,10 +33,6 @@ _PREFIX_BYTES: Final = _START.size + 4
 _MAX_HEADER: Final = 64 << 20
 
 Buffer = bytes | bytearray | memoryview
-
-
-class OldFormat(DamagedFile):
-    """A file of a format this version no longer reads; it is made anew."""
 
 
 def build_container(magic: bytes, fields: Mapping[str, Any], sections: Mapping[str, Buffer]) -> list[Buffer]:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from gitmem.errors import DamagedFile, NewerFormat
-from gitmem.store.format import BLOCK, FORMAT, Container, OldFormat, build_container, find_container
+from gitmem.errors import DamagedFile, NewerFormat, OldFormat
+from gitmem.store.format import BLOCK, FORMAT, Container, build_container, find_container
 
 MAGIC = b"GITMEMXX"
 HERE = Path("index/file")
