@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -94,3 +94,6 @@ class Repo:
     def loose_object(self, oid: str) -> Path:
         """The file of an unpacked object."""
         return self.path / ".git" / "objects" / oid[:2] / oid[2:]
+
+
+MakeRepo = Callable[..., Repo]

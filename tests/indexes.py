@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from gitmem.answering.answer import Answer, Request, answer
 from gitmem.embedding.encoder import Embeddings
 from gitmem.freshness.refresh import IndexReport, refresh
-from gitmem.git.batch import ProgramReader
 from gitmem.indexing.digest import digest
 from gitmem.store.columns import COLUMNS, OUTCOMES
 from gitmem.store.manifest import find_manifest
@@ -78,36 +76,6 @@ class InlinePool:
 
     def __exit__(self, *_: object) -> None:
         return
-
-
-@pytest.fixture
-def fake_model(monkeypatch: pytest.MonkeyPatch) -> type[InlinePool]:
-    """Index and ask in this process with the fake model; the pool counts what it digests."""
-
-    class CountingPool(InlinePool):
-        poison = b""
-        digested = 0
-
-    monkeypatch.setattr("gitmem.indexing.run.Pool", CountingPool)
-    monkeypatch.setattr("gitmem.embedding.bundled.BundledEncoder", HashEncoder)
-    # A process that a stale answer starts would index with the real model.
-    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", lambda workspace: False)
-    return CountingPool
-
-
-@pytest.fixture
-def blobs_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The ids of all blobs that git is asked for."""
-    asked: list[str] = []
-    original = ProgramReader.read_many
-
-    def remember(reader: ProgramReader, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-        wanted = list(oids)
-        asked.extend(wanted)
-        return original(reader, wanted)
-
-    monkeypatch.setattr(ProgramReader, "read_many", remember)
-    return asked
 
 
 def workspace_of(repo: Repo) -> Workspace:

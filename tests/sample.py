@@ -1,19 +1,12 @@
 """A small repository of several languages with its index, and the command line called within this process."""
 
-import os
-import shutil
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
-from gitmem.cli.main import run
 from gitmem.workspace import Workspace, open_workspace
-from tests.gitrepo import ISOLATION, Repo
+from tests.gitrepo import Repo
 
 HOSTILE: Final = b"evil\n\x1b[31mred\xe2\x80\xae.py"
 LATIN: Final = b"caf\xe9.py"
@@ -96,60 +89,6 @@ def make_sample(path: Path) -> Repo:
 def open_sample(repo: Repo) -> Workspace:
     """The repository as actions take it."""
     return open_workspace(repo.path, {})
-
-
-@pytest.fixture(autouse=True)
-def _isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    for name in [name for name in os.environ if name.startswith(("GITMEM_", "GIT_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    for name, value in ISOLATION.items():
-        monkeypatch.setenv(name, value)
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """Runs a command line in this process: `cli("query", "x", cwd=repo.path, stdin=b"")`."""
-
-    def call(*args: str, cwd: Path | None = None, stdin: bytes | None = b"") -> Outcome:
-        if cwd is not None:
-            monkeypatch.chdir(cwd)
-        monkeypatch.setattr(sys, "stdin", None if stdin is None else TextIOWrapper(BytesIO(stdin)))
-        capsys.readouterr()
-        code = run(list(args))
-        captured = capsys.readouterr()
-        return Outcome(code, captured.out, captured.err)
-
-    return call
-
-
-@pytest.fixture(scope="session")
-def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One repository, indexed once."""
-    path = tmp_path_factory.mktemp("sample") / "repo"
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in ISOLATION.items():
-            patch.setenv(name, value)
-        make_sample(path)
-        assert run(["-q", "-C", str(path), "init", "--no-hooks", "--no-mcp"]) == 0
-    return path
-
-
-@pytest.fixture
-def indexed(_indexed: Path) -> Repo:
-    """The indexed repository, shared: look, but change nothing."""
-    return Repo(_indexed)
-
-
-@pytest.fixture
-def own(_indexed: Path, tmp_path: Path) -> Repo:
-    """A copy of the indexed repository to do with as a test likes."""
-    shutil.copytree(_indexed, tmp_path / "own", symlinks=True)
-    return Repo(tmp_path / "own")
 
 
 def assert_error(outcome: Outcome, code: int, *told: str) -> None:

@@ -22,9 +22,6 @@ from gitmem.fsio import (
     write_once,
 )
 from gitmem.locks import writer_lock
-from tests.sample import _isolated
-
-__all__ = ["_isolated"]
 
 
 def test_readers_never_see_half_of_a_file(tmp_path: Path) -> None:

@@ -11,9 +11,6 @@ import pytest
 
 from gitmem.errors import Busy, StorageFailed
 from gitmem.locks import writer_lock
-from tests.sample import _isolated
-
-__all__ = ["_isolated"]
 
 HOLD = (
     "import sys; from pathlib import Path; from gitmem.locks import writer_lock\n"

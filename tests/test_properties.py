@@ -12,9 +12,6 @@ import pytest
 import gitmem
 from tests.gitrepo import Repo
 from tests.indexes import ask, found, index, python_file
-from tests.sample import _isolated
-
-__all__ = ["_isolated"]
 
 SOURCE = Path(gitmem.__file__).parent
 

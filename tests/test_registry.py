@@ -9,9 +9,7 @@ import pytest
 from gitmem.errors import ExitCode, UsageError
 from gitmem.registry import Known, add_repository, read_registry, registry_file, remove_repository
 from tests.gitrepo import Repo
-from tests.sample import Cli, _isolated, cli
-
-__all__ = ["_isolated", "cli"]
+from tests.sample import Cli
 
 
 def test_repositories_are_entered_once_and_named_after_their_folders(tmp_path: Path) -> None:

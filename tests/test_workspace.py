@@ -10,10 +10,8 @@ import pytest
 from gitmem.errors import NoIndex, NotARepository, UnsafeIndex
 from gitmem.workspace import create_index, find_index, open_workspace, remove_index, require_index
 from tests.gitrepo import Repo
-from tests.indexes import ask, fake_model, found, index, python_file, workspace_of
-from tests.sample import _isolated
+from tests.indexes import ask, found, index, python_file, workspace_of
 
-__all__ = ["_isolated", "fake_model"]
 pytestmark = pytest.mark.usefixtures("fake_model")
 
 FILES = {"src/cookies.py": python_file("sign_cookie")}

@@ -26,7 +26,6 @@ from tests.history import WORDS, make_history
 from tests.indexes import (
     InlinePool,
     ask,
-    fake_model,
     files_in,
     found,
     index,
@@ -37,8 +36,6 @@ from tests.indexes import (
 )
 from tests.sample import damage
 from tests.search.trials import told_by_meaning, told_by_words
-
-__all__ = ["fake_model"]
 
 QUESTION = "anchor which visitors rotates"
 

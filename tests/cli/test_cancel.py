@@ -16,11 +16,9 @@ from gitmem.errors import ExitCode
 from gitmem.locks import writer_lock
 from gitmem.store.manifest import find_manifest
 from tests.gitrepo import Repo
-from tests.indexes import fake_model
 from tests.indexes import index as index_here
 from tests.sample import Cli, assert_error
 
-__all__ = ["fake_model"]
 PATIENCE = 120.0
 SLOW = (
     "import sys, time, gitmem.indexing.run as run\n"

@@ -29,7 +29,6 @@ from tests.indexes import (
     ask,
     dump_outcomes,
     dump_rows,
-    fake_model,
     found,
     index,
     manifest_of,
@@ -37,8 +36,6 @@ from tests.indexes import (
     snapshot_of,
     workspace_of,
 )
-
-__all__ = ["fake_model"]
 
 FILES: dict[str, str | bytes] = {
     "src/cookies.py": python_file("sign_cookie", "load_cookie"),

@@ -5,9 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.git.attributes import AttributeRules, Value, exclusion
-from tests.git.conftest import MakeRepo
 from tests.git.test_ignore import FOLDERS, paths, patterns, put
-from tests.gitrepo import Repo
+from tests.gitrepo import MakeRepo, Repo
 
 ATTRIBUTES = ["x", "y", "m", "binary", "text", "diff", "merge", "linguist-generated"]
 WORDS = ["x", "-x", "!x", "x=1", "x=", "-x=1", "y", "-y", "m", "-m", "!m", "binary", "-binary", "!binary", "text=auto",

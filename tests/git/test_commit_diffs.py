@@ -7,8 +7,7 @@ import pytest
 from gitmem.errors import GitFailed
 from gitmem.git.commit_diffs import Lines, read_changed_lines, read_commits, read_parent_trees
 from gitmem.git.locate import locate
-from tests.git.conftest import MakeRepo
-from tests.gitrepo import Repo
+from tests.gitrepo import MakeRepo, Repo
 
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 

@@ -7,7 +7,7 @@ import pytest
 from gitmem.errors import GitFailed
 from gitmem.git.git_config import ConfigEntry, configuration_files, read_config
 from gitmem.git.locate import locate
-from tests.git.conftest import MakeRepo
+from tests.gitrepo import MakeRepo
 
 
 def test_every_level_is_listed_in_the_order_git_applies_them(

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.git.ignore import IgnoreRules
-from tests.git.conftest import MakeRepo
-from tests.gitrepo import Repo, isolated_environment
+from tests.gitrepo import MakeRepo, Repo, isolated_environment
 
 PIECES = ["a", "b", "a.c", "/", "/", "*", "**", "**/", "/**", "?", "[ab]", "[!a]", "[^b-c]", "[[:alpha:]]", "[]a]",
     "[a", "[[:no:]]", "[a-\\c]", "\\", "\\*", "\\ ", "\\/", " ", "!", "#", "*.c", "foo/", "\t", "-", "é"]  # fmt: skip

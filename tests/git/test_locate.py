@@ -8,8 +8,7 @@ import pytest
 
 from gitmem.errors import GitmemError, NotARepository
 from gitmem.git.locate import describe_head, locate, main_worktree
-from tests.git.conftest import MakeRepo
-from tests.gitrepo import Repo
+from tests.gitrepo import MakeRepo, Repo
 
 
 def test_a_repository_is_found_from_its_root_a_folder_and_a_file(make_repo: MakeRepo) -> None:

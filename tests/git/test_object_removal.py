@@ -4,8 +4,7 @@ import pytest
 
 from gitmem.git.locate import locate
 from gitmem.git.object_removal import StoredObject, find_unreachable, reached_by, remove_objects
-from tests.git.conftest import MakeRepo
-from tests.gitrepo import Repo
+from tests.gitrepo import MakeRepo, Repo
 
 
 def _all(repo: Repo) -> set[str]:

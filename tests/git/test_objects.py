@@ -17,8 +17,7 @@ from gitmem.git.objects import open_reader
 from gitmem.git.program import FIXED_VARIABLES
 from gitmem.git.reachability import missing_objects
 from gitmem.git.trees import read_tree
-from tests.git.conftest import MakeRepo
-from tests.gitrepo import Repo
+from tests.gitrepo import MakeRepo, Repo
 
 NOWHERE = "0" * 40
 CONTENTS = {

@@ -10,8 +10,7 @@ from gitmem.errors import GitFailed, GitmemError
 from gitmem.git.locate import locate
 from gitmem.git.program import first_complaint, run_git
 from gitmem.git.trees import read_tree
-from tests.git.conftest import MakeRepo
-from tests.gitrepo import unmeasured_environment
+from tests.gitrepo import MakeRepo, unmeasured_environment
 
 HOSTILE = {
     "GIT_DIR": "{other}/.git",

@@ -7,8 +7,7 @@ import pytest
 from gitmem.errors import GitFailed
 from gitmem.git.locate import locate
 from gitmem.git.reachability import missing_objects, reachable_blobs
-from tests.git.conftest import MakeRepo
-from tests.gitrepo import Repo
+from tests.gitrepo import MakeRepo, Repo
 
 
 def _blob(repo: Repo, content: bytes) -> str:

@@ -14,8 +14,7 @@ from gitmem.errors import GitFailed
 from gitmem.git.locate import locate
 from gitmem.git.object_format import format_commit, make_object
 from gitmem.git.references import move_reference, read_reference, store_objects
-from tests.git.conftest import MakeRepo
-from tests.gitrepo import Repo, isolated_environment
+from tests.gitrepo import MakeRepo, Repo, isolated_environment
 
 NAME = "refs/gitmem/memory"
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gitmem.errors import GitFailed, UnknownRevision
 from gitmem.git.locate import locate
 from gitmem.git.revisions import resolve
-from tests.git.conftest import MakeRepo
+from tests.gitrepo import MakeRepo
 
 
 def test_every_way_to_name_a_commit_gives_its_tree(make_repo: MakeRepo) -> None:

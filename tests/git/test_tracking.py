@@ -9,7 +9,7 @@ import pytest
 from gitmem.errors import StorageFailed
 from gitmem.git.locate import locate
 from gitmem.git.tracking import add_exclude, remove_exclude, tracked
-from tests.git.conftest import MakeRepo
+from tests.gitrepo import MakeRepo
 
 LINE = "/.gitmem/"
 

@@ -12,8 +12,7 @@ from gitmem.git.locate import Location, locate
 from gitmem.git.object_format import FILE_MODE, format_tree, make_object, parse_tree
 from gitmem.git.references import store_objects
 from gitmem.git.tree_edit import edit_tree
-from tests.git.conftest import MakeRepo
-from tests.gitrepo import Repo, isolated_environment
+from tests.gitrepo import MakeRepo, Repo, isolated_environment
 
 NAMES = st.sampled_from([b"a", b"a.b", b"a0", b"ab", b"\xff", b"z z"])
 PATHS = st.lists(NAMES, min_size=1, max_size=3).map(b"/".join)

@@ -11,7 +11,7 @@ from gitmem.errors import GitFailed
 from gitmem.git.locate import Location, locate
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry, diff_trees, read_tree
-from tests.git.conftest import MakeRepo
+from tests.gitrepo import MakeRepo
 
 ODD_NAMES = [b"caf\xe9.py", b"new\nline.py", b'quo"te\\.py', b"tab\t.py", b" leading", b"-dash", b"\xf0\x9f\x90\x8d.py",
     b"\xc3\xa9.py", b"e\xcc\x81.py", b"README", b"readme", b"/".join([b"d" * 200] * 20) + b"/deep.py"]  # fmt: skip

@@ -12,9 +12,7 @@ from gitmem import fsio
 from gitmem.install.hook_state import INSTALLED
 from tests.actions.test_uninstall import fingerprint
 from tests.gitrepo import Repo
-from tests.install.test_hook_setup import install, program, repo, run_hook, state_of, uninstall, write_hook
-
-__all__ = ["program", "repo"]
+from tests.install.test_hook_setup import install, run_hook, state_of, uninstall, write_hook
 
 CHANGES = ("create", "write", "set_mode", "sync", "rename", "link", "unlink", "make_folder", "remove_folder")
 SAYS = {

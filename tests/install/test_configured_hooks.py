@@ -12,9 +12,7 @@ from gitmem.install.configured_hooks import SINCE
 from gitmem.install.hook_state import EVENTS, INSTALLED, LEFT, MISSING, OUTDATED
 from tests.actions.test_uninstall import fingerprint
 from tests.gitrepo import Repo, isolated_environment
-from tests.install.test_hook_setup import await_call, install, look, program, repo, uninstall, write_hook
-
-__all__ = ["program", "repo"]
+from tests.install.test_hook_setup import await_call, install, look, uninstall, write_hook
 
 
 def as_git_runs_it(repo: Repo, *args: str) -> subprocess.CompletedProcess[bytes]:

@@ -27,24 +27,6 @@ LINE = "! command -v gitmem >/dev/null || gitmem hook post-commit"
 RECORD = '#!/bin/sh\necho "$(basename "$0") $*" >> "$RECORD"\n'
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    repo = Repo.init(tmp_path / "repo")
-    repo.git("config", "maintenance.auto", "false")
-    repo.commit({"a.py": "def a():\n    return 1\n"})
-    return repo
-
-
-@pytest.fixture
-def program(tmp_path: Path) -> tuple[str, ...]:
-    """Stands for gitmem, at a path that a shell could misread: writes its arguments into a file."""
-    file = tmp_path / "it's a $HOME `pwd` \\ place" / "gitmem"
-    file.parent.mkdir()
-    file.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/called\n')
-    file.chmod(0o755)
-    return (str(file),)
-
-
 def install(repo: Repo, program: tuple[str, ...], version: tuple[int, int] = FILE_HOOKS) -> HookReport:
     return install_hooks(open_workspace(repo.path, {}).location, program, version)
 

@@ -17,8 +17,7 @@ from gitmem.memory.record_paths import NOTES, REFERENCE, new_note_id, note_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.record import Record, format_record
 from gitmem.types import NOTE
-from tests.git.conftest import MakeRepo
-from tests.gitrepo import Repo, isolated_environment
+from tests.gitrepo import MakeRepo, Repo, isolated_environment
 
 formats = pytest.mark.parametrize("object_format", ["sha1", "sha256"])
 

@@ -1,6 +1,0 @@
-"""Isolation, the sample repository and the command line for these tests."""
-
-from tests.indexes import fake_model
-from tests.sample import _indexed, _isolated, cli, indexed, own
-
-__all__ = ["_indexed", "_isolated", "cli", "fake_model", "indexed", "own"]
