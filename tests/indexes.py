@@ -8,9 +8,11 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.answering.answer import Answer, Request, answer
+from gitmem.answering.answer import Answer, answer
+from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.embedding.encoder import Embeddings
 from gitmem.freshness.refresh import IndexReport, refresh
+from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.indexing.digest import digest
 from gitmem.store.columns import COLUMNS, OUTCOMES
 from gitmem.store.manifest import find_manifest
@@ -90,8 +92,14 @@ def index(repo: Repo, **options: Any) -> IndexReport:
 
 
 def ask(repo: Repo, text: str, **options: Any) -> Answer:
-    """Ask a question."""
-    return answer(workspace_of(repo), Request(text, **options))
+    """Answer a query. The options are the fields of Query, SearchFilters and TreeSelection, and `refresh`."""
+    refresh = options.pop("refresh", True)
+    filters, selection = ({name: options.pop(name) for name in type_._fields if name in options} for type_ in PARTS)
+    query = Query(text, filters=SearchFilters(**filters), **options)
+    return answer(workspace_of(repo), query, TreeSelection(**selection), refresh=refresh)
+
+
+PARTS: Final = (SearchFilters, TreeSelection)
 
 
 def found(made: Answer) -> list[tuple[str, int, int, str, float]]:

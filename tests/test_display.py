@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.answering.answer_json import json_path
-from gitmem.answering.filter_names import parse_kinds, parse_languages
+from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.display import count, duration, shares, size, visible, visible_code
 from gitmem.errors import UsageError
 from gitmem.git.path_encoding import path_text
@@ -77,6 +77,6 @@ def test_languages_by_name_and_by_ending() -> None:
 
 
 def test_kinds_by_name() -> None:
-    assert parse_kinds(["Function", "class"]) == ("function", "class")
+    assert parse_chunk_types(["Function", "class"]) == ("function", "class")
     with pytest.raises(UsageError, match="no chunk type"):
-        parse_kinds([""])
+        parse_chunk_types([""])

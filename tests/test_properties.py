@@ -75,8 +75,9 @@ def test_a_question_loads_neither_the_parser_nor_the_embedding_runtime(repo: Rep
     index(repo)
     program = (
         "import sys\nfrom pathlib import Path\nfrom gitmem.workspace import open_workspace\n"
-        "from gitmem.answering.answer import Request, answer\n"
-        "made = answer(open_workspace(Path(sys.argv[1]), {}), Request('sign the cookie'))\n"
+        "from gitmem.answering.answer import answer\n"
+        "from gitmem.answering.search_query import Query\n"
+        "made = answer(open_workspace(Path(sys.argv[1]), {}), Query('sign the cookie'))\n"
         "heavy = {'pygit2', 'onnxruntime', 'tokenizers', 'tree_sitter', 'hnswlib', 'pathspec'}\n"
         "print(len(made.hits) > 0, sorted(heavy & sys.modules.keys()))"
     )

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from gitmem.answering.answer import MODES
 from gitmem.answering.labelled_queries import MAX_TARGETS, NO_CODE, TOO_WIDE, Question, draft_questions, find_targets
+from gitmem.answering.search_query import MODES
 from gitmem.answering.weights_in_force import load_weights, maker, reset_weights, store_weights
 from gitmem.embedding import bundled
 from gitmem.errors import TooLittleHistory, UsageError

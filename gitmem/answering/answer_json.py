@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from gitmem.answering.hit_text import named_hit
 from gitmem.display import count, visible
-from gitmem.records.kinds import kind_of, named_hit
+from gitmem.memory.kinds import kind_of
 
 if TYPE_CHECKING:
     from gitmem.answering.answer import Answer, ViewState
@@ -56,10 +57,10 @@ def hit_json(made: "Answer", place: int, told: "Explanation | None" = None) -> d
     """A hit of an answer as plain values, with what is uncommitted about its file, what is known of a record, and why
     it has its score where that was asked for."""
     hit, lines = made.hits[place]
-    pieces = [piece.lines for piece in made.beside[place] if piece is not None]
-    pieces.insert(0 if made.beside[place][0] is None else 1, lines)
+    pieces = [piece.lines for piece in made.adjacent[place] if piece is not None]
+    pieces.insert(0 if made.adjacent[place][0] is None else 1, lines)
     change = made.changes.get(hit.path)
-    kind, hit = kind_of(hit), named_hit(hit)
+    kind, hit = kind_of(hit.kind), named_hit(hit)
     values = {
         "kind": kind,
         "path": json_path(hit.path),
@@ -98,7 +99,7 @@ def answer_json(made: "Answer", told: "Sequence[Explanation | None]") -> dict[st
     """A whole answer as plain values."""
     view = made.view
     return {
-        "query": made.request.text,
+        "query": made.query.text,
         "results": [hit_json(made, place, why) for place, why in enumerate(told)],
         "view": {
             "rev": view.rev,

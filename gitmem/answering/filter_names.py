@@ -1,14 +1,14 @@
-"""Names of languages and chunk types as people write them: aliases accepted, a near miss suggested."""
+"""Parse the names of languages and chunk types that users write: accept aliases, suggest similar names."""
 
 from collections.abc import Iterable
 
 from gitmem.chunking.languages import LANGUAGES, language_of
 from gitmem.errors import UsageError
-from gitmem.types import KINDS
+from gitmem.types import KINDS as CHUNK_TYPES
 
 
 def parse_languages(names: Iterable[str]) -> tuple[str, ...]:
-    """Names of languages; a file ending (`py`, `.ts`, `c++`) stands for its language. Raises UsageError."""
+    """Return the languages of a list of names or file extensions (`py`, `.ts`, `c++`). Raises UsageError."""
     return tuple(_language(name.strip().lower()) for name in names)
 
 
@@ -19,20 +19,22 @@ def _language(name: str) -> str:
     if by_ending not in ("", "text"):
         return by_ending
     raise UsageError(
-        f"`{name}` is no language gitmem knows",
-        hint=_nearest(name, LANGUAGES) or "`gitmem status` lists those of this index",
+        f"unknown language `{name}`",
+        hint=_nearest(name, LANGUAGES) or "`gitmem status` lists the languages of this index",
     )
 
 
-def parse_kinds(names: Iterable[str]) -> tuple[str, ...]:
-    """Chunk types. Raises UsageError."""
-    return tuple(_kind(name.strip().lower()) for name in names)
+def parse_chunk_types(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the chunk types of a list of names. Raises UsageError."""
+    return tuple(_chunk_type(name.strip().lower()) for name in names)
 
 
-def _kind(name: str) -> str:
-    if name in KINDS:
+def _chunk_type(name: str) -> str:
+    if name in CHUNK_TYPES:
         return name
-    raise UsageError(f"`{name}` is no chunk type", hint=_nearest(name, KINDS) + "types: " + ", ".join(KINDS))
+    raise UsageError(
+        f"unknown chunk type `{name}`", hint=_nearest(name, CHUNK_TYPES) + "chunk types: " + ", ".join(CHUNK_TYPES)
+    )
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""A hit of a record, which is the passage that was found, as what is shown of it: the window that holds the passage."""
+"""How a hit of a record is shown: under the id users know, as the whole window around the passage that matched."""
 
 from gitmem.chunking.record_passages import record_windows
 from gitmem.record import Record
@@ -7,14 +7,14 @@ from gitmem.search.hits import Hit
 
 
 def widen(hit: Hit, data: bytes, record: Record) -> Hit:
-    """The window that shares most of a hit's bytes, the first of several such; `data` is the record's blob."""
+    """Return the window that shares most bytes with a hit, the first in a tie. `data` is the record's blob."""
     spans = record_windows(data, record)
     window = max(spans, key=lambda span: min(span[1], hit.end) - max(span[0], hit.start))
     return hit._replace(**_with_lines(data, window)._asdict())
 
 
 def find_beside(window: Hit, data: bytes, record: Record) -> tuple[Beside | None, Beside | None]:
-    """The windows before and after one."""
+    """Return the windows before and after a window."""
     spans = record_windows(data, record)
     at = spans.index((window.start, window.end))
     before = _with_lines(data, spans[at - 1]) if at else None

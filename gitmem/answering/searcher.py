@@ -1,134 +1,144 @@
-"""A tree and the index opened together for questions: a command asks once, a server many times.
+"""One tree and the index opened together for searching. A command searches once, a server many times.
 
-What the tree holds and the index lacks is indexed first, as far as there is time; the rest is left to a process of its
-own and counted, so that no answer is stale without saying so.
+Blobs that the tree has and the index lacks are indexed first, within a time budget. The rest is left to a background
+process and counted, so that a stale answer always says that it is stale.
 """
 
 import math
 import time
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, SimilarQuery, kinds_of
 from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
-from gitmem.freshness.tree_selection import AskedTree, TreeReader, open_tree
+from gitmem.freshness.memory_view import join_records, records_tree
+from gitmem.freshness.tree_selection import SelectedTree, TreeReader, TreeSelection, open_tree
 from gitmem.git.locate import locate
 from gitmem.git.path_encoding import path_bytes, path_text
-from gitmem.records.kinds import chosen_entries, join_records, records_tree, sources_of
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.workspace import Workspace, is_writable, open_snapshot, require_index
 
+# The imports below load numpy and the model's code: a tenth of a second that `git status` runs in parallel with.
+# They are therefore made inside functions, after TreeReader has started git.
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gitmem.answering.answer import Request
     from gitmem.embedding.encoder import Encoder
     from gitmem.indexing.overlay import Overlay
     from gitmem.indexing.record_views import Records
-    from gitmem.records.filters import RecordLimits
     from gitmem.search.adjacent_chunks import Beside
     from gitmem.search.fuse import FusionWeights
     from gitmem.search.hits import Hit
-    from gitmem.search.query_parser import ParsedQuery
-    from gitmem.search.scope import Filters, Scope
+    from gitmem.search.scope import Scope
     from gitmem.store.graph import RowGraph
     from gitmem.store.snapshot import Snapshot
     from gitmem.store.view_file import View
 
 
-class Searcher:
-    """One tree in one generation of the index, held open: ask it as often as you like.
+class SearchResult(NamedTuple):
+    """Hits, best first, and the terms of the query to highlight in them."""
 
-    `notes` are what whoever asks should be told.
+    terms: tuple[str, ...]
+    hits: "list[Hit]"
+
+
+class Searcher:
+    """One tree in one generation of the index, held open for any number of searches.
+
+    `tree` is the tree, `selection` how the user named it. `notes` tell the user about the state of the index.
     """
 
     def __init__(
         self,
         workspace: Workspace,
-        request: "Request",
-        asked: AskedTree,
+        selection: TreeSelection,
+        kinds: tuple[str, ...],
+        tree: SelectedTree,
         overlay: "Overlay",
         snapshot: "Snapshot",
         encoder: "Encoder",
         weights: "FusionWeights",
         notes: list[str],
-        records: str | None = None,
+        records_tree: str | None,
     ) -> None:
         self._workspace = workspace
-        self._request = request
+        self._kinds = kinds
         self._weights = weights
         self._encoder = encoder
         self._unfiltered: dict[tuple[str, ...], Scope] = {}
         self._graph: RowGraph | None = None
         self._overlay = overlay
-        self._records = records
-        self.asked = asked
+        self._records_tree = records_tree
+        self.selection = selection
+        self.tree = tree
         self.snapshot = snapshot
         self.notes = notes
 
     @property
     def view(self) -> "View":
-        """The paths of the tree, uncommitted ones included."""
+        """Paths of the tree, including uncommitted ones, followed by the records."""
         return self._overlay.view
 
     @property
     def files_in_tree(self) -> int:
-        """How many paths the tree has, without the records behind them."""
+        """Number of paths of the tree, without the records."""
         from gitmem.indexing.record_views import JoinedView
 
         return self.view.first_count if isinstance(self.view, JoinedView) else len(self.view)
 
     @property
     def records(self) -> "Records | None":
-        """What the memory holds, None where it is not asked."""
+        """Records of the memory, None if it is empty or not searched."""
         from gitmem.indexing.record_views import JoinedView
 
         return self.view.records if isinstance(self.view, JoinedView) else None
 
     @property
     def files(self) -> Mapping[str, bytes]:
-        """Blobs that are perhaps only files of the working tree, with their paths."""
+        """Ids of blobs that may exist only as files of the working tree, with their paths."""
         return self._overlay.files
 
     @property
     def changes(self) -> Mapping[bytes, str]:
-        """What is uncommitted about which path."""
+        """Paths with uncommitted changes, and the kind of change."""
         return self._overlay.changes
 
     @property
     def missing_files(self) -> int:
-        """How many paths of the tree should be indexed and are not."""
+        """Number of paths that should be indexed and are not."""
         return int((self._blob_of == -1).sum()) + self._overlay.unhashed
 
     @property
     def stale(self) -> bool:
-        """Whether answers may lack something of the tree."""
-        return self.missing_files > 0 or bool(self.asked.problem)
+        """Whether results may be missing from answers."""
+        return self.missing_files > 0 or bool(self.tree.problem)
 
     def is_current(self) -> bool:
-        """Whether the tree and the index are what they were, so that this need not be opened anew.
+        """Return whether the tree and the index are unchanged, so that this searcher still answers for them.
 
-        Costs two short git processes and a look at each changed file. Raises NotARepository, GitFailed and, where a
-        revision was named, UnknownRevision.
+        Costs two short git processes and a look at each changed file.
+
+        Raises: NotARepository, GitFailed and, if a revision was named, UnknownRevision.
         """
         location = self._workspace.location
         location = locate(location.worktree or location.git_dir)
-        with TreeReader(location, self._request) as reader:
+        with TreeReader(location, self.selection) as reader:
             manifest = find_manifest(self._workspace.paths.manifest)
-            asked = reader.read()
+            tree = reader.read()
         return (
-            asked == self.asked
+            tree == self.tree
             and manifest is not None
             and manifest.generation == self.snapshot.manifest.generation
             and self._overlay.is_current(location)
-            and self._records == records_tree(self._workspace, sources_of(self._request))
+            and self._records_tree == records_tree(self._workspace, self._kinds)
         )
 
     def load_graph(self) -> bool:
-        """Let the neighbour graph find rows by meaning from now on; False where there is no sound one.
+        """Search by the neighbour graph from now on; return False if there is no valid one.
 
-        For who stays and asks often: loading costs more than many exact scans.
+        Loading costs more than many exact scans, so only processes that stay call this.
         """
         from gitmem.store.graph import RowGraph, find_graph
 
@@ -136,60 +146,67 @@ class Searcher:
         self._graph = RowGraph(graph, self.snapshot) if graph is not None else None
         return self._graph is not None
 
-    def search(self, request: "Request", limit: int) -> "tuple[ParsedQuery, list[Hit]]":
-        """Parse, search, rank. Raises DamagedFile where a file of the index turns out damaged."""
+    def find(self, query: Query | SimilarQuery, limit: int) -> SearchResult:
+        """Return at most `limit` hits of a query.
+
+        Raises: UsageError if a location does not exist, DamagedFile if a file of the index turns out damaged.
+        """
         self.snapshot.require_whole()
+        if isinstance(query, SimilarQuery):
+            return SearchResult((), self._find_similar(query, limit))
         from gitmem.search.engine import search
         from gitmem.search.query_parser import parse_query
 
-        query = parse_query(request.text)
-        scope = self.scope(request)
-        found = search(
-            scope,
-            query,
+        parsed = parse_query(query.text)
+        hits = search(
+            self.scope(query.filters),
+            parsed,
             self._encoder,
             limit=limit,
-            mode=request.mode,
+            mode=query.mode,
             fusion=self._workspace.settings.fusion,
             weights=self._weights,
             graph=self._graph,
         )
-        return query, found
+        return SearchResult(parsed.terms, hits)
 
-    def neighbours(self, hit: "Hit") -> "tuple[Beside | None, Beside | None]":
-        """The chunks before and after a hit that this found."""
+    def _find_similar(self, query: SimilarQuery, limit: int) -> "list[Hit]":
+        from gitmem.answering.location_lookup import find_entry, get_row, parse_place
+        from gitmem.search.similar_rows import search_related
+
+        path, line = parse_place(query.text)
+        row = get_row(self, find_entry(self.view, path, query.folder), line)
+        return search_related(self.scope(query.filters), row, limit)
+
+    def adjacent_chunks(self, hit: "Hit") -> "tuple[Beside | None, Beside | None]":
+        """Return the chunks before and after a hit of this searcher."""
         from gitmem.search.adjacent_chunks import find_neighbours
 
         entry = self.view.find(path_bytes(hit.path))
         assert entry is not None, "a hit's path is in the view"
         return find_neighbours(self.snapshot, int(self._blob_of[entry]), hit)
 
-    def scope(self, request: "Request") -> "Scope":
-        """The rows a request may find."""
-        from gitmem.search.scope import Filters
+    def scope(self, filters: SearchFilters) -> "Scope":
+        """Return the rows that pass filters. Scopes without filters are kept, because most searches have none."""
+        kinds = kinds_of(filters, self.selection)
+        if filters.any:
+            return self._make_scope(filters, kinds)
+        if kinds not in self._unfiltered:
+            self._unfiltered[kinds] = self._make_scope(filters, kinds)
+        return self._unfiltered[kinds]
 
-        filters = Filters(request.include, request.exclude, request.languages, request.kinds)
-        sources = sources_of(request)
-        if filters.any or request.limits.any:
-            return self._make_scope(filters, sources, request.limits)
-        if sources not in self._unfiltered:
-            self._unfiltered[sources] = self._make_scope(filters, sources, request.limits)
-        return self._unfiltered[sources]
-
-    def _make_scope(self, filters: "Filters", sources: tuple[str, ...], limits: "RecordLimits") -> "Scope":
+    def _make_scope(self, filters: SearchFilters, kinds: tuple[str, ...]) -> "Scope":
         import numpy as np
 
-        from gitmem.search.scope import Scope
+        from gitmem.answering.filter_rows import find_changed, passing_entries
+        from gitmem.search.scope import Filters, Scope
 
-        blob_of = np.where(chosen_entries(self.view, sources, limits), self._blob_of, -2)
-        if self.asked.since is None:
-            return Scope(self.snapshot, self.view, filters, blob_of)
-        from gitmem.answering.changed_rows import find_changed
-
-        entries, rows = find_changed(
-            self.asked.location, self.asked.since.tree, self.snapshot, self.view, self._blob_of
-        )
-        scope = Scope(self.snapshot, self.view, filters, np.where(entries, blob_of, -2))
+        row_filters = Filters(filters.include, filters.exclude, filters.languages, filters.chunk_types)
+        blob_of = np.where(passing_entries(self.view, kinds, filters.records), self._blob_of, -2)
+        if self.tree.since is None:
+            return Scope(self.snapshot, self.view, row_filters, blob_of)
+        entries, rows = find_changed(self.tree.location, self.tree.since.tree, self.snapshot, self.view, self._blob_of)
+        scope = Scope(self.snapshot, self.view, row_filters, np.where(entries, blob_of, -2))
         scope.keep(rows)
         return scope
 
@@ -199,78 +216,89 @@ class Searcher:
 
 
 def open_searcher(
-    workspace: Workspace, request: "Request", reader: TreeReader | None = None, encoder: "Encoder | None" = None
+    workspace: Workspace,
+    selection: TreeSelection,
+    kinds: tuple[str, ...] = (),
+    *,
+    refresh: bool = True,
+    reader: TreeReader | None = None,
+    encoder: "Encoder | None" = None,
 ) -> Searcher:
-    """Open the tree that a request is about; what the index lacks of it is indexed first, as far as there is time.
+    """Open a tree for searching; index what the index lacks of it first.
 
-    All of it for a revision that was named, `gitmem.healBudget` of it otherwise; nothing without `request.refresh`.
-    `reader` is one that was made for the request earlier, `encoder` one that has been used for others.
+    A named revision is indexed completely, any other tree for `gitmem.healBudget` milliseconds, nothing without
+    `refresh`. `kinds` are the kinds that will be searched; the records are opened if one of them is a kind of records.
+    `reader` is a TreeReader of the selection that already runs, `encoder` one that is already loaded.
 
     Raises: UnknownRevision, UsageError, NoIndex, UnsafeIndex, NewerFormat, DamagedFile, GitFailed.
     """
     if reader is None:
-        with TreeReader(workspace.location, request) as own:
-            return open_searcher(workspace, request, own, encoder)
+        with TreeReader(workspace.location, selection) as own:
+            return open_searcher(workspace, selection, kinds, refresh=refresh, reader=own, encoder=encoder)
     from gitmem.answering.weights_in_force import load_weights
     from gitmem.embedding.bundled import BundledEncoder
 
     notes: list[str] = []
     manifest = require_index(workspace)
     encoder = encoder or BundledEncoder()
-    asked = reader.read()
-    workspace = workspace._replace(location=asked.location)
-    manifest = _require_makers(workspace, request, asked, manifest, notes)
+    tree = reader.read()
+    workspace = workspace._replace(location=tree.location)
+    manifest = _require_fingerprint(workspace, tree, manifest, notes, refresh=refresh)
     snapshot = open_snapshot(workspace, manifest)
-    if snapshot.lost and request.refresh:
+    if snapshot.lost and refresh:
         raise DamagedFile(snapshot.lost[0])
-    records = records_tree(workspace, sources_of(request))
-    overlay, snapshot = _open_healed(workspace, request, asked, snapshot, notes, records)
+    kinds = kinds or kinds_of(ALL_CONTENT, selection)
+    records = records_tree(workspace, kinds)
+    overlay, snapshot = _open_healed(workspace, tree, snapshot, notes, records, refresh=refresh)
     notes += snapshot.lost
-    searcher = Searcher(
-        workspace, request, asked, overlay, snapshot, encoder, load_weights(workspace, notes), notes, records
-    )
-    if searcher.missing_files and request.refresh and not asked.named:
+    weights = load_weights(workspace, notes)
+    searcher = Searcher(workspace, selection, kinds, tree, overlay, snapshot, encoder, weights, notes, records)
+    if searcher.missing_files and refresh and not tree.named:
         from gitmem.freshness.background import start_background_refresh
 
         start_background_refresh(workspace)
     return searcher
 
 
-def _require_makers(
-    workspace: Workspace, request: "Request", asked: AskedTree, manifest: Manifest, notes: list[str]
+def _require_fingerprint(
+    workspace: Workspace, tree: SelectedTree, manifest: Manifest, notes: list[str], *, refresh: bool
 ) -> Manifest:
-    """An index of today's model and settings, built anew where it is another's. Raises NoIndex."""
+    """Return a manifest of today's model and settings; rebuild the index if it has another fingerprint.
+
+    Raises: NoIndex without `refresh`.
+    """
     from gitmem.indexing.fingerprint import current_fingerprint
 
     if manifest.fingerprint == current_fingerprint(workspace.settings.max_file_bytes):
         return manifest
-    if not request.refresh:
+    if not refresh:
         raise NoIndex("the index was made with another model or other settings", hint="run `gitmem index`")
-    from gitmem.freshness.refresh import refresh
+    from gitmem.freshness.refresh import refresh as refresh_index
 
-    notes.append("the index was made with another model or other settings and was built anew")
-    refresh(workspace, asked.revision.tree)
+    notes.append("the index was made with another model or other settings and was rebuilt")
+    refresh_index(workspace, tree.revision.tree)
     return require_index(workspace)
 
 
 def _open_healed(
     workspace: Workspace,
-    request: "Request",
-    asked: AskedTree,
+    tree: SelectedTree,
     snapshot: "Snapshot",
     notes: list[str],
     records: str | None,
+    *,
+    refresh: bool,
 ) -> "tuple[Overlay, Snapshot]":
-    """The tree as it stands, and the index after it was healed."""
+    """Open the tree, and the index after healing."""
     budget = workspace.settings.heal_budget / 1000
-    deadline = math.inf if asked.named else time.monotonic() + budget
-    overlay = open_tree(workspace, asked, snapshot.manifest, deadline=deadline, write=request.refresh)
+    deadline = math.inf if tree.named else time.monotonic() + budget
+    overlay = open_tree(workspace, tree, snapshot.manifest, deadline=deadline, write=refresh)
     if records is not None:
-        overlay = overlay._replace(view=join_records(workspace, overlay.view, records, write=request.refresh))
+        overlay = overlay._replace(view=join_records(workspace, overlay.view, records, write=refresh))
     notes += [f"`{path_text(path)}` cannot be read and is left out" for path in overlay.unreadable]
-    if asked.problem:
-        notes.append(f"{asked.problem}; the answer is HEAD's")
-    may_heal = request.refresh and (asked.named or budget > 0)
+    if tree.problem:
+        notes.append(f"{tree.problem}; the answer is HEAD's")
+    may_heal = refresh and (tree.named or budget > 0)
     if not may_heal or not (snapshot.match(overlay.view) == -1).any():
         return overlay, snapshot
     if not is_writable(workspace.paths.segments):
@@ -279,7 +307,7 @@ def _open_healed(
     from gitmem.freshness.heal import heal
 
     try:
-        manifest = heal(workspace, overlay.view, overlay.files, deadline=deadline, wait=asked.named)
+        manifest = heal(workspace, overlay.view, overlay.files, deadline=deadline, wait=tree.named)
     except (Busy, StorageFailed) as problem:
         notes.append(problem.message)
         return overlay, snapshot

@@ -8,13 +8,13 @@ import click
 
 from gitmem.answering.answer import Answer
 from gitmem.answering.answer_json import answer_json, describe_view, first_mentions, hit_json
+from gitmem.answering.hit_text import named_hit
 from gitmem.cli.context import is_quiet, write_json, write_json_line
 from gitmem.cli.error_output import say
 from gitmem.cli.hit_output import format_explanation, format_hit
 from gitmem.cli.style import CHOICES, Style, choose_style
 from gitmem.display import visible
 from gitmem.errors import ExitCode, UsageError
-from gitmem.records.kinds import named_hit
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _write_hits(
     for place, ((hit, lines), outside, why) in enumerate(zip(made.hits, around, told, strict=True)):
         shown = format_hit(
             named_hit(hit), lines, made.terms, style, change=made.changes.get(hit.path, ""), full=full, around=outside,
-            beside=made.beside[place], remarks=remarks[place],
+            beside=made.adjacent[place], remarks=remarks[place],
         )  # fmt: skip
         print("\n".join([*shown, *(format_explanation(why, hit, style) if why else [])]))
     if not form.quiet:
@@ -122,9 +122,8 @@ def _write_hits(
 
 
 def _nothing_found(made: Answer) -> str:
-    request = made.request
     tree = _describe(made)
-    if request.include or request.exclude or request.languages or request.kinds or request.limits.any:
+    if made.query.filters.any:
         return f"no results; the filters may be the cause ({tree})"
     return f"no results ({tree})"
 

@@ -7,7 +7,7 @@ import click
 from gitmem.cli.answer_output import format_options, neighbors_option
 from gitmem.cli.context import open_here, write_json
 from gitmem.cli.filter_options import limit_options
-from gitmem.cli.query import read_question, search_records
+from gitmem.cli.query import read_query, search_records
 from gitmem.cli.record_output import format_document, write_content
 from gitmem.cli.text_input import json_option, limit_option, read_input, say_notes, secrets_option, write_each
 from gitmem.display import count
@@ -107,7 +107,7 @@ def search(ctx: click.Context, /, *, text: str, limit: int | None, **shown: obje
       gitmem doc search "how are caches invalidated"
       gitmem doc search --type email --since 2026-01-01 "how are caches invalidated"
     """
-    return search_records(ctx, read_question(text), ("documents",), limit, shown)
+    return search_records(ctx, read_query(text), ("documents",), limit, shown)
 
 
 @command.command("get")

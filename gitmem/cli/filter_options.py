@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import click
 
-from gitmem.records.filters import RecordLimits, parse_limits
+from gitmem.records.filters import RecordFilters, parse_filters
 
 _OPTIONS: Final[Mapping[str, Callable[[Callable[..., int]], Callable[..., int]]]] = {
     "source": click.option("--source", metavar="NAME", multiple=True, help="Only documents of this system."),
@@ -38,6 +38,6 @@ def limit_options(*names: str, type_: str = "--type") -> Callable[[Callable[...,
     return decorate
 
 
-def take_limits(shown: dict[str, Any]) -> RecordLimits:
+def take_limits(shown: dict[str, Any]) -> RecordFilters:
     """The limits among a command's options, taken out of them. Raises UsageError."""
-    return parse_limits(**{name: shown.pop(name) for name in ("type_", *_OPTIONS) if name in shown})
+    return parse_filters(**{name: shown.pop(name) for name in ("type_", *_OPTIONS) if name in shown})

@@ -9,7 +9,7 @@ from gitmem.display import count, visible, visible_code
 from gitmem.search.snippet import SnippetLine, make_snippet, matched_spans, number_lines
 
 if TYPE_CHECKING:
-    from gitmem.answering.answer import Piece
+    from gitmem.answering.hit_text import Piece
     from gitmem.records.code_notes import Remark
     from gitmem.search.explain import Explanation
     from gitmem.search.hits import Hit

@@ -51,7 +51,7 @@ def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> Exit
         return ExitCode.FAILED if made.problems else ExitCode.OK
     print_report(made, name)
     if not made.up_to_date:
-        from gitmem.actions.status import folder_bytes
+        from gitmem.answering.index_status import folder_bytes
 
         print_summary(made, folder_bytes(workspace.paths.root))
         print_notes(made)

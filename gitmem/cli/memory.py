@@ -7,7 +7,7 @@ from gitmem.cli.context import open_here, write_json
 from gitmem.cli.filter_options import limit_options
 from gitmem.cli.memory_revisions import diff, log, purge, restore
 from gitmem.cli.memory_transfer import export, import_
-from gitmem.cli.query import read_question, search_records
+from gitmem.cli.query import read_query, search_records
 from gitmem.cli.record_output import format_alike, format_note, format_record_head, write_content
 from gitmem.cli.text_input import json_option, limit_option, read_content, say_notes, secrets_option, write_each
 from gitmem.display import count, visible
@@ -115,8 +115,8 @@ def search(ctx: click.Context, /, *, text: str, conversations: bool, limit: int 
       gitmem memory search "where do sessions live"
       gitmem memory search --type decision --min-confidence 0.5 "where do sessions live"
     """
-    sources = ("notes", "conversations") if conversations else ("notes",)
-    return search_records(ctx, read_question(text), sources, limit, shown)
+    kinds = ("notes", "conversations") if conversations else ("notes",)
+    return search_records(ctx, read_query(text), kinds, limit, shown)
 
 
 @command.command("show")

@@ -7,13 +7,15 @@ from typing import Final
 
 import click
 
-from gitmem.answering.answer import MAX_QUERY, MODES, Request, answer
-from gitmem.answering.filter_names import parse_kinds, parse_languages
+from gitmem.answering.answer import answer
+from gitmem.answering.filter_names import parse_chunk_types, parse_languages
+from gitmem.answering.search_query import MAX_QUERY, MODES, Query, SearchFilters
 from gitmem.cli.answer_output import Format, format_options, neighbors_option, write_answer
 from gitmem.cli.context import open_here
 from gitmem.cli.filter_options import limit_options, take_limits
 from gitmem.errors import ExitCode, UsageError
-from gitmem.records.kinds import CHOICES, parse_sources
+from gitmem.freshness.tree_selection import TreeSelection
+from gitmem.memory.kinds import CHOICES, parse_kinds
 
 _MOST_BYTES: Final = 4 * MAX_QUERY + 64
 """More than a question may have in any encoding: what stands behind need not be read to be refused."""
@@ -27,10 +29,10 @@ _MOST_BYTES: Final = 4 * MAX_QUERY + 64
 @click.option("--path", "include", metavar="GLOB", multiple=True, help="Only these paths (gitignore syntax).")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Not these paths.")
 @click.option("--lang", "languages", metavar="NAME", multiple=True, help="Only this language (python, ts, c++).")
-@click.option("--type", "kinds", metavar="TYPE", multiple=True, help="Only this type (function, class, section).")
+@click.option("--type", "chunk_types", metavar="TYPE", multiple=True, help="Only this type (function, class, section).")
 @click.option(
     "--kind",
-    "sources",
+    "kinds",
     type=click.Choice(CHOICES),
     multiple=True,
     metavar="KIND",
@@ -63,8 +65,8 @@ def command(
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     languages: tuple[str, ...],
+    chunk_types: tuple[str, ...],
     kinds: tuple[str, ...],
-    sources: tuple[str, ...],
     mode: str,
     limit: int | None,
     no_refresh: bool,
@@ -85,40 +87,34 @@ def command(
       gitmem query --kind documents --record-type email --since 2026-01-01 "release date"
       git log -1 --format=%B | gitmem query -
     """
-    limits = take_limits(shown)
+    record_filters = take_limits(shown)
     form = Format.load(ctx, limit, shown)
     workspace = open_here(ctx)
-    request = Request(
-        text=read_question(text),
-        limit=form.limit,
-        rev=rev,
+    filters = SearchFilters(
         include=include,
         exclude=exclude,
         languages=parse_languages(languages),
+        chunk_types=parse_chunk_types(chunk_types),
         kinds=parse_kinds(kinds),
-        mode=mode,
-        refresh=not no_refresh,
-        staged=staged,
-        changed=changed,
-        sources=parse_sources(sources),
-        limits=limits,
-        neighbors=form.neighbors,
+        records=record_filters,
     )
-    return write_answer(workspace, answer(workspace, request), form)
+    query = Query(read_query(text), form.limit, mode, filters, form.neighbors)
+    selection = TreeSelection(rev, staged, changed)
+    return write_answer(workspace, answer(workspace, query, selection, refresh=not no_refresh), form)
 
 
 def search_records(
-    ctx: click.Context, text: str, sources: tuple[str, ...], limit: int | None, shown: dict[str, object]
+    ctx: click.Context, text: str, kinds: tuple[str, ...], limit: int | None, shown: dict[str, object]
 ) -> ExitCode:
-    """Ask records of some kinds alone; `shown` holds the limits' options and the form's. Returns the exit code."""
-    limits = take_limits(shown)
+    """Search some kinds of records and return the exit code. `shown` holds the options of filters and output."""
+    filters = SearchFilters(kinds=kinds, records=take_limits(shown))
     form = Format.load(ctx, limit, shown)
     workspace = open_here(ctx)
-    request = Request(text, form.limit, sources=sources, limits=limits, neighbors=form.neighbors)
-    return write_answer(workspace, answer(workspace, request), form)
+    query = Query(text, form.limit, filters=filters, neighbors=form.neighbors)
+    return write_answer(workspace, answer(workspace, query), form)
 
 
-def read_question(text: str) -> str:
+def read_query(text: str) -> str:
     """The question itself, or standard input for `-`. Raises UsageError for what is no text."""
     if text != "-":
         data = os.fsencode(text)
@@ -128,10 +124,10 @@ def read_question(text: str) -> str:
         data = _read_bounded()
     try:
         # the bound may lie inside a character: only a whole text has to end well
-        question, _ = codecs.utf_8_decode(data, "strict", len(data) < _MOST_BYTES)
+        query, _ = codecs.utf_8_decode(data, "strict", len(data) < _MOST_BYTES)
     except UnicodeDecodeError as problem:
         raise UsageError("the query is binary data", hint="ask in words or symbols, in UTF-8") from problem
-    return question.strip() if text == "-" else question
+    return query.strip() if text == "-" else query
 
 
 def _read_bounded() -> bytes:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from gitmem.actions.related import related
+from gitmem.answering.answer import answer
+from gitmem.answering.search_query import SimilarQuery
 from gitmem.cli.answer_output import Format, format_options, write_answer
 from gitmem.cli.context import open_here
 from gitmem.errors import ExitCode
@@ -31,10 +32,8 @@ def command(ctx: click.Context, /, place: str, limit: int | None, no_refresh: bo
     form = Format.load(ctx, limit, shown)
     workspace = open_here(ctx)
     place = _from_root(workspace, place)
-    made = related(
-        workspace, place, limit=form.limit, folder=_folder(workspace, ctx.obj["folder"]), refresh=not no_refresh
-    )
-    return write_answer(workspace, made, form)
+    query = SimilarQuery(place, form.limit, _folder(workspace, ctx.obj["folder"]))
+    return write_answer(workspace, answer(workspace, query, refresh=not no_refresh), form)
 
 
 def _from_root(workspace: Workspace, place: str) -> str:

@@ -2,11 +2,11 @@
 
 import click
 
-from gitmem.actions.status import NO_INDEX, read_status
+from gitmem.answering.index_status import NO_INDEX, read_status
+from gitmem.answering.status_report import status_json, status_lines
 from gitmem.cli.context import open_here, write_json
 from gitmem.display import visible
 from gitmem.errors import ExitCode
-from gitmem.freshness.status_report import status_json, status_lines
 
 
 @click.command()

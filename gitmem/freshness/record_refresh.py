@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.errors import Busy, GitmemError
-from gitmem.records.kinds import CHOICES, open_memory, records_tree
+from gitmem.freshness.memory_view import open_memory, records_tree
 from gitmem.workspace import Workspace, find_index
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _index(workspace: Workspace) -> tuple[str, Indexed | None]:
     """Why not everything is indexed now, empty where it is, and what is."""
     if find_index(workspace) is None:
         return "this repository has no index yet, run `gitmem init`", None
-    tree = records_tree(workspace, CHOICES)
+    tree = records_tree(workspace)
     if tree is None:
         return "", None
     from gitmem.freshness.heal import heal

@@ -171,23 +171,22 @@ def _refresh_locked(workspace: Workspace, wanted: _Wanted, report: "Callable[[Pr
 
 def _open_memory(workspace: Workspace, *, check: bool) -> "list[View]":
     """The view of the memory's records, where there are any."""
+    from gitmem.freshness.memory_view import records_tree
     from gitmem.indexing.record_views import open_records
-    from gitmem.records.kinds import CHOICES, records_tree
 
-    tree = records_tree(workspace, CHOICES)
+    tree = records_tree(workspace)
     return [open_records(workspace.location, workspace.paths.records, tree, keep=True, check=check)] if tree else []
 
 
 def _open_uncommitted(workspace: Workspace, manifest: Manifest) -> "list[Overlay]":
     """The staged tree and the working tree."""
-    from gitmem.answering.answer import Request
-    from gitmem.freshness.tree_selection import TreeReader, open_tree
+    from gitmem.freshness.tree_selection import STAGED_TREE, WORKING_TREE, TreeReader, open_tree
 
     overlays = []
-    for request in (Request("", staged=True), Request("")):
-        with TreeReader(workspace.location, request) as reader:
-            asked = reader.read()
-        overlays.append(open_tree(workspace._replace(location=asked.location), asked, manifest))
+    for selection in (STAGED_TREE, WORKING_TREE):
+        with TreeReader(workspace.location, selection) as reader:
+            tree = reader.read()
+        overlays.append(open_tree(workspace._replace(location=tree.location), tree, manifest))
     return overlays
 
 

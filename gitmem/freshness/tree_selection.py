@@ -1,7 +1,7 @@
-"""The tree that a request is about: a revision, and what is uncommitted over it.
+"""The tree a command is about: a revision, and the uncommitted changes over it.
 
-A request that names nothing is about the working tree. Git is asked for what is uncommitted there at once and waited
-for late, so that it looks while other things are loaded.
+`git status` takes longest, so it is started first and its output is read as late as possible: it runs while the index
+and the libraries are loaded.
 """
 
 import math
@@ -19,7 +19,6 @@ from gitmem.store.manifest import Manifest
 from gitmem.workspace import Workspace, is_writable
 
 if TYPE_CHECKING:
-    from gitmem.answering.answer import Request
     from gitmem.indexing.overlay import Overlay
 
 COMMIT: Final = "commit"
@@ -29,11 +28,39 @@ WORKTREE: Final = "worktree"
 _TRIES: Final = 3
 
 
-class AskedTree(NamedTuple):
-    """A tree: `entries` are uncommitted over `revision`; `source` is WORKTREE, STAGED or COMMIT.
+class TreeSelection(NamedTuple):
+    """Which tree a command is about: the working tree unless one field is set.
 
-    `since` is the tree from which on only changes are asked for, where they are. `problem` says why git could not tell
-    what is uncommitted. `location` is that of the moment git was asked.
+    `rev` names a revision. `staged` means git's index. `changed` is a range `A..B`: the tree is B's, restricted to the
+    lines that differ from A's.
+    """
+
+    rev: str = ""
+    staged: bool = False
+    changed: str = ""
+
+    @property
+    def is_working_tree(self) -> bool:
+        """Whether uncommitted files belong to the tree."""
+        return self == WORKING_TREE
+
+    def check(self) -> None:
+        """Refuse a selection of several trees. Raises UsageError."""
+        options = ("--rev", self.rev), ("--staged", self.staged), ("--changed", self.changed)
+        given = [f"`{name}`" for name, value in options if value]
+        if len(given) > 1:
+            raise UsageError(" and ".join(given) + " exclude each other")
+
+
+WORKING_TREE: Final = TreeSelection()
+STAGED_TREE: Final = TreeSelection(staged=True)
+
+
+class SelectedTree(NamedTuple):
+    """A tree: a revision with uncommitted `entries` over it. `source` is WORKTREE, STAGED or COMMIT.
+
+    `since` is the older end of a range, if only changes are selected. `problem` is the reason why git could not report
+    the uncommitted changes. `location` is the repository at the moment git ran.
     """
 
     location: Location
@@ -45,55 +72,51 @@ class AskedTree(NamedTuple):
 
     @property
     def named(self) -> bool:
-        """Whether a revision was named, so that nothing but all of it will do."""
+        """Whether the user named the revision: then all of it is indexed before the answer, however long it takes."""
         return self.source == COMMIT and bool(self.revision.name)
 
 
-def check_tree(request: "Request") -> None:
-    """Refuse a request that names several trees. Raises UsageError."""
-    named = [
-        name
-        for name, given in (("--rev", request.rev), ("--staged", request.staged), ("--changed", request.changed))
-        if given
-    ]
-    if len(named) > 1:
-        raise UsageError(" and ".join(f"`{name}`" for name in named) + " exclude each other")
-
-
 class TreeReader(Closing):
-    """Finds out which tree a request is about."""
+    """Resolve a selection to a tree. `git status` runs in the background from construction to `read`."""
 
-    def __init__(self, location: Location, request: "Request") -> None:
-        check_tree(request)
+    def __init__(self, location: Location, selection: TreeSelection) -> None:
+        selection.check()
         self._location = location
-        self._request = request
-        self._asked: AskedTree | None = None
-        named = request.rev or request.staged or request.changed
-        self._process = StatusProcess(location) if location.worktree is not None and not named else None
+        self._selection = selection
+        self._tree: SelectedTree | None = None
+        has_worktree = location.worktree is not None and selection.is_working_tree
+        self._process = StatusProcess(location) if has_worktree else None
 
-    def read(self) -> AskedTree:
-        """Wait for git; it is asked once. Raises UnknownRevision, UsageError, GitFailed."""
-        if self._asked is None:
-            self._asked = self._read()
-        return self._asked
+    def read(self) -> SelectedTree:
+        """Wait for git and return the tree, the same one at every call.
 
-    def _read(self) -> AskedTree:
-        location, request = self._location, self._request
-        if request.changed:
-            since, revision = resolve_range(location, request.changed)
-            return AskedTree(location, revision, COMMIT, since=since)
-        if request.rev:
-            return AskedTree(location, resolve(location, request.rev), COMMIT)
-        if request.staged and location.bare:
-            raise UsageError("a bare repository has nothing staged", hint="ask what is committed: --rev HEAD")
-        if request.staged:
-            return AskedTree(location, _head(location), STAGED, read_staged(location))
+        Raises: UnknownRevision, UsageError, GitFailed.
+        """
+        if self._tree is None:
+            self._tree = self._read()
+        return self._tree
+
+    def _read(self) -> SelectedTree:
+        location, selection = self._location, self._selection
+        if selection.changed:
+            since, revision = resolve_range(location, selection.changed)
+            return SelectedTree(location, revision, COMMIT, since=since)
+        if selection.rev:
+            return SelectedTree(location, resolve(location, selection.rev), COMMIT)
+        if selection.staged and location.bare:
+            raise UsageError("a bare repository has no staged tree", hint="query a commit: --rev HEAD")
+        if selection.staged:
+            return SelectedTree(location, _head(location), STAGED, read_staged(location))
         if self._process is None:
-            return AskedTree(location, resolve(location, "HEAD")._replace(name=""), COMMIT)
+            return SelectedTree(location, resolve(location, "HEAD")._replace(name=""), COMMIT)
         return self._read_worktree(self._process)
 
-    def _read_worktree(self, process: StatusProcess) -> AskedTree:
-        """The working tree over the HEAD that git saw: a commit between two questions must not show half of it."""
+    def _read_worktree(self, process: StatusProcess) -> SelectedTree:
+        """Read the working tree over the HEAD that `git status` compared with.
+
+        A commit may land between locating the repository and the status. Both are read again until they agree, so that
+        an answer never mixes the old HEAD with the new status.
+        """
         location = self._location
         assert location.worktree is not None
         try:
@@ -104,22 +127,24 @@ class TreeReader(Closing):
                 location = locate(location.worktree)
                 status = read_status(location)
         except GitFailed as problem:
-            return AskedTree(location, _head(location), WORKTREE, problem=problem.message)
-        return AskedTree(location, _head(location), WORKTREE, status.entries)
+            return SelectedTree(location, _head(location), WORKTREE, problem=problem.message)
+        return SelectedTree(location, _head(location), WORKTREE, status.entries)
 
     def close(self) -> None:
-        """End git if it is still running."""
+        """Stop git if it is still running."""
         if self._process is not None:
             self._process.close()
 
 
 def open_tree(
-    workspace: Workspace, asked: AskedTree, manifest: Manifest, *, deadline: float = math.inf, write: bool = True
+    workspace: Workspace, tree: SelectedTree, manifest: Manifest, *, deadline: float = math.inf, write: bool = True
 ) -> "Overlay":
-    """The view of a tree with what is uncommitted; of a working tree it is recorded what was seen.
+    """Return the view of a tree under its uncommitted changes.
 
-    Hashing ends at the deadline (`time.monotonic`). Nothing is written where nothing can be, or `write` is off. Raises
-    GitFailed.
+    The ids of changed files are recorded for the next command, so that unchanged files are not hashed again. Hashing
+    stops at the deadline (`time.monotonic`). Nothing is written without `write` or on a read-only file system.
+
+    Raises: GitFailed.
     """
     from gitmem.indexing.overlay import Overlay
     from gitmem.indexing.views import open_view
@@ -127,17 +152,17 @@ def open_tree(
     location, paths = workspace.location, workspace.paths
     keep = write and is_writable(paths.views)
     latest = manifest.views[-1] if manifest.views else ""
-    base = open_view(location, paths, asked.revision.tree, base=latest, keep=keep)
-    recorded = asked.source == WORKTREE and not asked.problem
+    base = open_view(location, paths, tree.revision.tree, base=latest, keep=keep)
+    recorded = tree.source == WORKTREE and not tree.problem
     place = paths.uncommitted(location.worktree_id)
-    if not asked.entries and not (recorded and place.exists()):
+    if not tree.entries and not (recorded and place.exists()):
         return Overlay(base)
     from gitmem.indexing.uncommitted_views import lay_over
     from gitmem.store.uncommitted_ids import EMPTY, read_record, write_record
 
     known = read_record(place) if recorded else EMPTY
     most = workspace.settings.max_file_bytes
-    overlay = lay_over(location, paths, base, asked.entries, known, max_bytes=most, deadline=deadline, keep=keep)
+    overlay = lay_over(location, paths, base, tree.entries, known, max_bytes=most, deadline=deadline, keep=keep)
     if overlay.record is not None and overlay.record != known and recorded and keep:
         with suppress(StorageFailed):
             write_record(place, overlay.record)
@@ -145,5 +170,5 @@ def open_tree(
 
 
 def _head(location: Location) -> Revision:
-    """HEAD, which before the first commit is a tree without entries."""
+    """Return HEAD. Before the first commit that is the empty tree."""
     return Revision("HEAD", location.head_commit, location.head_tree or empty_tree(location), location.branch)

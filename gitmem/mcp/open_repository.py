@@ -11,11 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from gitmem.answering.answer import Request
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.embedding.encoder import Encoder
 from gitmem.errors import DamagedFile, NoIndex
-from gitmem.freshness.tree_selection import TreeReader
+from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.git.git_config import configuration_files
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
@@ -70,7 +69,7 @@ class _SharedTree:
         with self._lock:
             reader = self._idle.pop() if self._idle else None
         if reader is None:
-            reader = open_reader(self.searcher.asked.location, bulk=False, files=self.searcher.files)
+            reader = open_reader(self.searcher.tree.location, bulk=False, files=self.searcher.files)
         try:
             yield OpenTree(self.searcher, self._workspace, reader, self._notes, self._doubt)
         finally:
@@ -139,32 +138,35 @@ class OpenRepository:
         self.workspace = open_workspace(self._folder, self._environment)
         return self.workspace
 
-    def use(self, request: Request, call: Call, use: Use[Made]) -> Made:
-        """Do something with the tree that a request is about, as it is now.
+    def use(self, selection: TreeSelection, kinds: tuple[str, ...], call: Call, use: Use[Made]) -> Made:
+        """Call a function with the selected tree in its present state; `kinds` are those it will search.
 
         Raises: Cancelled, and what opening the tree raises.
         """
-        tree = self._tree((request.rev, *request.sources) if request.rev else ())
+        tree = self._tree((selection.rev, *kinds) if selection.rev else ())
+        kinds = kinds if selection.rev else ()  # the working tree is held open once, for all kinds
         try:
-            return self._use(tree, request, call, use)
+            return self._use(tree, selection, kinds, call, use)
         except DamagedFile:
             with tree.lock:
                 tree.close()
-                self._mend(request)
-        return self._use(tree, request, call, use)
+                self._mend(selection)
+        return self._use(tree, selection, kinds, call, use)
 
-    def _use(self, tree: _TreeSlot, request: Request, call: Call, use: Use[Made]) -> Made:
+    def _use(
+        self, tree: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], call: Call, use: Use[Made]
+    ) -> Made:
         with tree.lock:
             call.check()
-            held = self._opened(tree, request, call)
+            held = self._opened(tree, selection, kinds, call)
         with held.lend() as opened:
             return use(opened)
 
-    def _mend(self, request: Request) -> None:
+    def _mend(self, selection: TreeSelection) -> None:
         """Read every checksum, and make what is damaged anew."""
         from gitmem.freshness.refresh import refresh
 
-        with TreeReader(self.workspace.location, request) as reader:
+        with TreeReader(self.workspace.location, selection) as reader:
             refresh(self.workspace, reader.read().revision.tree, check=True)
 
     def _tree(self, name: tuple[str, ...]) -> _TreeSlot:
@@ -178,19 +180,19 @@ class OpenRepository:
                 other.close()
         return tree
 
-    def _opened(self, tree: _TreeSlot, request: Request, call: Call) -> _SharedTree:
+    def _opened(self, tree: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], call: Call) -> _SharedTree:
         """The tree, opened anew if anything moved since."""
         first = self._first
-        if first is None and tree.held is not None and self._is_current(tree, tree.held, request):
+        if first is None and tree.held is not None and self._is_current(tree, tree.held, selection):
             return tree.held
         try:
-            return self._open(tree, request, first)
+            return self._open(tree, selection, kinds, first)
         except NoIndex:
             first = first or self._start_first()
         came = first.wait(call, FIRST_SECONDS)
         self._end_first(first)
         try:
-            return self._open(tree, request, self._first)
+            return self._open(tree, selection, kinds, self._first)
         except NoIndex as problem:
             if came:
                 raise first.problem or problem from problem
@@ -208,17 +210,17 @@ class OpenRepository:
             if first.done.is_set():
                 self._first = None
 
-    def _open(self, tree: _TreeSlot, request: Request, first: FirstIndex | None) -> _SharedTree:
+    def _open(
+        self, tree: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], first: FirstIndex | None
+    ) -> _SharedTree:
         """Open a tree. The signs are taken before: what moves meanwhile is seen by the next call."""
         tree.close()
-        if not request.rev:
+        if selection.is_working_tree:
             self._watch.forget()
         workspace = self.reopen()
         self._configuration = configuration_files(workspace.location, self._environment)
         tree.stamp = read_signature(workspace, self._configuration)
-        sources = request.sources if request.rev else ()
-        request = request._replace(refresh=first is None, sources=sources)
-        searcher = open_searcher(workspace, request, encoder=self._encoder)
+        searcher = open_searcher(workspace, selection, kinds, refresh=first is None, encoder=self._encoder)
         if searcher.snapshot.manifest.graph:
             searcher.load_graph()
         healed = read_signature(workspace, self._configuration)
@@ -234,7 +236,7 @@ class OpenRepository:
         manifest = find_manifest(self.workspace.paths.manifest)
         return manifest is not None and manifest.generation == searcher.snapshot.manifest.generation
 
-    def _is_current(self, tree: _TreeSlot, held: _SharedTree, request: Request) -> bool:
+    def _is_current(self, tree: _TreeSlot, held: _SharedTree, selection: TreeSelection) -> bool:
         """Whether a tree held open is the one asked for. Git is asked only where something may have changed.
 
         One that the index lacked something of is opened again, and healed on.
@@ -242,7 +244,7 @@ class OpenRepository:
         searcher = held.searcher
         if held.doubted or searcher.missing_files or read_signature(self.workspace, self._configuration) != tree.stamp:
             return False
-        if not request.rev:
+        if selection.is_working_tree:
             if self._watch.is_unchanged():
                 return True
             self._watch.forget()

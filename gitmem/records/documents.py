@@ -24,7 +24,7 @@ from gitmem.memory.secrets import refuse_secrets
 from gitmem.memory.text_breaks import find_breaks
 from gitmem.memory.text_windows import cut_windows
 from gitmem.record import Record, format_record
-from gitmem.records.filters import RecordLimits
+from gitmem.records.filters import RecordFilters
 from gitmem.records.listing import newest_records, read_expired
 from gitmem.workspace import Workspace
 
@@ -132,7 +132,7 @@ def list_documents(workspace: Workspace, *, type_: str = "", limit: int = LIST_D
     check_count("limit", limit, 1, LIST_MOST)
     if type_:
         check_choice("type", type_, DOCUMENT_TYPES)
-    limits = RecordLimits(type=(type_,) if type_ else ())
+    limits = RecordFilters(type=(type_,) if type_ else ())
     return [load_document(record) for record in newest_records(workspace, DOCUMENTS, limits, limit)]
 
 

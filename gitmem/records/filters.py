@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _DATE: Final = len("2026-01-31")
 
 
-class RecordLimits(NamedTuple):
+class RecordFilters(NamedTuple):
     """Limits that must all hold; several values of one mean any of them. Times are inclusive, as records write them."""
 
     type: tuple[str, ...] = ()
@@ -29,14 +29,14 @@ class RecordLimits(NamedTuple):
 
     @property
     def any(self) -> bool:
-        return self != NO_LIMITS
+        return self != NO_FILTERS
 
 
-NO_LIMITS: Final = RecordLimits()
+NO_FILTERS: Final = RecordFilters()
 _WORDS: Final = ("type", "source", "sensitivity", "visibility", "conversation")
 
 
-def parse_limits(
+def parse_filters(
     *,
     type_: Iterable[str] = (),
     source: Iterable[str] = (),
@@ -46,7 +46,7 @@ def parse_limits(
     since: str = "",
     until: str = "",
     min_confidence: float = 0.0,
-) -> RecordLimits:
+) -> RecordFilters:
     """Limits as a person gives them; a date as `until` is that whole day. Raises UsageError."""
     from gitmem.memory.bounds import check_choice, check_number, check_time
     from gitmem.memory.document import DOCUMENT_TYPES, SENSITIVITIES, VISIBILITIES
@@ -55,7 +55,7 @@ def parse_limits(
     def choose(field: str, values: Iterable[str], choices: Sequence[str]) -> tuple[str, ...]:
         return tuple(check_choice(field, value, choices) for value in values)
 
-    return RecordLimits(
+    return RecordFilters(
         choose("record type", type_, (*NOTE_TYPES, *DOCUMENT_TYPES)),
         tuple(source),
         choose("sensitivity", sensitivity, SENSITIVITIES),
@@ -78,20 +78,20 @@ def _end_of(time: str, told: str) -> str:
     return format_time(datetime.fromisoformat(time) + timedelta(days=1, microseconds=-1))
 
 
-def within_limits(records: "Records", limits: RecordLimits) -> "NDArray[np.bool_]":
+def matching_records(records: "Records", filters: RecordFilters) -> "NDArray[np.bool_]":
     """Which records keep within limits, [records]. Only the columns that are asked for are read. Raises DamagedFile."""
     import numpy as np
 
     kept = np.ones(len(records), bool)
     for name in _WORDS:
-        wanted = getattr(limits, name)
+        wanted = getattr(filters, name)
         if wanted:
             kept &= records.fact(name).where(frozenset(wanted).__contains__)
-    if limits.since or limits.until:
-        since, until = limits.since or " ", limits.until or "~"
+    if filters.since or filters.until:
+        since, until = filters.since or " ", filters.until or "~"
         kept &= records.fact("time").where(lambda time: since <= time <= until)
-    if limits.min_confidence:
-        kept &= records.fact("confidence").where(lambda told: _reaches(told, limits.min_confidence))
+    if filters.min_confidence:
+        kept &= records.fact("confidence").where(lambda told: _reaches(told, filters.min_confidence))
     return kept
 
 

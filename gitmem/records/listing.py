@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from gitmem.freshness.memory_view import open_memory
 from gitmem.git.trees import FILE, TreeEntry
 from gitmem.memory.document import is_expired
 from gitmem.memory.record_paths import DOCUMENTS
 from gitmem.memory.record_store import RecordStore, Tip
 from gitmem.record import Record
-from gitmem.records.filters import RecordLimits, within_limits
-from gitmem.records.kinds import open_memory
+from gitmem.records.filters import RecordFilters, matching_records
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _entries(records: "Records", entries: Iterable[int]) -> list[TreeEntry]:
     return [TreeEntry(records.path(entry), FILE, records.oid(entry)) for entry in entries]
 
 
-def newest_records(workspace: Workspace, folder: bytes, limits: RecordLimits, limit: int) -> list[Record]:
+def newest_records(workspace: Workspace, folder: bytes, limits: RecordFilters, limit: int) -> list[Record]:
     """Records below a folder, those that came in last first; of one moment, the higher id first.
 
     Raises: GitFailed, DamagedFile.
@@ -49,6 +49,6 @@ def newest_records(workspace: Workspace, folder: bytes, limits: RecordLimits, li
         if records is None:
             return []
         below = np.arange(len(records))[records.folder(folder).start : records.folder(folder).stop]
-        chosen = below[within_limits(records, limits)[below]]
+        chosen = below[matching_records(records, limits)[below]]
         newest = chosen[np.argsort(records.fact("stored").ranks()[chosen], kind="stable")[::-1][:limit]]
         return list(store.read_records(_entries(records, newest.tolist())))

@@ -12,7 +12,7 @@ from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.secrets import refuse_secrets
 from gitmem.record import format_record
 from gitmem.records.code_notes import missing_paths
-from gitmem.records.filters import RecordLimits
+from gitmem.records.filters import RecordFilters
 from gitmem.records.listing import newest_records
 from gitmem.records.similar_notes import Alike, find_alike
 from gitmem.workspace import Workspace
@@ -63,5 +63,5 @@ def list_notes(workspace: Workspace, *, type_: str = "", limit: int = LIST_DEFAU
     check_count("limit", limit, 1, LIST_MOST)
     if type_:
         check_choice("type", type_, NOTE_TYPES)
-    limits = RecordLimits(type=(type_,) if type_ else ())
+    limits = RecordFilters(type=(type_,) if type_ else ())
     return [load_note(record) for record in newest_records(workspace, NOTES, limits, limit)]

@@ -9,8 +9,8 @@ import pytest
 
 from gitmem.actions.eval import NO_TIME, Evaluation, evaluate, require_weights, tune
 from gitmem.actions.gc import collect
-from gitmem.actions.status import read_status
 from gitmem.actions.verify import verify
+from gitmem.answering.index_status import read_status
 from gitmem.answering.labelled_queries import NO_CODE, SAYS_TOO_LITTLE, TOO_WIDE, draft_questions, find_targets
 from gitmem.answering.weights_in_force import DEFAULT, FITTED, OUTDATED, UNREADABLE, read_tuning, reset_weights
 from gitmem.errors import Busy, NoIndex, TooLittleHistory, UsageError

@@ -9,7 +9,8 @@ import pytest
 
 from gitmem.actions.gc import collect
 from gitmem.actions.verify import verify
-from gitmem.answering.answer import Request, answer
+from gitmem.answering.answer import answer
+from gitmem.answering.search_query import Query
 from gitmem.errors import ExitCode
 from gitmem.indexing import garbage as collecting
 from gitmem.store.manifest import Manifest, find_manifest
@@ -202,11 +203,11 @@ def test_leftovers_of_dead_writers_go(own: Repo) -> None:
 
 def test_a_reader_during_gc_answers_as_before(dropped: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = open_sample(dropped)
-    expected = [hit.blob for hit, _ in answer(workspace, Request("cookie")).hits]
+    expected = [hit.blob for hit, _ in answer(workspace, Query("cookie")).hits]
     seen = []
 
     def ask_first(*args: object, **options: object) -> object:
-        seen.append([hit.blob for hit, _ in answer(workspace, Request("cookie", refresh=False)).hits])
+        seen.append([hit.blob for hit, _ in answer(workspace, Query("cookie"), refresh=False).hits])
         return original(*args, **options)
 
     for name in ("write_manifest", "retire_segments", "remove_unnamed"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitmem.answering.answer import MAX_QUERY
+from gitmem.answering.search_query import MAX_QUERY
 from gitmem.errors import NoIndex, UnknownRevision, UsageError
 from gitmem.workspace import Workspace
 from tests.gitrepo import Repo
@@ -289,5 +289,5 @@ def test_a_chunk_of_very_many_lines_ends_where_it_ends(tmp_path: Path, fake_mode
     body = "".join(f"    def m{number}(self): pass\n" for number in range(3000))
     repo.commit({"long.py": "class Long:\n" + "\n" * 70_000 + body})
     index(repo)
-    ends = {hit.end_line for hit, _ in ask(repo, "Long", kinds=("class",)).hits}
+    ends = {hit.end_line for hit, _ in ask(repo, "Long", chunk_types=("class",)).hits}
     assert ends == {73_001}

@@ -5,14 +5,15 @@ from pathlib import Path
 import pytest
 
 from gitmem.answering.answer import Answer
+from gitmem.answering.hit_text import named_hit
 from gitmem.answering.searcher import open_searcher
 from gitmem.errors import UsageError
 from gitmem.indexing import record_views as records
 from gitmem.indexing.record_views import PREFIX, JoinedView, open_records
+from gitmem.memory.kinds import kind_of
 from gitmem.memory.record_paths import NOTES, REFERENCE
 from gitmem.records.conversations import append_turn
 from gitmem.records.documents import add_document
-from gitmem.records.kinds import kind_of, named_hit
 from gitmem.records.notes import add_note
 from gitmem.records.purge import purge_memory
 from gitmem.records.revisions import delete_records
@@ -33,7 +34,7 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def told(made: Answer) -> set[tuple[str, str]]:
-    return {(kind_of(hit), named_hit(hit).path) for hit, _ in made.hits}
+    return {(kind_of(hit.kind), named_hit(hit).path) for hit, _ in made.hits}
 
 
 def remember(repo: Repo) -> dict[str, str]:
@@ -51,17 +52,17 @@ def remember(repo: Repo) -> dict[str, str]:
 def test_what_was_just_told_is_found_at_once(repo: Repo) -> None:
     names = remember(repo)
     everything = {*names.items(), ("code", "src/a.py")}
-    assert told(ask(repo, "harvest apples", sources=EVERYTHING)) >= everything
+    assert told(ask(repo, "harvest apples", kinds=EVERYTHING)) >= everything
     assert told(ask(repo, "harvest apples")) == {("code", "src/a.py"), ("documents", names["documents"])} | {
         found for found in told(ask(repo, "harvest apples")) if found[0] == "code"
     }
     for kind, name in names.items():
-        assert told(ask(repo, "harvest apples", sources=(kind,))) == {(kind, name)}
+        assert told(ask(repo, "harvest apples", kinds=(kind,))) == {(kind, name)}
 
 
 def test_a_hit_tells_lines_of_the_content(repo: Repo) -> None:
     remember(repo)
-    [(hit, lines)] = ask(repo, "harvest apples", sources=("documents",)).hits
+    [(hit, lines)] = ask(repo, "harvest apples", kinds=("documents",)).hits
     assert lines == ["intro", "", "Apples: harvest them dry."]
     assert (named_hit(hit).start_line, named_hit(hit).end_line) == (1, 3)
     assert hit.symbol == "Orchard"
@@ -69,9 +70,9 @@ def test_a_hit_tells_lines_of_the_content(repo: Repo) -> None:
 
 def test_a_deleted_record_is_found_no_more(repo: Repo) -> None:
     names = remember(repo)
-    ask(repo, "apples", sources=EVERYTHING)
+    ask(repo, "apples", kinds=EVERYTHING)
     delete_records(workspace_of(repo), [names["notes"], "conversation:orchard"])
-    assert told(ask(repo, "apples", sources=("notes", "conversations", "documents"))) == {
+    assert told(ask(repo, "apples", kinds=("notes", "conversations", "documents"))) == {
         ("documents", names["documents"])
     }
 
@@ -80,9 +81,9 @@ def test_a_changed_document_is_found_by_what_it_says_now(repo: Repo) -> None:
     workspace = workspace_of(repo)
     source = {"source_system": "s", "source_id": "1"}
     add_document(workspace, "plums and cherries", source)
-    assert ask(repo, "cherries", sources=("documents",)).hits
+    assert ask(repo, "cherries", kinds=("documents",)).hits
     add_document(workspace, "only quinces", source)
-    found = ask(repo, "quinces", sources=("documents",)).hits
+    found = ask(repo, "quinces", kinds=("documents",)).hits
     assert [lines for _, lines in found] == [["only quinces"]]
 
 
@@ -93,8 +94,8 @@ def test_a_long_document_is_one_hit_with_its_best_chunk(repo: Repo) -> None:
     made = add_document(workspace_of(repo), text, {})
     assert len(made.chunk_ids) > 3
     for question in ("needle", "filler7 filler8 filler9"):
-        assert len(ask(repo, question, sources=("documents",), limit=5).hits) == 1
-    [(hit, lines)] = ask(repo, "needle", sources=("documents",)).hits
+        assert len(ask(repo, question, kinds=("documents",), limit=5).hits) == 1
+    [(hit, lines)] = ask(repo, "needle", kinds=("documents",)).hits
     assert any("needle" in line for line in lines)
     assert len(lines) < 300
     assert hit.kind == "document"
@@ -103,21 +104,21 @@ def test_a_long_document_is_one_hit_with_its_best_chunk(repo: Repo) -> None:
 def test_a_revision_is_asked_for_its_code_alone(repo: Repo) -> None:
     remember(repo)
     assert {kind for kind, _ in told(ask(repo, "harvest apples", rev="HEAD"))} == {"code"}
-    assert {kind for kind, _ in told(ask(repo, "harvest apples", rev="HEAD", sources=("notes",)))} == {"notes"}
+    assert {kind for kind, _ in told(ask(repo, "harvest apples", rev="HEAD", kinds=("notes",)))} == {"notes"}
     with pytest.raises(UsageError):
-        ask(repo, "apples", changed="HEAD..HEAD", sources=("notes",))
+        ask(repo, "apples", changed="HEAD..HEAD", kinds=("notes",))
     with pytest.raises(UsageError):
-        ask(repo, "apples", sources=("poems",))
+        ask(repo, "apples", kinds=("poems",))
 
 
 def test_without_records_only_code_is_there(repo: Repo) -> None:
     assert ask(repo, "harvest apples").hits
-    assert ask(repo, "harvest apples", sources=("notes",)).hits == []
+    assert ask(repo, "harvest apples", kinds=("notes",)).hits == []
 
 
 def test_an_index_that_is_deleted_is_made_again_from_the_ref(repo: Repo, fake_model: type[InlinePool]) -> None:
     names = remember(repo)
-    ask(repo, "apples", sources=EVERYTHING)
+    ask(repo, "apples", kinds=EVERYTHING)
     before = snapshot_of(repo).rows
     workspace = workspace_of(repo)
     for file in files_in(workspace.paths.segments):
@@ -125,15 +126,15 @@ def test_an_index_that_is_deleted_is_made_again_from_the_ref(repo: Repo, fake_mo
     workspace.paths.manifest.unlink()
     index(repo, uncommitted=True)
     fake_model.digested = 0
-    assert told(ask(repo, "harvest apples", sources=("notes",))) == {("notes", names["notes"])}
+    assert told(ask(repo, "harvest apples", kinds=("notes",))) == {("notes", names["notes"])}
     assert fake_model.digested == 0
     assert snapshot_of(repo).rows == before
 
 
 def test_a_searcher_knows_when_the_memory_has_changed(repo: Repo) -> None:
-    from gitmem.answering.answer import Request
+    from gitmem.freshness.tree_selection import WORKING_TREE
 
-    searcher = open_searcher(workspace_of(repo), Request("apples"))
+    searcher = open_searcher(workspace_of(repo), WORKING_TREE)
     assert searcher.is_current()
     remember(repo)
     assert not searcher.is_current()
@@ -146,14 +147,14 @@ def test_a_purge_takes_the_words_out_of_the_index(repo: Repo) -> None:
     workspace = workspace_of(repo)
     kept = add_note(workspace, "kept apples")
     note = add_note(workspace, f"{CANARY} sings")
-    assert ask(repo, CANARY, sources=("notes",)).hits
+    assert ask(repo, CANARY, kinds=("notes",)).hits
     assert CANARY in indexed_words(repo)
     delete_records(workspace, [note.id])
     assert CANARY in indexed_words(repo)
     assert purge_memory(workspace).chunks == 1
     assert CANARY not in indexed_words(repo)
     assert len(files_in(workspace.paths.segments)) == len(snapshot_of(repo).manifest.segments)
-    assert (("notes", kept.id)) in told(ask(repo, "kept apples", sources=("notes",)))
+    assert (("notes", kept.id)) in told(ask(repo, "kept apples", kinds=("notes",)))
     assert ask(repo, "harvest apples").hits
 
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from gitmem.chunking.record_passages import MOST_PASSAGES, PASSAGE_BYTES, record_chunks, record_windows
 from gitmem.memory.document import Document, DocumentFields, document_record
+from gitmem.memory.kinds import kind_of
 from gitmem.record import Record, format_record
 from gitmem.records.conversations import append_turn
 from gitmem.records.documents import add_document
-from gitmem.records.kinds import kind_of
 from gitmem.records.notes import add_note
 from gitmem.search.engine import KEEP
 from gitmem.search.fuse import RRF_K
@@ -42,7 +42,7 @@ def test_a_document_has_more_rows_than_windows_and_is_shown_by_its_window(repo: 
     text = sections(60, "needle")
     document = add_document(workspace_of(repo), text, {"title": "Guide"}).document
     assert snapshot_of(repo).rows - before > 2 * len(document.chunks) > 2
-    [(hit, lines)] = ask(repo, "needle", sources=("documents",)).hits
+    [(hit, lines)] = ask(repo, "needle", kinds=("documents",)).hits
     holding = [text[start:end] for start, end in document.chunks if "needle" in text[start:end]]
     assert "\n".join(lines).rstrip("\n") in [piece.rstrip("\n") for piece in holding]
     assert hit.symbol.startswith("Guide > ")
@@ -54,7 +54,7 @@ def test_a_long_turn_is_found_by_a_passage_and_shown_whole(repo: Repo) -> None:
     before = snapshot_of(repo).rows
     append_turn(workspace_of(repo), "orchard", "user", text, 0)
     assert snapshot_of(repo).rows - before > 5
-    [(hit, lines)] = ask(repo, "needle", sources=("conversations",)).hits
+    [(hit, lines)] = ask(repo, "needle", kinds=("conversations",)).hits
     assert "\n".join(lines) == text.rstrip("\n")
     assert hit.symbol == "orchard"
 
@@ -70,10 +70,10 @@ def test_a_document_of_many_passages_crowds_out_no_code(repo: Repo) -> None:
         f"## Apples {number}\n\nharvest apples " + "harvest apples dry " * 30 for number in range(3 * KEEP)
     )
     add_document(workspace_of(repo), text, {})
-    before = {hit.path for hit, _ in ask(repo, "harvest apples", sources=("code",)).hits}
-    made = ask(repo, "harvest apples", sources=("code", "documents"))
-    assert {kind_of(hit) for hit, _ in made.hits} == {"code", "documents"}
-    assert {hit.path for hit, _ in made.hits if kind_of(hit) == "code"} == before
+    before = {hit.path for hit, _ in ask(repo, "harvest apples", kinds=("code",)).hits}
+    made = ask(repo, "harvest apples", kinds=("code", "documents"))
+    assert {kind_of(hit.kind) for hit, _ in made.hits} == {"code", "documents"}
+    assert {hit.path for hit, _ in made.hits if kind_of(hit.kind) == "code"} == before
 
 
 def test_scores_of_all_kinds_fall_in_one_list(repo: Repo) -> None:
@@ -81,8 +81,8 @@ def test_scores_of_all_kinds_fall_in_one_list(repo: Repo) -> None:
     add_note(workspace, "We harvest apples in October.")
     add_document(workspace, "Apples: harvest them dry.", {})
     append_turn(workspace, "orchard", "user", "When do we harvest apples?", 0)
-    made = ask(repo, "harvest apples", sources=("code", *RECORDS), limit=20)
-    assert {kind_of(hit) for hit, _ in made.hits} == {"code", *RECORDS}
+    made = ask(repo, "harvest apples", kinds=("code", *RECORDS), limit=20)
+    assert {kind_of(hit.kind) for hit, _ in made.hits} == {"code", *RECORDS}
     scores = [hit.score for hit, _ in made.hits]
     assert scores == sorted(scores, reverse=True)
     assert all(0 < score < 1 for score in scores)
@@ -92,7 +92,7 @@ def test_reciprocal_ranks_fuse_where_that_is_set(repo: Repo) -> None:
     add_document(workspace_of(repo), "harvest apples", {})
     add_document(workspace_of(repo), "count pears", {})
     repo.git("config", "gitmem.fusion", "rrf")
-    [hit, *_] = [hit for hit, _ in ask(repo, "harvest apples", sources=("documents",)).hits]
+    [hit, *_] = [hit for hit, _ in ask(repo, "harvest apples", kinds=("documents",)).hits]
     assert hit.scores["fused"] == pytest.approx(60 * 2 / (RRF_K + 1), rel=1e-3)
 
 

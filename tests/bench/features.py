@@ -11,9 +11,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.answering.answer import Request
+from gitmem.answering.search_query import ALL_CONTENT
 from gitmem.answering.searcher import open_searcher
 from gitmem.embedding.bundled import BundledEncoder
+from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.search.engine import Retrieved, order, retrieve
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.query_parser import parse_query
@@ -92,9 +93,8 @@ def collect(options: argparse.Namespace) -> dict[str, list[Judged]]:
 def _ask(gitmem: Gitmem, tree_set: str, path: Path, questions: list[Question]) -> Iterator[tuple[str, Judged]]:
     run(gitmem.index(path))
     workspace = open_workspace(path, os.environ)
-    request = Request(text="fit", refresh=False)
-    searcher = open_searcher(workspace, request)
-    scope, encoder = searcher.scope(request), BundledEncoder()
+    searcher = open_searcher(workspace, WORKING_TREE, refresh=False)
+    scope, encoder = searcher.scope(ALL_CONTENT), BundledEncoder()
     for question in questions:
         for mode in MODES:
             retrieved = retrieve(scope, parse_query(question.text), encoder, mode=mode)

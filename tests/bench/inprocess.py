@@ -5,10 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitmem.answering.answer import Request, answer
+from gitmem.answering.answer import answer
+from gitmem.answering.search_query import Query
 from gitmem.answering.searcher import open_searcher
 from gitmem.cli.hit_output import format_hit
 from gitmem.cli.style import Style
+from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.words import count_identifiers, terms_of
 from gitmem.workspace import open_workspace
 from tests.bench.scoring import Place
@@ -19,7 +21,7 @@ def open_answers(repository: Path) -> Callable[[str], list[Place]]:
     workspace = open_workspace(repository, os.environ)
 
     def ask(text: str) -> list[Place]:
-        made = answer(workspace, Request(text=text, limit=10, refresh=False))
+        made = answer(workspace, Query(text, 10), refresh=False)
         return [Place(hit.path, hit.start_line, hit.end_line) for hit, _ in made.hits]
 
     return ask
@@ -41,7 +43,7 @@ def open_shown(repository: Path, limit: int) -> Callable[[str], list[Shown]]:
     workspace = open_workspace(repository, os.environ)
 
     def ask(text: str) -> list[Shown]:
-        made = answer(workspace, Request(text=text, limit=limit, refresh=False))
+        made = answer(workspace, Query(text, limit), refresh=False)
         shown = []
         for hit, lines in made.hits:
             heading, *code = format_hit(hit, lines, made.terms, Style(coloured=False))
@@ -61,8 +63,7 @@ def _terms(lines: Sequence[str]) -> frozenset[str]:
 def open_search(repository: Path, *, graph: bool = False) -> Callable[[str], object]:
     """A function that searches an index held open, as a server does, with its neighbour graph where asked for."""
     workspace = open_workspace(repository, os.environ)
-    request = Request(text="warm", limit=10, refresh=False)
-    searcher = open_searcher(workspace, request)
+    searcher = open_searcher(workspace, WORKING_TREE, refresh=False)
     if graph and not searcher.load_graph():
         raise SystemExit("the graph was asked for and cannot be loaded")
-    return lambda text: searcher.search(Request(text=text, limit=10, refresh=False), 10)
+    return lambda text: searcher.find(Query(text), 10)

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gitmem.answering.answer import Request
+from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.answering.searcher import Searcher, open_searcher
+from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
-from gitmem.records.kinds import CODE
+from gitmem.memory.kinds import CODE
 from gitmem.workspace import open_workspace
 from tests.bench.calibration import Told, calibration
 from tests.bench.commands import load_gitmem
@@ -90,20 +91,20 @@ def ask_both(repository: Path, name: str, code: Sequence[Question], prose: Seque
     kinds = {CODE: code, DOCUMENTS: prose}
     for sources in (CODE, DOCUMENTS, ALL):
         chosen = (CODE, DOCUMENTS) if sources == ALL else (sources,)
-        request = Request("mixed", limit=DEPTH, sources=chosen, refresh=False)
-        searcher = open_searcher(workspace, request)
-        reader = open_reader(searcher.asked.location, bulk=False)
+        query = Query("mixed", DEPTH, filters=SearchFilters(kinds=chosen))
+        searcher = open_searcher(workspace, WORKING_TREE, chosen, refresh=False)
+        reader = open_reader(searcher.tree.location, bulk=False)
         for kind, questions in kinds.items():
             if kind in chosen:
                 for question in questions:
-                    yield ask(searcher, request._replace(text=question.text), reader, name, kind, sources, question)
+                    yield ask(searcher, query._replace(text=question.text), reader, name, kind, sources, question)
 
 
 def ask(
-    searcher: Searcher, request: Request, reader: ObjectReader, name: str, kind: str, sources: str, question: Question
+    searcher: Searcher, query: Query, reader: ObjectReader, name: str, kind: str, sources: str, question: Question
 ) -> Asked:
     """Ask one question; of the results of one file the first alone is judged."""
-    found = ask_scored(searcher, request, reader)
+    found = ask_scored(searcher, query, reader)
     results, seen = [], set()
     for own, place, likely in found:
         if (own, place.path) not in seen:

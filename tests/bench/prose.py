@@ -13,17 +13,21 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.answering.answer import Request, answer_from
+from gitmem.answering.answer import answer_open
+from gitmem.answering.hit_text import named_hit
+from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.chunking.record_passages import record_chunks, record_windows
+from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.memory.document import load_document
+from gitmem.memory.kinds import content_line, kind_of
 from gitmem.memory.record_paths import DOCUMENTS
 from gitmem.memory.record_store import RecordStore
 from gitmem.record import parse_record
-from gitmem.records.kinds import HEADER_LINES, kind_of, named_hit
 from gitmem.search.scope import Scope
+from gitmem.types import DOCUMENT
 from gitmem.workspace import Workspace
 from tests.bench.bm25 import Bm25
 from tests.bench.calibration import Told, calibration
@@ -80,14 +84,17 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     return [*summarise(asked), *calibration("results", told)]
 
 
+DOCUMENTS_ONLY: Final = SearchFilters(kinds=("documents",))
+
+
 def open_contenders(workspace: Workspace, teacher: Any) -> dict[str, Ask]:
     """Each way of asking the documents of a repository, gitmem's first."""
-    request = Request("prose", limit=DEPTH, sources=("documents",), refresh=False)
-    searcher = open_searcher(workspace, request)
+    query = Query("prose", DEPTH, filters=DOCUMENTS_ONLY)
+    searcher = open_searcher(workspace, WORKING_TREE, DOCUMENTS_ONLY.kinds, refresh=False)
     contenders = {
-        GITMEM: open_gitmem(searcher, request),
-        "gitmem --mode lexical": open_gitmem(searcher, request._replace(mode="lexical")),
-        "gitmem --mode semantic": open_gitmem(searcher, request._replace(mode="semantic")),
+        GITMEM: open_gitmem(searcher, query),
+        "gitmem --mode lexical": open_gitmem(searcher, query._replace(mode="lexical")),
+        "gitmem --mode semantic": open_gitmem(searcher, query._replace(mode="semantic")),
     }
     windows, passages = read_pieces(workspace)
     for name, pieces in (("windows", windows), ("passages", passages)):
@@ -98,33 +105,33 @@ def open_contenders(workspace: Workspace, teacher: Any) -> dict[str, Ask]:
     return contenders
 
 
-def open_gitmem(searcher: Searcher, request: Request) -> Ask:
+def open_gitmem(searcher: Searcher, query: Query) -> Ask:
     """Ask as `gitmem query` does."""
-    reader = open_reader(searcher.asked.location, bulk=False)
+    reader = open_reader(searcher.tree.location, bulk=False)
 
-    return lambda text: [place for _, place, _ in ask_scored(searcher, request._replace(text=text), reader)]
+    return lambda text: [place for _, place, _ in ask_scored(searcher, query._replace(text=text), reader)]
 
 
-def ask_scored(searcher: Searcher, request: Request, reader: ObjectReader) -> list[tuple[str, Place, float]]:
+def ask_scored(searcher: Searcher, query: Query, reader: ObjectReader) -> list[tuple[str, Place, float]]:
     """The kind, place and score of each result, a document under the name of its page."""
-    made = answer_from(searcher, request, DEPTH, lambda found, limit: ((), found.search(request, limit)[1]), reader)
+    made = answer_open(searcher, query, DEPTH, reader)
     found = []
     for hit, _ in made.hits:
         named = named_hit(hit)
         path = str(made.records.get(hit.blob, {}).get("source_id", named.path))
-        found.append((kind_of(hit), Place(path, named.start_line, named.end_line), hit.score))
+        found.append((kind_of(hit.kind), Place(path, named.start_line, named.end_line), hit.score))
     return found
 
 
 def tell(workspace: Workspace, questions: Sequence[Question]) -> list[Told]:
     """What each result says of itself, and whether it answers."""
-    request = Request("prose", limit=DEPTH, sources=("documents",), refresh=False)
-    searcher = open_searcher(workspace, request)
-    reader = open_reader(searcher.asked.location, bulk=False)
+    query = Query("prose", DEPTH, filters=DOCUMENTS_ONLY)
+    searcher = open_searcher(workspace, WORKING_TREE, DOCUMENTS_ONLY.kinds, refresh=False)
+    reader = open_reader(searcher.tree.location, bulk=False)
     return [
         Told(kind, likely, any(target.is_met_by(place) for target in question.targets))
         for question in questions
-        for kind, place, likely in ask_scored(searcher, request._replace(text=question.text), reader)
+        for kind, place, likely in ask_scored(searcher, query._replace(text=question.text), reader)
     ]
 
 
@@ -173,7 +180,7 @@ def read_pieces(workspace: Workspace) -> tuple[list[Piece], list[Piece]]:
 
 
 def _place(page: str, blob: bytes, span: tuple[int, int]) -> Place:
-    first = blob.count(b"\n", 0, span[0]) + 1 - HEADER_LINES
+    first = content_line(DOCUMENT, blob.count(b"\n", 0, span[0]) + 1)
     return Place(page, first, first + blob.count(b"\n", span[0], span[1] - 1))
 
 

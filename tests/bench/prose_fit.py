@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from gitmem.answering.answer import Request
+from gitmem.answering.search_query import SearchFilters
 from gitmem.answering.searcher import open_searcher
 from gitmem.embedding.bundled import BundledEncoder
+from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.search.engine import FUSION_WEIGHTS, retrieve
 from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import OFFSET, SLOPE
@@ -82,9 +83,8 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 
 def collect(workspace: Workspace, questions: Sequence[Question]) -> list[Pair]:
     """Ask all questions of one project."""
-    request = Request("fit", sources=(KIND,), refresh=False)
-    searcher = open_searcher(workspace, request)
-    scope, encoder = searcher.scope(request), BundledEncoder()
+    searcher = open_searcher(workspace, WORKING_TREE, (KIND,), refresh=False)
+    scope, encoder = searcher.scope(SearchFilters(kinds=(KIND,))), BundledEncoder()
     shown = row_places(workspace, scope)
     pairs = []
     for question in questions:

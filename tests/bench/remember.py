@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from gitmem.freshness.memory_view import open_memory
 from gitmem.freshness.record_refresh import index_records
 from gitmem.freshness.refresh import refresh
 from gitmem.git.locate import locate
@@ -14,8 +15,7 @@ from gitmem.git.trees import empty_tree
 from gitmem.memory.record_paths import NOTES, new_note_id, note_path
 from gitmem.memory.record_store import Changes, RecordStore
 from gitmem.record import Record, format_record
-from gitmem.records.filters import RecordLimits, within_limits
-from gitmem.records.kinds import open_memory
+from gitmem.records.filters import RecordFilters, matching_records
 from gitmem.records.notes import add_note, list_notes
 from gitmem.records.similar_notes import find_alike
 from gitmem.types import NOTE
@@ -54,8 +54,8 @@ def measure(options: argparse.Namespace) -> list[Figure]:
             tree = store.tip().tree or ""
         known = _cpu(lambda: open_memory(workspace, tree))
         listed = _cpu(lambda: list_notes(workspace, limit=100))
-        limits = RecordLimits(type=("fact",), since="2026-01-01T", until="2026-02-01T", min_confidence=0.5)
-        limited = _cpu(lambda: within_limits(open_memory(workspace, tree), limits))
+        limits = RecordFilters(type=("fact",), since="2026-01-01T", until="2026-02-01T", min_confidence=0.5)
+        limited = _cpu(lambda: matching_records(open_memory(workspace, tree), limits))
         told: list[str] = []
         indexed = index_records(workspace, told)
         assert indexed is not None, told

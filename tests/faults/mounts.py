@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from gitmem import fsio
-from gitmem.answering.answer import Request, answer
+from gitmem.answering.answer import answer
+from gitmem.answering.search_query import Query
 from gitmem.errors import GitmemError
+from gitmem.freshness.tree_selection import TreeSelection
 from tests.faults.chaos import DONE, UNCLEAN, run_copy
 from tests.faults.elsewhere import CONTROL, LONG, SHORT, mounted, remount, run_elsewhere, tell
 from tests.faults.kill import World, look_after, open_world
@@ -128,7 +130,7 @@ def _try_read_only(world: World, own: Repo, base: State, tally: Tally) -> None:
 
 
 def _ask_first(own: Repo) -> None:
-    made = answer(workspace_of(own), Request("base load", rev="first", refresh=False))
+    made = answer(workspace_of(own), Query("base load"), TreeSelection("first"), refresh=False)
     if not made.hits or made.view.stale:
         raise GitmemError("the question finds nothing")
 

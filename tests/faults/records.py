@@ -257,7 +257,7 @@ def look_after(world: World, repo: Repo, *allowed: State, purge: bool = False) -
             bad.append("the next note changes something else")
         if workspace.paths.manifest.exists():
             words = next(iter(after.after(state) - state))[2]
-            hits = ask(repo, words, sources=("notes",)).hits
+            hits = ask(repo, words, kinds=("notes",)).hits
             bad += [] if hits and words in "\n".join(hits[0][1]) else ["the next note is not found"]
         if purge:
             purge_memory(workspace)

@@ -49,7 +49,7 @@ class Place:
         told: list[Any] = []
         for text, sources in QUESTIONS:
             try:
-                made = ask(self.repo, text, sources=sources)
+                made = ask(self.repo, text, kinds=sources)
                 told.append(
                     [(hit.path, hit.start_line, hit.symbol, round(hit.score, 6), lines) for hit, lines in made.hits]
                 )

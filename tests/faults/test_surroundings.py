@@ -13,9 +13,11 @@ import pytest
 
 from gitmem.actions.cancel import cancel
 from gitmem.actions.gc import collect
-from gitmem.answering.answer import Request, answer
+from gitmem.answering.answer import answer
+from gitmem.answering.search_query import Query
 from gitmem.answering.searcher import open_searcher
 from gitmem.errors import Busy, ExitCode
+from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.store.manifest import find_manifest
 from gitmem.workspace import open_snapshot, require_index
 from tests.cli.test_cancel import PATIENCE, running
@@ -107,7 +109,7 @@ def test_a_copy_made_while_it_is_written_is_whole_or_says_what_it_lacks(repo: Re
             taken.rename(repo.path / ".gitmem")
             try:
                 if find_manifest(workspace_of(repo).paths.manifest) is not None:
-                    made = answer(workspace_of(repo), Request("base load", rev="HEAD", refresh=False))
+                    made = answer(workspace_of(repo), Query("base load"), TreeSelection("HEAD"), refresh=False)
                     assert made.view.stale or made.notes or found(made) == right
                 index(repo)
                 assert differences(repo, fresh) == []
@@ -135,7 +137,7 @@ def test_a_reader_whose_files_are_gone_looks_again_unseen(repo: Repo) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork, to survive a crash")
 def test_a_segment_that_somebody_cuts_short_under_an_open_search_is_damage_and_no_crash(repo: Repo) -> None:
     index(repo)
-    searcher = open_searcher(workspace_of(repo), Request("base load"))
+    searcher = open_searcher(workspace_of(repo), WORKING_TREE)
     (segment,) = (repo.path / ".gitmem" / "segments").iterdir()
     os.truncate(segment, 0)
 
@@ -144,7 +146,7 @@ def test_a_segment_that_somebody_cuts_short_under_an_open_search_is_damage_and_n
         searcher.snapshot.segments[0].check_blocks()
 
     def search() -> None:
-        searcher.search(Request("base load"), 5)
+        searcher.find(Query("base load"), 5)
 
     assert run_copy(touch)[0] == -signal.SIGBUS, "nothing was cut short: the test shows nothing"
     assert run_copy(search)[0] == REFUSED

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from gitmem.answering.answer import Request
+from gitmem.answering.search_query import Query
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.freshness.graph_build import build, is_behind, start_if_behind
+from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.locks import writer_lock
 from gitmem.settings import Settings
 from gitmem.store import graph as graph_module
@@ -63,7 +64,7 @@ def test_a_small_index_has_no_graph(repo: Repo) -> None:
 
 def held_open(repo: Repo) -> Searcher:
     workspace = workspace_of(repo)
-    return open_searcher(workspace, Request("x"))
+    return open_searcher(workspace, WORKING_TREE)
 
 
 def test_a_search_held_open_asks_the_graph_and_answers_the_same(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +74,7 @@ def test_a_search_held_open_asks_the_graph_and_answers_the_same(repo: Repo, monk
     build(small(repo), quiet)
     assert found(ask(repo, "step_7")) == before
     searcher = held_open(repo)
-    exact = searcher.search(Request("step_7"), 5)[1]
+    exact = searcher.find(Query("step_7"), 5)[1]
     assert searcher.load_graph()
     asked = []
     nearest = RowGraph.nearest
@@ -83,7 +84,7 @@ def test_a_search_held_open_asks_the_graph_and_answers_the_same(repo: Repo, monk
         return nearest(self, vector, keep)
 
     monkeypatch.setattr(RowGraph, "nearest", counted)
-    assert searcher.search(Request("step_7"), 5)[1] == exact
+    assert searcher.find(Query("step_7"), 5)[1] == exact
     assert asked
 
 
@@ -96,7 +97,7 @@ def test_a_damaged_graph_leaves_a_search_exact(repo: Repo) -> None:
             file.write_bytes(content)
     searcher = held_open(repo)
     assert not searcher.load_graph()
-    assert searcher.search(Request("step_7"), 5)[1]
+    assert searcher.find(Query("step_7"), 5)[1]
 
 
 def test_a_graph_of_another_model_is_not_taken_over(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,7 @@ def somebody_writing(repo: Repo, until: threading.Event) -> Iterator[None]:
 
 def found(repo: Repo, words: str) -> list[str]:
     """Lines of the notes that are found without anything being indexed."""
-    return [line for _, lines in ask(repo, words, sources=("notes",), refresh=False).hits for line in lines]
+    return [line for _, lines in ask(repo, words, kinds=("notes",), refresh=False).hits for line in lines]
 
 
 def test_who_writes_the_index_for_a_moment_is_waited_for(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,5 +65,5 @@ def test_who_writes_for_long_is_not_and_nothing_is_lost(repo: Repo, monkeypatch:
         add_note(workspace_of(repo), "parcels are late", notes=notes)
     assert notes == ["kept, but not searchable yet: another process is writing this index"]
     assert found(repo, "parcels") == []
-    assert ask(repo, "parcels", sources=("notes",)).hits
+    assert ask(repo, "parcels", kinds=("notes",)).hits
     assert found(repo, "parcels") == ["parcels are late"]

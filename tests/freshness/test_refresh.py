@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem import fsio
-from gitmem.answering.answer import Request, answer
+from gitmem.answering.answer import answer
+from gitmem.answering.search_query import Query
 from gitmem.errors import Busy, NewerFormat, NoIndex, StorageFailed
 from gitmem.freshness.refresh import refresh
 from gitmem.indexing.garbage import GRACE_SECONDS, remove_unnamed
@@ -421,7 +422,7 @@ def test_another_fingerprint_embeds_everything_again_and_mixes_nothing(
     monkeypatch.setattr("gitmem.indexing.fingerprint.WORDS_VERSION", 99)
     workspace = workspace_of(repo)
     with pytest.raises(NoIndex, match="another model"):
-        answer(workspace, Request("sign cookie", refresh=False))
+        answer(workspace, Query("sign cookie"), refresh=False)
     made = index(repo)
     assert made.rebuilt
     assert made.embedded == len(FILES) - 1

@@ -12,11 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem import fsio
-from gitmem.actions.related import related
-from gitmem.answering.answer import Answer, Request, answer
+from gitmem.answering.answer import Answer, answer
+from gitmem.answering.search_query import Query, SimilarQuery
 from gitmem.answering.searcher import open_searcher
 from gitmem.errors import GitFailed, UsageError
 from gitmem.freshness.refresh import refresh
+from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.git.batch import ProgramReader
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
@@ -147,9 +148,9 @@ def test_a_clean_tree_is_not_dirty(repo: Repo) -> None:
 
 def test_related_knows_uncommitted_code(repo: Repo) -> None:
     repo.write({"src/new.py": python_file("sign_cookie", "brand_new")})
-    made = related(workspace_of(repo), "src/new.py:1")
+    made = answer(workspace_of(repo), SimilarQuery("src/new.py:1"))
     assert "src/cookies.py" in paths(made)
-    assert "src/new.py" in paths(related(workspace_of(repo), "src/cookies.py:1"))
+    assert "src/new.py" in paths(answer(workspace_of(repo), SimilarQuery("src/cookies.py:1")))
 
 
 def test_before_the_first_commit_everything_is_uncommitted(tmp_path: Path, fake_model: Pool) -> None:
@@ -169,7 +170,7 @@ def test_before_the_first_commit_everything_is_uncommitted(tmp_path: Path, fake_
 def test_a_commit_between_two_questions_to_git_is_answered_whole(repo: Repo) -> None:
     workspace = workspace_of(repo)
     new = repo.commit({"src/new.py": python_file("brand_new")})
-    made = answer(workspace, Request("brand_new"))
+    made = answer(workspace, Query("brand_new"))
     assert made.view.commit == new
     assert paths(made)[0] == "src/new.py"
 
@@ -490,15 +491,15 @@ def test_a_searcher_knows_whether_it_is_current(repo: Repo, monkeypatch: pytest.
         lambda: repo.git("switch", "--quiet", "--create", "side"),
         lambda: repo.git("rm", "--quiet", "src/new.py"),
     ]
-    searcher = open_searcher(workspace_of(repo), Request("x"))
+    searcher = open_searcher(workspace_of(repo), WORKING_TREE)
     assert searcher.is_current()
     for step in steps:
         step()
         assert not searcher.is_current()
-        searcher = open_searcher(workspace_of(repo), Request("x"))
+        searcher = open_searcher(workspace_of(repo), WORKING_TREE)
         assert searcher.is_current()
     repo.commit({"src/other.py": python_file("elsewhere")})
-    named = open_searcher(workspace_of(repo), Request("x", rev="HEAD~1"))
+    named = open_searcher(workspace_of(repo), TreeSelection("HEAD~1"))
     assert named.is_current()
     repo.commit({"src/another.py": python_file("elsewhere_too")})
     assert not named.is_current()

@@ -53,7 +53,7 @@ def test_the_index_is_that_of_files_without_their_secrets(repo: Repo, tmp_path: 
 def test_no_part_of_a_secret_is_in_the_decoded_store(repo: Repo) -> None:
     (repo.path / "new.py").write_text(f'fresh = "{TOKEN}"\n')
     add_note(workspace_of(repo), f"The token for releases is {TOKEN}", allow_secrets=True)
-    ask(repo, "fresh", sources=("code", "notes"))
+    ask(repo, "fresh", kinds=("code", "notes"))
     rows = dump_rows(snapshot_of(repo))
     known = {term for row in rows for _, term, _ in row.terms} | {row.symbol.encode() for row in rows}
     assert {b"fresh", b"token", b"releas"} <= known

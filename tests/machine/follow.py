@@ -7,9 +7,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from gitmem.answering.answer import Request, answer
+from gitmem.answering.answer import answer
+from gitmem.answering.search_query import Query
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.freshness.refresh import refresh
+from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.git.path_encoding import path_text
 from gitmem.paths import IndexPaths
 from gitmem.store.view_file import INDEXED, REASONS
@@ -49,7 +51,7 @@ class Follower:
 
     def _compare_with_git(self, place: Path) -> list[str]:
         """The paths and blobs of the working tree as git lists and hashes them, one by one."""
-        searcher = open_searcher(self._workspace(place), Request("anything"))
+        searcher = open_searcher(self._workspace(place), WORKING_TREE)
         if searcher.stale:
             return [f"{searcher.missing_files} files are missing, {searcher.notes}"]
         expected = listed(Repo(place))
@@ -71,9 +73,7 @@ class Follower:
         fresh = mine._replace(paths=IndexPaths(self._scratch))
         index_from_nothing(fresh)
         told = find_faults(mine.paths)
-        if rows_in_view(open_searcher(mine, Request("anything"))) != rows_in_view(
-            open_searcher(fresh, Request("anything"))
-        ):
+        if rows_in_view(open_searcher(mine, WORKING_TREE)) != rows_in_view(open_searcher(fresh, WORKING_TREE)):
             told.append("the rows differ")
         for question in QUESTIONS:
             if hits_of(mine, question) != hits_of(fresh, question):
@@ -102,7 +102,7 @@ def rows_in_view(searcher: Searcher) -> Counter[object]:
 
 def hits_of(workspace: Workspace, question: str) -> list[tuple[str, int, int, float]]:
     """An answer's places and scores."""
-    made = answer(workspace, Request(question, limit=20))
+    made = answer(workspace, Query(question, 20))
     return [(hit.path, hit.start_line, hit.end_line, round(hit.score, 3)) for hit, _ in made.hits]
 
 

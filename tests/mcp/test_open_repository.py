@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.answering.answer import Request
+from gitmem.answering.search_query import Query
 from gitmem.embedding.bundled import BundledEncoder
+from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.mcp.open_repository import OpenRepository, OpenTree
 from gitmem.mcp.tools.progress_and_cancellation import Call
 from tests.gitrepo import Repo
@@ -141,12 +142,12 @@ def test_calls_read_one_tree_side_by_side(indexed: Repo) -> None:
     def read() -> None:
         def use(tree: OpenTree) -> list[str]:
             together.wait()  # passed only if all three are here
-            found = [hit.path for hit in tree.searcher.search(Request(SIGN), 5)[1]]
+            found = [hit.path for hit in tree.searcher.find(Query(SIGN), 5)[1]]
             assert tree.reader.read(indexed.oid("HEAD:src/cookies.py")) is not None
             together.wait()
             return found
 
-        told.append(session.use(Request(SIGN), Call(), use))
+        told.append(session.use(WORKING_TREE, (), Call(), use))
 
     threads = [threading.Thread(target=read) for _ in range(3)]
     for thread in threads:
@@ -165,13 +166,13 @@ def test_a_call_reads_on_from_its_tree_when_another_opens_the_next(own: Repo) ->
 
     def use(tree: OpenTree) -> None:
         own.commit({"src/next.py": "def next_thing():\n    return 1\n"})
-        newer = session.use(Request("next"), Call(), lambda later: later.searcher)
+        newer = session.use(WORKING_TREE, (), Call(), lambda later: later.searcher)
         assert newer is not tree.searcher
-        assert [hit.path for hit in newer.search(Request("next_thing"), 1)[1]] == ["src/next.py"]
+        assert [hit.path for hit in newer.find(Query("next_thing"), 1)[1]] == ["src/next.py"]
         assert tree.reader.read(blob) is not None
-        assert all(hit.path != "src/next.py" for hit in tree.searcher.search(Request("next_thing"), 50)[1])
+        assert all(hit.path != "src/next.py" for hit in tree.searcher.find(Query("next_thing"), 50)[1])
 
-    session.use(Request("next"), Call(), use)
+    session.use(WORKING_TREE, (), Call(), use)
     session.close(5)
 
 
@@ -181,10 +182,10 @@ def test_answers_asked_for_side_by_side_are_those_asked_for_one_by_one(indexed: 
 
     def ask(question: str) -> list[tuple[str, float, bytes | None]]:
         def use(tree: OpenTree) -> list[tuple[str, float, bytes | None]]:
-            hits = tree.searcher.search(Request(question), 5)[1]
+            hits = tree.searcher.find(Query(question), 5)[1]
             return [(hit.path, hit.score, tree.reader.read(hit.blob)) for hit in hits]
 
-        return session.use(Request(question), Call(), use)
+        return session.use(WORKING_TREE, (), Call(), use)
 
     expected = [ask(question) for question in questions]
     with ThreadPoolExecutor(8) as pool:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitmem.answering.hit_text import named_hit
 from gitmem.errors import UsageError
 from gitmem.git.batch import ProgramReader
 from gitmem.indexing import record_views as records
@@ -15,8 +16,7 @@ from gitmem.indexing.record_views import open_records, record_facts
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.records.conversations import append_turn, list_conversations
 from gitmem.records.documents import add_document, list_documents
-from gitmem.records.filters import NO_LIMITS, RecordLimits, parse_limits, within_limits
-from gitmem.records.kinds import named_hit
+from gitmem.records.filters import NO_FILTERS, RecordFilters, matching_records, parse_filters
 from gitmem.records.notes import add_note, list_notes
 from gitmem.records.revisions import delete_records
 from gitmem.store.record_columns import FACTS, Column
@@ -36,7 +36,7 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def found(repo: Repo, sources: tuple[str, ...] = RECORDS, **limits: Any) -> set[str]:
-    made = ask(repo, "apples", sources=sources, limit=4, limits=parse_limits(**limits))
+    made = ask(repo, "apples", kinds=sources, limit=4, records=parse_filters(**limits))
     return {named_hit(hit).path for hit, _ in made.hits}
 
 
@@ -71,11 +71,11 @@ def test_limits_that_cannot_be_are_refused(repo: Repo) -> None:
     for wrong in ({"type_": ["poem"]}, {"sensitivity": ["low"]}, {"visibility": ["all"]}, {"since": "soon"},
                   {"until": "soon"}, {"min_confidence": 1.5}):  # fmt: skip
         with pytest.raises(UsageError):
-            parse_limits(**wrong)
-    for options in ({"sources": ("code",)}, {"rev": "HEAD"}):
+            parse_filters(**wrong)
+    for options in ({"kinds": ("code",)}, {"rev": "HEAD"}):
         with pytest.raises(UsageError, match="code has no"):
-            ask(repo, "apples", limits=RecordLimits(type=("email",)), **options)
-    assert parse_limits() == NO_LIMITS
+            ask(repo, "apples", limits=RecordFilters(type=("email",)), **options)
+    assert parse_filters() == NO_FILTERS
 
 
 @settings(max_examples=100, deadline=None)
@@ -102,8 +102,8 @@ def test_limits_are_those_of_a_plain_loop(
             and (since or "0") <= one[3] <= (until or "9")
         )
 
-    limits = RecordLimits(type=tuple(types), source=tuple(sources), since=since, until=until, min_confidence=sure)
-    assert within_limits(Columns(), limits).tolist() == [keeps(one) for one in told]  # type: ignore[arg-type]
+    limits = RecordFilters(type=tuple(types), source=tuple(sources), since=since, until=until, min_confidence=sure)
+    assert matching_records(Columns(), limits).tolist() == [keeps(one) for one in told]  # type: ignore[arg-type]
 
 
 class CountingReader(ProgramReader):
@@ -124,7 +124,7 @@ def test_a_list_reads_what_it_shows_and_no_more(repo: Repo, monkeypatch: pytest.
         append_turn(workspace, f"talk {number % 3}", "user", f"turn {number}", number // 3)
     documents = [add_document(workspace, f"text {number}", {"type": "email"}).document for number in range(4)]
     monkeypatch.setattr(records, "_MOST_EDITS", 0)
-    ask(repo, "note", sources=RECORDS)
+    ask(repo, "note", kinds=RECORDS)
     monkeypatch.setattr("gitmem.memory.record_store.ProgramReader", CountingReader)
     monkeypatch.setattr("gitmem.indexing.record_views.ProgramReader", CountingReader)
 
@@ -159,7 +159,7 @@ def test_lists_are_the_same_without_an_index_and_with_a_damaged_one(tmp_path: Pa
 def test_a_damaged_view_of_records_is_made_anew_by_a_question(repo: Repo) -> None:
     workspace = workspace_of(repo)
     note = add_note(workspace, "apples", type_="decision")
-    ask(repo, "apples", sources=("notes",))
+    ask(repo, "apples", kinds=("notes",))
     file = workspace.paths.records
     sound = file.read_bytes()
     place = sound.index(b'["decision"]')
@@ -199,7 +199,7 @@ def test_hits_of_records_say_what_is_known_of_them(repo: Repo, fake_model: type[
     from gitmem.answering.answer_json import answer_json
 
     note = add_note(workspace_of(repo), "apples are harvested", type_="decision")
-    made = ask(repo, "harvest apples", sources=("code", "notes"))
+    made = ask(repo, "harvest apples", kinds=("code", "notes"))
     told = {one["kind"]: one["record"] for one in answer_json(made, [None] * len(made.hits))["results"]}
     assert told["code"] is None
     assert told["notes"] == {"id": note.id, "type": "decision", "confidence": 1.0, "time": note.time}

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from gitmem.actions.related import find_entry
 from gitmem.answering.answer_json import json_path
+from gitmem.answering.location_lookup import find_entry
 from gitmem.display import visible
 from gitmem.errors import UsageError
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
 from gitmem.mcp.tools.excerpts import Excerpt
-from gitmem.records.kinds import CODE
+from gitmem.memory.kinds import CODE
 from gitmem.search.snippet import lines_of
 from gitmem.store.view_file import REASONS
 from gitmem.words import decode

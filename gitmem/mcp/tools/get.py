@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
-from gitmem.answering.answer import Request, view_state
+from gitmem.answering.answer import view_state
 from gitmem.answering.answer_json import describe_view
 from gitmem.errors import GitmemError, UsageError
 from gitmem.mcp.open_repository import OpenTree
@@ -49,7 +49,7 @@ def read_named(workspace: Workspace, tree: OpenTree | None, arguments: Arguments
     if tree is None:
         told, notes = memory, problems
     else:
-        told, notes = describe_view(view_state(Request("get", rev=rev), tree.searcher)), [*tree.notes, *problems]
+        told, notes = describe_view(view_state(tree.searcher)), [*tree.notes, *problems]
     if arguments["format"] == "json":
         return dump(excerpts_json(passages, told, notes))
     blocks = [passage.block() for passage in passages]

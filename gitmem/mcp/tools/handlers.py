@@ -5,18 +5,18 @@ import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.progress_and_cancellation import Call
 
 if TYPE_CHECKING:
-    from gitmem.answering.answer import Answer, Request
-    from gitmem.answering.searcher import Searcher
+    from gitmem.answering.answer import Answer
+    from gitmem.answering.search_query import Query, SimilarQuery
     from gitmem.embedding.encoder import Encoder
+    from gitmem.freshness.tree_selection import TreeSelection
     from gitmem.mcp.open_repository import OpenRepository, OpenTree
-    from gitmem.records.filters import RecordLimits
-    from gitmem.workspace import Workspace
+    from gitmem.records.filters import RecordFilters
 
 WORKER_SECONDS: Final = 120.0
 """An indexing process is kept so long after a change was taken up: another one follows while somebody edits."""
@@ -52,14 +52,14 @@ class ToolHandlers:
 
     def warm(self) -> None:
         """Load what the first call would wait for, where there is an index."""
-        from gitmem.answering.answer import Request
         from gitmem.errors import GitmemError
+        from gitmem.freshness.tree_selection import WORKING_TREE
         from gitmem.workspace import find_index
 
         try:
             session = self._session("")
             if find_index(session.workspace) is not None:
-                session.use(Request("warm"), Call(), _touch)
+                session.use(WORKING_TREE, (), Call(), _touch)
         except GitmemError:
             return  # the call that needs it will say what is wrong
         # What is loaded now stays for good. Going through it again for cycles would hold up a call for 25 ms.
@@ -100,62 +100,60 @@ class ToolHandlers:
         return session
 
     def _search(self, arguments: Arguments, call: Call) -> str:
-        from gitmem.answering.answer import Request
-        from gitmem.answering.filter_names import parse_kinds, parse_languages
-        from gitmem.records.kinds import parse_sources
+        from gitmem.answering.filter_names import parse_chunk_types, parse_languages
+        from gitmem.answering.search_query import Query, SearchFilters
+        from gitmem.freshness.tree_selection import TreeSelection
+        from gitmem.memory.kinds import parse_kinds
 
-        request = Request(
-            text=arguments["query"],
-            limit=arguments["limit"],
-            rev=arguments["rev"],
+        filters = SearchFilters(
             include=arguments["path"],
             exclude=arguments["exclude"],
             languages=parse_languages(arguments["language"]),
-            kinds=parse_kinds(arguments["type"]),
+            chunk_types=parse_chunk_types(arguments["type"]),
+            kinds=parse_kinds(arguments["kind"]),
+            records=_record_filters(arguments["filters"]),
+        )
+        query = Query(
+            arguments["query"],
+            limit=arguments["limit"],
             mode=arguments["mode"],
-            sources=parse_sources(arguments["kind"]),
-            limits=_limits(arguments["filters"]),
+            filters=filters,
             neighbors=arguments["neighbors"],
         )
-
-        def find(searcher: "Searcher", limit: int) -> Any:
-            query, hits = searcher.search(request, limit)
-            return query.terms, hits
-
-        return self._answer(request, arguments, call, lambda _: find)
+        return self._answer(query, TreeSelection(arguments["rev"]), arguments, call)
 
     def _related(self, arguments: Arguments, call: Call) -> str:
-        from gitmem.actions.related import find_related
-        from gitmem.answering.answer import Request
+        from gitmem.answering.search_query import SimilarQuery
+        from gitmem.freshness.tree_selection import WORKING_TREE
 
-        request = Request(f"{arguments['path']}:{arguments['line']}", arguments["limit"])
-        return self._answer(request, arguments, call, lambda workspace: find_related(workspace, request))
+        query = SimilarQuery(f"{arguments['path']}:{arguments['line']}", arguments["limit"])
+        return self._answer(query, WORKING_TREE, arguments, call)
 
     def _answer(
-        self, request: "Request", arguments: Arguments, call: Call, finder: "Callable[[Workspace], Any]"
+        self, query: "Query | SimilarQuery", selection: "TreeSelection", arguments: Arguments, call: Call
     ) -> str:
-        from gitmem.answering.answer import answer_from, check_request
+        from gitmem.answering.answer import answer_open
+        from gitmem.answering.search_query import check_query
 
         def use(tree: "OpenTree") -> str:
-            settings = tree.workspace.settings
-            limit = check_request(request, settings.search_max_limit, settings.search_default_limit)
-            made = answer_from(tree.searcher, request, limit, finder(tree.workspace), tree.reader)
-            if made.view.stale:
+            limit = check_query(query, selection, tree.workspace.settings)
+            answer = answer_open(tree.searcher, query, limit, tree.reader)
+            if answer.view.stale:
                 tree.doubt()
-            return _written(made, arguments, tree.notes)
+            return _written(answer, arguments, tree.notes)
 
-        return self._session(arguments["root"]).use(request, call, use)
+        return self._session(arguments["root"]).use(selection, query.filters.kinds, call, use)
 
     def _get(self, arguments: Arguments, call: Call) -> str:
-        from gitmem.answering.answer import Request
+        from gitmem.freshness.tree_selection import TreeSelection
         from gitmem.mcp.tools.get import read_named
         from gitmem.mcp.tools.record_excerpts import is_record_name
 
         session = self._session(arguments["root"])
         if all(map(is_record_name, arguments["ids"])):
             return read_named(session.reopen(), None, arguments)
-        request = Request("get", rev=arguments["rev"])
-        return session.use(request, call, lambda tree: read_named(tree.workspace, tree, arguments))
+        selection = TreeSelection(arguments["rev"])
+        return session.use(selection, (), call, lambda tree: read_named(tree.workspace, tree, arguments))
 
     def _change(self, name: str, arguments: Arguments, call: Call) -> str:
         """Change the memory of the server's own repository, and of no other."""
@@ -173,7 +171,7 @@ class ToolHandlers:
         return list_records(workspace, arguments)
 
     def _status(self, arguments: Arguments, call: Call) -> str:
-        from gitmem.actions.status import read_status
+        from gitmem.answering.index_status import read_status
         from gitmem.mcp.tools.json_output import describe_status, dump, status_json
 
         status = read_status(self._session(arguments["root"]).reopen())
@@ -181,11 +179,11 @@ class ToolHandlers:
         return dump(status_json(status)) if arguments["format"] == "json" else describe_status(status)
 
 
-def _limits(filters: Arguments) -> "RecordLimits":
+def _record_filters(filters: Arguments) -> "RecordFilters":
     """What records must have."""
-    from gitmem.records.filters import parse_limits
+    from gitmem.records.filters import parse_filters
 
-    return parse_limits(
+    return parse_filters(
         type_=filters["type"],
         source=filters["source"],
         sensitivity=filters["sensitivity"],
@@ -209,6 +207,6 @@ def _written(made: "Answer", arguments: Arguments, notes: list[str]) -> str:
 
 def _touch(tree: "OpenTree") -> None:
     """Read what every question reads: the model's rows, the words, the signs of the vectors."""
-    from gitmem.answering.answer import Request
+    from gitmem.answering.search_query import Query
 
-    tree.searcher.search(Request("where is the configuration read"), 1)
+    tree.searcher.find(Query("where is the configuration read"), 1)

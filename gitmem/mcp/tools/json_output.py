@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from gitmem.actions.status import NO_INDEX, Status
 from gitmem.answering.answer_json import answer_json
+from gitmem.answering.index_status import NO_INDEX, Status
+from gitmem.answering.status_report import status_json, status_lines
 from gitmem.display import visible
-from gitmem.freshness.status_report import status_json, status_lines
 from gitmem.mcp.tools.token_estimate import MAX_VALUE_TOKENS, estimate_tokens
 
 if TYPE_CHECKING:

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.answering.answer_json import BOUNDARY, describe_view, first_mentions, format_remark
+from gitmem.answering.hit_text import named_hit
 from gitmem.display import count, visible, visible_code
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
-from gitmem.records.kinds import named_hit
 from gitmem.search.snippet import SnippetLine, make_snippet, number_lines
 
 if TYPE_CHECKING:
-    from gitmem.answering.answer import Answer, Piece, Request
+    from gitmem.answering.answer import Answer
+    from gitmem.answering.hit_text import Piece
     from gitmem.records.code_notes import Remark
 
 LOCATIONS: Final = "locations"
@@ -42,12 +43,8 @@ def render_answer(made: "Answer", detail: str, notes: Iterable[str] = ()) -> str
     blocks = [_hit_block(made, place, detail, remarks[place]) for place in range(len(made.hits))]
     told = [*notes, *made.notes]
     if not blocks:
-        told.insert(0, "no results; the filters may be the cause" if _is_filtered(made.request) else "no results")
+        told.insert(0, "no results; the filters may be the cause" if made.query.filters.any else "no results")
     return render_blocks(blocks, describe_view(made.view), told, advice="fewer results or less detail show all of each")
-
-
-def _is_filtered(request: "Request") -> bool:
-    return bool(request.include or request.exclude or request.languages or request.kinds or request.limits.any)
 
 
 def _hit_block(made: "Answer", place: int, detail: str, remarks: "Sequence[Remark]") -> Block:
@@ -61,8 +58,8 @@ def _hit_block(made: "Answer", place: int, detail: str, remarks: "Sequence[Remar
     also += map(format_remark, remarks)
     if detail == LOCATIONS:
         return Block(heading, also)
-    if made.request.neighbors:
-        return Block(heading, [*also, *_with_neighbours(lines, hit.start_line, made.beside[place])])
+    if made.query.neighbors:
+        return Block(heading, [*also, *_with_neighbours(lines, hit.start_line, made.adjacent[place])])
     if detail == FULL:
         return Block(heading, [*also, *numbered(number_lines(lines, hit.start_line), _FULL_COLUMNS)])
     snippet = make_snippet(lines, hit.start_line, made.terms, hit.symbol)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from gitmem.answering.weights_in_force import DEFAULT, TuningState, read_tuning
 from gitmem.errors import DamagedFile
-from gitmem.freshness.tree_selection import TreeReader, open_tree
+from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader, open_tree
 from gitmem.git.locate import describe_head
 from gitmem.locks import is_locked
 from gitmem.store.manifest import Manifest
@@ -97,11 +97,9 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
 
 def _count_tree(status: Status, workspace: Workspace, manifest: Manifest) -> None:
     """Share the files out: indexed in a language, skipped for a reason, not indexed yet."""
-    from gitmem.answering.answer import Request
-
     if workspace.location.worktree is None and workspace.location.head_tree is None:
         return
-    with TreeReader(workspace.location, Request("")) as reader:
+    with TreeReader(workspace.location, WORKING_TREE) as reader:
         snapshot = open_snapshot(workspace, manifest)
         asked = reader.read()
     status.problems += snapshot.lost

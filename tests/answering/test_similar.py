@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from gitmem.actions.related import parse_place, related
-from gitmem.answering.answer import Request
+from gitmem.answering.answer import answer
+from gitmem.answering.location_lookup import parse_place
+from gitmem.answering.search_query import SimilarQuery
 from gitmem.errors import UsageError
+from gitmem.memory.kinds import CODE, kind_of
 from gitmem.search.scope import Filters, Scope
 from gitmem.search.similar_rows import search_related
 from gitmem.store.snapshot import Snapshot
@@ -59,12 +61,12 @@ def test_a_place_may_be_written_as_results_print_it() -> None:
 
 def test_the_innermost_chunk_counts(indexed: Repo) -> None:
     workspace = open_sample(indexed)
-    made = related(workspace, "src/cookies.py:9", limit=5)
-    assert made.request == Request("src/cookies.py:9", 5, sources=("code",))
+    made = answer(workspace, SimilarQuery("src/cookies.py:9", 5))
+    assert {kind_of(hit.kind) for hit, _ in made.hits} == {CODE}
     assert all(hit.symbol != "CookieSession.sign_cookie" for hit, _ in made.hits)
     assert made.terms == ()
 
 
 def test_the_limit_is_checked(indexed: Repo) -> None:
     with pytest.raises(UsageError, match="between 1 and 50"):
-        related(open_sample(indexed), "src/cookies.py:9", limit=51)
+        answer(open_sample(indexed), SimilarQuery("src/cookies.py:9", 51))

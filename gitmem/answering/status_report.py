@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from gitmem.actions.status import Status
 from gitmem.answering.answer_json import json_path
+from gitmem.answering.index_status import Status
 from gitmem.answering.weights_in_force import FITTED, TuningState
 from gitmem.display import count, shares, size, visible
 

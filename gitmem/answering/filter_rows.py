@@ -1,0 +1,57 @@
+"""Filters that need the tree or the records: kinds, fields of records, and the changes between two trees."""
+
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.answering.labelled_queries import rows_of_lines
+from gitmem.git.commit_diffs import Lines, read_new_lines
+from gitmem.git.locate import Location
+from gitmem.indexing.record_views import JoinedView
+from gitmem.memory.kinds import CODE, FOLDERS
+from gitmem.records.filters import NO_FILTERS, RecordFilters, matching_records
+from gitmem.store.snapshot import Snapshot
+from gitmem.store.view_file import View
+
+
+def passing_entries(
+    view: View, kinds: Collection[str], record_filters: RecordFilters = NO_FILTERS
+) -> NDArray[np.bool_]:
+    """Return the mask of the paths of some kinds, [entries]. Record filters exclude code, which has no such fields."""
+    code = CODE in kinds and not record_filters.any
+    if not isinstance(view, JoinedView):
+        return np.full(len(view), code)
+    mask = view.below([folder for name, folder in FOLDERS.items() if name in kinds])
+    if record_filters.any:
+        mask[view.first_count :] &= matching_records(view.records, record_filters)
+    mask[: view.first_count] = code
+    return mask
+
+
+def find_changed(
+    location: Location, since: str, snapshot: Snapshot, view: View, blob_of: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return the masks of the entries, [entries], and of the rows, [rows], that differ from the tree `since`.
+
+    A row differs if it is the innermost chunk that contains a line of the difference. `blob_of` is
+    `snapshot.match(view)`. Raises GitFailed.
+    """
+    entries = np.zeros(len(view), bool)
+    rows = np.zeros(snapshot.rows, bool)
+    for path, lines in read_new_lines(location, since, view.tree).items():
+        place = view.find(path)
+        if place is None or blob_of[place] < 0:
+            continue
+        entries[place] = True
+        blob = int(blob_of[place])
+        if lines is None:
+            rows[snapshot.blob_first[blob] : snapshot.blob_first[blob + 1]] = True
+        else:
+            rows[[row for span in lines for row in _touched(snapshot, blob, span)]] = True
+    return entries, rows
+
+
+def _touched(snapshot: Snapshot, blob: int, span: Lines) -> set[int]:
+    """Return the rows of a blob that a difference touches. A deletion between two chunks touches the one above it."""
+    return rows_of_lines(snapshot, blob, [span]) or rows_of_lines(snapshot, blob, [Lines(max(span.first, 1), 1)])

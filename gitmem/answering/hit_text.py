@@ -1,0 +1,139 @@
+"""Read the text of hits: the lines of chunks, adjacent chunks, fields of records, and notes about the code."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from gitmem.freshness.tree_selection import WORKTREE
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.path_encoding import path_bytes, path_text
+from gitmem.memory.kinds import CODE, content_line, kind_of
+from gitmem.memory.record_paths import CONVERSATION_PREFIX
+from gitmem.types import RECORD_KINDS, TURN
+
+# Records and their windows are imported only for hits that are records: a query of code saves a tenth of its start-up.
+if TYPE_CHECKING:
+    from gitmem.answering.searcher import Searcher
+    from gitmem.record import Record
+    from gitmem.records.code_notes import Remark
+    from gitmem.search.adjacent_chunks import Beside
+    from gitmem.search.hits import Hit
+
+_INTERNAL_FIELDS: Final = ("chunks", "tokens", "tokenizer")
+
+
+class Piece(NamedTuple):
+    """Lines of a chunk, and the 1-based number of the first."""
+
+    first: int
+    lines: list[str]
+
+
+class HitTexts(NamedTuple):
+    """Text of hits, in their order.
+
+    `changed` are the paths of uncommitted files that changed since they were searched. `records` maps the blobs of
+    records to their fields. `adjacent` and `remarks` have one item a hit.
+    """
+
+    hits: "list[tuple[Hit, list[str]]]"
+    changed: list[str]
+    records: dict[str, dict[str, Any]]
+    adjacent: "list[tuple[Piece | None, Piece | None]]"
+    remarks: "list[list[Remark]]"
+
+
+def read_hits(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader, *, neighbors: bool) -> HitTexts:
+    """Read the blobs of hits, each once. A blob that no longer exists gives no lines. Raises DamagedFile."""
+    data = _read_blobs(searcher, hits, reader)
+    files = searcher.files
+    changed = [path_text(files[oid]) for oid, content in data.items() if not content and oid in files]
+    records = _parse_records(data, hits)
+    texts, adjacent = [], []
+    for hit in hits:
+        content, record = data[hit.blob], records.get(hit.blob)
+        shown = hit if record is None else _whole_window(hit, content, record)
+        texts.append((shown, _lines(content, shown, shown)))
+        before, after = _adjacent_chunks(searcher, shown, content, record) if neighbors else (None, None)
+        adjacent.append((_piece(content, shown, before), _piece(content, shown, after)))
+    fields = {oid: _public_fields(record) for oid, record in records.items()}
+    return HitTexts(texts, changed, fields, adjacent, _read_remarks(searcher, hits, reader))
+
+
+def _read_blobs(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader) -> dict[str, bytes]:
+    """Read each blob once, from the file that has its content if the working tree was searched, else from git."""
+    data = _read_files(searcher, hits)
+    missing = [oid for oid in dict.fromkeys(hit.blob for hit in hits) if oid not in data]
+    return data | {oid: content or b"" for oid, content in reader.read_many(missing)}
+
+
+def _read_files(searcher: "Searcher", hits: "Sequence[Hit]") -> dict[str, bytes]:
+    if searcher.tree.source != WORKTREE:
+        return {}
+    from gitmem.git.working_files import read_unchanged
+
+    paths = {hit.blob: path_bytes(hit.path) for hit in hits if hit.kind not in RECORD_KINDS}
+    return read_unchanged(searcher.tree.location, paths)
+
+
+def _parse_records(data: Mapping[str, bytes], hits: "Sequence[Hit]") -> "dict[str, Record]":
+    """Parse the records among hits, except those that no longer exist."""
+    paths = {hit.blob: hit.path for hit in hits if hit.kind in RECORD_KINDS and data[hit.blob]}
+    if not paths:
+        return {}
+    from gitmem.record import parse_record
+
+    return {oid: parse_record(data[oid], path) for oid, path in paths.items()}
+
+
+def _whole_window(hit: "Hit", data: bytes, record: "Record") -> "Hit":
+    from gitmem.answering.record_windows import widen
+
+    return widen(hit, data, record)
+
+
+def _adjacent_chunks(
+    searcher: "Searcher", hit: "Hit", data: bytes, record: "Record | None"
+) -> "tuple[Beside | None, Beside | None]":
+    if record is None:
+        return searcher.adjacent_chunks(hit)
+    from gitmem.answering.record_windows import find_beside
+
+    return find_beside(hit, data, record)
+
+
+def _lines(data: bytes, hit: "Hit", chunk: "Hit | Beside") -> list[str]:
+    """Return the lines of a chunk. A record's chunk may begin inside a line, since its lines can be long."""
+    from gitmem.search.snippet import lines_of, lines_touched
+
+    if hit.kind in RECORD_KINDS:
+        return lines_of(data[chunk.start : chunk.end], 1, chunk.end_line - chunk.start_line + 1) if data else []
+    return lines_touched(data, chunk.start, chunk.end) if data else []
+
+
+def _piece(data: bytes, hit: "Hit", chunk: "Beside | None") -> "Piece | None":
+    if chunk is None or not data:
+        return None
+    return Piece(content_line(hit.kind, chunk.start_line), _lines(data, hit, chunk))
+
+
+def _public_fields(record: "Record") -> dict[str, Any]:
+    """Return id and fields of a record, without those that only gitmem uses."""
+    return {"id": record.id, **{name: value for name, value in record.fields.items() if name not in _INTERNAL_FIELDS}}
+
+
+def _read_remarks(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader) -> "list[list[Remark]]":
+    if searcher.records is None:
+        return [[] for _ in hits]
+    from gitmem.records.code_notes import read_remarks
+
+    return read_remarks(searcher.records, hits, reader)
+
+
+def named_hit(hit: "Hit") -> "Hit":
+    """Return a record's hit under the id that `get` accepts, with lines of its content; a hit of code unchanged."""
+    if kind_of(hit.kind) == CODE:
+        return hit
+    last = hit.path.rpartition("/")[2]
+    name = f"{CONVERSATION_PREFIX}{hit.symbol} {int(last)}" if hit.kind == TURN else last
+    first, end = content_line(hit.kind, hit.start_line), content_line(hit.kind, hit.end_line)
+    return hit._replace(path=name, start_line=first, end_line=end)

@@ -1,0 +1,107 @@
+"""What a user asks for: a query in words, or a location whose code others resemble; and the checks of both. Pure."""
+
+from typing import Final, NamedTuple
+
+from gitmem.errors import UsageError
+from gitmem.freshness.tree_selection import TreeSelection
+from gitmem.memory.kinds import CODE, DEFAULT, parse_kinds
+from gitmem.records.filters import NO_FILTERS, RecordFilters
+from gitmem.settings import Settings
+from gitmem.types import KINDS as CHUNK_TYPES
+
+MAX_QUERY: Final = 1000
+"""Maximum length of a query in characters."""
+
+MODES: Final = ("hybrid", "semantic", "lexical")
+
+
+class SearchFilters(NamedTuple):
+    """Restrictions of a search. Several values of one filter mean any of them; different filters must all hold.
+
+    `include` and `exclude` are path globs. `records` are filters on the fields of records, which exclude code.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    chunk_types: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    records: RecordFilters = NO_FILTERS
+
+    @property
+    def any(self) -> bool:
+        """Whether anything but the kinds is restricted."""
+        return self._replace(kinds=()) != ALL_CONTENT
+
+
+ALL_CONTENT: Final = SearchFilters()
+
+
+class Query(NamedTuple):
+    """A query in words or symbols. `limit` 0 means the configured default. `neighbors` adds the adjacent chunks."""
+
+    text: str
+    limit: int = 0
+    mode: str = "hybrid"
+    filters: SearchFilters = ALL_CONTENT
+    neighbors: bool = False
+
+
+class SimilarQuery(NamedTuple):
+    """A location, `PATH:LINE`: the result is code like the chunk there.
+
+    The path is relative to the root of the tree, or else to `folder`, the user's folder below the root.
+    """
+
+    text: str
+    limit: int = 0
+    folder: str = ""
+
+    @property
+    def filters(self) -> SearchFilters:
+        """Only code is compared with code."""
+        return _CODE_ONLY
+
+    @property
+    def neighbors(self) -> bool:
+        """Adjacent chunks are never read."""
+        return False
+
+
+_CODE_ONLY: Final = SearchFilters(kinds=(CODE,))
+
+
+def kinds_of(filters: SearchFilters, tree: TreeSelection) -> tuple[str, ...]:
+    """Return the kinds to search: the given ones, or else code, with documents if the tree is the working tree."""
+    return filters.kinds or (DEFAULT if tree.is_working_tree else (CODE,))
+
+
+def check_query(query: Query | SimilarQuery, tree: TreeSelection, settings: Settings) -> int:
+    """Check a query against the bounds; return the limit in force. Raises UsageError."""
+    if not query.text.strip():
+        raise UsageError("the query is empty", hint='ask something: gitmem query "where are cookies signed"')
+    if "\0" in query.text:
+        raise UsageError("the query is binary data", hint="ask in words or symbols")
+    if len(query.text.strip()) > MAX_QUERY:
+        raise UsageError(f"Query exceeds maximum length of {MAX_QUERY} characters", hint="shorten the query")
+    if isinstance(query, Query):
+        _check_filters(query, tree)
+    limit, max_limit = query.limit, settings.search_max_limit
+    limit = limit or min(settings.search_default_limit, max_limit)
+    if not 1 <= limit <= max_limit:
+        raise UsageError(f"the limit is {limit}, it must be between 1 and {max_limit}")
+    return limit
+
+
+def _check_filters(query: Query, tree: TreeSelection) -> None:
+    filters = query.filters
+    if query.mode not in MODES:
+        raise UsageError(f"unknown mode `{query.mode}`", hint="modes: " + ", ".join(MODES))
+    unknown = next((name for name in filters.chunk_types if name not in CHUNK_TYPES), None)
+    if unknown is not None:
+        raise UsageError(f"unknown chunk type `{unknown}`", hint="chunk types: " + ", ".join(CHUNK_TYPES))
+    parse_kinds(filters.kinds)
+    if tree.changed and any(kind != CODE for kind in filters.kinds):
+        raise UsageError("`--changed` applies only to code", hint="leave out `--kind`")
+    if filters.records.any and kinds_of(filters, tree) == (CODE,):
+        raise UsageError("record filters do not apply to code", hint="search records: --kind documents")
