@@ -12,6 +12,7 @@ from gitmem import __version__
 from gitmem.cli import reference
 from gitmem.cli.root import COMMANDS, root
 from gitmem.errors import ExitCode
+from gitmem.errors import ExitCode
 from gitmem.settings import SETTINGS
 from tests.sample import Cli
 
@@ -67,6 +68,10 @@ def test_the_reference_names_every_command_option_and_setting() -> None:
                 assert param.opts[-1] in text
     for setting in SETTINGS:
         assert f"| `gitmem.{setting.name}` | `{setting.variable}` |" in text
+
+
+def test_the_reference_explains_every_exit_code() -> None:
+    assert set(reference.EXIT_CODES) == set(ExitCode)
 
 
 def test_the_reference_is_printed_by_its_module() -> None:
