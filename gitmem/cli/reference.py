@@ -40,21 +40,8 @@ def render() -> str:
     """Return the whole page: the overview, a section per command and the table of settings."""
     context = click.Context(root, info_name="gitmem")
     sections = [_section(context, name, command, 3) for name, command in _commands(context)]
-    return "\n".join(
-        [
-            _HEAD,
-            "## Commands",
-            "",
-            _overview(),
-            *sections,
-            "## Settings",
-            "",
-            _settings(),
-            "## Exit codes",
-            "",
-            _exit_codes(),
-        ]
-    )
+    settings = ["## Settings\n", _settings(), "## Exit codes\n", _exit_codes()]
+    return "\n".join([_HEAD, "## Commands\n", _overview(), *sections, *settings])
 
 
 def _overview() -> str:

@@ -12,7 +12,6 @@ from gitmem import __version__
 from gitmem.cli import reference
 from gitmem.cli.root import COMMANDS, root
 from gitmem.errors import ExitCode
-from gitmem.errors import ExitCode
 from gitmem.settings import SETTINGS
 from tests.sample import Cli
 
