@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gitmem.errors import DamagedFile, NewerFormat, NoIndex, UnsafeIndex
+from gitmem.errors import NoIndex, UnsafeIndex
 from gitmem.fsio import (
     make_folder,
     read_file,
@@ -207,21 +207,6 @@ def open_snapshot(workspace: Workspace, manifest: Manifest) -> "Snapshot":
             break
         snapshot = Snapshot(workspace.paths, newer)
     return snapshot
-
-
-def read_manifest_for_writing(workspace: Workspace, *, replace_newer: bool = False) -> Manifest | None:
-    """The manifest as a writer finds it inside the lock; a damaged one counts as none.
-
-    Raises NewerFormat, unless the writer was told to replace such an index.
-    """
-    try:
-        return find_manifest(workspace.paths.manifest)
-    except NewerFormat:
-        if replace_newer:
-            return None
-        raise
-    except DamagedFile:
-        return None
 
 
 def is_writable(folder: Path) -> bool:

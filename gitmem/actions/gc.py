@@ -8,18 +8,16 @@ from gitmem.git.locate import worktree_ids
 from gitmem.git.reachability import reachable_blobs
 from gitmem.indexing.fingerprint import view_key
 from gitmem.indexing.garbage import (
-    GRACE_SECONDS,
-    Removed,
     remove_old_records,
-    remove_unnamed,
-    retire_segments,
     shrink,
     used_blobs,
 )
+from gitmem.indexing.index_writer import IndexWriter, open_index_writer
+from gitmem.indexing.retention import GRACE_SECONDS, Removed, remove_unnamed
 from gitmem.locks import writer_lock
 from gitmem.paths import IndexPaths
 from gitmem.store.graph import graph_files
-from gitmem.store.manifest import Manifest, write_manifest
+from gitmem.store.manifest import Manifest
 from gitmem.store.uncommitted_ids import KEEP_DAYS
 from gitmem.workspace import Workspace, require_index
 
@@ -49,13 +47,14 @@ def collect(workspace: Workspace, *, now: bool = False, dry_run: bool = False, w
     """
     require_index(workspace)
     if dry_run:
-        return _collect(workspace, now=now, dry_run=True)
-    with writer_lock(workspace.paths.lock, wait=wait):
-        return _collect(workspace, now=now, dry_run=False)
+        return _collect(workspace, None, now=now)
+    with open_index_writer(workspace.paths, wait=wait) as writer:
+        return _collect(workspace, writer, now=now)
 
 
-def _collect(workspace: Workspace, *, now: bool, dry_run: bool) -> CollectReport:
-    paths = workspace.paths
+def _collect(workspace: Workspace, writer: IndexWriter | None, *, now: bool) -> CollectReport:
+    """Collect with a writer; without one only count what would go."""
+    paths, dry_run = workspace.paths, writer is None
     manifest = require_index(workspace)
     leftovers = 0 if dry_run else _sweep(paths)
     days = 0 if now else KEEP_DAYS
@@ -63,9 +62,7 @@ def _collect(workspace: Workspace, *, now: bool, dry_run: bool) -> CollectReport
         remove_old_records(paths, worktree_ids(workspace.location), days)
     recent = used_blobs(paths, days)
     made = shrink(paths, manifest, reachable_blobs(workspace.location), recent, write=not dry_run)
-    if made.manifest is not manifest and not dry_run:
-        write_manifest(paths.manifest, made.manifest)
-    removed = _remove_files(workspace, manifest, made.manifest, dry_run=dry_run)
+    removed = _remove_files(workspace, made.manifest, writer)
     return CollectReport(
         blobs=made.blobs,
         chunks=made.chunks,
@@ -101,13 +98,14 @@ def _sweep_scratch(paths: IndexPaths) -> int:
     return files
 
 
-def _remove_files(workspace: Workspace, old: Manifest, new: Manifest, *, dry_run: bool) -> Removed:
+def _remove_files(workspace: Workspace, manifest: Manifest, writer: IndexWriter | None) -> Removed:
+    """Publish a manifest and remove the files that it does not name; without a writer only count them."""
     paths = workspace.paths
-    named = {entry.name for entry in new.segments}
-    views = {*new.views, *([view_key(workspace.location.head_tree)] if workspace.location.head_tree else [])}
-    removed = remove_unnamed(paths.views, views, GRACE_SECONDS, dry=dry_run)
-    removed += remove_unnamed(paths.graphs, graph_files(new.graph), GRACE_SECONDS, dry=dry_run)
-    if dry_run:
-        return removed + remove_unnamed(paths.segments, named, GRACE_SECONDS, dry=True)
-    retired = [entry.name for entry in old.segments if entry.name not in named]
-    return removed + retire_segments(paths, named, retired)
+    head_view = view_key(workspace.location.head_tree) if workspace.location.head_tree else ""
+    graphs = graph_files(manifest.graph)
+    if writer is not None:
+        removed = writer.publish(manifest, view_grace=GRACE_SECONDS, keep_view=head_view)
+        return removed + remove_unnamed(paths.graphs, graphs, GRACE_SECONDS)
+    segments = {entry.name for entry in manifest.segments}
+    folders = ((paths.views, {*manifest.views, head_view}), (paths.graphs, graphs), (paths.segments, segments))
+    return sum((remove_unnamed(folder, named, GRACE_SECONDS, dry=True) for folder, named in folders), Removed())

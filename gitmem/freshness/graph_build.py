@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gitmem.errors import Busy
+from gitmem.indexing.index_writer import open_index_writer
 from gitmem.locks import writer_lock
-from gitmem.store.manifest import Manifest, find_manifest, write_manifest
+from gitmem.store.manifest import Manifest
 from gitmem.workspace import Workspace, open_snapshot, require_index
 
 
@@ -42,11 +43,11 @@ def _build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
     before = len(old.keys) if old is not None else 0
     graph = build_graph(snapshot, old, report)
     name = write_graph(workspace.paths, graph)
-    with writer_lock(workspace.paths.lock, wait=True):
-        newest = find_manifest(workspace.paths.manifest) or manifest
-        if newest.fingerprint != manifest.fingerprint:
+    with open_index_writer(workspace.paths, wait=True) as writer:
+        newest = writer.manifest
+        if newest is None or newest.fingerprint != manifest.fingerprint:
             return "the index was built anew with another model meanwhile; run it again"
-        write_manifest(workspace.paths.manifest, _with_graph(newest, name))
+        writer.publish(_with_graph(newest, name))
         drop_graphs(workspace.paths, name)
     return f"the graph holds {len(graph.keys)} chunks ({len(graph.keys) - before if before else len(graph.keys)} added)"
 

@@ -9,13 +9,12 @@ from gitmem.errors import Cancelled
 from gitmem.freshness.cancellation import stoppable
 from gitmem.indexing.compact import compact
 from gitmem.indexing.fingerprint import current_fingerprint
-from gitmem.indexing.garbage import retire_segments
+from gitmem.indexing.index_writer import open_index_writer
 from gitmem.indexing.plan import Wanted, missing_blobs
 from gitmem.indexing.run import Run
-from gitmem.locks import writer_lock
-from gitmem.store.manifest import Manifest, write_manifest
+from gitmem.store.manifest import Manifest
 from gitmem.store.snapshot import Snapshot
-from gitmem.workspace import Workspace, read_manifest_for_writing
+from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitmem.store.view_file import View
@@ -34,8 +33,8 @@ def heal(
     Raises: Busy where another process writes and `wait` is off, StorageFailed, DamagedFile.
     """
     paths, settings = workspace.paths, workspace.settings
-    with writer_lock(paths.lock, wait=wait):
-        old = read_manifest_for_writing(workspace)
+    with open_index_writer(paths, wait=wait) as writer:
+        old = writer.manifest
         if old is None or old.fingerprint != current_fingerprint(settings.max_file_bytes):
             return None
         wanted = _choose(missing_blobs(view, Snapshot(paths, old)), files, deadline)
@@ -44,15 +43,12 @@ def heal(
         run = Run(workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
         try:
             with stoppable(paths) as report:
-                manifest = run.execute(wanted, old, deadline=deadline, report=report).manifest
+                manifest = run.execute(wanted, old, publish=writer.publish, deadline=deadline, report=report).manifest
         except Cancelled:
-            return read_manifest_for_writing(workspace)
+            return writer.manifest
         if time.monotonic() < deadline:
             manifest = compact(paths, manifest)
-        if manifest is not old:
-            write_manifest(paths.manifest, manifest)
-            named = {entry.name for entry in manifest.segments}
-            retire_segments(paths, named, [entry.name for entry in old.segments if entry.name not in named])
+        writer.publish(manifest)
     return manifest
 
 

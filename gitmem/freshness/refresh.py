@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitmem.errors import DamagedFile
 from gitmem.freshness.cancellation import ended_gently, stoppable
 from gitmem.freshness.currency import holds_tree
-from gitmem.fsio import LEFTOVER_SECONDS, sweep_leftovers, sync_folder
+from gitmem.fsio import LEFTOVER_SECONDS, sweep_leftovers
 from gitmem.git.trees import empty_tree
-from gitmem.locks import writer_lock
-from gitmem.store.manifest import Manifest, write_manifest
-from gitmem.workspace import Workspace, create_index, read_manifest_for_writing
+from gitmem.indexing.index_writer import IndexWriter, open_index_writer, read_manifest_for_writing
+from gitmem.indexing.retention import VIEW_GRACE_SECONDS
+from gitmem.store.manifest import Manifest
+from gitmem.workspace import Workspace, create_index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,8 +82,11 @@ def refresh(
     wanted = _Wanted(tree or empty_tree(workspace.location), uncommitted, full, check)
     if not (uncommitted or full or check) and _is_current(workspace, wanted.tree):
         return IndexReport(wanted.tree, up_to_date=True, seconds=time.monotonic() - started)
-    with ended_gently(), writer_lock(workspace.paths.lock, wait=wait, on_wait=on_wait):
-        made = _refresh_or_repair(workspace, wanted, report)
+    with (
+        ended_gently(),
+        open_index_writer(workspace.paths, wait=wait, on_wait=on_wait, replace_newer=full) as writer,
+    ):
+        made = _refresh_or_repair(workspace, writer, wanted, report)
     if tree is None and not made.files:
         made.tree = ""
     made.seconds = time.monotonic() - started
@@ -100,7 +104,7 @@ class _Wanted(NamedTuple):
 
 def _is_current(workspace: Workspace, tree: str) -> bool:
     """Whether there is nothing to do, in an index that was found to be ours just now."""
-    manifest = read_manifest_for_writing(workspace)
+    manifest = read_manifest_for_writing(workspace.paths)
     return manifest is not None and holds_tree(workspace, manifest, tree)
 
 
@@ -108,24 +112,28 @@ def _refresh_empty(workspace: Workspace, *, wait: bool) -> IndexReport:
     """A repository without commits: an index without segments, so that the next question finds one."""
     from gitmem.indexing.fingerprint import current_fingerprint
 
-    with writer_lock(workspace.paths.lock, wait=wait):
-        if read_manifest_for_writing(workspace) is None:
+    with open_index_writer(workspace.paths, wait=wait) as writer:
+        if writer.manifest is None:
             fingerprint = current_fingerprint(workspace.settings.max_file_bytes)
-            write_manifest(workspace.paths.manifest, Manifest(fingerprint, complete=True))
+            writer.publish(Manifest(fingerprint, complete=True))
     return IndexReport("", up_to_date=True)
 
 
-def _refresh_or_repair(workspace: Workspace, wanted: _Wanted, report: "Callable[[Progress], None]") -> IndexReport:
+def _refresh_or_repair(
+    workspace: Workspace, writer: IndexWriter, wanted: _Wanted, report: "Callable[[Progress], None]"
+) -> IndexReport:
     """A damaged file met on the way is no reason to fail: a second try reads every checksum and makes it anew."""
     try:
-        return _refresh_locked(workspace, wanted, report)
+        return _refresh_locked(workspace, writer, wanted, report)
     except DamagedFile:
         if wanted.check:
             raise
-    return _refresh_locked(workspace, wanted._replace(check=True), report)
+    return _refresh_locked(workspace, writer, wanted._replace(check=True), report)
 
 
-def _refresh_locked(workspace: Workspace, wanted: _Wanted, report: "Callable[[Progress], None]") -> IndexReport:
+def _refresh_locked(
+    workspace: Workspace, writer: IndexWriter, wanted: _Wanted, report: "Callable[[Progress], None]"
+) -> IndexReport:
     from gitmem.indexing.compact import compact
     from gitmem.indexing.fingerprint import current_fingerprint, view_key
     from gitmem.indexing.plan import missing_blobs
@@ -137,7 +145,7 @@ def _refresh_locked(workspace: Workspace, wanted: _Wanted, report: "Callable[[Pr
     for folder in (paths.root, paths.segments):
         sweep_leftovers(folder)
     sweep_leftovers(paths.views, grace=LEFTOVER_SECONDS)  # questions write there, too, and take no lock for it
-    old = read_manifest_for_writing(workspace, replace_newer=wanted.full)
+    old = writer.manifest
     made = IndexReport(wanted.tree, chunks_before=old.rows if old else 0)
     manifest, made.rebuilt = _starting_point(workspace, old, current_fingerprint(settings.max_file_bytes), wanted)
     latest = manifest.views[-1] if manifest.views else ""
@@ -152,16 +160,16 @@ def _refresh_locked(workspace: Workspace, wanted: _Wanted, report: "Callable[[Pr
     if missing:
         run = Run(location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
         with stoppable(paths, report) as report_or_stop:
-            result = run.execute(missing, manifest, publish=not wanted.full, report=report_or_stop)
+            # A full run replaces the old index only when it is complete.
+            publish = None if wanted.full else writer.publish
+            result = run.execute(missing, manifest, publish=publish, report=report_or_stop)
         manifest, made.chunks_added, made.text_bytes = result.manifest, result.rows, result.bytes
         made.problems = _problems(asked, result.unreadable, result.failed)
     elif manifest is old and old.complete and latest == key:
         return IndexReport(wanted.tree, up_to_date=True, files=len(views[-1]))
     manifest = compact(paths, manifest)
     manifest = manifest.as_complete() if made.problems else manifest.with_view(key)
-    sync_folder(paths.views)  # a view that was there already may have been left by a process that was killed
-    write_manifest(paths.manifest, manifest)
-    _drop_unnamed(workspace, manifest, old, key)
+    writer.publish(manifest, view_grace=VIEW_GRACE_SECONDS, keep_view=key)
     made.embedded = len(missing)
     _count(made, views[-1], Snapshot(paths, manifest))
     made.reused = max(0, made.reused - made.embedded)
@@ -271,13 +279,3 @@ def _count_segment(made: IndexReport, segment: "Segment", blobs: "NDArray[np.int
             made.as_text[language] += times
         else:
             made.skipped[outcome] += times
-
-
-def _drop_unnamed(workspace: Workspace, manifest: Manifest, old: Manifest | None, view: str) -> None:
-    """Start the grace period of segments that no longer count; remove those whose period is over, and old views."""
-    from gitmem.indexing.garbage import remove_old_views, retire_segments
-
-    named = {entry.name for entry in manifest.segments}
-    retired = [entry.name for entry in old.segments if entry.name not in named] if old else []
-    retire_segments(workspace.paths, named, retired)
-    remove_old_views(workspace.paths, {*manifest.views, view})

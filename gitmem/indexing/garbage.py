@@ -4,18 +4,17 @@ New files first, then the manifest, and only then the old files: a reader or a k
 """
 
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.errors import DamagedFile, NewerFormat, StorageFailed
-from gitmem.fsio import remove_file, touch_file
 from gitmem.indexing.compact import rewrite_without
+from gitmem.indexing.retention import Removed, remove_unnamed
 from gitmem.paths import UNCOMMITTED, IndexPaths
 from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.segment import Segment, find_segment
@@ -23,14 +22,7 @@ from gitmem.store.snapshot import Snapshot
 from gitmem.store.uncommitted_ids import read_record
 from gitmem.store.view_file import find_view
 
-GRACE_SECONDS: Final = 600.0
-"""How long a file outlives the last generation that named it, for readers that still open it."""
-
 _DAY: Final = 86_400.0
-
-VIEW_GRACE_SECONDS: Final = 86_400.0
-"""How long a run leaves a view that the manifest does not name: a question about an old revision made it, and may be
-asked again. Without an end each commit would add one for good."""
 
 
 @dataclass(slots=True)
@@ -44,18 +36,6 @@ class Shrunk:
     segments: int = 0
     views: int = 0
     recent: int = 0
-
-
-@dataclass(slots=True)
-class Removed:
-    """Files that went, their bytes, and the bytes of those whose grace period still runs."""
-
-    files: int = 0
-    bytes: int = 0
-    waiting_bytes: int = 0
-
-    def __add__(self, other: "Removed") -> "Removed":
-        return Removed(self.files + other.files, self.bytes + other.bytes, self.waiting_bytes + other.waiting_bytes)
 
 
 def shrink(
@@ -140,38 +120,3 @@ def remove_old_records(paths: IndexPaths, worktrees: Collection[str], days: int)
     named = {paths.uncommitted(worktree).name for worktree in worktrees}
     others = {file.name for file in paths.state.iterdir() if not file.name.startswith(UNCOMMITTED)}
     return remove_unnamed(paths.state, named | others, days * _DAY)
-
-
-def retire_segments(paths: IndexPaths, named: set[str], retired: Iterable[str]) -> Removed:
-    """Start the grace period of the retired, remove what has been unnamed for longer.
-
-    The file's own time says when its period began. A file that cannot be removed (mapped, on some systems) stays for
-    the next run.
-    """
-    for name in retired:
-        touch_file(paths.segment(name))
-    return remove_unnamed(paths.segments, named, GRACE_SECONDS)
-
-
-def remove_old_views(paths: IndexPaths, named: Collection[str]) -> Removed:
-    """Remove the views that are not named and were made long ago; who still needs one makes it anew."""
-    return remove_unnamed(paths.views, named, VIEW_GRACE_SECONDS)
-
-
-def remove_unnamed(folder: Path, named: Collection[str], grace: float, *, dry: bool = False) -> Removed:
-    """Remove a folder's files that are not named and whose grace period is over; `dry` only counts them."""
-    removed = Removed()
-    now = time.time()
-    for file in sorted(folder.iterdir()) if folder.is_dir() else []:
-        if file.name in named or file.name.startswith("."):
-            continue
-        with suppress(StorageFailed, FileNotFoundError):
-            found = file.lstat()
-            if abs(now - found.st_mtime) < grace:
-                removed.waiting_bytes += found.st_size
-                continue
-            if not dry:
-                remove_file(file)
-            removed.files += 1
-            removed.bytes += found.st_size
-    return removed

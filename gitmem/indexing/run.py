@@ -22,7 +22,7 @@ from gitmem.indexing.plan import Wanted
 from gitmem.indexing.pool import Pool
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
-from gitmem.store.manifest import Manifest, SegmentEntry, write_manifest
+from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.rows import Blobs, Postings, Rows, concatenate
 from gitmem.store.segment import write_segment
 from gitmem.types import RECORD_LANGUAGE
@@ -89,11 +89,11 @@ class Run:
         wanted: Sequence[Wanted],
         manifest: Manifest,
         *,
-        publish: bool = True,
+        publish: Callable[[Manifest], object] | None = None,
         deadline: float = math.inf,
         report: Callable[[Progress], None] = lambda _: None,
     ) -> RunResult:
-        """Index the wanted blobs. With `publish`, every new segment is named by the manifest on disk at once.
+        """Index the wanted blobs. Each new segment is handed to `publish` in a manifest that names it.
 
         After the deadline (`time.monotonic`) none is begun any more, but for the first ones.
         """
@@ -111,12 +111,12 @@ class Run:
                     self._note(rows, batch, result, progress)
                     report(progress)
                     if sum(map(len, waiting)) >= FLUSH_ROWS:
-                        self._flush(waiting, result, publish=publish)
+                        self._flush(waiting, result, publish)
         except (KeyboardInterrupt, Cancelled):
-            if publish:
-                self._flush(waiting, result, publish=True)  # what is done is kept
+            if publish is not None:
+                self._flush(waiting, result, publish)  # what is done is kept
             raise
-        self._flush(waiting, result, publish=publish)
+        self._flush(waiting, result, publish)
         result.unreadable = batches.unreadable
         result.left = len(wanted) - progress.blobs
         return result
@@ -132,13 +132,13 @@ class Run:
         progress.blobs += len(batch.keys)
         progress.rows, progress.bytes = result.rows, result.bytes
 
-    def _flush(self, waiting: list[Rows], result: RunResult, *, publish: bool) -> None:
+    def _flush(self, waiting: list[Rows], result: RunResult, publish: Callable[[Manifest], object] | None) -> None:
         if not waiting:
             return
         entry = write_segment(self._paths.segments, concatenate(waiting))
         result.manifest = add_segment(result.manifest, entry)
-        if publish:
-            write_manifest(self._paths.manifest, result.manifest)
+        if publish is not None:
+            publish(result.manifest)
         waiting.clear()  # last: who interrupts this has it done again
 
 

@@ -47,7 +47,7 @@ class Scratch:
         snapshot = Snapshot(self._paths, self._manifest)
         wanted = list(dict.fromkeys(item for view in views for item in missing_blobs(view, snapshot)))
         if wanted:
-            self._manifest = self._run.execute(wanted, self._manifest, publish=False).manifest
+            self._manifest = self._run.execute(wanted, self._manifest).manifest
             snapshot = Snapshot(self._paths, self._manifest)
         for file in self._paths.views.iterdir():  # open views live on, and the next is made out of the last
             if file.name != self._base:

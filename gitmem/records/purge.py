@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.fsio import remove_file
 from gitmem.git.object_removal import drop_reflog, remove_objects
-from gitmem.locks import writer_lock
+from gitmem.indexing.index_writer import open_index_writer
 from gitmem.memory.purgeable_objects import (
     begin_purge,
     end_purge,
@@ -73,21 +73,18 @@ def _purge_index(workspace: Workspace, purged: Collection[str], kept: Collection
             return 0
     except (DamagedFile, NewerFormat):
         return 0  # it is built anew before it is read again
-    from gitmem.indexing.garbage import remove_unnamed, shrink
-    from gitmem.store.manifest import write_manifest
+    from gitmem.indexing.garbage import shrink
     from gitmem.store.snapshot import Snapshot
 
     paths = workspace.paths
-    with writer_lock(paths.lock, wait=True):
-        manifest = find_index(workspace)
+    with open_index_writer(paths, wait=True) as writer:
+        manifest = writer.manifest
         if manifest is None:
             return 0
         remaining = _remaining(Snapshot(paths, manifest), purged, kept)
         made = shrink(paths, manifest, remaining, (), write=True)
-        if made.manifest is not manifest:
-            write_manifest(paths.manifest, made.manifest)
+        writer.publish(made.manifest, segment_grace=0.0)
         remove_file(paths.records)
-        remove_unnamed(paths.segments, {entry.name for entry in made.manifest.segments}, 0.0)
     return made.chunks
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from gitmem.actions.verify import verify
 from gitmem.answering.answer import answer
 from gitmem.answering.search_query import Query
 from gitmem.errors import ExitCode
-from gitmem.indexing import garbage as collecting
+from gitmem.indexing import retention
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.uncommitted_ids import KEEP_DAYS
@@ -20,6 +21,17 @@ from tests.gitrepo import Repo
 from tests.sample import Cli, open_sample, segment_files
 
 DAY = 86_400
+
+
+STEPS = (
+    ("gitmem.actions.gc", "reachable_blobs"),
+    ("gitmem.actions.gc", "shrink"),
+    ("gitmem.indexing.index_writer", "write_manifest"),
+    ("gitmem.indexing.index_writer", "touch_file"),
+    ("gitmem.indexing.index_writer", "remove_unnamed"),
+    ("gitmem.actions.gc", "remove_unnamed"),
+)
+"""The functions that a collection calls in this order, by module."""
 
 
 def manifest_of(repo: Repo) -> Manifest:
@@ -43,7 +55,7 @@ def dropped(own: Repo, cli: Cli) -> Repo:
 
 def make_old(repo: Repo) -> None:
     """Let the grace period of files be over."""
-    let_pass(repo, 2 * collecting.GRACE_SECONDS, "segments", "views", "graph")
+    let_pass(repo, 2 * retention.GRACE_SECONDS, "segments", "views", "graph")
 
 
 def let_pass(repo: Repo, seconds: float, *folders: str) -> None:
@@ -196,7 +208,7 @@ def test_a_dropped_tree_is_indexed_again_when_asked_for(cli: Cli, own: Repo) -> 
 def test_leftovers_of_dead_writers_go(own: Repo) -> None:
     for place in ("", "segments", "views"):
         (own.path / ".gitmem" / place / ".something.4711.tmp").write_bytes(b"half")
-    let_pass(own, 2 * collecting.GRACE_SECONDS, "views")
+    let_pass(own, 2 * retention.GRACE_SECONDS, "views")
     assert collect(open_sample(own)).leftovers == 3
     assert not list((own.path / ".gitmem").rglob("*.tmp"))
 
@@ -210,33 +222,27 @@ def test_a_reader_during_gc_answers_as_before(dropped: Repo, monkeypatch: pytest
         seen.append([hit.blob for hit, _ in answer(workspace, Query("cookie"), refresh=False).hits])
         return original(*args, **options)
 
-    for name in ("write_manifest", "retire_segments", "remove_unnamed"):
-        original = getattr(collect_module(), name)
+    for module, name in STEPS[2:]:
+        original = getattr(import_module(module), name)
         with monkeypatch.context() as patch:
-            patch.setattr(collect_module(), name, ask_first)
+            patch.setattr(f"{module}.{name}", ask_first)
             collect(workspace)
     assert seen
     assert all(found == expected for found in seen)
-
-
-def collect_module() -> object:
-    import gitmem.actions.gc
-
-    return gitmem.actions.gc
 
 
 class Killed(BaseException):
     """Stands for the end of the process at one place."""
 
 
-@pytest.mark.parametrize("step", ["reachable_blobs", "shrink", "write_manifest", "retire_segments", "remove_unnamed"])
+@pytest.mark.parametrize("step", STEPS, ids=".".join)
 @pytest.mark.parametrize("after", [False, True])
 def test_an_end_at_any_step_leaves_a_whole_index(
-    cli: Cli, dropped: Repo, monkeypatch: pytest.MonkeyPatch, step: str, after: bool
+    cli: Cli, dropped: Repo, monkeypatch: pytest.MonkeyPatch, step: tuple[str, str], after: bool
 ) -> None:
     expected = cli("query", "--jsonl", "cookie", cwd=dropped.path).out
-    module = collect_module()
-    original = getattr(module, step)
+    module, name = step
+    original = getattr(import_module(module), name)
 
     def die(*args: object, **options: object) -> None:
         if after:
@@ -244,7 +250,7 @@ def test_an_end_at_any_step_leaves_a_whole_index(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, step, die)
+        patch.setattr(f"{module}.{name}", die)
         with pytest.raises(Killed):
             collect(open_sample(dropped))
     assert verify(open_sample(dropped)).sound

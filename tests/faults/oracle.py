@@ -49,9 +49,9 @@ def small_steps(*, grace: float | None = None) -> Iterator[None]:
         # A process of its own would index with the real model, and go on after the world it belongs to is gone.
         patch.setattr("gitmem.freshness.background.start_background_refresh", lambda workspace: False)
         if grace is not None:
-            for module in ("gitmem.indexing.garbage", "gitmem.actions.gc"):
+            for module in ("gitmem.indexing.index_writer", "gitmem.actions.gc"):
                 patch.setattr(f"{module}.GRACE_SECONDS", grace)
-            patch.setattr("gitmem.indexing.garbage.VIEW_GRACE_SECONDS", grace)
+            patch.setattr("gitmem.freshness.refresh.VIEW_GRACE_SECONDS", grace)
         yield
 
 

@@ -16,7 +16,7 @@ from gitmem.answering.answer import answer
 from gitmem.answering.search_query import Query
 from gitmem.errors import Busy, NewerFormat, NoIndex, StorageFailed
 from gitmem.freshness.refresh import refresh
-from gitmem.indexing.garbage import GRACE_SECONDS, remove_unnamed
+from gitmem.indexing.retention import GRACE_SECONDS, remove_unnamed
 from gitmem.indexing.views import ensure_view
 from gitmem.locks import writer_lock
 from gitmem.store.manifest import find_manifest
