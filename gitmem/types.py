@@ -11,11 +11,11 @@ RECORD_KINDS: Final = (NOTE, DOCUMENT, TURN)
 RECORD_LANGUAGE: Final = "record"
 """What the index takes for the language of a record's blob."""
 
-KINDS: Final = (
+CHUNK_TYPES: Final = (
     "text", "section", "module", "namespace", "class", "interface", "struct", "enum", "trait", "impl", "type",
     "function", "method", "property", "field", "constant", "macro", *RECORD_KINDS,
 )  # fmt: skip
-"""Chunk kinds. The order is the one stored on disk: append only."""
+"""Chunk types. The order is the one stored on disk: append only."""
 
 NOISE: Final = (".git", ".gitmem")
 """Folders, at any depth, in which git and gitmem work for themselves: what happens there changes no tree."""
@@ -35,7 +35,7 @@ class Chunk(NamedTuple):
     end: int
     start_line: int
     end_line: int
-    kind: str
+    chunk_type: str
     symbol: str
     parts: tuple[tuple[int, int], ...]
 

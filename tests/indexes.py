@@ -17,7 +17,7 @@ from gitmem.indexing.digest import digest
 from gitmem.store.columns import COLUMNS, OUTCOMES
 from gitmem.store.manifest import find_manifest
 from gitmem.store.snapshot import Snapshot
-from gitmem.types import KINDS
+from gitmem.types import CHUNK_TYPES
 from gitmem.words import Text
 from gitmem.workspace import Workspace, open_snapshot, open_workspace, require_index
 from tests.gitrepo import Repo
@@ -121,7 +121,7 @@ class DumpedRow(NamedTuple):
     language: str
     span: tuple[int, int]
     lines: tuple[int, int]
-    kind: str
+    chunk_type: str
     symbol: str
     vector: bytes
     rest: tuple[float, ...]
@@ -162,7 +162,7 @@ def dump_segment(segment: Any) -> Iterator[DumpedRow]:
                 language=language,
                 span=(columns["start"][row], columns["start"][row] + columns["length"][row]),
                 lines=(columns["line"][row], columns["line"][row] + columns["lines"][row] - 1),
-                kind=KINDS[columns["kind"][row]],
+                chunk_type=CHUNK_TYPES[columns["kind"][row]],
                 symbol=rows.symbols[row].decode(),
                 vector=rows.vectors[row].tobytes(),
                 rest=(columns["words"][row], columns["scale"][row], columns["norm"][row]),

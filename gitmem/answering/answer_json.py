@@ -60,13 +60,13 @@ def hit_json(made: "Answer", place: int, told: "Explanation | None" = None) -> d
     pieces = [piece.lines for piece in made.adjacent[place] if piece is not None]
     pieces.insert(0 if made.adjacent[place][0] is None else 1, lines)
     change = made.changes.get(hit.path)
-    kind, hit = kind_of(hit.kind), named_hit(hit)
+    kind, hit = kind_of(hit.chunk_type), named_hit(hit)
     values = {
         "kind": kind,
         "path": json_path(hit.path),
         "start_line": hit.start_line,
         "end_line": hit.end_line,
-        "chunk_type": hit.kind,
+        "chunk_type": hit.chunk_type,
         "symbol": hit.symbol,
         "language": hit.language,
         "score": round(hit.score, 6),

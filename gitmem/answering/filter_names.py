@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from gitmem.chunking.languages import LANGUAGES, language_of
 from gitmem.errors import UsageError
-from gitmem.types import KINDS as CHUNK_TYPES
+from gitmem.types import CHUNK_TYPES
 
 
 def parse_languages(names: Iterable[str]) -> tuple[str, ...]:

@@ -71,13 +71,13 @@ def _read_files(searcher: "Searcher", hits: "Sequence[Hit]") -> dict[str, bytes]
         return {}
     from gitmem.git.working_files import read_unchanged
 
-    paths = {hit.blob: path_bytes(hit.path) for hit in hits if hit.kind not in RECORD_KINDS}
+    paths = {hit.blob: path_bytes(hit.path) for hit in hits if hit.chunk_type not in RECORD_KINDS}
     return read_unchanged(searcher.tree.location, paths)
 
 
 def _parse_records(data: Mapping[str, bytes], hits: "Sequence[Hit]") -> "dict[str, Record]":
     """Parse the records among hits, except those that no longer exist."""
-    paths = {hit.blob: hit.path for hit in hits if hit.kind in RECORD_KINDS and data[hit.blob]}
+    paths = {hit.blob: hit.path for hit in hits if hit.chunk_type in RECORD_KINDS and data[hit.blob]}
     if not paths:
         return {}
     from gitmem.record import parse_record
@@ -105,7 +105,7 @@ def _lines(data: bytes, hit: "Hit", chunk: "Hit | Beside") -> list[str]:
     """Return the lines of a chunk. A record's chunk may begin inside a line, since its lines can be long."""
     from gitmem.search.snippet import lines_of, lines_touched
 
-    if hit.kind in RECORD_KINDS:
+    if hit.chunk_type in RECORD_KINDS:
         return lines_of(data[chunk.start : chunk.end], 1, chunk.end_line - chunk.start_line + 1) if data else []
     return lines_touched(data, chunk.start, chunk.end) if data else []
 
@@ -113,7 +113,7 @@ def _lines(data: bytes, hit: "Hit", chunk: "Hit | Beside") -> list[str]:
 def _piece(data: bytes, hit: "Hit", chunk: "Beside | None") -> "Piece | None":
     if chunk is None or not data:
         return None
-    return Piece(content_line(hit.kind, chunk.start_line), _lines(data, hit, chunk))
+    return Piece(content_line(hit.chunk_type, chunk.start_line), _lines(data, hit, chunk))
 
 
 def _public_fields(record: "Record") -> dict[str, Any]:
@@ -131,9 +131,9 @@ def _read_remarks(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectRea
 
 def named_hit(hit: "Hit") -> "Hit":
     """Return a record's hit under the id that `get` accepts, with lines of its content; a hit of code unchanged."""
-    if kind_of(hit.kind) == CODE:
+    if kind_of(hit.chunk_type) == CODE:
         return hit
     last = hit.path.rpartition("/")[2]
-    name = f"{CONVERSATION_PREFIX}{hit.symbol} {int(last)}" if hit.kind == TURN else last
-    first, end = content_line(hit.kind, hit.start_line), content_line(hit.kind, hit.end_line)
+    name = f"{CONVERSATION_PREFIX}{hit.symbol} {int(last)}" if hit.chunk_type == TURN else last
+    first, end = content_line(hit.chunk_type, hit.start_line), content_line(hit.chunk_type, hit.end_line)
     return hit._replace(path=name, start_line=first, end_line=end)

@@ -25,7 +25,7 @@ UP_TO_DATE: Final = "Up to Date"
 
 @dataclass(slots=True)
 class Status:
-    """State of an index. `files` are those of the working tree; `chunks`, `languages` and `kinds` likewise.
+    """State of an index. `files` are those of the working tree; `chunks`, `languages` and `chunk_types` likewise.
 
     `uncommitted` counts paths that are not as HEAD has them, by what they are; `unknown` says why git could not tell.
     Of those `not_indexed`, `pending` are uncommitted: the next question takes them up, and the state is not about them.
@@ -49,7 +49,7 @@ class Status:
     pending: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
-    kinds: Counter[str] = field(default_factory=Counter)
+    chunk_types: Counter[str] = field(default_factory=Counter)
     chunks: int = 0
     chunks_total: int = 0
     blobs_total: int = 0
@@ -121,7 +121,7 @@ def _count(status: Status, view: "View", snapshot: "Snapshot") -> list[int]:
 
     from gitmem.store.columns import OUTCOMES
     from gitmem.store.view_file import INDEXED, REASONS
-    from gitmem.types import KINDS
+    from gitmem.types import CHUNK_TYPES
 
     found = snapshot.match(view)
     known = found[found >= 0]
@@ -142,7 +142,9 @@ def _count(status: Status, view: "View", snapshot: "Snapshot") -> list[int]:
     inside = np.zeros(len(sizes), bool)
     inside[blobs] = True
     _add(
-        status.kinds, np.bincount(snapshot.column("kind")[np.repeat(inside, sizes)].astype(np.uint8)), KINDS.__getitem__
+        status.chunk_types,
+        np.bincount(snapshot.column("kind")[np.repeat(inside, sizes)].astype(np.uint8)),
+        CHUNK_TYPES.__getitem__,
     )
     return lacking
 

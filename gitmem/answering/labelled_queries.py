@@ -19,7 +19,7 @@ from gitmem.search.commit_subjects import find_question
 from gitmem.search.path_roles import place_of
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
-from gitmem.types import KINDS
+from gitmem.types import CHUNK_TYPES
 
 COMMITS_A_QUESTION: Final = 20
 """How many commits are looked at for each question wanted: where bots and merges abound, one in ten serves."""
@@ -33,7 +33,7 @@ ASKED_BEFORE: Final = "say what a later one says"
 TOO_WIDE: Final = "change too much"
 NO_CODE: Final = "change no named code"
 
-_PROSE: Final = tuple(KINDS.index(kind) for kind in ("text", "section"))
+_PROSE: Final = tuple(CHUNK_TYPES.index(chunk_type) for chunk_type in ("text", "section"))
 
 
 class Question(NamedTuple):
@@ -110,8 +110,11 @@ def find_targets(question: Question, snapshot: Snapshot, view: View, blob_of: ND
         if entry < len(view) and view.paths[entry] == path and blob_of[entry] >= 0:
             found |= rows_of_lines(snapshot, int(blob_of[entry]), lines)
     rows = np.array(sorted(found), np.int64)
-    kinds = snapshot.gather(("kind",), rows)["kind"].tolist()
-    named = [bool(symbol) and kind not in _PROSE for symbol, kind in zip(snapshot.symbols(rows), kinds, strict=True)]
+    chunk_types = snapshot.gather(("kind",), rows)["kind"].tolist()
+    named = [
+        bool(symbol) and chunk_type not in _PROSE
+        for symbol, chunk_type in zip(snapshot.symbols(rows), chunk_types, strict=True)
+    ]
     chosen: NDArray[np.int64] = rows[np.array(named, bool)]
     return chosen
 

@@ -7,7 +7,7 @@ from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import CODE, DEFAULT, parse_kinds
 from gitmem.records.filters import NO_FILTERS, RecordFilters
 from gitmem.settings import Settings
-from gitmem.types import KINDS as CHUNK_TYPES
+from gitmem.types import CHUNK_TYPES
 
 MAX_QUERY: Final = 1000
 """Maximum length of a query in characters."""

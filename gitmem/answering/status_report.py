@@ -28,7 +28,7 @@ def status_lines(status: Status) -> list[str]:
     lines.append(f"chunks     {status.chunks:,} here, {status.chunks_total:,} in all")
     if status.languages:
         lines.append(f"languages  {shares(status.languages)}")
-        lines.append(f"types      {shares(status.kinds)}")
+        lines.append(f"types      {shares(status.chunk_types)}")
     lines.append(f"index      {visible(str(status.place))}, {size(status.bytes)}, generation {status.generation}, "
                  f"{count(status.segments, 'segment')}, {count(status.trees, 'tree')}")  # fmt: skip
     lines.append(f"model      {visible(status.model)}")
@@ -66,7 +66,7 @@ def status_json(status: Status) -> dict[str, Any]:
         "writing": status.writing,
         "chunks": {"head": status.chunks, "total": status.chunks_total},
         "languages": dict(status.languages),
-        "chunk_types": dict(status.kinds),
+        "chunk_types": dict(status.chunk_types),
         "index": {
             "path": json_path(str(status.place)),
             "bytes": status.bytes,

@@ -26,7 +26,7 @@ class _Run(NamedTuple):
     end: int
     scope: str
     names: list[str]
-    kinds: frozenset[str]
+    chunk_types: frozenset[str]
 
 
 class Layout:
@@ -60,9 +60,9 @@ class Layout:
     def _whole(self, unit: Unit) -> list[Chunk]:
         start, end = trim(self.data, unit.start, unit.end)
         if end - start <= self.limits.max_bytes:
-            return [self._chunk(unit.kind, unit.symbol, [(start, end)])] if end > start else []
+            return [self._chunk(unit.chunk_type, unit.symbol, [(start, end)])] if end > start else []
         return [
-            self._chunk(unit.kind, unit.symbol, [span])
+            self._chunk(unit.chunk_type, unit.symbol, [span])
             for span in self._trimmed(split_span(self.data, start, end, [], self.limits.max_bytes))
         ]
 
@@ -87,7 +87,7 @@ class Layout:
         if not parts:
             return self._packed(unit, rest)
         start, end = trim(self.data, unit.start, unit.end)
-        chunk = self._chunk(unit.kind, unit.symbol, sorted(parts))
+        chunk = self._chunk(unit.chunk_type, unit.symbol, sorted(parts))
         whole = chunk._replace(
             start=start, end=end, start_line=self.lines.number(start), end_line=self.lines.number(end - 1)
         )
@@ -151,8 +151,8 @@ class Layout:
 
     def _run(self, unit: Unit, start: int, end: int, loose: list[Piece]) -> _Run:
         names = [piece.name for piece in loose if piece.name and piece.name != "_"]
-        kinds = frozenset([piece.kind for piece in loose if piece.kind])
-        return _Run(start, end, unit.scope, names, kinds)
+        chunk_types = frozenset([piece.chunk_type for piece in loose if piece.chunk_type])
+        return _Run(start, end, unit.scope, names, chunk_types)
 
     def _packed(self, unit: Unit, runs: list[_Run]) -> list[Chunk]:
         """Merge small runs that are near to each other, across the units between them."""
@@ -172,26 +172,28 @@ class Layout:
 
     def _merged(self, unit: Unit, group: list[_Run]) -> Chunk:
         parts = [(run.start, run.end) for run in group]
-        names = [] if unit.kind in _CODE else [(run.scope, name) for run in group for name in run.names]
+        names = [] if unit.chunk_type in _CODE else [(run.scope, name) for run in group for name in run.names]
         if not names:
             scope = next((run.scope for run in group if run.scope), unit.symbol)
-            return self._chunk(self.grammar.fills if scope and self.grammar.fills else unit.kind, scope, parts)
-        kinds = frozenset().union(*(run.kinds for run in group))
-        kind = next(iter(kinds)) if len(kinds) == 1 else ""
-        fits = kind in _PLURAL or len(names) == 1
+            return self._chunk(self.grammar.fills if scope and self.grammar.fills else unit.chunk_type, scope, parts)
+        chunk_types = frozenset().union(*(run.chunk_types for run in group))
+        chunk_type = next(iter(chunk_types)) if len(chunk_types) == 1 else ""
+        fits = chunk_type in _PLURAL or len(names) == 1
         return self._chunk(
-            kind if kind and fits else self.grammar.fills or unit.kind, _joined(names, self.grammar.joint), parts
+            chunk_type if chunk_type and fits else self.grammar.fills or unit.chunk_type,
+            _joined(names, self.grammar.joint),
+            parts,
         )
 
     def _trimmed(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         trimmed = [trim(self.data, start, end) for start, end in spans]
         return [(start, end) for start, end in trimmed if end > start]
 
-    def _chunk(self, kind: str, symbol: str, parts: list[tuple[int, int]]) -> Chunk:
+    def _chunk(self, chunk_type: str, symbol: str, parts: list[tuple[int, int]]) -> Chunk:
         number = self.lines.number
         start, end = parts[0][0], parts[-1][1]
         joined = tuple(_adjoined(self.data, parts)) if len(parts) > 1 else ((start, end),)
-        return Chunk(start, end, number(start), number(end - 1), kind, symbol, joined)
+        return Chunk(start, end, number(start), number(end - 1), chunk_type, symbol, joined)
 
 
 def _shares(unit: Unit, inner: Unit, *, fills: bool) -> bool:

@@ -1,8 +1,8 @@
 """Keeping chunks from being too small on average: an index entry costs some hundred bytes, whatever it stands for.
 
 A large file made of one-line members gives more index than text and answers no better for it. There, the smallest
-neighbours of one kind inside one container are joined until the file's chunks are of a fair mean size. Small files are
-left as they are: every function has its own chunk.
+neighbours of one chunk type inside one container are joined until the file's chunks are of a fair mean size. Small
+files are left as they are: every function has its own chunk.
 """
 
 import heapq
@@ -87,10 +87,10 @@ class _Joiner:
 
 
 def _alike(first: Chunk, second: Chunk) -> bool:
-    """Neighbours whose text is all their own, of one kind of kind, in one container."""
+    """Neighbours whose text is all their own, of one group of chunk types, in one container."""
     return (
         first.end <= second.start
-        and _GROUPS.get(first.kind, first.kind) == _GROUPS.get(second.kind, second.kind)
+        and _GROUPS.get(first.chunk_type, first.chunk_type) == _GROUPS.get(second.chunk_type, second.chunk_type)
         and _is_leaf(first)
         and _is_leaf(second)
         and _container(first.symbol) == _container(second.symbol)
@@ -113,7 +113,7 @@ def _joined(first: Chunk, second: Chunk) -> Chunk:
         second.end,
         first.start_line,
         second.end_line,
-        first.kind,
+        first.chunk_type,
         _join_symbols(first.symbol, second.symbol),
         ((first.start, second.end),),
     )

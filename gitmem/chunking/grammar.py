@@ -34,7 +34,7 @@ class Found(NamedTuple):
     """What a node turned out to be; `node` is the one that is looked into."""
 
     shape: int
-    kind: str
+    chunk_type: str
     name: str
     node: Node
 
@@ -46,7 +46,7 @@ class Rule(NamedTuple):
     """How a node type is treated."""
 
     shape: int
-    kind: str = ""
+    chunk_type: str = ""
     name: Namer | None = None
     resolve: Resolver | None = None
 
@@ -55,8 +55,8 @@ class Rule(NamedTuple):
 class Grammar:
     """One language: a table from node type to rule, and the few things that are not about one node.
 
-    Neighbours of one name and a type in `joins` are one unit; `bodies` end a signature; where `fills` names a kind,
-    everything below half a chunk is merged under it (data, style sheets); `joint` stands between a symbol's parts.
+    Neighbours of one name and a type in `joins` are one unit; `bodies` end a signature; where `fills` names a chunk
+    type, everything below half a chunk is merged under it (data, style sheets); `joint` joins a symbol's parts.
     """
 
     parser: str
@@ -95,24 +95,24 @@ def make_grammar(
     )
 
 
-def box(kind: str, name: Namer | None = None) -> Rule:
+def box(chunk_type: str, name: Namer | None = None) -> Rule:
     """A container of units."""
-    return Rule(BOX, kind, name)
+    return Rule(BOX, chunk_type, name)
 
 
-def space(kind: str, name: Namer | None = None) -> Rule:
+def space(chunk_type: str, name: Namer | None = None) -> Rule:
     """A block that only qualifies."""
-    return Rule(SPACE, kind, name)
+    return Rule(SPACE, chunk_type, name)
 
 
-def leaf(kind: str, name: Namer | None = None) -> Rule:
+def leaf(chunk_type: str, name: Namer | None = None) -> Rule:
     """A unit of its own."""
-    return Rule(LEAF, kind, name)
+    return Rule(LEAF, chunk_type, name)
 
 
-def soft(kind: str, name: Namer | None = None) -> Rule:
+def soft(chunk_type: str, name: Namer | None = None) -> Rule:
     """A unit when it is big enough."""
-    return Rule(SOFT, kind, name)
+    return Rule(SOFT, chunk_type, name)
 
 
 def ask(resolve: Resolver) -> Rule:

@@ -26,12 +26,12 @@ _CODE: Final = frozenset({"function", "method", "property"})
 class Unit:
     """A named span. `pieces` stays None until it is looked into; `shape` is LEAF, SOFT, BOX or SPACE."""
 
-    __slots__ = ("end", "kind", "level", "nodes", "pieces", "scope", "shape", "start", "symbol")
+    __slots__ = ("chunk_type", "end", "level", "nodes", "pieces", "scope", "shape", "start", "symbol")
 
-    def __init__(self, start: int, shape: int, kind: str, symbol: str, node: Node, level: int) -> None:
+    def __init__(self, start: int, shape: int, chunk_type: str, symbol: str, node: Node, level: int) -> None:
         self.start = self.end = start
         self.shape = shape
-        self.kind = kind
+        self.chunk_type = chunk_type
         self.symbol = self.scope = symbol
         self.nodes = [node]
         self.level = level
@@ -41,12 +41,12 @@ class Unit:
 class Piece:
     """What stands between two cuts: a unit, or loose text that may carry a name."""
 
-    __slots__ = ("depth", "end", "kind", "name", "start", "type", "unit")
+    __slots__ = ("chunk_type", "depth", "end", "name", "start", "type", "unit")
 
-    def __init__(self, start: int, depth: int, kind: str = "", name: str = "", unit: Unit | None = None) -> None:
+    def __init__(self, start: int, depth: int, chunk_type: str = "", name: str = "", unit: Unit | None = None) -> None:
         self.start = self.end = start
         self.depth = depth
-        self.kind = kind
+        self.chunk_type = chunk_type
         self.name = name
         self.unit = unit
         self.type = ""
@@ -79,9 +79,11 @@ class _Walk:
         self.budget = budget
         self.max_bytes = limits.max_bytes
         self.soft_bytes = limits.max_bytes // 2 if grammar.fills else limits.min_bytes
-        self.nested = unit.kind in _CODE
+        self.nested = unit.chunk_type in _CODE
         self.owner = (
-            grammar.methods and unit.level > 0 and (unit.kind in _OWNERS or (unit.shape, unit.kind) == (BOX, "module"))
+            grammar.methods
+            and unit.level > 0
+            and (unit.chunk_type in _OWNERS or (unit.shape, unit.chunk_type) == (BOX, "module"))
         )
         self.holds = unit.shape in _HOLDERS
         self.out: list[Piece] = []
@@ -139,7 +141,7 @@ class _Walk:
             if shape == ASK:
                 assert rule.resolve is not None
                 return rule.resolve(node, self.data)
-            return Found(shape, rule.kind, (rule.name or named)(node, self.data), node)
+            return Found(shape, rule.chunk_type, (rule.name or named)(node, self.data), node)
         return None
 
     def _take_unit(self, outer: Node, found: Found, depth: int) -> bool:
@@ -147,22 +149,22 @@ class _Walk:
         start = self._led(outer.start_byte)
         self.lead = -1
         self.last_end = end
-        shape, kind, name, node = found
+        shape, chunk_type, name, node = found
         if self._join(found):
             return False
         size = end - start
         if shape == SOFT and size < self.soft_bytes:
-            self._add(Piece(start, depth, kind, name), node.type)
+            self._add(Piece(start, depth, chunk_type, name), node.type)
             return False
         if self.nested and size < _NESTED_BYTES:
             self._add(Piece(start, depth))
             return False
         unit = self.unit
-        if kind == "function" and self.owner:
-            kind = "method"
+        if chunk_type == "function" and self.owner:
+            chunk_type = "method"
         symbol = f"{unit.scope}{self.grammar.joint}{name}" if unit.scope and name else name or unit.scope
-        made = Unit(start, shape, kind, symbol[:_MAX_SYMBOL], node, unit.level + 1)
-        self._add(Piece(start, depth, kind, name, made), node.type)
+        made = Unit(start, shape, chunk_type, symbol[:_MAX_SYMBOL], node, unit.level + 1)
+        self._add(Piece(start, depth, chunk_type, name, made), node.type)
         return False
 
     def _join(self, found: Found) -> bool:
@@ -239,8 +241,8 @@ class _Walk:
             return
         self._add(Piece(start, 9))
 
-    def _add(self, piece: Piece, kind: str = "") -> None:
-        piece.type = kind
+    def _add(self, piece: Piece, node_type: str = "") -> None:
+        piece.type = node_type
         self.out.append(piece)
 
     def _close(self) -> list[Piece]:

@@ -98,7 +98,7 @@ def _explanations(made: Answer, form: Format) -> "list[Explanation | None]":
         return [None] * len(made.hits)
     from gitmem.search.explain import explain
 
-    return [explain(hit.scores, hit.score, hit.kind) for hit, _ in made.hits]
+    return [explain(hit.scores, hit.score, hit.chunk_type) for hit, _ in made.hits]
 
 
 def _write_hits(

@@ -13,10 +13,10 @@ from gitmem.credentials import hide_secrets
 from gitmem.embedding.encoder import Encoder, quantise
 from gitmem.identifier_counts import Counts, count_ids
 from gitmem.indexing.content import skip_reason
-from gitmem.types import KINDS, Chunk
+from gitmem.types import CHUNK_TYPES, Chunk
 from gitmem.words import Text, count_identifiers, terms_of
 
-_KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+_CHUNK_TYPE_CODES = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TYPES)}
 _HEAD = 256
 
 
@@ -55,7 +55,7 @@ class Digest:
         columns["length"].append(chunk.end - chunk.start)
         columns["line"].append(chunk.start_line)
         columns["lines"].append(chunk.end_line - chunk.start_line + 1)
-        columns["kind"].append(_KIND_CODES[chunk.kind])
+        columns["kind"].append(_CHUNK_TYPE_CODES[chunk.chunk_type])
         self.bodies.append(body.identifiers)
         self.names.append(name.identifiers)
         self.symbols.append(chunk.symbol.encode("utf-8", "replace"))

@@ -47,7 +47,11 @@ class _Names(NamedTuple):
 
     @classmethod
     def of(cls, hit: "Hit") -> "_Names":
-        return cls(_paths_above(hit.path), _parts_of(hit.symbol)) if hit.kind not in RECORD_KINDS else cls(set(), set())
+        return (
+            cls(_paths_above(hit.path), _parts_of(hit.symbol))
+            if hit.chunk_type not in RECORD_KINDS
+            else cls(set(), set())
+        )
 
 
 def _find_entries(records: "Records", hits: "Sequence[Hit]") -> list[list[int]]:

@@ -33,12 +33,12 @@ class Explanation(NamedTuple):
     kept: float
 
 
-def explain(features: Mapping[str, float], score: float, kind: str) -> Explanation:
-    """Take the score of a hit of some kind apart. Of `features` (`Hit.scores`) those count that have a weight.
+def explain(features: Mapping[str, float], score: float, chunk_type: str) -> Explanation:
+    """Take the score of a hit of some chunk type apart. Of `features` (`Hit.scores`) those count that have a weight.
 
     Weights are told as they act on the score, calibration included.
     """
-    weights, bias = weights_of(kind)
+    weights, bias = weights_of(chunk_type)
     bias = SLOPE * bias + OFFSET
     parts = [Part(name, features[name], SLOPE * weight) for name, weight in weights.items() if name in features]
     parts.sort(key=lambda part: (-abs(part.contribution), part.name))

@@ -10,9 +10,9 @@ from gitmem.git.path_encoding import path_text
 from gitmem.search.rank import Candidates, Features, features_of
 from gitmem.search.scope import Scope
 from gitmem.search.select import Scored, select
-from gitmem.types import KINDS, RECORD_KINDS
+from gitmem.types import CHUNK_TYPES, RECORD_KINDS
 
-_ALONE: Final = [KINDS.index(kind) for kind in RECORD_KINDS]
+_ALONE: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in RECORD_KINDS]
 
 
 class Hit(NamedTuple):
@@ -23,7 +23,7 @@ class Hit(NamedTuple):
     end: int
     start_line: int
     end_line: int
-    kind: str
+    chunk_type: str
     symbol: str
     language: str
     blob: str
@@ -48,7 +48,7 @@ def load_candidates(scope: Scope, rows: NDArray[np.int64], signals: Signals) -> 
         row=rows,
         file=file,
         paths=[path_text(scope.view.path(entry)) for entry in entries.tolist()],
-        kind=scope.snapshot.gather(("kind",), rows)["kind"].astype(np.uint8),
+        chunk_type=scope.snapshot.gather(("kind",), rows)["kind"].astype(np.uint8),
         symbol=scope.snapshot.symbols(rows),
         words=scope.words[rows],
         file_words=scope.file_words[entries][file],
@@ -75,13 +75,13 @@ def load_spans(scope: Scope, rows: NDArray[np.int64]) -> Spans:
 def choose(found: Candidates, spans: Spans, scores: Sequence[float], limit: int) -> list[tuple[int, float]]:
     """Places and final scores of the best candidates, best first."""
     paths = [found.paths[file] for file in found.file.tolist()]
-    columns = (paths, *(column.tolist() for column in spans), scores, np.isin(found.kind, _ALONE).tolist())
+    columns = (paths, *(column.tolist() for column in spans), scores, np.isin(found.chunk_type, _ALONE).tolist())
     return select([Scored(place, *values) for place, values in enumerate(zip(*columns, strict=True))], limit)
 
 
 def load_hit(scope: Scope, found: Candidates, place: int, score: float, features: Features) -> Hit:
-    """A ranked candidate as a result, with those of its features that count for its kind; none without any."""
-    kind = KINDS[int(found.kind[place])]
+    """A ranked candidate as a result, with those of its features that count for its chunk type; none without any."""
+    chunk_type = CHUNK_TYPES[int(found.chunk_type[place])]
     row = int(found.row[place])
     entry = int(scope.entry_of[row])
     segment, own = scope.snapshot.locate(row)
@@ -93,7 +93,7 @@ def load_hit(scope: Scope, found: Candidates, place: int, score: float, features
         end=start + length,
         start_line=line,
         end_line=line + lines - 1,
-        kind=kind,
+        chunk_type=chunk_type,
         symbol=found.symbol[place],
         language=segment.languages[int(segment.blob_languages[blob])],
         blob=scope.view.oid(entry),
@@ -102,7 +102,7 @@ def load_hit(scope: Scope, found: Candidates, place: int, score: float, features
         scores={
             "semantic": max(0.0, float(found.dense[place])),
             "lexical": float(found.lexical[place]),
-            **(features_of(features, place, kind) if features else {}),
+            **(features_of(features, place, chunk_type) if features else {}),
         },
         also=_other_paths(scope, entry),
     )

@@ -17,7 +17,7 @@ from gitmem.search.fuse import standardise_words
 from gitmem.search.lexical import highest_score
 from gitmem.search.path_roles import PLACES, REMEMBERED, content_terms, path_words
 from gitmem.search.query_parser import ParsedQuery
-from gitmem.types import KINDS, RECORD_KINDS
+from gitmem.types import CHUNK_TYPES, RECORD_KINDS
 
 WEIGHTS: Final[Mapping[str, float]] = {
     "fused": 1.0,
@@ -61,8 +61,8 @@ _MARKS: Final = frozenset(("definition", "definition_folded", "function", "prose
 
 
 def _kinds(names: str) -> NDArray[np.float64]:
-    """1 for the kinds named, 0 for the others, in the order of KINDS."""
-    return np.array([float(kind in names.split()) for kind in KINDS])
+    """1 for the chunk types in `names`, 0 for the others, in the order of CHUNK_TYPES."""
+    return np.array([float(chunk_type in names.split()) for chunk_type in CHUNK_TYPES])
 
 
 _ACTING: Final = _kinds("function method")
@@ -74,16 +74,16 @@ _REMEMBERED: Final = _kinds(" ".join(RECORD_KINDS)) > 0
 class Candidates(NamedTuple):
     """Rows that may be hits, column by column, with what ranking needs to know of them.
 
-    `file` is the place in `paths`, which names each file once; `kind` is a place in KINDS. `words` and `file_words`
-    are the lengths of the row's text and of its file, `dense` the cosine, `lexical` the word score of the row and
-    `file_lexical` that of its file, `path_cosine` how near the path's own words are to the question. `fused_row` is
-    the cosine with the row's word score, `fused` with its file's.
+    `file` is the place in `paths`, which names each file once; `chunk_type` is a place in CHUNK_TYPES. `words`
+    and `file_words` are the lengths of the row's text and of its file, `dense` the cosine, `lexical` the word
+    score of the row and `file_lexical` that of its file, `path_cosine` how near the path's own words are to the
+    question. `fused_row` is the cosine with the row's word score, `fused` with its file's.
     """
 
     row: NDArray[np.int64]
     file: NDArray[np.int64]
     paths: list[str]
-    kind: NDArray[np.uint8]
+    chunk_type: NDArray[np.uint8]
     symbol: list[str]
     words: NDArray[np.float32]
     file_words: NDArray[np.float32]
@@ -97,7 +97,7 @@ class Candidates(NamedTuple):
     @property
     def records(self) -> NDArray[np.bool_]:
         """Which candidates are records of the memory."""
-        told: NDArray[np.bool_] = _REMEMBERED[self.kind]
+        told: NDArray[np.bool_] = _REMEMBERED[self.chunk_type]
         return told
 
 
@@ -145,14 +145,14 @@ def confidence(score: float) -> float:
     return 1.0 / (1.0 + math.exp(-SLOPE * math.log(score / (1.0 - score)) - OFFSET))
 
 
-def weights_of(kind: str) -> tuple[Mapping[str, float], float]:
-    """The weights and the bias for candidates of a kind."""
-    return (RECORD_WEIGHTS, RECORD_BIAS) if kind in RECORD_KINDS else (WEIGHTS, BIAS)
+def weights_of(chunk_type: str) -> tuple[Mapping[str, float], float]:
+    """The weights and the bias for candidates of a chunk type."""
+    return (RECORD_WEIGHTS, RECORD_BIAS) if chunk_type in RECORD_KINDS else (WEIGHTS, BIAS)
 
 
-def features_of(features: Features, place: int, kind: str) -> dict[str, float]:
-    """The features of one candidate that count for its kind; of those it has or has not, only what it has."""
-    told = {name: float(features[name][place]) for name in weights_of(kind)[0]}
+def features_of(features: Features, place: int, chunk_type: str) -> dict[str, float]:
+    """The features of one candidate that count for its chunk type; of those it has or has not, only what it has."""
+    told = {name: float(features[name][place]) for name in weights_of(chunk_type)[0]}
     return {name: value for name, value in told.items() if value or name not in _MARKS}
 
 
@@ -187,8 +187,8 @@ def _shape_features(query: ParsedQuery, candidates: Candidates) -> dict[str, NDA
     return {
         "symbol_size": (np.log1p(candidates.words.astype(np.float64)) - 4) / 2 * query.coded,
         "file_size": (np.log1p(candidates.file_words.astype(np.float64)) - 7) / 3,
-        "function": _ACTING[candidates.kind],
-        "prose": _TELLING[candidates.kind],
+        "function": _ACTING[candidates.chunk_type],
+        "prose": _TELLING[candidates.chunk_type],
     }
 
 
@@ -198,7 +198,7 @@ def _definitions(query: ParsedQuery, candidates: Candidates) -> dict[str, NDArra
     if not query.names:
         return found
     endings = {_fold(name[-1]) for name in query.names}
-    for place in np.flatnonzero(_DEFINING[candidates.kind]).tolist():
+    for place in np.flatnonzero(_DEFINING[candidates.chunk_type]).tolist():
         symbol = candidates.symbol[place]
         folded = _fold(symbol.lower())
         if not symbol or not any(ending in folded for ending in endings):  # spares nearly all of them the closer look

@@ -14,20 +14,20 @@ from numpy.typing import NDArray
 from gitmem.search.globs import compile_globs
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
-from gitmem.types import KINDS, RECORD_LANGUAGE
+from gitmem.types import CHUNK_TYPES, RECORD_LANGUAGE
 
 
 class Filters(NamedTuple):
-    """What a question is limited to; empty means no limit. Globs follow gitignore, languages and kinds are names."""
+    """What a question is limited to; empty means no limit. Globs follow gitignore."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
+    chunk_types: tuple[str, ...] = ()
 
     @property
     def any(self) -> bool:
-        return bool(self.include or self.exclude or self.languages or self.kinds)
+        return bool(self.include or self.exclude or self.languages or self.chunk_types)
 
 
 class Scope:
@@ -47,8 +47,8 @@ class Scope:
         self.entry_of = _assign_rows(snapshot, blob_of, allowed)
         if filters.languages:
             self.entry_of[~self._language_rows(filters.languages)] = -1
-        if filters.kinds:
-            codes = [KINDS.index(kind) for kind in filters.kinds]
+        if filters.chunk_types:
+            codes = [CHUNK_TYPES.index(chunk_type) for chunk_type in filters.chunk_types]
             self.entry_of[~np.isin(snapshot.column("kind"), codes)] = -1
 
     def keep(self, rows: NDArray[np.bool_]) -> None:

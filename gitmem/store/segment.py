@@ -19,7 +19,7 @@ from gitmem.store.format import Buffer, Container, build_container, damaged, fin
 from gitmem.store.keys import blob_keys
 from gitmem.store.manifest import SegmentEntry
 from gitmem.store.postings import ROW, PostingList, checked_bounds, offsets, posting_sections
-from gitmem.types import KINDS
+from gitmem.types import CHUNK_TYPES
 
 if TYPE_CHECKING:
     from gitmem.store.rows import Rows
@@ -118,12 +118,12 @@ class Segment:
 
     def column(self, name: str) -> NDArray[np.generic]:
         """One of COLUMNS, a value a row."""
-        return self._kinds if name == "kind" else np.frombuffer(self._file[name].all(), COLUMNS[name])
+        return self._chunk_types if name == "kind" else np.frombuffer(self._file[name].all(), COLUMNS[name])
 
     @cached_property
-    def _kinds(self) -> NDArray[np.generic]:
+    def _chunk_types(self) -> NDArray[np.generic]:
         column = np.frombuffer(self._file["kind"].all(), COLUMNS["kind"])
-        if len(column) and column.max() >= len(KINDS):
+        if len(column) and column.max() >= len(CHUNK_TYPES):
             raise damaged(self.path, "it holds a chunk of a kind that there is not")
         return column
 

@@ -103,7 +103,7 @@ def iter_pairs(source: Source) -> Iterator[Pair]:
     """All pairs of one file, in order of the file."""
     seen: set[str] = set()
     for chunk in source.chunks:
-        if not chunk.symbol or ", " in chunk.symbol or chunk.kind == "section" or chunk.symbol in seen:
+        if not chunk.symbol or ", " in chunk.symbol or chunk.chunk_type == "section" or chunk.symbol in seen:
             continue
         seen.add(chunk.symbol)
         yield from _of_chunk(source, chunk)
@@ -134,7 +134,7 @@ def _of_chunk(source: Source, chunk: Chunk) -> Iterator[Pair]:
     code = _code_without(source, chunk, spans)
     if not has_substance(code):
         return
-    boxed = chunk.kind in _BOXES
+    boxed = chunk.chunk_type in _BOXES
     question = first_sentences(b"\n".join(source.data[a:b] for a, b in spans).decode("utf-8", "replace"), name)
     if is_question(question):
         yield _make(source, chunk.symbol, "class" if boxed else "doc", question, code)
@@ -192,7 +192,7 @@ def _of_file(source: Source) -> Iterator[Pair]:
     question = first_sentences(head, "")
     if not is_question(question):
         return
-    lines = [_signature(source, chunk) for chunk in source.chunks if chunk.symbol and chunk.kind != "module"]
+    lines = [_signature(source, chunk) for chunk in source.chunks if chunk.symbol and chunk.chunk_type != "module"]
     code = "\n".join(dict.fromkeys(line for line in lines if line))[:MAX_CODE]
     if has_substance(code) and code.count("\n") >= 2:
         yield _make(source, "", "module", question, code)
@@ -236,7 +236,7 @@ def _signature(source: Source, chunk: Chunk) -> str:
 def _inline(source: Source) -> Iterator[Pair]:
     """A comment inside a function against the lines that it introduces."""
     data = source.data
-    codes = [chunk for chunk in source.chunks if chunk.kind in ("function", "method") and len(chunk.parts) == 1]
+    codes = [chunk for chunk in source.chunks if chunk.chunk_type in ("function", "method") and len(chunk.parts) == 1]
     for chunk in codes:
         spans = _joined(data, _between(source.comments, chunk.start, chunk.end))
         leading = len(_leading(source, chunk)) > 0

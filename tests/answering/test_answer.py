@@ -131,23 +131,26 @@ def test_any_other_question_gets_an_answer(repo: Repo, text: str) -> None:
     include=st.sets(st.sampled_from(["lib/", "web/", "*.py", "docs", "none/"]), max_size=2),
     exclude=st.sets(st.sampled_from(["lib/many.py", "tests/", "*.md"]), max_size=2),
     languages=st.sets(st.sampled_from(["python", "go", "markdown", "klingon"]), max_size=2),
-    kinds=st.sets(st.sampled_from(["function", "section", "class"]), max_size=2),
+    chunk_types=st.sets(st.sampled_from(["function", "section", "class"]), max_size=2),
 )
 def test_filters_hold_for_every_hit_and_starve_none(
-    repo: Repo, mode: str, include: set[str], exclude: set[str], languages: set[str], kinds: set[str]
+    repo: Repo, mode: str, include: set[str], exclude: set[str], languages: set[str], chunk_types: set[str]
 ) -> None:
     limits = {
         "include": tuple(include),
         "exclude": tuple(exclude),
         "languages": tuple(languages),
-        "kinds": tuple(kinds),
+        "chunk_types": tuple(chunk_types),
     }
 
     def passes(hit: Any) -> bool:
         inside = not include or any(matches(hit.path, glob) for glob in include)
         outside = any(matches(hit.path, glob) for glob in exclude)
         return (
-            inside and not outside and (not languages or hit.language in languages) and (not kinds or hit.kind in kinds)
+            inside
+            and not outside
+            and (not languages or hit.language in languages)
+            and (not chunk_types or hit.chunk_type in chunk_types)
         )
 
     hits = [hit for hit, _ in ask(repo, "rotate keys ring", mode=mode, limit=50, **limits).hits]

@@ -34,7 +34,7 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def told(made: Answer) -> set[tuple[str, str]]:
-    return {(kind_of(hit.kind), named_hit(hit).path) for hit, _ in made.hits}
+    return {(kind_of(hit.chunk_type), named_hit(hit).path) for hit, _ in made.hits}
 
 
 def remember(repo: Repo) -> dict[str, str]:
@@ -98,7 +98,7 @@ def test_a_long_document_is_one_hit_with_its_best_chunk(repo: Repo) -> None:
     [(hit, lines)] = ask(repo, "needle", kinds=("documents",)).hits
     assert any("needle" in line for line in lines)
     assert len(lines) < 300
-    assert hit.kind == "document"
+    assert hit.chunk_type == "document"
 
 
 def test_a_revision_is_asked_for_its_code_alone(repo: Repo) -> None:

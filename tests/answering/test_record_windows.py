@@ -72,8 +72,8 @@ def test_a_document_of_many_passages_crowds_out_no_code(repo: Repo) -> None:
     add_document(workspace_of(repo), text, {})
     before = {hit.path for hit, _ in ask(repo, "harvest apples", kinds=("code",)).hits}
     made = ask(repo, "harvest apples", kinds=("code", "documents"))
-    assert {kind_of(hit.kind) for hit, _ in made.hits} == {"code", "documents"}
-    assert {hit.path for hit, _ in made.hits if kind_of(hit.kind) == "code"} == before
+    assert {kind_of(hit.chunk_type) for hit, _ in made.hits} == {"code", "documents"}
+    assert {hit.path for hit, _ in made.hits if kind_of(hit.chunk_type) == "code"} == before
 
 
 def test_scores_of_all_kinds_fall_in_one_list(repo: Repo) -> None:
@@ -82,7 +82,7 @@ def test_scores_of_all_kinds_fall_in_one_list(repo: Repo) -> None:
     add_document(workspace, "Apples: harvest them dry.", {})
     append_turn(workspace, "orchard", "user", "When do we harvest apples?", 0)
     made = ask(repo, "harvest apples", kinds=("code", *RECORDS), limit=20)
-    assert {kind_of(hit.kind) for hit, _ in made.hits} == {"code", *RECORDS}
+    assert {kind_of(hit.chunk_type) for hit, _ in made.hits} == {"code", *RECORDS}
     scores = [hit.score for hit, _ in made.hits]
     assert scores == sorted(scores, reverse=True)
     assert all(0 < score < 1 for score in scores)

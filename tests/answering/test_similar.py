@@ -62,7 +62,7 @@ def test_a_place_may_be_written_as_results_print_it() -> None:
 def test_the_innermost_chunk_counts(indexed: Repo) -> None:
     workspace = open_sample(indexed)
     made = answer(workspace, SimilarQuery("src/cookies.py:9", 5))
-    assert {kind_of(hit.kind) for hit, _ in made.hits} == {CODE}
+    assert {kind_of(hit.chunk_type) for hit, _ in made.hits} == {CODE}
     assert all(hit.symbol != "CookieSession.sign_cookie" for hit, _ in made.hits)
     assert made.terms == ()
 

@@ -119,7 +119,7 @@ def ask_scored(searcher: Searcher, query: Query, reader: ObjectReader) -> list[t
     for hit, _ in made.hits:
         named = named_hit(hit)
         path = str(made.records.get(hit.blob, {}).get("source_id", named.path))
-        found.append((kind_of(hit.kind), Place(path, named.start_line, named.end_line), hit.score))
+        found.append((kind_of(hit.chunk_type), Place(path, named.start_line, named.end_line), hit.score))
     return found
 
 

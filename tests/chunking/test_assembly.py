@@ -16,7 +16,7 @@ def chunks_of(text: str, language: str) -> list[Chunk]:
 
 
 def found(text: str, language: str) -> list[tuple[str, str]]:
-    return [(chunk.kind, chunk.symbol) for chunk in chunks_of(text, language)]
+    return [(chunk.chunk_type, chunk.symbol) for chunk in chunks_of(text, language)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 7])
@@ -60,7 +60,7 @@ def test_a_unit_too_big_is_split_at_statements_and_every_piece_keeps_its_name() 
     text = f"def long(x):\n{body}    return x\n"
     chunks = chunks_of(text, "python")
     assert len(chunks) > 2
-    assert {(chunk.kind, chunk.symbol) for chunk in chunks} == {("function", "long")}
+    assert {(chunk.chunk_type, chunk.symbol) for chunk in chunks} == {("function", "long")}
     assert all(text.encode()[chunk.start - 1 : chunk.start] in (b"", b"\n") for chunk in chunks)
     assert text_bytes(chunk_blob(text.encode(), "python")) <= 1600
 
@@ -83,8 +83,8 @@ def test_functions_inside_a_wrapper_call_are_found() -> None:
 def test_fields_that_do_not_fit_the_class_chunk_get_chunks_of_their_own() -> None:
     fields = "".join(f"    private int counterNumber{i} = {i};\n" for i in range(100))
     chunks = chunks_of(f"class Wide {{\n{fields}    void f() {{}}\n}}\n", "java")
-    assert any(chunk.kind == "field" and chunk.symbol.startswith("Wide.counterNumber") for chunk in chunks)
-    assert sum(chunk.kind == "class" for chunk in chunks) == 1
+    assert any(chunk.chunk_type == "field" and chunk.symbol.startswith("Wide.counterNumber") for chunk in chunks)
+    assert sum(chunk.chunk_type == "class" for chunk in chunks) == 1
 
 
 def test_code_under_ifdef_and_extern_c_is_found() -> None:

@@ -47,7 +47,7 @@ def test_text_is_cut_at_blank_lines_into_windows_of_bounded_size() -> None:
     blob = chunk_blob(data, "text")
     assert_sound(data, blob)
     assert not blob.parsed
-    assert {chunk.kind for chunk in blob.chunks} == {"text"}
+    assert {chunk.chunk_type for chunk in blob.chunks} == {"text"}
     assert text_bytes(blob) <= 1600
 
 

@@ -75,7 +75,7 @@ def test_methods_lie_inside_their_class_with_what_stands_above_them(depth: int, 
     assert_sound(data, blob)
     owner = ".".join(f"K{level}" for level in range(depth))
     boxes = [chunk for chunk in blob.chunks if chunk.symbol == owner]
-    methods = [chunk for chunk in blob.chunks if chunk.kind == "method"]
+    methods = [chunk for chunk in blob.chunks if chunk.chunk_type == "method"]
     assert len(boxes) == 1
     assert [chunk.symbol for chunk in methods] == [f"{owner}.m{index}" for index in range(count)]
     for index, chunk in enumerate(methods):

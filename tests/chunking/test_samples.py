@@ -7,7 +7,7 @@ import pytest
 
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.languages import language_of
-from gitmem.types import KINDS, Chunk
+from gitmem.types import CHUNK_TYPES, Chunk
 from tests.chunking.coverage_check import assert_sound
 
 SAMPLES: Final = Path(__file__).parent / "samples"
@@ -152,12 +152,14 @@ def names_of(chunk: Chunk) -> list[str]:
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_a_sample_gives_the_units_a_reader_sees(name: str) -> None:
     _, chunks = sample_chunks(name)
-    found = {(chunk.kind, symbol) for chunk in chunks for symbol in names_of(chunk)}
+    found = {(chunk.chunk_type, symbol) for chunk in chunks for symbol in names_of(chunk)}
     loose = {symbol.rpartition(" > ")[2] for _, symbol in found} | {symbol for _, symbol in found}
     for wanted in EXPECTED[name].split(", "):
-        kind, _, symbol = wanted.partition(" ")
-        assert kind in KINDS
-        assert (kind, symbol) in found or (kind in ("section", "property", "constant") and symbol in loose), wanted
+        chunk_type, _, symbol = wanted.partition(" ")
+        assert chunk_type in CHUNK_TYPES
+        assert (chunk_type, symbol) in found or (
+            chunk_type in ("section", "property", "constant") and symbol in loose
+        ), wanted
 
 
 @pytest.mark.parametrize(("name", "symbol"), sorted(SPANS))

@@ -105,7 +105,7 @@ def tell(workspace: Workspace) -> Any:
             return "lost"
         graph = find_graph(paths, manifest.graph, snapshot.dimensions)
         told: list[Any] = [find_tuning(paths.tuning)]
-        for filters in (Filters(), Filters(include=("base/",), languages=("python",), kinds=("function",))):
+        for filters in (Filters(), Filters(include=("base/",), languages=("python",), chunk_types=("function",))):
             scope = Scope(snapshot, view, filters)
             for question in QUESTIONS:
                 seen = RowGraph(graph, snapshot) if graph is not None else None

@@ -85,7 +85,8 @@ def test_the_newest_notes_come_first_and_not_more_than_a_few(repo: Repo) -> None
 def test_a_note_that_is_found_itself_has_no_notes_beside_it(repo: Repo) -> None:
     add_note(workspace_of(repo), "harvest", paths=["src"])
     made = ask(repo, "harvest", kinds=("code", "notes"))
-    assert {hit.kind: bool(notes) for (hit, _), notes in zip(made.hits, made.remarks, strict=True)}["note"] is False
+    noted = {hit.chunk_type: bool(notes) for (hit, _), notes in zip(made.hits, made.remarks, strict=True)}
+    assert noted["note"] is False
 
 
 def test_a_question_reads_no_note_where_none_names_code(repo: Repo, blobs_read: list[str]) -> None:

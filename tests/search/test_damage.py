@@ -45,7 +45,7 @@ def answers(paths: IndexPaths) -> Any:
         if snapshot.lost:
             return "lost"
         told = []
-        for filters in (Filters(), Filters(include=("src/",), languages=("python",), kinds=("function",))):
+        for filters in (Filters(), Filters(include=("src/",), languages=("python",), chunk_types=("function",))):
             scope = Scope(snapshot, view, filters)
             for question in QUESTIONS:
                 query = parse_query(question)

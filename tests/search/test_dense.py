@@ -134,19 +134,23 @@ def test_signs_alone_would_not_do(tmp_path: Path) -> None:
 
 
 @many
-@given(seed=st.integers(0, 2**20), folder=st.integers(0, 4), kinds=st.sets(st.integers(0, 2)), whole=st.booleans())
+@given(
+    seed=st.integers(0, 2**20), folder=st.integers(0, 4), chunk_types=st.sets(st.integers(0, 2)), whole=st.booleans()
+)
 def test_a_filter_never_starves_what_passes_it(
-    tmp_path: Path, seed: int, folder: int, kinds: set[int], whole: bool
+    tmp_path: Path, seed: int, folder: int, chunk_types: set[int], whole: bool
 ) -> None:
-    from gitmem.types import KINDS
+    from gitmem.types import CHUNK_TYPES
 
     made = make(tmp_path, units(60, 64, seed), 3)
     asked = units(1, 64, seed + 1)[0]
-    filters = Filters(include=() if whole else (f"d{folder}/",), kinds=tuple(KINDS[kind] for kind in sorted(kinds)))
+    filters = Filters(
+        include=() if whole else (f"d{folder}/",), chunk_types=tuple(CHUNK_TYPES[code] for code in sorted(chunk_types))
+    )
     numbers = np.arange(60)
     allowed = np.ones(60, bool) if whole else numbers % 5 == folder
-    if kinds:
-        allowed &= np.isin(numbers % 3, sorted(kinds))
+    if chunk_types:
+        allowed &= np.isin(numbers % 3, sorted(chunk_types))
     scope = Scope(made.snapshot, made.view, filters)
     assert scope.mask.tolist() == allowed.tolist()
     found = search_dense(scope, asked, 60).rows

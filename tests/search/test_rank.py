@@ -24,7 +24,7 @@ from gitmem.search.rank import (
     features_of,
     rank,
 )
-from gitmem.types import KINDS
+from gitmem.types import CHUNK_TYPES
 
 PATHS = ["lib/keys.py", "tests/test_keys.py", "docs/keys.md"]
 fused = st.floats(-2, 4, width=32)
@@ -37,7 +37,7 @@ def made_candidates(rows: list[tuple[int, float]], symbol: str = "") -> Candidat
         row=np.arange(count),
         file=np.array([file for file, _ in rows], np.int64),
         paths=PATHS,
-        kind=np.full(count, KINDS.index("function"), np.uint8),
+        chunk_type=np.full(count, CHUNK_TYPES.index("function"), np.uint8),
         symbol=[symbol] * count,
         words=np.full(count, 50, np.float32),
         file_words=np.full(count, 1100, np.float32),
@@ -92,8 +92,10 @@ def test_features_of_a_hit_add_up_to_its_score_and_name_no_mark_it_lacks() -> No
 
 def test_records_are_ranked_by_their_own_weights_beside_code() -> None:
     candidates = made_candidates([(0, 1.0), (1, 0.5)])
-    kinds = np.array([KINDS.index("function"), KINDS.index("document")], np.uint8)
-    candidates = candidates._replace(kind=kinds, paths=["lib/keys.py", "refs/gitmem/memory:v1/documents/ab/art_ab"])
+    chunk_types = np.array([CHUNK_TYPES.index("function"), CHUNK_TYPES.index("document")], np.uint8)
+    candidates = candidates._replace(
+        chunk_type=chunk_types, paths=["lib/keys.py", "refs/gitmem/memory:v1/documents/ab/art_ab"]
+    )
     features = rank(parse_query("keys"), candidates, {"key": 1.0})
     both = combine(features, candidates.records)
     assert both[0] == combine(features, np.zeros(2, bool))[0]

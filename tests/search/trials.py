@@ -7,7 +7,7 @@ from gitmem.search.hits import Spans
 from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import Candidates
 from gitmem.search.replay import Trial
-from gitmem.types import KINDS
+from gitmem.types import CHUNK_TYPES
 
 
 def made_trial(cosines: list[float], words: list[float], right: int) -> Trial:
@@ -18,7 +18,7 @@ def made_trial(cosines: list[float], words: list[float], right: int) -> Trial:
         row=rows,
         file=rows,
         paths=[f"lib/{number:02}.py" for number in range(count)],
-        kind=np.full(count, KINDS.index("function"), np.uint8),
+        chunk_type=np.full(count, CHUNK_TYPES.index("function"), np.uint8),
         symbol=[""] * count,
         words=np.full(count, 50, np.float32),
         file_words=np.full(count, 1100, np.float32),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
 from gitmem.store.rows import Blobs, Postings, Rows
-from gitmem.types import KINDS
+from gitmem.types import CHUNK_TYPES
 
 DIMENSIONS = 64
 
@@ -54,7 +54,7 @@ def rows_of(made: Sequence[MadeBlob]) -> Rows:
         "length": [chunk.length for chunk in chunks],
         "line": [chunk.start // 10 + 1 for chunk in chunks],
         "lines": [chunk.length // 10 + 1 for chunk in chunks],
-        "kind": [chunk.length % len(KINDS) for chunk in chunks],
+        "kind": [chunk.length % len(CHUNK_TYPES) for chunk in chunks],
         "words": [min(sum(chunk.terms.values()), 65535) for chunk in chunks],
         "scale": [0.5 for _ in chunks],
         "norm": [1.25 for _ in chunks],

@@ -61,8 +61,8 @@ def _type(node: Node, data: bytes) -> Found | None:
     name = _dotted(named_type(node, data))
     if body is None:
         return Found(SOFT, "type", name, node)
-    kind = _TYPES[node.type]
-    return Found(LEAF if kind == "enum" else BOX, kind, name, node)
+    chunk_type = _TYPES[node.type]
+    return Found(LEAF if chunk_type == "enum" else BOX, chunk_type, name, node)
 
 
 def named_type(node: Node, data: bytes) -> str:
@@ -81,8 +81,8 @@ def _declaration(node: Node, data: bytes) -> Found | None:
     target, called = _innermost(node)
     if target is node:
         return None
-    kind = "function" if called else "field" if node.type == "field_declaration" else "constant"
-    return Found(SOFT, kind, _dotted(text_of(target, data)), node)
+    chunk_type = "function" if called else "field" if node.type == "field_declaration" else "constant"
+    return Found(SOFT, chunk_type, _dotted(text_of(target, data)), node)
 
 
 def _declared(node: Node, data: bytes) -> str:

@@ -15,18 +15,18 @@ def _value(node: Node, name: str, value: Node | None, plain: str) -> Found | Non
     """What an assignment makes of a name: a function, a class, an object with methods, or a constant."""
     if value is None:
         return Found(SOFT, plain, name, node)
-    kind = value.type
-    if kind in _FUNCTIONS:
+    node_type = value.type
+    if node_type in _FUNCTIONS:
         return Found(LEAF, "function", name, value)
-    if kind in _CLASSES:
+    if node_type in _CLASSES:
         return Found(BOX, "class", name, value)
-    if kind == "object" and _has_functions(value):
+    if node_type == "object" and _has_functions(value):
         return Found(BOX, plain, name, value)
-    if kind == "call_expression":
+    if node_type == "call_expression":
         arguments = value.child_by_field_name("arguments")
         if arguments is not None and any(child.type in _FUNCTIONS for child in arguments.children[:4]):
             return Found(LEAF if value.end_byte - value.start_byte > 120 else SOFT, "function", name, value)
-    if kind in ("as_expression", "satisfies_expression", "parenthesized_expression"):
+    if node_type in ("as_expression", "satisfies_expression", "parenthesized_expression"):
         return _value(node, name, value.named_children[0] if value.named_child_count else None, plain)
     return Found(SOFT, plain, name, value)
 
@@ -72,7 +72,11 @@ def _statement(node: Node, data: bytes) -> Found | None:
     found = _value(node, _path(text_of(left, data)), right, "constant")
     if found is None or (found.shape == SOFT and right is not None and right.type not in ("object", "call_expression")):
         return None
-    return found._replace(kind="method") if ".prototype." in text_of(left, data) and found.kind == "function" else found
+    return (
+        found._replace(chunk_type="method")
+        if ".prototype." in text_of(left, data) and found.chunk_type == "function"
+        else found
+    )
 
 
 def _path(text: str) -> str:
@@ -93,7 +97,7 @@ def _export(node: Node, data: bytes) -> Found | None:
         if rule is not None and rule.resolve is not None:
             return rule.resolve(inner, data)
         if rule is not None:
-            return Found(rule.shape, rule.kind, (rule.name or named)(inner, data) or "default", inner)
+            return Found(rule.shape, rule.chunk_type, (rule.name or named)(inner, data) or "default", inner)
         return _value(inner, "default", inner, "constant")
     return None
 
@@ -105,13 +109,13 @@ def _ambient(node: Node, data: bytes) -> Found | None:
             continue
         if rule.resolve is not None:
             return rule.resolve(inner, data)
-        return Found(rule.shape, rule.kind, (rule.name or named)(inner, data), inner)
+        return Found(rule.shape, rule.chunk_type, (rule.name or named)(inner, data), inner)
     return None
 
 
 def _namespace(node: Node, data: bytes) -> Found | None:
     rule = space("namespace")
-    return Found(rule.shape, rule.kind, unquoted(named(node, data)), node)
+    return Found(rule.shape, rule.chunk_type, unquoted(named(node, data)), node)
 
 
 def _member(node: Node, data: bytes) -> Found | None:
@@ -122,7 +126,7 @@ def _member(node: Node, data: bytes) -> Found | None:
     if node.type == "pair" and (value is None or value.type not in _FUNCTIONS):
         return Found(SOFT, "property", name, value or node)
     found = _value(node, name, value, "field")
-    return found._replace(kind="method") if found is not None and found.kind == "function" else found
+    return found._replace(chunk_type="method") if found is not None and found.chunk_type == "function" else found
 
 
 UNITS: Final = {

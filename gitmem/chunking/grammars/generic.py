@@ -15,7 +15,7 @@ _CODE: Final = re.compile(
     r"|predicate|decl_def|value_definition|let_binding|bind)" + _TAIL
 )
 _TYPES: Final = re.compile(
-    r"^(?:\w+_)?(?P<kind>class|interface|trait|protocol|struct|structure|record|enum|enumeration|union|message|service"
+    r"^(?:\w+_)?(?P<word>class|interface|trait|protocol|struct|structure|record|enum|enumeration|union|message|service"
     r"|contract|object|instance|implementation|impl|category|module|namespace|package|mixin|extension|entity"
     r"|architecture|resource|type|input|schema|model|typedef|newtype|data)" + _TAIL
 )
@@ -28,10 +28,12 @@ _LOOKED_THROUGH: Final = re.compile(
     r"(?:^|_)(?:body|block|declarations|definitions|members|items|list|section|source|program|part|group|document|ifdef"
     r"|unit|statements)$|^preproc_if"
 )
-_KINDS: Final = {"structure": "struct", "record": "struct", "union": "struct", "message": "struct", "service": "class",
-                 "contract": "class", "object": "class", "instance": "impl", "implementation": "impl",
-                 "protocol": "interface", "category": "impl", "module": "module", "package": "module", "mixin": "trait",
-                 "extension": "impl", "entity": "class", "architecture": "class", "enumeration": "enum"}  # fmt: skip
+_CHUNK_TYPES: Final = {
+    "structure": "struct", "record": "struct", "union": "struct", "message": "struct", "service": "class",
+    "contract": "class", "object": "class", "instance": "impl", "implementation": "impl", "protocol": "interface",
+    "category": "impl", "module": "module", "package": "module", "mixin": "trait", "extension": "impl",
+    "entity": "class", "architecture": "class", "enumeration": "enum",
+}  # fmt: skip
 _SPACES: Final = frozenset({"namespace", "package", "module"})
 _SOFT: Final = frozenset({"type", "input", "schema", "model", "typedef", "newtype", "data", "resource"})
 _CALLED: Final = ("name", "identifier", "symbol")
@@ -68,11 +70,11 @@ def _guess(name: str) -> Rule | None:
     if _CODE.match(name) and not _NOT.search(name) and name.endswith(_DEFINES):
         return leaf("macro" if "macro" in name else "function", _name)
     found = _TYPES.match(name)
-    if found and not _NOT.search(name) and (name.endswith(_DEFINES) or name in _KINDS):
-        kind = found["kind"]
-        if kind in _SPACES:
+    if found and not _NOT.search(name) and (name.endswith(_DEFINES) or name in _CHUNK_TYPES):
+        word = found["word"]
+        if word in _SPACES:
             return space("module", _name)
-        if kind in _SOFT:
+        if word in _SOFT:
             return soft("type", _name)
-        return box(_KINDS.get(kind, kind), _name)
+        return box(_CHUNK_TYPES.get(word, word), _name)
     return Rule(INSIDE) if _LOOKED_THROUGH.search(name) else None

@@ -5,21 +5,21 @@ from typing import Final
 from gitmem.chunking.grammar import INSIDE, LEAF, SOFT, Found, Node, ask, leaf, make_grammar, soft
 from gitmem.chunking.node_names import from_items, named, plain_type, text_of
 
-_KINDS: Final = {"struct_type": "struct", "interface_type": "interface"}
+_CHUNK_TYPES: Final = {"struct_type": "struct", "interface_type": "interface"}
 
 
 def _method(node: Node, data: bytes) -> str:
     receiver = node.child_by_field_name("receiver")
     own = next((child for child in receiver.children if child.type == "parameter_declaration"), None)
-    kind = own.child_by_field_name("type") if own is not None else None
-    owner = plain_type(text_of(kind, data).strip("()")) if kind is not None else ""
+    type_node = own.child_by_field_name("type") if own is not None else None
+    owner = plain_type(text_of(type_node, data).strip("()")) if type_node is not None else ""
     name = named(node, data)
     return f"{owner}.{name}" if owner else name
 
 
 def _spec(node: Node, data: bytes) -> Found:
-    kind = node.child_by_field_name("type")
-    known = _KINDS.get(kind.type if kind is not None else "", "type")
+    type_node = node.child_by_field_name("type")
+    known = _CHUNK_TYPES.get(type_node.type if type_node is not None else "", "type")
     return Found(SOFT if known == "type" else LEAF, known, named(node, data), node)
 
 

@@ -7,9 +7,9 @@ from gitmem.chunking.node_names import fixed, from_child, plain_type, text_of
 
 
 def _class(node: Node, data: bytes) -> Found | None:
-    kinds = {child.type for child in node.children[:6] if not child.is_named}
-    kind = "interface" if "interface" in kinds else "enum" if "enum" in kinds else "class"
-    return Found(BOX, kind, from_child("type_identifier", "simple_identifier")(node, data), node)
+    keywords = {child.type for child in node.children[:6] if not child.is_named}
+    chunk_type = "interface" if "interface" in keywords else "enum" if "enum" in keywords else "class"
+    return Found(BOX, chunk_type, from_child("type_identifier", "simple_identifier")(node, data), node)
 
 
 def _receiver(node: Node, data: bytes) -> str:

@@ -5,7 +5,7 @@ from typing import Final
 from gitmem.chunking.grammar import LEAF, SOFT, Found, Node, ask, make_grammar
 from gitmem.chunking.node_names import text_of
 
-_KINDS: Final = {"create_table": "type", "create_view": "type", "create_materialized_view": "type",
+_CHUNK_TYPES: Final = {"create_table": "type", "create_view": "type", "create_materialized_view": "type",
                  "create_type": "type", "create_function": "function", "create_procedure": "function",
                  "create_trigger": "function", "create_index": "constant", "create_schema": "namespace",
                  "create_sequence": "constant", "alter_table": "type", "create_extension": "constant",
@@ -14,11 +14,11 @@ _KINDS: Final = {"create_table": "type", "create_view": "type", "create_material
 
 def _statement(node: Node, data: bytes) -> Found | None:
     for child in node.named_children[:3]:
-        kind = _KINDS.get(child.type)
-        if kind is None:
+        chunk_type = _CHUNK_TYPES.get(child.type)
+        if chunk_type is None:
             continue
-        hard = kind in ("type", "function") and child.type != "alter_table"
-        return Found(LEAF if hard else SOFT, kind, _name(child, data), child)
+        hard = chunk_type in ("type", "function") and child.type != "alter_table"
+        return Found(LEAF if hard else SOFT, chunk_type, _name(child, data), child)
     return None
 
 

@@ -5,14 +5,14 @@ from typing import Final
 from gitmem.chunking.grammar import BOX, Found, Node, ask, box, leaf, make_grammar, soft
 from gitmem.chunking.node_names import fixed, from_field, plain_type, text_of
 
-_KINDS: Final = {"class": "class", "struct": "struct", "enum": "enum", "extension": "impl", "actor": "class"}
+_CHUNK_TYPES: Final = {"class": "class", "struct": "struct", "enum": "enum", "extension": "impl", "actor": "class"}
 
 
 def _class(node: Node, data: bytes) -> Found | None:
     word = node.child_by_field_name("declaration_kind")
     target = node.child_by_field_name("name")
     name = plain_type(text_of(target, data)) if target is not None else ""
-    return Found(BOX, _KINDS.get(text_of(word, data) if word is not None else "", "class"), name, node)
+    return Found(BOX, _CHUNK_TYPES.get(text_of(word, data) if word is not None else "", "class"), name, node)
 
 
 GRAMMARS: Final = {

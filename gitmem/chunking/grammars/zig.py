@@ -5,7 +5,7 @@ from typing import Final
 from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, make_grammar, soft
 from gitmem.chunking.node_names import from_child, text_of, unquoted
 
-_KINDS: Final = {"struct": "struct", "enum": "enum", "union": "struct", "opaque": "struct"}
+_CHUNK_TYPES: Final = {"struct": "struct", "enum": "enum", "union": "struct", "opaque": "struct"}
 
 
 def _declaration(node: Node, data: bytes) -> Found | None:
@@ -21,9 +21,9 @@ def _declaration(node: Node, data: bytes) -> Found | None:
     if container is None:
         return Found(SOFT, "constant", name, inner)
     word = next(
-        (child.type for part in container.children for child in part.children if child.type in _KINDS), "struct"
+        (child.type for part in container.children for child in part.children if child.type in _CHUNK_TYPES), "struct"
     )
-    return Found(BOX, _KINDS[word], name, container)
+    return Found(BOX, _CHUNK_TYPES[word], name, container)
 
 
 def _test(node: Node, data: bytes) -> str:
