@@ -19,11 +19,17 @@ from tests.indexes import HashEncoder, InlinePool
 from tests.sample import Cli, Outcome, make_sample
 
 
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Make an empty home directory beside the test's folder."""
+    folder = tmp_path.with_name(f"{tmp_path.name}-home")
+    folder.mkdir()
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def _isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _isolated(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """Give each test an empty home directory, no host configuration and no inherited repository."""
-    home = tmp_path / "home"
-    home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     for name in [name for name in os.environ if name.startswith(("GITMEM_", "GIT_"))]:

@@ -242,7 +242,7 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             raise error
         real(path, parts)
 
-    for module in ("fsio", "workspace", "store.segment", "store.manifest", "store.view"):
+    for module in ("fsio", "workspace", "store.segment", "store.manifest", "store.view_file"):
         monkeypatch.setattr(f"gitmem.{module}.write_atomic", write_atomic)
     return state
 

@@ -22,10 +22,9 @@ MEASURE: Final = (
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to see the memory in use")
-def test_files_made_to_hurt_are_indexed_within_bounds(tmp_path: Path) -> None:
+def test_files_made_to_hurt_are_indexed_within_bounds(tmp_path: Path, home: Path) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit({**FILES, **{f"copy{n}.txt": b"the same text\n" for n in range(300)}, "good.py": b"def fine(): pass\n"})
-    home = tmp_path / "home"
     environment = isolated_environment() | {"HOME": str(home), "GITMEM_JOBS": "1"}
     command = [sys.executable, "-m", "gitmem", "-C", str(repo.path), "index"]
     measured = subprocess.run(

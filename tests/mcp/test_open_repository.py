@@ -97,10 +97,10 @@ def prepare(cli: Cli, path: Path, files: int) -> Repo:
     return repo
 
 
-def test_what_a_person_has_git_ignore_everywhere_is_heeded_at_once(cli: Cli, tmp_path: Path) -> None:
+def test_what_a_person_has_git_ignore_everywhere_is_heeded_at_once(cli: Cli, tmp_path: Path, home: Path) -> None:
     repo = prepare(cli, tmp_path / "repo", 1)
     repo.write({"generated/walrus.py": "def walrus_plankton():\n    return 1\n"})
-    rules = tmp_path / "home" / ".config" / "git" / "ignore"
+    rules = home / ".config" / "git" / "ignore"
     rules.parent.mkdir(parents=True)
     with RawClient(repo.path) as client:
         client.greet()

@@ -1,6 +1,7 @@
 """What the tools answer, asked by the SDK's own client within this process."""
 
 import json
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -244,7 +245,7 @@ def test_another_repository_must_be_known(own: Repo, tmp_path: Path, monkeypatch
         assert "known repositories: none" in await refused(client, "search", query="x", root="nowhere")
 
     talk(own.path, unknown)
-    add_repository({"HOME": str(tmp_path / "home")}, other.path, "second")
+    add_repository({"HOME": os.environ["HOME"]}, other.path, "second")
 
     async def known(client: Client) -> None:
         for root in ("second", str(other.path)):
