@@ -64,7 +64,7 @@ def test_a_run_with_nothing_to_do_loads_nothing_heavy(repo: Repo) -> None:
         "import sys\nfrom pathlib import Path\nfrom gitmem.workspace import open_workspace\n"
         "from gitmem.freshness.refresh import refresh\n"
         "place = open_workspace(Path(sys.argv[1]), {})\nmade = refresh(place, place.location.head_tree)\n"
-        "heavy = {'numpy', 'pygit2', 'onnxruntime', 'tokenizers', 'tree_sitter', 'hnswlib', 'pathspec', 'click'}\n"
+        "heavy = {'numpy', 'pygit2', 'onnxruntime', 'tokenizers', 'tree_sitter', 'hnswlib', 'click'}\n"
         "print(made.up_to_date, sorted(heavy & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", program, str(repo.path)], capture_output=True, text=True, check=True)
@@ -78,7 +78,7 @@ def test_a_question_loads_neither_the_parser_nor_the_embedding_runtime(repo: Rep
         "from gitmem.answering.answer import answer\n"
         "from gitmem.answering.search_query import Query\n"
         "made = answer(open_workspace(Path(sys.argv[1]), {}), Query('sign the cookie'))\n"
-        "heavy = {'pygit2', 'onnxruntime', 'tokenizers', 'tree_sitter', 'hnswlib', 'pathspec'}\n"
+        "heavy = {'pygit2', 'onnxruntime', 'tokenizers', 'tree_sitter', 'hnswlib'}\n"
         "print(len(made.hits) > 0, sorted(heavy & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", program, str(repo.path)], capture_output=True, text=True, check=True)

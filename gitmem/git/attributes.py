@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gitmem.git.pattern_table import GlobTable, NestedTables
-from gitmem.git.wildmatch import Glob, parse_glob
+from gitmem.patterns.pattern_table import GlobTable, NestedTables
+from gitmem.patterns.wildmatch import Glob, parse_glob
 
 ATTRIBUTES_FILE: Final = b".gitattributes"
 BLANK: Final = b" \t\r\n"

@@ -1,27 +1,71 @@
-"""Path filters of a question: gitignore syntax, case kept. A bare folder or file name matches at any depth."""
+"""Path filters of a query: gitignore syntax, case-sensitive. A bare folder or file name matches at any depth."""
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from gitmem.errors import UsageError
+from gitmem.patterns.pattern_table import GlobTable, uncached_folders
+from gitmem.patterns.wildmatch import Glob, parse_ignore_line
+
+NO_MATCH: Final = -1
 
 
 def compile_globs(include: Sequence[str], exclude: Sequence[str]) -> Callable[[bytes], bool]:
-    """A test of whether a path is included by at least one pattern (where there are any) and excluded by none.
+    """Return a predicate for paths that `include` selects (all if it is empty) and `exclude` does not.
 
-    Raises: UsageError for a pattern that cannot be read.
+    Raises: UsageError for a malformed pattern.
     """
-    from pathspec import GitIgnoreSpec
-
-    try:
-        wanted = GitIgnoreSpec.from_lines(include) if include else None
-        unwanted = GitIgnoreSpec.from_lines(exclude) if exclude else None
-    except ValueError as problem:
-        raise UsageError(f"a path pattern cannot be read: {problem}") from problem
+    included = PathFilter(include) if include else None
+    excluded = PathFilter(exclude) if exclude else None
 
     def matches(path: bytes) -> bool:
-        text = path.decode("utf-8", "surrogateescape")
-        if wanted is not None and not wanted.match_file(text):
+        if included is not None and not included.selects(path):
             return False
-        return unwanted is None or not unwanted.match_file(text)
+        return excluded is None or not excluded.selects(path)
 
     return matches
+
+
+class PathFilter:
+    """Patterns of one filter, relative to the top of the tree; a folder that matches selects everything below it.
+
+    The last pattern that matches the path itself decides, else the last one that matches a folder above it. Unlike in
+    an ignore file, `!` may thus take out a part of a selected folder: `src/` with `!src/generated/`. git forbids that
+    to avoid listing ignored folders, but a filter lists none.
+    """
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._globs = [_parse(pattern) for pattern in patterns]
+        self._table = GlobTable(self._globs)
+        self._last_by_folder: dict[bytes, int] = {b"": NO_MATCH}
+
+    def selects(self, path: bytes) -> bool:
+        """Return whether the patterns select a file."""
+        folder, _, name = path.rpartition(b"/")
+        matching = self._table.matching(path, name)
+        last = matching[-1] if matching else self._last_above(folder)
+        return last != NO_MATCH and not self._globs[last].negated
+
+    def _last_above(self, folder: bytes) -> int:
+        """Return the number of the last pattern that matches a folder or one of its parents, or NO_MATCH."""
+        for below in uncached_folders(folder, self._last_by_folder):
+            parent, _, name = below.rpartition(b"/")
+            matching = self._table.matching(below, name, folder=True)
+            self._last_by_folder[below] = max([self._last_by_folder[parent], *matching])
+        return self._last_by_folder[folder]
+
+
+def _parse(pattern: str) -> Glob:
+    try:
+        glob = parse_ignore_line(pattern.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:  # a lone surrogate, from an escape in JSON
+        glob = None
+    if glob is None:
+        raise UsageError(f"malformed path pattern `{pattern}`", hint=_hint(pattern))
+    return glob
+
+
+def _hint(pattern: str) -> str:
+    if pattern.startswith("#"):
+        return f"a pattern that begins with `#` is a comment; write `\\{pattern}`"
+    return "close the bracket, or write `\\[` for the character itself" if "[" in pattern else ""

@@ -70,7 +70,7 @@ def test_index_with_nothing_to_do_imports_neither_numpy_nor_click(indexed: Repo)
                                   ["related", "src/cookies.py:8"]])  # fmt: skip
 def test_reading_commands_import_nothing_that_only_indexing_needs(indexed: Repo, args: list[str]) -> None:
     found = imported(indexed.path, *args)
-    assert not found & (HEAVY | {"rich", "email", "importlib.metadata", "asyncio", "numpy.ma", "pathspec"})
+    assert not found & (HEAVY | {"rich", "email", "importlib.metadata", "asyncio", "numpy.ma"})
 
 
 def test_a_clean_tree_costs_no_import_that_a_changed_one_needs(own: Repo) -> None:
@@ -80,7 +80,3 @@ def test_a_clean_tree_costs_no_import_that_a_changed_one_needs(own: Repo) -> Non
     assert needed <= imported(own.path, "query", SIGN)
     own.commit()
     assert imported(own.path, "query", SIGN) & HEAVY == set(), "what was seen uncommitted is there when it is committed"
-
-
-def test_a_path_filter_alone_imports_the_glob_library(indexed: Repo) -> None:
-    assert "pathspec" in imported(indexed.path, "query", "--path", "src/", SIGN)

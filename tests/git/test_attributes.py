@@ -1,12 +1,22 @@
-"""Attribute files against `git check-attr`, and what is made of the attributes that matter here."""
+"""Attribute files against `git check-attr`, the reasons for leaving files out, and patterns that are slow to match."""
+
+from time import process_time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.git.attributes import AttributeRules, Value, exclusion
-from tests.git.test_ignore import FOLDERS, paths, patterns, put
 from tests.gitrepo import MakeRepo, Repo
+from tests.patterns.samples import (
+    FOLDERS,
+    SLOW_PATHS,
+    SLOW_PATTERNS,
+    make_folders,
+    paths,
+    patterns,
+    replace_pattern_files,
+)
 
 ATTRIBUTES = ["x", "y", "m", "binary", "text", "diff", "merge", "linguist-generated"]
 WORDS = ["x", "-x", "!x", "x=1", "x=", "-x=1", "y", "-y", "m", "-m", "!m", "binary", "-binary", "!binary", "text=auto",
@@ -20,52 +30,51 @@ lines = st.tuples(st.one_of(targets, targets, targets, macros), st.sampled_from(
     "".join
 )
 contents = st.tuples(st.sampled_from(["", "\ufeff"]), st.lists(lines, max_size=5), st.sampled_from(["\n", "\r\n"])).map(
-    lambda made: made[0] + made[2].join(made[1])
+    lambda parts: parts[0] + parts[2].join(parts[1])
 )
 
 
 @pytest.fixture
 def repo(make_repo: MakeRepo) -> Repo:
-    made = make_repo()
-    for folder in FOLDERS:
-        (made.path / folder).mkdir(exist_ok=True)
-    return made
+    return make_folders(make_repo())
 
 
-def git_attributes(repo: Repo, asked: list[str]) -> dict[str, dict[str, str]]:
-    """What git itself says, without what is unspecified."""
-    said = repo.git("check-attr", "-z", "--stdin", *ATTRIBUTES, stdin="\0".join(asked).encode()).split("\0")[:-1]
-    found: dict[str, dict[str, str]] = {path: {} for path in asked}
-    for path, name, value in zip(said[0::3], said[1::3], said[2::3], strict=True):
+def check_attributes(repo: Repo, candidates: list[str]) -> dict[str, dict[str, str]]:
+    """Return the attributes of each path according to git, without the unspecified ones."""
+    output = repo.git("check-attr", "-z", "--stdin", *ATTRIBUTES, stdin="\0".join(candidates).encode())
+    fields = output.split("\0")[:-1]
+    attributes: dict[str, dict[str, str]] = {path: {} for path in candidates}
+    for path, name, value in zip(fields[0::3], fields[1::3], fields[2::3], strict=True):
         if value != "unspecified":
-            found[path][name] = value
-    return found
+            attributes[path][name] = value
+    return attributes
 
 
-def in_gits_words(value: Value) -> str:
+def format_value(value: Value) -> str:
+    """Format a value like `git check-attr`."""
     return value if isinstance(value, str) else "set" if value else "unset"
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     files=st.dictionaries(st.sampled_from(FOLDERS), contents, min_size=1),
-    asked=st.lists(paths, min_size=10, max_size=30, unique=True),
+    candidates=st.lists(paths, min_size=10, max_size=30, unique=True),
 )
-def test_attributes_are_those_git_finds(repo: Repo, files: dict[str, str], asked: list[str]) -> None:
-    rules = AttributeRules.load(put(repo, ".gitattributes", files))
+def test_attributes_equal_those_of_git(repo: Repo, files: dict[str, str], candidates: list[str]) -> None:
+    rules = AttributeRules.load(replace_pattern_files(repo, ".gitattributes", files))
     ours = {
-        path: {name: in_gits_words(value) for name, value in rules.of(path.encode()).items() if name in ATTRIBUTES}
-        for path in asked
+        path: {name: format_value(value) for name, value in rules.of(path.encode()).items() if name in ATTRIBUTES}
+        for path in candidates
     }
-    assert ours == git_attributes(repo, asked)
+    assert ours == check_attributes(repo, candidates)
 
 
-def test_lines_that_are_too_long_count_as_little_as_in_git(repo: Repo) -> None:
+def test_overlong_lines_are_ignored_as_in_git(repo: Repo) -> None:
     content = "a x " + "y=" + "1" * 2100 + "\nb x " + "y=" + "1" * 2000 + "\n"
-    rules = AttributeRules.load(put(repo, ".gitattributes", {"": content}))
+    rules = AttributeRules.load(replace_pattern_files(repo, ".gitattributes", {"": content}))
     assert "x" not in rules.of(b"a")
     assert rules.of(b"b")["x"] is True
-    assert "x" not in git_attributes(repo, ["a"])["a"]
+    assert "x" not in check_attributes(repo, ["a"])["a"]
 
 
 @pytest.mark.parametrize(
@@ -88,11 +97,11 @@ def test_lines_that_are_too_long_count_as_little_as_in_git(repo: Repo) -> None:
         ("", None),
     ],
 )
-def test_the_reason_for_leaving_a_file_out(line: str, reason: str | None) -> None:
+def test_attributes_give_the_reason_for_leaving_a_file_out(line: str, reason: str | None) -> None:
     assert exclusion(AttributeRules.load({b"": line.encode()}).of(b"some/file.c")) == reason
 
 
-def test_a_macro_of_ones_own_carries_its_attributes() -> None:
+def test_a_user_defined_macro_sets_its_attributes() -> None:
     rules = AttributeRules.load(
         {b"": b"[attr]made linguist-generated -diff\n*.gen made\n", b"sub": b"[attr]no x\n* no\n"}
     )
@@ -100,5 +109,15 @@ def test_a_macro_of_ones_own_carries_its_attributes() -> None:
     assert rules.of(b"sub/b") == {"no": True}
 
 
-def test_values_that_are_no_utf8_survive() -> None:
+def test_values_that_are_not_utf8_survive() -> None:
     assert AttributeRules.load({b"": b"* linguist-language=\xff\n"}).of(b"a") == {"linguist-language": "\udcff"}
+
+
+@pytest.mark.parametrize("pattern", SLOW_PATTERNS, ids=range(len(SLOW_PATTERNS)))
+def test_matching_time_stays_bounded_for_slow_patterns(pattern: bytes) -> None:
+    """The bound is wide: a backtracking matcher takes years for these."""
+    rules = AttributeRules.load({b"": pattern[:2000] + b" x\n"})
+    start = process_time()
+    for path in SLOW_PATHS:
+        rules.of(path)
+    assert process_time() - start < 10

@@ -1,15 +1,22 @@
-"""Patterns arranged for speed: by file, so that a path meets only those that could match it, and by folder."""
+"""Index of patterns: by file name, suffix or folder within one pattern file, and by folder over a tree.
+
+A path is then compared with the patterns that could match it, instead of with all of them.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
 
-from gitmem.git.wildmatch import SPECIAL, Glob
+from gitmem.patterns.wildmatch import SPECIAL, Glob
 
 Chain = tuple[tuple[int, bytes, "GlobTable"], ...]
 
 
 class GlobTable:
-    """The patterns of one file, arranged so that a path is compared only with those that could match it."""
+    """Patterns of one file, in buckets by a literal part that every matching path must have.
+
+    Most patterns of real ignore files are a name (`node_modules/`), a suffix (`*.log`) or begin with a folder
+    (`/docs/*.tmp`), so that the buckets leave few candidates.
+    """
 
     def __init__(self, globs: Iterable[Glob | None]) -> None:
         self.globs = list(globs)
@@ -22,7 +29,10 @@ class GlobTable:
                 self._place(number, glob)
 
     def matching(self, path: bytes, name: bytes, *, folder: bool = False) -> list[int]:
-        """Numbers of the patterns that match, in the order they were given. `path` is relative to their file."""
+        """Return the numbers of the patterns that match, ascending.
+
+        `path` is relative to the folder of the pattern file, `name` its last component; `folder` if it is a folder.
+        """
         dot = name.rfind(b".")
         candidates = list(self._others)
         if self._by_name:
@@ -42,6 +52,7 @@ class GlobTable:
         return bool(glob.match(name if glob.name_only else path))
 
     def _place(self, number: int, glob: Glob) -> None:
+        """Put a pattern into the bucket of its first folder, whole name or suffix, as far as these are literal."""
         special = SPECIAL.search(glob.source)
         head = glob.source[: special.start()] if special else glob.source
         tail = re.split(rb"[*?\[\]\\/]", glob.source)[-1]
@@ -56,7 +67,7 @@ class GlobTable:
 
 
 class NestedTables:
-    """The tables of a tree, each valid below its folder."""
+    """Tables of the pattern files of a tree, each in force below the folder of its file."""
 
     def __init__(self, tables: Mapping[bytes, GlobTable]) -> None:
         self._tables = tables
@@ -67,18 +78,21 @@ class NestedTables:
         return bool(self._tables)
 
     def chain(self, folder: bytes) -> Chain:
-        """The tables that hold in a folder, nearest first: length of their own folder's prefix, that folder, table."""
-        for below in unknown_folders(folder, self._chains):
+        """Return the tables in force in a folder, nearest first.
+
+        Each comes with the length of its own folder's prefix (with slash) and with that folder.
+        """
+        for below in uncached_folders(folder, self._chains):
             above = self._chains[below.rpartition(b"/")[0]]
             table = self._tables.get(below)
             self._chains[below] = ((len(below) + 1, below, table), *above) if table else above
         return self._chains[folder]
 
 
-def unknown_folders(folder: bytes, known: Mapping[bytes, object]) -> list[bytes]:
-    """A folder and those above it up to the first known one (the root is), the outermost first."""
-    unknown = []
-    while folder not in known:
-        unknown.append(folder)
+def uncached_folders(folder: bytes, cache: Mapping[bytes, object]) -> list[bytes]:
+    """Return a folder and its parents up to the first cached one, outermost first. The root must be cached."""
+    folders = []
+    while folder not in cache:
+        folders.append(folder)
         folder = folder.rpartition(b"/")[0]
-    return unknown[::-1]
+    return folders[::-1]
