@@ -25,7 +25,7 @@ from gitmem.search.engine import FUSION_WEIGHTS, retrieve
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Quality, average
 from gitmem.search.query_parser import parse_query
-from gitmem.search.replay import Trial, make_trial, score
+from gitmem.search.replay import JudgedRetrieval, judge_retrieval, measure_quality
 from gitmem.search.scope import Filters, Scope
 from gitmem.search.weight_fit import Fit, fit
 from gitmem.store.fitted_weights import Tuning
@@ -49,7 +49,7 @@ Report = Callable[[int, int], None]
 class Half:
     """Questions of one half with what they found in hybrid mode, and what each mode's answers were worth."""
 
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[JudgedRetrieval] = field(default_factory=list)
     quality: dict[str, list[Quality]] = field(default_factory=lambda: {mode: [] for mode in MODES})
 
 
@@ -152,8 +152,8 @@ class _Exam:
         query = parse_query(question.text)
         half = self.halves[question.held_out]
         for mode in MODES:
-            trial = make_trial(scope, retrieve(scope, query, self._encoder, mode=mode), targets)
-            half.quality[mode].append(score(trial, self.weights, self._fusion))
+            trial = judge_retrieval(scope, retrieve(scope, query, self._encoder, mode=mode), targets)
+            half.quality[mode].append(measure_quality(trial, self.weights, self._fusion))
             if mode == "hybrid":
                 half.trials.append(trial)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher
     from gitmem.record import Record
     from gitmem.records.code_notes import Remark
-    from gitmem.search.adjacent_chunks import Beside
+    from gitmem.search.adjacent_chunks import AdjacentChunk
     from gitmem.search.hits import Hit
 
 _INTERNAL_FIELDS: Final = ("chunks", "tokens", "tokenizer")
@@ -93,7 +93,7 @@ def _whole_window(hit: "Hit", data: bytes, record: "Record") -> "Hit":
 
 def _adjacent_chunks(
     searcher: "Searcher", hit: "Hit", data: bytes, record: "Record | None"
-) -> "tuple[Beside | None, Beside | None]":
+) -> "tuple[AdjacentChunk | None, AdjacentChunk | None]":
     if record is None:
         return searcher.adjacent_chunks(hit)
     from gitmem.answering.record_windows import find_beside
@@ -101,7 +101,7 @@ def _adjacent_chunks(
     return find_beside(hit, data, record)
 
 
-def _lines(data: bytes, hit: "Hit", chunk: "Hit | Beside") -> list[str]:
+def _lines(data: bytes, hit: "Hit", chunk: "Hit | AdjacentChunk") -> list[str]:
     """Return the lines of a chunk. A record's chunk may begin inside a line, since its lines can be long."""
     from gitmem.search.snippet import lines_of, lines_touched
 
@@ -110,7 +110,7 @@ def _lines(data: bytes, hit: "Hit", chunk: "Hit | Beside") -> list[str]:
     return lines_touched(data, chunk.start, chunk.end) if data else []
 
 
-def _piece(data: bytes, hit: "Hit", chunk: "Beside | None") -> "Piece | None":
+def _piece(data: bytes, hit: "Hit", chunk: "AdjacentChunk | None") -> "Piece | None":
     if chunk is None or not data:
         return None
     return Piece(content_line(hit.chunk_type, chunk.start_line), _lines(data, hit, chunk))

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from gitmem.git.commit_diffs import Commit, Lines, read_changed_lines, read_commits, read_parent_trees
 from gitmem.git.locate import Location
 from gitmem.git.path_encoding import path_text
-from gitmem.search.commit_subjects import find_question
-from gitmem.search.path_roles import place_of
+from gitmem.search.commit_subjects import find_query
+from gitmem.search.path_roles import path_role
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
 from gitmem.types import CHUNK_TYPES
@@ -65,7 +65,7 @@ def draft_questions(location: Location, most: int) -> Drafted:
     looked_at = 0
     for commit in read_commits(location, most * COMMITS_A_QUESTION):
         looked_at += 1
-        text = find_question(commit.subject, commit.author) or ""
+        text = find_query(commit.subject, commit.author) or ""
         reason = _unfit(text, commit) or (ASKED_BEFORE if text in chosen else "")
         if reason:
             left_out[reason] += 1
@@ -88,7 +88,7 @@ def _unfit(text: str, commit: Commit) -> str:
 def _answers(commit: Commit) -> Iterator[tuple[bytes, str]]:
     """Paths that were there before and are ordinary code, as far as their names tell, and their former blobs."""
     for change in commit.changes:
-        if change.before is not None and not place_of(path_text(change.path)):
+        if change.before is not None and not path_role(path_text(change.path)):
             yield change.path, change.before
 
 

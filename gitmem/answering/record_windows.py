@@ -2,7 +2,7 @@
 
 from gitmem.chunking.record_passages import record_windows
 from gitmem.record import Record
-from gitmem.search.adjacent_chunks import Beside
+from gitmem.search.adjacent_chunks import AdjacentChunk
 from gitmem.search.hits import Hit
 
 
@@ -13,7 +13,7 @@ def widen(hit: Hit, data: bytes, record: Record) -> Hit:
     return hit._replace(**_with_lines(data, window)._asdict())
 
 
-def find_beside(window: Hit, data: bytes, record: Record) -> tuple[Beside | None, Beside | None]:
+def find_beside(window: Hit, data: bytes, record: Record) -> tuple[AdjacentChunk | None, AdjacentChunk | None]:
     """Return the windows before and after a window."""
     spans = record_windows(data, record)
     at = spans.index((window.start, window.end))
@@ -21,7 +21,7 @@ def find_beside(window: Hit, data: bytes, record: Record) -> tuple[Beside | None
     return before, _with_lines(data, spans[at + 1]) if at + 1 < len(spans) else None
 
 
-def _with_lines(data: bytes, span: tuple[int, int]) -> Beside:
+def _with_lines(data: bytes, span: tuple[int, int]) -> AdjacentChunk:
     start, end = span
     first = data.count(b"\n", 0, start) + 1
-    return Beside(start, end, first, first + data.count(b"\n", start, end - 1))
+    return AdjacentChunk(start, end, first, first + data.count(b"\n", start, end - 1))

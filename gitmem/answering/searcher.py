@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gitmem.embedding.encoder import Encoder
     from gitmem.indexing.overlay import Overlay
     from gitmem.indexing.record_views import Records
-    from gitmem.search.adjacent_chunks import Beside
+    from gitmem.search.adjacent_chunks import AdjacentChunk
     from gitmem.search.fuse import FusionWeights
     from gitmem.search.hits import Hit
     from gitmem.search.scope import Scope
@@ -178,13 +178,13 @@ class Searcher:
         row = get_row(self, find_entry(self.view, path, query.folder), line)
         return search_related(self.scope(query.filters), row, limit)
 
-    def adjacent_chunks(self, hit: "Hit") -> "tuple[Beside | None, Beside | None]":
+    def adjacent_chunks(self, hit: "Hit") -> "tuple[AdjacentChunk | None, AdjacentChunk | None]":
         """Return the chunks before and after a hit of this searcher."""
-        from gitmem.search.adjacent_chunks import find_neighbours
+        from gitmem.search.adjacent_chunks import find_adjacent_chunks
 
         entry = self.view.find(path_bytes(hit.path))
         assert entry is not None, "a hit's path is in the view"
-        return find_neighbours(self.snapshot, int(self._blob_of[entry]), hit)
+        return find_adjacent_chunks(self.snapshot, int(self._blob_of[entry]), hit)
 
     def scope(self, filters: SearchFilters) -> "Scope":
         """Return the rows that pass filters. Scopes without filters are kept, because most searches have none."""

@@ -66,10 +66,12 @@ def _heading(hit: "Hit", change: str, style: Style) -> str:
 
 
 def _also(hit: "Hit", style: Style) -> list[str]:
-    if not hit.also:
+    if not hit.other_paths:
         return []
-    shown = ", ".join(visible(path) for path in hit.also[:_PATHS_SHOWN])
-    more = f" and {count(len(hit.also) - _PATHS_SHOWN, 'more file')}" if len(hit.also) > _PATHS_SHOWN else ""
+    shown = ", ".join(visible(path) for path in hit.other_paths[:_PATHS_SHOWN])
+    more = (
+        f" and {count(len(hit.other_paths) - _PATHS_SHOWN, 'more file')}" if len(hit.other_paths) > _PATHS_SHOWN else ""
+    )
     return [style.paint("dim", f"  the same in {shown}{more}")]
 
 

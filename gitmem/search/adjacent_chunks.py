@@ -9,7 +9,7 @@ from gitmem.search.hits import Hit
 from gitmem.store.snapshot import Snapshot
 
 
-class Beside(NamedTuple):
+class AdjacentChunk(NamedTuple):
     """A chunk beside a hit: bytes of the blob, half-open, and lines, 1-based and inclusive."""
 
     start: int
@@ -18,7 +18,7 @@ class Beside(NamedTuple):
     end_line: int
 
 
-def find_neighbours(snapshot: Snapshot, blob: int, hit: Hit) -> tuple[Beside | None, Beside | None]:
+def find_adjacent_chunks(snapshot: Snapshot, blob: int, hit: Hit) -> tuple[AdjacentChunk | None, AdjacentChunk | None]:
     """The chunks before and after a hit; `blob` is its blob's number in the snapshot.
 
     A chunk that lies inside the hit or around it, as a method and its class do, is not beside it; one that overlaps it,
@@ -32,10 +32,10 @@ def find_neighbours(snapshot: Snapshot, blob: int, hit: Hit) -> tuple[Beside | N
     before = order[((start < hit.start) & (end < hit.end))[order]]
     after = order[((start > hit.start) & (end > hit.end))[order]]
 
-    def beside(places: NDArray[np.int64]) -> Beside | None:
+    def beside(places: NDArray[np.int64]) -> AdjacentChunk | None:
         if not len(places):
             return None
         at = int(places[0])
-        return Beside(int(start[at]), int(end[at]), int(line[at]), int(line[at] + lines[at]) - 1)
+        return AdjacentChunk(int(start[at]), int(end[at]), int(line[at]), int(line[at] + lines[at]) - 1)
 
     return beside(before[::-1]), beside(after)

@@ -55,7 +55,7 @@ _SAY_NOTHING: Final = frozenset(map(stem, _COMMON.split()))
 """Terms of nearly every subject, which tell no code from other code."""
 
 
-def find_question(subject: str, author: str) -> str | None:
+def find_query(subject: str, author: str) -> str | None:
     """The question a commit's subject asks of the code before it, None where it asks none.
 
     `author` is name and address. The scope of a type (`fix(parser): ...`) is kept as a word.

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from gitmem.embedding.encoder import Encoder
 from gitmem.search.dense import exact_cosines, search_dense
-from gitmem.search.fuse import TYPICAL_COSINE, FusionWeights, fuse_ranks, fuse_zscores, standardise, standardise_words
-from gitmem.search.hits import Hit, Signals, Spans, choose, load_candidates, load_hit, load_spans
-from gitmem.search.lexical import LexicalScores, highest_score, search_lexical
+from gitmem.search.fuse import COSINE_PRIOR, FusionWeights, fuse_ranks, fuse_zscores, standardise, standardise_lexical
+from gitmem.search.hits import Hit, Signals, Spans, load_candidates, load_hit, load_spans, select_candidates
+from gitmem.search.lexical import LexicalScores, max_score, search_lexical
 from gitmem.search.query_parser import ParsedQuery
-from gitmem.search.rank import Candidates, Features, combine, confidence, rank
+from gitmem.search.rank import Candidates, Features, combine_features, compute_features, confidence
 from gitmem.search.scope import Scope
 from gitmem.store.graph import RowGraph
 from gitmem.words import count_identifiers
@@ -60,25 +60,27 @@ def search(
     if not scope.rows:
         return []
     retrieved = retrieve(scope, query, encoder, mode=mode, graph=graph)
-    ordered = order(retrieved, limit=limit, fusion=fusion, weights=weights)
+    ordered = rank_candidates(retrieved, limit=limit, fusion=fusion, weights=weights)
     return [
-        load_hit(scope, retrieved.found, place, confidence(score), ordered.features) for place, score in ordered.chosen
+        load_hit(scope, retrieved.candidates, place, confidence(score), ordered.features)
+        for place, score in ordered.chosen
     ]
 
 
-class Retrieved(NamedTuple):
-    """What a question found, before its two scores are fused: `found` has no fused score yet, `idf` is of its terms.
+class Retrieval(NamedTuple):
+    """What a question found, before its two scores are fused: `candidates` have no fused score
+    yet, `idf` is of its terms.
 
     It holds on to nothing of the index.
     """
 
     query: ParsedQuery
-    found: Candidates
+    candidates: Candidates
     spans: Spans
     idf: Mapping[str, float]
 
 
-class Ordered(NamedTuple):
+class Ranking(NamedTuple):
     """Places of the best candidates with their scores, best first, and the features of all candidates."""
 
     features: Features
@@ -87,20 +89,20 @@ class Ordered(NamedTuple):
 
 def retrieve(
     scope: Scope, query: ParsedQuery, encoder: Encoder, *, mode: str = "hybrid", graph: RowGraph | None = None
-) -> Retrieved:
+) -> Retrieval:
     """The candidates of a question; all that costs a look into the index."""
     lexical = search_lexical(scope, (*query.terms, *query.compounds))
     by_words = _best_of_parts(scope, lexical.rows) if mode != "semantic" else np.zeros(0, np.int64)
     if mode == "lexical":
         found = load_candidates(scope, by_words, _signals(scope, by_words, lexical))
-        return Retrieved(query, found, load_spans(scope, by_words), lexical.idf)
+        return Retrieval(query, found, load_spans(scope, by_words), lexical.idf)
     vector = encoder.encode_query(query.text)
     rows = _with_near_rows(scope, by_words, vector, lexical, graph)
     cosines = exact_cosines(scope.snapshot, vector, rows)
     found = load_candidates(scope, rows, _signals(scope, rows, lexical if mode == "hybrid" else None, cosines))
-    most = highest_score(lexical.idf)
+    most = max_score(lexical.idf)
     found = found._replace(path_cosine=_path_cosines(found, encoder, vector, most)[found.file])
-    return Retrieved(query, found, load_spans(scope, rows), lexical.idf)
+    return Retrieval(query, found, load_spans(scope, rows), lexical.idf)
 
 
 def _path_cosines(found: Candidates, encoder: Encoder, vector: NDArray[np.float32], most: float) -> NDArray[np.float32]:
@@ -110,8 +112,8 @@ def _path_cosines(found: Candidates, encoder: Encoder, vector: NDArray[np.float3
     bits, which a matrix product does not promise.
     """
     promise = np.full(len(found.paths), -np.inf, np.float32)
-    near = standardise(found.dense, TYPICAL_COSINE)
-    np.maximum.at(promise, found.file, near + standardise_words(found.file_lexical, most))
+    near = standardise(found.dense, COSINE_PRIOR)
+    np.maximum.at(promise, found.file, near + standardise_lexical(found.file_lexical, most))
     promise[found.file[found.records]] = -np.inf
     best = np.argsort(-promise, kind="stable")[: min(PATHS, int(np.isfinite(promise).sum()))]
     names = encoder.encode_names([count_identifiers(found.paths[file]) for file in best.tolist()])
@@ -146,30 +148,32 @@ def _with_near_rows(
     return np.unique(joined, return_index=True)[0]  # without return_index, numpy imports numpy.ma
 
 
-def order(
-    retrieved: Retrieved,
+def rank_candidates(
+    retrieved: Retrieval,
     *,
     limit: int,
     fusion: str = "zscore",
     weights: FusionWeights = FUSION_WEIGHTS,
     record_weights: FusionWeights = RECORD_FUSION,
-) -> Ordered:
+) -> Ranking:
     """Fuse, rank and select; the same candidates can be ordered by other weights again.
 
     What a symbol means says little of where it is defined: chunks near to it are those that hold little else. So its
     cosines count only where no word was found.
     """
-    found = retrieved.found
+    found = retrieved.candidates
     by_words = retrieved.query.coded and bool(found.file_lexical.any())
     dense = np.zeros_like(found.dense) if by_words else found.dense
-    most = highest_score(retrieved.idf)
+    most = max_score(retrieved.idf)
     fused_row, fused = _fuse_both(found, dense, fusion, weights, most)
     if found.records.any():
         told_row, told = _fuse_both(found, dense, fusion, record_weights, most)
         fused_row, fused = np.where(found.records, told_row, fused_row), np.where(found.records, told, fused)
     found = found._replace(fused_row=fused_row, fused=fused)
-    features = rank(retrieved.query, found, retrieved.idf)
-    return Ordered(features, choose(found, retrieved.spans, combine(features, found.records).tolist(), limit))
+    features = compute_features(retrieved.query, found, retrieved.idf)
+    return Ranking(
+        features, select_candidates(found, retrieved.spans, combine_features(features, found.records).tolist(), limit)
+    )
 
 
 def _fuse_both(

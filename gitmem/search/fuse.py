@@ -15,43 +15,43 @@ class FusionWeights(NamedTuple):
     lexical: float
 
 
-class Typical(NamedTuple):
+class Prior(NamedTuple):
     """What the candidates of a question come to on the average, and how far they stray: public retrieval queries."""
 
     mean: float
     deviation: float
 
 
-TYPICAL_COSINE: Final = Typical(0.33, 0.10)
-TYPICAL_SHARE: Final = Typical(0.28, 0.12)
+COSINE_PRIOR: Final = Prior(0.33, 0.10)
+LEXICAL_PRIOR: Final = Prior(0.28, 0.12)
 """Of the highest word score that the question allows."""
 
-TYPICAL_COUNT: Final = 4
+PRIOR_COUNT: Final = 4
 
 
 def fuse_zscores(
     dense: NDArray[np.float32], lexical: NDArray[np.float32], weights: FusionWeights, most: float
 ) -> NDArray[np.float32]:
     """Weighted sum of standard scores. `most` is the highest word score that the question allows."""
-    fused = weights.semantic * standardise(dense, TYPICAL_COSINE)
-    fused += weights.lexical * standardise_words(lexical, most)
+    fused = weights.semantic * standardise(dense, COSINE_PRIOR)
+    fused += weights.lexical * standardise_lexical(lexical, most)
     return fused.astype(np.float32)
 
 
-def standardise_words(scores: NDArray[np.float32], most: float) -> NDArray[np.float32]:
+def standardise_lexical(scores: NDArray[np.float32], most: float) -> NDArray[np.float32]:
     """Standard scores of word scores, of which `most` is the highest that the question allows."""
-    return standardise(scores / most, TYPICAL_SHARE) if most else np.zeros_like(scores)
+    return standardise(scores / most, LEXICAL_PRIOR) if most else np.zeros_like(scores)
 
 
-def standardise(values: NDArray[np.float32], typical: Typical) -> NDArray[np.float32]:
+def standardise(values: NDArray[np.float32], typical: Prior) -> NDArray[np.float32]:
     """Values minus their mean, in standard deviations, as if a few typical ones were among them: so the only candidate
     of a narrow question has a score that says how good it is. Zeros where all are zero and have no say."""
     if not values.any():
         return np.zeros_like(values)
-    count = len(values) + TYPICAL_COUNT
-    mean = (float(values.sum()) + TYPICAL_COUNT * typical.mean) / count
+    count = len(values) + PRIOR_COUNT
+    mean = (float(values.sum()) + PRIOR_COUNT * typical.mean) / count
     squares = float(np.square(values - mean).sum())
-    squares += TYPICAL_COUNT * (typical.deviation**2 + (typical.mean - mean) ** 2)
+    squares += PRIOR_COUNT * (typical.deviation**2 + (typical.mean - mean) ** 2)
     scores: NDArray[np.float32] = (values - mean) / (squares / count) ** 0.5
     return scores
 

@@ -16,7 +16,10 @@ _ALONE: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in RECORD_KINDS]
 
 
 class Hit(NamedTuple):
-    """One result. Lines are 1-based, inclusive; `scores` holds the parts of `score`, `also` the blob's other paths."""
+    """One result. Lines are 1-based, inclusive; `scores` holds the parts of `score`.
+
+    `other_paths` are the blob's other paths.
+    """
 
     path: str
     start: int
@@ -30,7 +33,7 @@ class Hit(NamedTuple):
     chunk: int
     score: float
     scores: Mapping[str, float]
-    also: tuple[str, ...] = ()
+    other_paths: tuple[str, ...] = ()
 
 
 class Signals(NamedTuple):
@@ -72,7 +75,7 @@ def load_spans(scope: Scope, rows: NDArray[np.int64]) -> Spans:
     return Spans(start, start + found["length"].astype(np.int64), found["line"].astype(np.int64))
 
 
-def choose(found: Candidates, spans: Spans, scores: Sequence[float], limit: int) -> list[tuple[int, float]]:
+def select_candidates(found: Candidates, spans: Spans, scores: Sequence[float], limit: int) -> list[tuple[int, float]]:
     """Places and final scores of the best candidates, best first."""
     paths = [found.paths[file] for file in found.file.tolist()]
     columns = (paths, *(column.tolist() for column in spans), scores, np.isin(found.chunk_type, _ALONE).tolist())
@@ -104,7 +107,7 @@ def load_hit(scope: Scope, found: Candidates, place: int, score: float, features
             "lexical": float(found.lexical[place]),
             **(features_of(features, place, chunk_type) if features else {}),
         },
-        also=_other_paths(scope, entry),
+        other_paths=_other_paths(scope, entry),
     )
 
 

@@ -141,7 +141,7 @@ class _Scoring:
             self._beside[rows] = 0
         others = [self._take(places) for places in (named, *beneath)]
         told = len(rows) + len(others[0].rows)
-        idf = inverse_frequency(self._scope.rows, told or sum(len(other.rows) for other in others))
+        idf = inverse_document_frequency(self._scope.rows, told or sum(len(other.rows) for other in others))
         for places, counted in (_Weighed(rows, weighed), *others):
             np.add.at(self.rows, places, idf * _saturate(counted))
         return idf
@@ -167,7 +167,7 @@ class _Scoring:
         weighed /= self._file_shortening
         weighed[found.stem] += FILE_WEIGHTS.stem
         weighed[found.folder] += FILE_WEIGHTS.folder
-        idf = inverse_frequency(self._scope.entries, told or int(np.count_nonzero(weighed)))
+        idf = inverse_document_frequency(self._scope.entries, told or int(np.count_nonzero(weighed)))
         self.files += idf * _saturate(weighed)
 
     def _by_file(self, rows: NDArray[np.int64], counts: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -181,7 +181,7 @@ def _shortening(lengths: NDArray[np.float32], b: float) -> NDArray[np.float32]:
     return by
 
 
-def highest_score(idf: Mapping[str, float]) -> float:
+def max_score(idf: Mapping[str, float]) -> float:
     """What a text would score that says all terms of a question again and again."""
     return (K1 + 1) * sum(idf.values())
 
@@ -190,6 +190,6 @@ def _saturate(weighed: Floats) -> Floats:
     return weighed * (K1 + 1) / (weighed + K1)
 
 
-def inverse_frequency(total: int, holding: int) -> float:
+def inverse_document_frequency(total: int, holding: int) -> float:
     """BM25's idf; never negative."""
     return math.log(1 + (total - holding + 0.5) / (holding + 0.5)) if holding else 0.0

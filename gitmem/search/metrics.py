@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-DEPTH: Final = 10
+CUTOFF: Final = 10
 """Results that are looked at."""
 
 
@@ -30,7 +30,7 @@ class Gain(NamedTuple):
         return self.mean > self.error
 
 
-def judge(met: Sequence[frozenset[int]], targets: int) -> Quality:
+def evaluate_ranking(met: Sequence[frozenset[int]], targets: int) -> Quality:
     """Score a list of results, best first, each with the numbers of the targets it meets.
 
     Binary gain (Järvelin and Kekäläinen 2002): a result counts where it is the first to meet a target, discounted by
@@ -38,11 +38,11 @@ def judge(met: Sequence[frozenset[int]], targets: int) -> Quality:
     """
     seen: set[int] = set()
     gained = 0.0
-    for rank, numbers in enumerate(met[:DEPTH], 1):
+    for rank, numbers in enumerate(met[:CUTOFF], 1):
         if numbers - seen:
             gained += 1 / math.log2(rank + 1)
             seen |= numbers
-    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(DEPTH, targets) + 1))
+    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(CUTOFF, targets) + 1))
     return Quality(gained / ideal, len(seen) / targets)
 
 

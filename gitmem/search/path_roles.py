@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from gitmem.search.query_parser import STOP_WORDS
 from gitmem.words import count_identifiers, terms_of
 
-PLACES: Final = ("test", "example", "document", "aside")
+ROLES: Final = ("test", "example", "document", "auxiliary")
 _TEST_FOLDERS: Final = frozenset(
     "test tests spec specs __tests__ __mocks__ mock mocks testdata test-data testing fixture fixtures e2e testutil "
     "testutils".split()
@@ -28,11 +28,11 @@ _ASIDE_ENDINGS: Final = ("compat", ".d", ".gen", "_generated", ".generated")
 _FOLDER_FILES: Final = frozenset("__init__ index init lib main mod".split())
 """Names, in lower case, of the file that stands for its folder."""
 
-REMEMBERED: Final = 1 << 15
+CACHED_NAMES: Final = 1 << 15
 """Paths and names a process that stays keeps the words of, some 20 MB at most."""
 
 
-class PathWords(NamedTuple):
+class PathTerms(NamedTuple):
     """Terms of a file's name without its ending (of its folder's, where it stands for that: `mod.rs`), of its folders,
     and the place it stands at."""
 
@@ -41,18 +41,18 @@ class PathWords(NamedTuple):
     place: str
 
 
-@lru_cache(maxsize=REMEMBERED)
-def path_words(path: str) -> PathWords:
+@lru_cache(maxsize=CACHED_NAMES)
+def path_terms(path: str) -> PathTerms:
     """What a path says."""
     folder, name = posixpath.split(path)
     stem = name.split(".")[0]
     if folder and stem.lower() in _FOLDER_FILES:
         stem = posixpath.basename(folder)
-    return PathWords(content_terms(stem), content_terms(folder), place_of(path))
+    return PathTerms(content_terms(stem), content_terms(folder), path_role(path))
 
 
-def place_of(path: str) -> str:
-    """`test`, `example`, `aside` (vendored, generated, compatibility), `document` or empty for ordinary code."""
+def path_role(path: str) -> str:
+    """`test`, `example`, `auxiliary` (vendored, generated, compatibility), `document` or empty for ordinary code."""
     folder, name = posixpath.split(path)
     folders = folder.lower().split("/")
     stem = posixpath.splitext(name)[0]
@@ -62,7 +62,7 @@ def place_of(path: str) -> str:
     if not _EXAMPLE_FOLDERS.isdisjoint(folders):
         return "example"
     if not _ASIDE_FOLDERS.isdisjoint(folders) or lower.endswith(_ASIDE_ENDINGS):
-        return "aside"
+        return "auxiliary"
     told = name.lower().endswith(_DOCUMENT_ENDINGS) or lower.startswith(_DOCUMENT_NAMES)
     return "document" if told or not _DOCUMENT_FOLDERS.isdisjoint(folders) else ""
 
@@ -76,7 +76,7 @@ def _is_test(stem: str, lower: str) -> bool:
     )
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHED_NAMES)
 def content_terms(name: str) -> tuple[str, ...]:
     """Distinct terms of a name, without the words that say nothing."""
     found = count_identifiers(name).identifiers

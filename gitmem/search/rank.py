@@ -13,15 +13,15 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.search.fuse import standardise_words
-from gitmem.search.lexical import highest_score
-from gitmem.search.path_roles import PLACES, REMEMBERED, content_terms, path_words
+from gitmem.search.fuse import standardise_lexical
+from gitmem.search.lexical import max_score
+from gitmem.search.path_roles import CACHED_NAMES, ROLES, content_terms, path_terms
 from gitmem.search.query_parser import ParsedQuery
 from gitmem.types import CHUNK_TYPES, RECORD_KINDS
 
 WEIGHTS: Final[Mapping[str, float]] = {
     "fused": 1.0,
-    "behind": -0.1,
+    "lexical_gap": -0.1,
     "path_cosine": 4.2,
     "definition": 1.0,
     "definition_folded": 0.8,
@@ -37,13 +37,13 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "test": -3.3,
     "example": -3.6,
     "document": -2.8,
-    "aside": -3.7,
+    "auxiliary": -3.7,
 }
 """What one unit of each feature adds to a candidate's sum. Fitted on public retrieval queries, see the benchmarks."""
 
 BIAS: Final = -7.5
 
-RECORD_WEIGHTS: Final[Mapping[str, float]] = {"fused": 2.4, "behind": -0.66, "file": 1.7}
+RECORD_WEIGHTS: Final[Mapping[str, float]] = {"fused": 2.4, "lexical_gap": -0.66, "file": 1.7}
 RECORD_BIAS: Final = -6.7
 """The same for records, fitted on headings of public documentation, and then brought to such a scale that records and
 code of one score answer equally often."""
@@ -56,7 +56,7 @@ FILE_FADE: Final = 0.97
 FILE_CHUNKS: Final = 8
 """How many chunks of a file speak for it, each counting a little less than the one before."""
 
-_MARKS: Final = frozenset(("definition", "definition_folded", "function", "prose", "path", *PLACES))
+_MARKS: Final = frozenset(("definition", "definition_folded", "function", "prose", "path", *ROLES))
 """Features a candidate has or has not."""
 
 
@@ -112,13 +112,13 @@ class _Asked(NamedTuple):
     wanted: float
 
 
-def rank(query: ParsedQuery, candidates: Candidates, idf: Mapping[str, float]) -> Features:
+def compute_features(query: ParsedQuery, candidates: Candidates, idf: Mapping[str, float]) -> Features:
     """The features of all candidates."""
     asked = _Asked(idf, sum(idf.values()) or 1.0)
     by_file = _path_features(query, candidates.paths, asked)
     return {
         "fused": candidates.fused.astype(np.float64),
-        "behind": _behind(candidates, highest_score(idf)),
+        "lexical_gap": _behind(candidates, max_score(idf)),
         "path_cosine": candidates.path_cosine.astype(np.float64),
         "file": _coherence(candidates),
         **_shape_features(query, candidates),
@@ -128,7 +128,7 @@ def rank(query: ParsedQuery, candidates: Candidates, idf: Mapping[str, float]) -
     }
 
 
-def combine(features: Features, records: NDArray[np.bool_]) -> NDArray[np.float64]:
+def combine_features(features: Features, records: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Scores between 0 and 1 from features; `records` says which candidates are records."""
     sums = sum((WEIGHTS[name] * values for name, values in features.items()), start=np.float64(BIAS))
     if records.any():
@@ -159,7 +159,7 @@ def features_of(features: Features, place: int, chunk_type: str) -> dict[str, fl
 def _behind(candidates: Candidates, most: float) -> NDArray[np.float64]:
     """How far each candidate's word score is below the best of its file, in standard deviations of all of them: `fused`
     knows the words of the file, this tells its chunks apart."""
-    scores = standardise_words(candidates.lexical, most).astype(np.float64)
+    scores = standardise_lexical(candidates.lexical, most).astype(np.float64)
     best = np.full(len(candidates.paths), -np.inf)
     np.maximum.at(best, candidates.file, scores)
     behind: NDArray[np.float64] = best[candidates.file] - scores
@@ -233,7 +233,7 @@ def _qualified_names(symbol: str) -> list[tuple[str, ...]]:
     return [first, *(first[:-1] + name for name in others)]
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHED_NAMES)
 def _name_terms(symbol: str) -> tuple[str, ...]:
     """What the name of a symbol says, without what contains it."""
     return content_terms(symbol.split(", ", 1)[0].rsplit(".", 1)[-1].rsplit(" > ", 1)[-1])
@@ -249,14 +249,14 @@ def _coverage(held: Sequence[str], asked: _Asked) -> float:
 
 def _path_features(query: ParsedQuery, paths: Sequence[str], asked: _Asked) -> dict[str, NDArray[np.float64]]:
     """What the paths say, a value a path."""
-    words = [path_words(path) for path in paths]
+    words = [path_terms(path) for path in paths]
     places = np.array([word.place for word in words], str)
     spoken_of = _asked_places(query)
     return {
         "stem": np.array([_coverage(word.stem, asked) for word in words]),
         "folder": np.array([_coverage(word.folder, asked) for word in words]),
         "path": np.array([float(any(part in path.lower() for part in query.paths)) for path in paths]),
-        **{place: (places == place) * float(place not in spoken_of) for place in PLACES},
+        **{place: (places == place) * float(place not in spoken_of) for place in ROLES},
     }
 
 
@@ -267,6 +267,6 @@ def _asked_places(query: ParsedQuery) -> frozenset[str]:
         "test": {"test", "spec", "fixtur", "mock"},
         "example": {"exampl", "sampl", "demo", "tutorial", "benchmark", "bench"},
         "document": {"doc", "document", "readm", "changelog", "guid", "licens"},
-        "aside": {"vendor", "compat", "legacy", "deprecat", "generat", "migrat", "local"},
+        "auxiliary": {"vendor", "compat", "legacy", "deprecat", "generat", "migrat", "local"},
     }
     return frozenset(place for place, cues in told.items() if words & cues)

@@ -5,24 +5,24 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.search.engine import Retrieved, order
+from gitmem.search.engine import Retrieval, rank_candidates
 from gitmem.search.fuse import FusionWeights
-from gitmem.search.metrics import DEPTH, Quality, judge
+from gitmem.search.metrics import CUTOFF, Quality, evaluate_ranking
 from gitmem.search.scope import Scope
 
 
-class Trial(NamedTuple):
+class JudgedRetrieval(NamedTuple):
     """What was retrieved for a question, and which of its `targets` each candidate meets."""
 
-    retrieved: Retrieved
+    retrieved: Retrieval
     met: list[frozenset[int]]
     targets: int
 
 
-def make_trial(scope: Scope, retrieved: Retrieved, targets: NDArray[np.int64]) -> Trial:
+def judge_retrieval(scope: Scope, retrieved: Retrieval, targets: NDArray[np.int64]) -> JudgedRetrieval:
     """Pair candidates with the target rows that they are or share lines with."""
-    rows = retrieved.found.row
-    return Trial(retrieved, _meeting(scope, rows, targets), len(targets))
+    rows = retrieved.candidates.row
+    return JudgedRetrieval(retrieved, _meeting(scope, rows, targets), len(targets))
 
 
 def _meeting(scope: Scope, rows: NDArray[np.int64], targets: NDArray[np.int64]) -> list[frozenset[int]]:
@@ -49,7 +49,7 @@ def _blobs(scope: Scope, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.searchsorted(scope.snapshot.blob_first, rows, side="right")
 
 
-def score(trial: Trial, weights: FusionWeights, fusion: str = "zscore") -> Quality:
+def measure_quality(trial: JudgedRetrieval, weights: FusionWeights, fusion: str = "zscore") -> Quality:
     """How good the first results are under some weights."""
-    chosen = order(trial.retrieved, limit=DEPTH, fusion=fusion, weights=weights).chosen
-    return judge([trial.met[place] for place, _ in chosen], trial.targets)
+    chosen = rank_candidates(trial.retrieved, limit=CUTOFF, fusion=fusion, weights=weights).chosen
+    return evaluate_ranking([trial.met[place] for place, _ in chosen], trial.targets)

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from gitmem.search.dense import search_dense
 from gitmem.search.engine import KEEP
-from gitmem.search.hits import Hit, Signals, choose, load_candidates, load_hit, load_spans
+from gitmem.search.hits import Hit, Signals, load_candidates, load_hit, load_spans, select_candidates
 from gitmem.search.scope import Scope
 
 
@@ -19,7 +19,7 @@ def search_related(scope: Scope, row: int, limit: int) -> list[Hit]:
     rows, cosines = near.rows[apart], near.cosines[apart]
     none = np.zeros(len(rows), np.float32)
     found = load_candidates(scope, rows, Signals(cosines, none, none))
-    chosen = choose(found, load_spans(scope, rows), np.minimum(cosines, 1.0).tolist(), limit)
+    chosen = select_candidates(found, load_spans(scope, rows), np.minimum(cosines, 1.0).tolist(), limit)
     return [load_hit(scope, found, place, score, {}) for place, score in chosen]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from gitmem.search.signature import find_lead, find_name, last_names, mark_comments, tells
+from gitmem.search.signature import comment_mask, find_name_line, find_signature, has_text, unqualified_names
 from gitmem.words import decode, terms_of
 
 SHOWN_LINES: Final = 6
@@ -64,10 +64,10 @@ def make_snippet(
 
     Lines that tell nothing, like lone braces, are never picked, and only gaps that leave out others are marked.
     """
-    telling = [place for place, line in enumerate(lines) if tells(line)]
+    telling = [place for place, line in enumerate(lines) if has_text(line)]
     if len(telling) <= shown:
         return _with_gaps(telling, telling, lines, first)
-    lead = find_lead(lines, symbol)
+    lead = find_signature(lines, symbol)
     wanted = [*lead.signature, *lead.doc][:shown]
     wanted += _matching(lines, symbol, frozenset(terms), wanted, shown - len(wanted))
     behind = max([*lead.signature, *lead.doc], default=-1)
@@ -135,11 +135,11 @@ def _places_with(beginnings: Sequence[str], lines: Sequence[str]) -> set[int]:
 
 def _defining(lines: Sequence[str], symbol: str) -> frozenset[int]:
     """Places where the names of a merged chunk are defined, but for the first, which leads."""
-    names = last_names(symbol)[1:]
+    names = unqualified_names(symbol)[1:]
     if not names:
         return frozenset()
-    comment = mark_comments(lines)
-    return frozenset(place for name in names if (place := find_name(lines, comment, name)) is not None)
+    comment = comment_mask(lines)
+    return frozenset(place for name in names if (place := find_name_line(lines, comment, name)) is not None)
 
 
 def _with_gaps(places: Sequence[int], telling: Sequence[int], lines: Sequence[str], first: int) -> list[SnippetLine]:

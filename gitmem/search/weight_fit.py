@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Gain, Quality, average, compare
-from gitmem.search.replay import Trial, score
+from gitmem.search.replay import JudgedRetrieval, measure_quality
 
 FACTORS: Final = (0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
 """What each default weight is multiplied by. Finer steps find no more on halves of a hundred questions."""
@@ -31,8 +31,8 @@ class Fit(NamedTuple):
 
 
 def fit(
-    trials: Sequence[Trial],
-    held_out: Sequence[Trial],
+    trials: Sequence[JudgedRetrieval],
+    held_out: Sequence[JudgedRetrieval],
     default: FusionWeights,
     report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Fit:
@@ -43,12 +43,12 @@ def fit(
     """
     tried: dict[FusionWeights, list[Quality]] = {}
     for done, weights in enumerate(_grid(default), 1):
-        tried[weights] = [score(trial, weights) for trial in trials]
+        tried[weights] = [measure_quality(trial, weights) for trial in trials]
         report(done, len(FACTORS) ** 2)
     best = max(tried, key=lambda weights: average(tried[weights]).ndcg)
     best = best if compare(tried[best], tried[default]).is_clear else default
-    before = [score(trial, default) for trial in held_out]
-    after = [score(trial, best) for trial in held_out]
+    before = [measure_quality(trial, default) for trial in held_out]
+    after = [measure_quality(trial, best) for trial in held_out]
     return Fit(best, compare(tried[best], tried[default]), compare(after, before), average(before), average(after))
 
 

@@ -97,7 +97,7 @@ def test_copies_of_a_blob_are_one_hit_that_names_them_all(tmp_path: Path, fake_m
     repo.commit({"b/keys.py": DEFINES, "a/keys.py": DEFINES, "c/other.py": MENTIONS})
     index(repo)
     hit = ask(repo, "rotate_keys").hits[0][0]
-    assert (hit.path, hit.also) == ("a/keys.py", ("b/keys.py",))
+    assert (hit.path, hit.other_paths) == ("a/keys.py", ("b/keys.py",))
     assert paths(ask(repo, "rotate_keys", include=("b/",))) == ["b/keys.py"]
 
 

@@ -16,7 +16,7 @@ from tests.bench.learn import Problem, Vector
 GROUPS: Final = {
     "all of the embedding": ("semantic", "path_cosine"),
     "all words of the path": ("stem", "folder", "path_cosine"),
-    "all places": ("test", "example", "document", "aside"),
+    "all roles": ("test", "example", "document", "auxiliary"),
 }
 
 

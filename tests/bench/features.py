@@ -15,7 +15,7 @@ from gitmem.answering.search_query import ALL_CONTENT
 from gitmem.answering.searcher import open_searcher
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.freshness.tree_selection import WORKING_TREE
-from gitmem.search.engine import Retrieved, order, retrieve
+from gitmem.search.engine import Retrieval, rank_candidates, retrieve
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import WEIGHTS
@@ -101,9 +101,9 @@ def _ask(gitmem: Gitmem, tree_set: str, path: Path, questions: list[Question]) -
             yield mode, judge(tree_set, question, retrieved, places_of(scope, retrieved))
 
 
-def places_of(scope: Scope, retrieved: Retrieved) -> list[Place]:
+def places_of(scope: Scope, retrieved: Retrieval) -> list[Place]:
     """Where the candidates stand in their files."""
-    found = retrieved.found
+    found = retrieved.candidates
     lines = scope.snapshot.gather(("line", "lines"), found.row)
     first = lines["line"].astype(np.int64)
     last = first + lines["lines"].astype(np.int64) - 1
@@ -111,13 +111,13 @@ def places_of(scope: Scope, retrieved: Retrieved) -> list[Place]:
     return [Place(*values) for values in zip(paths, first.tolist(), last.tolist(), strict=True)]
 
 
-def judge(tree_set: str, question: Question, retrieved: Retrieved, places: Sequence[Place]) -> Judged:
+def judge(tree_set: str, question: Question, retrieved: Retrieval, places: Sequence[Place]) -> Judged:
     """Features of what was retrieved, and which targets it meets; `places` are what is shown for each candidate."""
-    found = retrieved.found
-    features = order(retrieved, limit=1).features
+    found = retrieved.candidates
+    features = rank_candidates(retrieved, limit=1).features
     columns = {name: values for name, values in features.items() if name in COLUMNS}
     for name, weights in FUSED.items():
-        columns[name] = order(retrieved, limit=1, weights=weights, record_weights=weights).features["fused"]
+        columns[name] = rank_candidates(retrieved, limit=1, weights=weights, record_weights=weights).features["fused"]
     for name, (other, share) in TIED.items():
         columns[other] = columns[other] + share * features[name]
     met = [[target.is_met_by(place) for target in question.targets] for place in places]

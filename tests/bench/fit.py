@@ -19,7 +19,7 @@ from tests.bench.figures import Figure
 from tests.bench.learn import Problem, Vector, fit
 from tests.bench.scoring import DEPTH
 
-HELD: Final = ("path", "behind")
+HELD: Final = ("path", "lexical_gap")
 """Features the questions say nothing of, as their answers are files: their weights are as they were."""
 
 PENALTY: Final = 0.01

@@ -34,7 +34,7 @@ from tests.bench.subjects import work_folder
 FITTED: Final = ("semantic", "lexical", "file")
 """What tells passages apart: they have no place in a tree, and the headings asked are taken out of the symbols."""
 
-HELD: Final = {"behind": -0.5}
+HELD: Final = {"lexical_gap": -0.5}
 """How much the passage counts against its document, in units of the others as they are fitted. Pairs of windows hardly
 tell: they gave -0.1 and fewer right windows than any value from -0.5 to -1."""
 
@@ -89,8 +89,8 @@ def collect(workspace: Workspace, questions: Sequence[Question]) -> list[Pair]:
     pairs = []
     for question in questions:
         retrieved = retrieve(scope, parse_query(question.text), encoder)
-        places = [shown[row] for row in retrieved.found.row.tolist()]
-        by_document = np.argsort(retrieved.found.file, kind="stable")
+        places = [shown[row] for row in retrieved.candidates.row.tolist()]
+        by_document = np.argsort(retrieved.candidates.file, kind="stable")
         judged = judge(KIND, question, retrieved, places)
         pairs.append(Pair(judged, by_window(judged, [places[at] for at in by_document.tolist()])))
     return pairs
@@ -110,7 +110,7 @@ def format_table(problem: Problem, weights: Vector) -> str:
     fitted = dict(zip(COLUMNS, (weights * slope / SLOPE).tolist(), strict=True))
     fused = (fitted["semantic"] + fitted["lexical"]) / sum(FUSION_WEIGHTS)
     semantic, lexical = (readable(fitted[name] / fused) for name in ("semantic", "lexical"))
-    told = {"fused": fused, "behind": fitted["behind"], "file": fitted["file"]}
+    told = {"fused": fused, "lexical_gap": fitted["lexical_gap"], "file": fitted["file"]}
     return "\n".join(
         [
             f"RECORD_FUSION: Final = FusionWeights(semantic={semantic}, lexical={lexical})",

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.search.adjacent_chunks import find_neighbours
+from gitmem.search.adjacent_chunks import find_adjacent_chunks
 from gitmem.search.hits import Hit
 
 windows = st.lists(st.tuples(st.integers(6, 20), st.integers(0, 5)), min_size=1, max_size=8)
@@ -42,7 +42,7 @@ def test_windows_have_the_ones_before_and_after_them(told: list[tuple[int, int]]
         at += step
     snapshot: Any = Blob(spans)
     for place, (start, end) in enumerate(spans):
-        before, after = find_neighbours(snapshot, 0, hit(start, end))
+        before, after = find_adjacent_chunks(snapshot, 0, hit(start, end))
         assert (before and before[:2]) == (spans[place - 1] if place else None)
         assert (after and after[:2]) == (spans[place + 1] if place + 1 < len(spans) else None)
         assert before is None or (before.start_line, before.end_line) == (before.start + 1, before.end)

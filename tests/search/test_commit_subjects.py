@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.search.commit_subjects import MAX_SUBJECT, find_question
+from gitmem.search.commit_subjects import MAX_SUBJECT, find_query
 
 PERSON = "A Person <person@example.invalid>"
 SAYS = "keep trailing comma lists"
@@ -34,7 +34,7 @@ SAYS = "keep trailing comma lists"
     ],
 )
 def test_what_names_the_commit_is_taken_away(subject: str, question: str) -> None:
-    assert find_question(subject, PERSON) == question
+    assert find_query(subject, PERSON) == question
 
 
 @pytest.mark.parametrize(
@@ -68,20 +68,20 @@ def test_what_names_the_commit_is_taken_away(subject: str, question: str) -> Non
     ],
 )
 def test_a_subject_without_a_need_behind_it_asks_nothing(subject: str) -> None:
-    assert find_question(subject, PERSON) is None
+    assert find_query(subject, PERSON) is None
 
 
 @pytest.mark.parametrize("author", ["dependabot[bot] <49699333+dependabot[bot]@users.noreply.github.com>",
                                     "Renovate Bot <bot@renovateapp.com>", "ci-bot <ci@example.invalid>"])  # fmt: skip
 def test_a_bot_asks_nothing(author: str) -> None:
-    assert find_question(SAYS, author) is None
+    assert find_query(SAYS, author) is None
 
 
 def test_a_person_called_abbot_asks() -> None:
-    assert find_question(SAYS, "Jane Abbot <abbot@robots.example>") == SAYS
+    assert find_query(SAYS, "Jane Abbot <abbot@robots.example>") == SAYS
 
 
 @given(st.text(max_size=MAX_SUBJECT))
 def test_any_subject_is_read(subject: str) -> None:
-    question = find_question(subject, PERSON)
+    question = find_query(subject, PERSON)
     assert question is None or (question and "\n" not in question and len(question) <= MAX_SUBJECT)

@@ -14,14 +14,14 @@ from gitmem.embedding.encoder import quantise
 from gitmem.paths import IndexPaths
 from gitmem.search.dense import exact_cosines, search_dense
 from gitmem.search.fuse import (
+    COSINE_PRIOR,
+    LEXICAL_PRIOR,
     RRF_K,
-    TYPICAL_COSINE,
-    TYPICAL_SHARE,
     FusionWeights,
     fuse_ranks,
     fuse_zscores,
     standardise,
-    standardise_words,
+    standardise_lexical,
 )
 from gitmem.search.scope import Filters, Scope
 from gitmem.store import graph as graph_module
@@ -195,7 +195,7 @@ def test_standard_scores_follow_their_formula(
     lists = [np.array(values[:count], np.float32) for values in (dense, lexical)]
     expected = np.zeros(count)
     for weight, values, typical in zip(
-        weights, (lists[0], lists[1] / most), (TYPICAL_COSINE, TYPICAL_SHARE), strict=True
+        weights, (lists[0], lists[1] / most), (COSINE_PRIOR, LEXICAL_PRIOR), strict=True
     ):
         if values.any():
             more = [typical.mean + sign * typical.deviation for sign in (1, 1, -1, -1)]
@@ -205,13 +205,13 @@ def test_standard_scores_follow_their_formula(
 
 
 def test_what_has_no_say_moves_nothing() -> None:
-    assert not standardise(np.zeros(4, np.float32), TYPICAL_COSINE).any()
-    assert not standardise_words(np.ones(4, np.float32), 0.0).any()
-    assert len(standardise(np.zeros(0, np.float32), TYPICAL_COSINE)) == 0
+    assert not standardise(np.zeros(4, np.float32), COSINE_PRIOR).any()
+    assert not standardise_lexical(np.ones(4, np.float32), 0.0).any()
+    assert len(standardise(np.zeros(0, np.float32), COSINE_PRIOR)) == 0
 
 
 def test_a_candidate_alone_is_told_good_from_bad() -> None:
-    good, bad = (float(standardise(np.array([value], np.float32), TYPICAL_COSINE)[0]) for value in (0.7, 0.1))
+    good, bad = (float(standardise(np.array([value], np.float32), COSINE_PRIOR)[0]) for value in (0.7, 0.1))
     assert bad < -1 < 1 < good
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gitmem.search.engine import order, retrieve
+from gitmem.search.engine import rank_candidates, retrieve
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope
@@ -20,7 +20,7 @@ from tests.search.trials import made_trial
 def fused(question: str, words: list[float]) -> list[float]:
     """The fused scores of candidates with falling cosines, relative to the best."""
     retrieved = made_trial([0.9, 0.5, 0.1], words, 0).retrieved._replace(query=parse_query(question))
-    told = order(retrieved, limit=3, weights=FusionWeights(1.0, 1.0)).features["fused"]
+    told = rank_candidates(retrieved, limit=3, weights=FusionWeights(1.0, 1.0)).features["fused"]
     return [round(float(value - told.max()), 3) for value in told]
 
 
@@ -47,13 +47,13 @@ def test_what_words_alone_find_is_embedded_nowhere(tmp_path: Path, fake_model: t
     assert view is not None
     scope = Scope(open_snapshot(workspace, manifest), view, Filters())
     encoder: Any = None
-    by_words = retrieve(scope, parse_query("sign cookie"), encoder, mode="lexical").found
+    by_words = retrieve(scope, parse_query("sign cookie"), encoder, mode="lexical").candidates
     assert len(by_words.row)
     assert not by_words.dense.any()
     assert not by_words.path_cosine.any()
-    both = retrieve(scope, parse_query("sign cookie"), HashEncoder()).found
+    both = retrieve(scope, parse_query("sign cookie"), HashEncoder()).candidates
     assert both.path_cosine.any()
-    by_meaning = retrieve(scope, parse_query("sign cookie"), HashEncoder(), mode="semantic").found
+    by_meaning = retrieve(scope, parse_query("sign cookie"), HashEncoder(), mode="semantic").candidates
     assert not by_meaning.lexical.any()
     assert not by_meaning.file_lexical.any()
     assert np.isin(by_words.row, both.row).all()

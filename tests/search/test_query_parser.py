@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitmem.search.path_roles import path_words
+from gitmem.search.path_roles import path_terms
 from gitmem.search.query_parser import parse_query
 
 
@@ -41,9 +41,9 @@ def test_a_symbol_is_told_from_prose_by_its_spelling(question: str, bare: bool, 
 
 @pytest.mark.parametrize("path", ["src/routing/mod.rs", "lib/routing/index.ts", "routing/__init__.py"])
 def test_a_file_that_stands_for_its_folder_is_called_like_it(path: str) -> None:
-    assert path_words(path).stem == path_words("routing.py").stem
+    assert path_terms(path).stem == path_terms("routing.py").stem
 
 
 def test_other_files_and_those_without_a_folder_keep_their_name() -> None:
-    assert path_words("src/routing/table.rs").stem == ("tabl",)
-    assert path_words("main.c").stem == ("main",)
+    assert path_terms("src/routing/table.rs").stem == ("tabl",)
+    assert path_terms("main.c").stem == ("main",)

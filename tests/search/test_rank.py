@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.search.engine import KEEP, _best
-from gitmem.search.fuse import standardise_words
-from gitmem.search.lexical import highest_score
+from gitmem.search.fuse import standardise_lexical
+from gitmem.search.lexical import max_score
 from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import (
     BIAS,
@@ -19,10 +19,10 @@ from gitmem.search.rank import (
     RECORD_WEIGHTS,
     WEIGHTS,
     Candidates,
-    combine,
+    combine_features,
+    compute_features,
     confidence,
     features_of,
-    rank,
 )
 from gitmem.types import CHUNK_TYPES
 
@@ -60,7 +60,7 @@ def test_a_file_is_worth_its_best_chunks_each_a_little_less(rows: list[tuple[int
         for file, found in by_file.items()
     }
     most = max(totals.values(), default=0.0) or 1.0
-    told = rank(parse_query("keys"), made_candidates(rows), {"key": 1.0})["file"]
+    told = compute_features(parse_query("keys"), made_candidates(rows), {"key": 1.0})["file"]
     assert told.tolist() == pytest.approx([totals[file] / most for file, _ in rows])
 
 
@@ -76,18 +76,22 @@ def test_a_file_is_worth_its_best_chunks_each_a_little_less(rows: list[tuple[int
     ],
 )
 def test_a_definition_is_told_by_its_whole_name(symbol: str, told: str) -> None:
-    found = features_of(rank(parse_query("rotate_keys"), made_candidates([(0, 0.0)], symbol), {}), 0, "function")
+    found = features_of(
+        compute_features(parse_query("rotate_keys"), made_candidates([(0, 0.0)], symbol), {}), 0, "function"
+    )
     assert [name for name in ("definition", "definition_folded") if name in found] == [told] * bool(told)
 
 
 def test_features_of_a_hit_add_up_to_its_score_and_name_no_mark_it_lacks() -> None:
-    features = rank(parse_query("keys"), made_candidates([(file, 1.0) for file in range(3)]), {"key": 1.0})
+    features = compute_features(parse_query("keys"), made_candidates([(file, 1.0) for file in range(3)]), {"key": 1.0})
     assert set(features) == set(WEIGHTS)
     told = [features_of(features, place, "function") for place in range(3)]
     assert ["test" in found for found in told] == [False, True, False]
     assert ["document" in found for found in told] == [False, False, True]
     sums = [sum(WEIGHTS[name] * value for name, value in found.items()) + BIAS for found in told]
-    assert combine(features, np.zeros(3, bool)).tolist() == pytest.approx([1 / (1 + np.exp(-total)) for total in sums])
+    assert combine_features(features, np.zeros(3, bool)).tolist() == pytest.approx(
+        [1 / (1 + np.exp(-total)) for total in sums]
+    )
 
 
 def test_records_are_ranked_by_their_own_weights_beside_code() -> None:
@@ -96,9 +100,9 @@ def test_records_are_ranked_by_their_own_weights_beside_code() -> None:
     candidates = candidates._replace(
         chunk_type=chunk_types, paths=["lib/keys.py", "refs/gitmem/memory:v1/documents/ab/art_ab"]
     )
-    features = rank(parse_query("keys"), candidates, {"key": 1.0})
-    both = combine(features, candidates.records)
-    assert both[0] == combine(features, np.zeros(2, bool))[0]
+    features = compute_features(parse_query("keys"), candidates, {"key": 1.0})
+    both = combine_features(features, candidates.records)
+    assert both[0] == combine_features(features, np.zeros(2, bool))[0]
     told = features_of(features, 1, "document")
     assert set(told) == set(RECORD_WEIGHTS)
     total = sum(RECORD_WEIGHTS[name] * value for name, value in told.items()) + RECORD_BIAS
@@ -126,15 +130,15 @@ def test_the_best_rows_are_those_of_a_full_sort(rows: int, different: int, posit
 def test_the_chunk_that_has_most_of_the_words_is_not_behind_in_its_file() -> None:
     scores = np.array([3.0, 1.0, 0.5, 0.0], np.float32)
     found = made_candidates([(0, 0.0), (0, 0.0), (1, 0.0), (1, 0.0)])._replace(lexical=scores)
-    told = rank(parse_query("keys"), found, {"key": 1.0})["behind"]
-    spread = standardise_words(scores, highest_score({"key": 1.0}))
+    told = compute_features(parse_query("keys"), found, {"key": 1.0})["lexical_gap"]
+    spread = standardise_lexical(scores, max_score({"key": 1.0}))
     assert told.tolist() == pytest.approx([0.0, spread[0] - spread[1], 0.0, spread[2] - spread[3]])
 
 
 @pytest.mark.parametrize(("question", "counts"), [("RotateKeys", True), ("rotate keys", False), ("keys", False)])
 def test_the_size_of_a_chunk_counts_where_a_symbol_is_asked_for(question: str, counts: bool) -> None:
     found = made_candidates([(0, 0.0), (0, 0.0)])._replace(words=np.array([5, 500], np.float32))
-    small, large = rank(parse_query(question), found, {"key": 1.0})["symbol_size"].tolist()
+    small, large = compute_features(parse_query(question), found, {"key": 1.0})["symbol_size"].tolist()
     assert (small < 0 < large) == counts
     assert counts or small == large == 0.0
 
@@ -142,5 +146,5 @@ def test_the_size_of_a_chunk_counts_where_a_symbol_is_asked_for(question: str, c
 def test_the_words_of_a_path_near_to_the_question_raise_its_file() -> None:
     near = np.array([0.6, 0.0], np.float32)
     candidates = made_candidates([(0, 0.0), (0, 0.0)])._replace(path_cosine=near)
-    scores = combine(rank(parse_query("keys"), candidates, {}), candidates.records)
+    scores = combine_features(compute_features(parse_query("keys"), candidates, {}), candidates.records)
     assert scores[0] > scores[1]

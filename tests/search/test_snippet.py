@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.search.query_parser import parse_query
-from gitmem.search.signature import tells
+from gitmem.search.signature import has_text
 from gitmem.search.snippet import LEAST_LINES, SHOWN_LINES, SnippetLine, lines_of, lines_touched, make_snippet
 from gitmem.words import count_identifiers, terms_of
 
@@ -141,8 +141,8 @@ def test_a_snippet_is_lines_of_the_chunk_in_order(
     assert all(entry.text == lines[entry.number - first] for entry in told)
     assert [entry.number for entry in told] == sorted({entry.number for entry in told})
     assert len(told) <= most
-    assert bool(told) == any(map(tells, lines))
-    left_out = {first + place for place, text in enumerate(lines) if tells(text)} - {entry.number for entry in told}
+    assert bool(told) == any(map(has_text, lines))
+    left_out = {first + place for place, text in enumerate(lines) if has_text(text)} - {entry.number for entry in told}
     assert _marked(made, first, len(lines)) == _between(told, left_out, first, len(lines))
 
 

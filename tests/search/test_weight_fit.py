@@ -4,7 +4,7 @@ import pytest
 
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Quality, average, compare
-from gitmem.search.replay import score
+from gitmem.search.replay import measure_quality
 from gitmem.search.weight_fit import FACTORS, fit
 from tests.search.trials import made_trial, told_by_meaning, told_by_words
 
@@ -13,11 +13,11 @@ DEFAULT = FusionWeights(semantic=0.8, lexical=0.22)
 
 def test_the_right_candidate_is_found_at_its_rank() -> None:
     trial = made_trial([0.9, 0.8, 0.1], [0.0, 0.0, 0.0], 1)
-    assert score(trial, FusionWeights(1.0, 0.0)) == pytest.approx(Quality(1 / 1.584962500721156, 1.0))
+    assert measure_quality(trial, FusionWeights(1.0, 0.0)) == pytest.approx(Quality(1 / 1.584962500721156, 1.0))
 
 
 def test_weights_turn_to_what_tells_the_answer() -> None:
-    assert score(told_by_words(1)[0], DEFAULT).ndcg < 1
+    assert measure_quality(told_by_words(1)[0], DEFAULT).ndcg < 1
     made = fit(told_by_words(6), told_by_words(4), DEFAULT)
     assert made.weights.lexical / made.weights.semantic > DEFAULT.lexical / DEFAULT.semantic
     assert made.after == Quality(1.0, 1.0)
@@ -58,9 +58,9 @@ def test_both_halves_are_compared_with_the_default() -> None:
     halves = [*told_by_words(3), *told_by_meaning(1)], [*told_by_words(2), *told_by_meaning(2)]
     made = fit(*halves, DEFAULT)
     for half, gain in zip(halves, (made.fitted, made.held_out), strict=True):
-        new, old = ([score(trial, weights) for trial in half] for weights in (made.weights, DEFAULT))
+        new, old = ([measure_quality(trial, weights) for trial in half] for weights in (made.weights, DEFAULT))
         assert gain == compare(new, old)
-    assert made.before == average([score(trial, DEFAULT) for trial in halves[1]])
+    assert made.before == average([measure_quality(trial, DEFAULT) for trial in halves[1]])
 
 
 def test_every_pair_of_the_grid_is_tried_once() -> None:

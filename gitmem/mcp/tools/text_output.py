@@ -54,7 +54,11 @@ def _hit_block(made: "Answer", place: int, detail: str, remarks: "Sequence[Remar
     change = made.changes.get(found.path)
     heading += f" ({change})" if change else ""
     heading += _record_told(made.records.get(found.blob, {}))
-    also = [f"the same in {', '.join(visible(path) for path in hit.also[:2])}" + _more(hit.also)] if hit.also else []
+    also = (
+        [f"the same in {', '.join(visible(path) for path in hit.other_paths[:2])}" + _more(hit.other_paths)]
+        if hit.other_paths
+        else []
+    )
     also += map(format_remark, remarks)
     if detail == LOCATIONS:
         return Block(heading, also)
