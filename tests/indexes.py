@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from gitmem.answering.answer import Answer, answer
 from gitmem.answering.search_query import Query, SearchFilters
 from gitmem.embedding.encoder import Embeddings
-from gitmem.freshness.refresh import IndexReport, refresh
+from gitmem.freshness.index_report import IndexReport
+from gitmem.freshness.refresh import refresh
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.indexing.digest import digest
 from gitmem.store.columns import COLUMNS, OUTCOMES

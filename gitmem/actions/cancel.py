@@ -4,7 +4,7 @@ import time
 from typing import Final
 
 from gitmem.errors import Busy
-from gitmem.freshness.cancellation import ask_to_stop, read_run
+from gitmem.freshness.cancellation import read_run, request_stop
 from gitmem.fsio import remove_file
 from gitmem.locks import writer_lock
 from gitmem.workspace import Workspace, find_index
@@ -28,7 +28,7 @@ def cancel(workspace: Workspace, *, patience: float = PATIENCE_SECONDS) -> bool:
     while not _is_free(workspace):
         word = read_run(workspace.paths)
         if word is not None:
-            ask_to_stop(workspace.paths, word)
+            request_stop(workspace.paths, word)
             asked = True
         if time.monotonic() > deadline:
             raise Busy("the process that writes this index did not stop", hint="it may hang: end it by its number")

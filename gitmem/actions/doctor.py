@@ -193,11 +193,11 @@ def _background(workspace: Workspace) -> Check:
         return Check("background", OK, "no runs yet")
     last = entries[-1]
     failed = [entry for entry in entries if entry.outcome == FAILED]
-    told = f"last run {last.at}, {last.event}: {last.outcome}, {last.told}"
+    told = f"last run {last.at}, {last.event}: {last.outcome}, {last.message}"
     if last.outcome == FAILED:
         return Check("background", WARN, told, "gitmem index")
     if failed:
-        told += f"; {len(failed)} of the last {len(entries)} failed, at {failed[-1].at}: {failed[-1].told}"
+        told += f"; {len(failed)} of the last {len(entries)} failed, at {failed[-1].at}: {failed[-1].message}"
     return Check("background", OK, told)
 
 

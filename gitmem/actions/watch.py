@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 
 from gitmem.errors import GitmemError, NotARepository, ObserverFailed, UsageError
 from gitmem.folder_observer import Observation
-from gitmem.freshness.refresh import IndexReport, refresh
+from gitmem.freshness.index_report import IndexReport
+from gitmem.freshness.refresh import refresh
 from gitmem.git.locate import describe_head, locate
 from gitmem.git.pending_operation import find_operation
 from gitmem.workspace import open_workspace, require_index

@@ -6,7 +6,8 @@ from gitmem.cli.context import is_quiet, open_here, write_json
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.run_report import index_json, print_notes, print_report
 from gitmem.errors import ExitCode
-from gitmem.freshness.refresh import IndexReport, refresh
+from gitmem.freshness.index_report import IndexReport
+from gitmem.freshness.refresh import refresh
 from gitmem.git.locate import describe_head
 from gitmem.workspace import Workspace
 

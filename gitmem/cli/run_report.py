@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from gitmem.display import count, duration, shares, size, visible
-from gitmem.freshness.refresh import IndexReport
+from gitmem.freshness.index_report import IndexReport
 
 _LANGUAGES_SHOWN = 8
 _PROBLEMS_SHOWN = 10

@@ -1,7 +1,7 @@
-"""Leave word that a working tree has changed, and let a process of its own take it up: never waits, imports little.
+"""Mark a working tree as changed and start a detached process that indexes it. Never waits; imports little.
 
-A working tree is marked by a file `dirty-<its id>` in the index folder, which holds its path.
-`freshness/catch_up.py` takes the marks away.
+The mark is a file `dirty-<worktree id>` in the state folder of the index and holds the path of the working tree.
+`freshness/catch_up.py` processes the marks.
 """
 
 import os
@@ -14,20 +14,22 @@ from gitmem.errors import StorageFailed
 from gitmem.fsio import write_atomic
 from gitmem.workspace import Workspace
 
+# The shell exits at once, so the process is adopted by init: the caller need not wait for it, and it leaves no zombie.
 _DETACH: Final = '"$@" &'
-"""A shell that ends at once: nobody has to wait for what it started, and no dead process stays behind."""
+"""Shell command that starts its arguments in the background."""
 
 
 def mark_dirty(workspace: Workspace) -> None:
-    """Say that this working tree differs from what is indexed of it. Raises StorageFailed."""
+    """Mark this working tree as different from its index. Raises StorageFailed."""
     mark = workspace.paths.dirty(workspace.location.worktree_id)
-    write_atomic(mark, [os.fsencode(_place(workspace))], durable=False)
+    # A mark lost in a power cut costs nothing: the next query compares the trees anyway. So it is not synced.
+    write_atomic(mark, [os.fsencode(_folder(workspace))], durable=False)
 
 
 def start_background_refresh(workspace: Workspace) -> bool:
-    """Mark the working tree and start a detached process that brings the index up to date with it.
+    """Mark the working tree and start a detached process that indexes it.
 
-    False where the index cannot be written or no process started; nothing is said of it.
+    Return False, without a message, if the index is read-only or the process does not start.
     """
     if not os.access(workspace.paths.state, os.W_OK):
         return False
@@ -36,12 +38,12 @@ def start_background_refresh(workspace: Workspace) -> bool:
         mark_dirty(workspace)
         subprocess.run(
             ["/bin/sh", "-c", _DETACH, "sh", sys.executable, "-P", "-m", "gitmem", "hook", "refresh"],
-            cwd=_place(workspace), stdin=null, stdout=null, stderr=null, start_new_session=True, check=False,
+            cwd=_folder(workspace), stdin=null, stdout=null, stderr=null, start_new_session=True, check=False,
         )  # fmt: skip
     except (StorageFailed, OSError):
         return False
     return True
 
 
-def _place(workspace: Workspace) -> Path:
+def _folder(workspace: Workspace) -> Path:
     return workspace.location.worktree or workspace.location.git_dir

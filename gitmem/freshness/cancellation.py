@@ -1,8 +1,8 @@
-"""How a run is stopped from outside, keeping what it has done.
+"""Stop a run from another process, or by a signal, and keep its completed work.
 
-A run that has something to do, of `refresh` or of a question that heals, says so in `state/running`, by a word of its
-own. Whoever wants it stopped puts that word into `state/cancel`; the run looks there after each batch. A request for a
-run that is over is never taken for another.
+A run of `refresh` or of a healing query writes a random token to `state/running`. To stop it, another process writes
+that token to `state/cancel`; the run reads the file after each batch. Each run has its own token, so that a late
+request never stops the next run.
 """
 
 import os
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from gitmem.indexing.run import Progress
 
 _SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-_WORD_BYTES: Final = 32
+_TOKEN_BYTES: Final = 32
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end, and ends like one that was interrupted."""
+    """SIGTERM or SIGHUP as an exception: the process unwinds as after ctrl-C."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -36,19 +36,19 @@ class Terminated(KeyboardInterrupt):
 def stoppable(
     paths: IndexPaths, report: "Callable[[Progress], None]" = lambda _: None
 ) -> "Iterator[Callable[[Progress], None]]":
-    """Let others find and stop a run, which calls what is yielded after each batch. The caller holds the lock.
+    """Make a run visible and cancellable. The caller holds the lock and calls the yielded function after each batch.
 
-    Raises: Cancelled, from the callable, where somebody asked for the run's end.
+    Raises: Cancelled, from that function, if another process requested the end of this run.
     """
-    word = os.urandom(_WORD_BYTES // 2).hex().encode()
-    write_atomic(paths.running, [word], durable=False)
+    token = os.urandom(_TOKEN_BYTES // 2).hex().encode()
+    write_atomic(paths.running, [token], durable=False)
 
     def report_or_stop(progress: "Progress") -> None:
         report(progress)
-        if read_file(paths.cancel, _WORD_BYTES) == word:
+        if read_file(paths.cancel, _TOKEN_BYTES) == token:
             raise Cancelled(
                 f"stopped by `gitmem cancel` after {progress.blobs:,} of {progress.blobs_total:,} files",
-                hint="what is done is kept; to go on: gitmem index",
+                hint="completed work is kept; continue with: gitmem index",
             )
 
     try:
@@ -59,37 +59,39 @@ def stoppable(
 
 
 def read_run(paths: IndexPaths) -> bytes | None:
-    """The word of the run that is going on, or of one that was killed; None where there is none."""
-    return read_file(paths.running, _WORD_BYTES)
+    """Return the token of the current run, or of one that was killed; None if there is none."""
+    return read_file(paths.running, _TOKEN_BYTES)
 
 
-def ask_to_stop(paths: IndexPaths, word: bytes) -> None:
-    """Ask the run of that word to end after its next batch."""
-    write_atomic(paths.cancel, [word], durable=False)
+def request_stop(paths: IndexPaths, token: bytes) -> None:
+    """Ask the run with this token to end after its next batch."""
+    write_atomic(paths.cancel, [token], durable=False)
 
 
 @contextmanager
-def ended_gently() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end what is inside like an interrupt, so that it is left in order; then let them kill.
+def signals_as_exceptions() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into an exception inside the block, so that it cleans up; then die of the signal.
 
-    Only where they would have killed at once, and only in a thread that may say so.
+    Applies only in the main thread, the only one that may install handlers, and only to signals whose default action is
+    in force: a handler of the embedding program stays.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    caught = [number for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    handled = [number for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
 
     def stop(number: int, _: FrameType | None) -> None:
         raise Terminated(number)
 
-    for number in caught:
+    for number in handled:
         signal.signal(number, stop)
     try:
         yield
-    except Terminated as asked:
-        signal.signal(asked.number, signal.SIG_DFL)
-        os.kill(os.getpid(), asked.number)
-        raise  # it is on its way
+    except Terminated as terminated:
+        # Die of the signal itself: shells and supervisors read the exit status to tell a signal from an error.
+        signal.signal(terminated.number, signal.SIG_DFL)
+        os.kill(os.getpid(), terminated.number)
+        raise  # the signal may be delivered a moment later
     finally:
-        for number in caught:
+        for number in handled:
             signal.signal(number, signal.SIG_DFL)

@@ -1,8 +1,8 @@
-"""The background process: brings the index up to date with every working tree that is marked as changed.
+"""The background process: index every working tree that is marked as changed.
 
-One process does it at a time; another that comes meanwhile leaves its mark and ends. Whoever did it looks at the marks
-once more after it has freed the lock, so that none is left lying. A mark has another name while it is worked on and is
-removed afterwards: one whose process died is found by the next.
+One process works at a time. Any other process leaves its mark and exits. The worker looks at the marks again after it
+has released the lock, so no mark is lost between the last look and the release. A mark is renamed while it is processed
+and removed afterwards; if the process dies, the next one finds the renamed mark.
 """
 
 import os
@@ -24,131 +24,133 @@ from gitmem.workspace import Workspace, is_our_index, open_workspace
 _TAKEN: Final = "taken-"
 _POLL_SECONDS: Final = 0.1
 _QUIET_SECONDS: Final = 0.3
-"""Commits that follow each other faster than this are taken up together."""
+"""Debounce: commits that follow each other faster than this are indexed together."""
 
-_ROW_SECONDS: Final = 30.0
-"""Where they never end, this is how long they are waited out. Meanwhile each question makes up for what it needs."""
+_MAX_DEBOUNCE_SECONDS: Final = 30.0
+"""Upper limit of the debounce in an endless series of commits. Queries heal what they need in the meantime."""
 
-_PATIENCE_SECONDS: Final = 5.0
-"""How long the end of a rebase is waited for: git calls its last hook before it has tidied up."""
+_OPERATION_SECONDS: Final = 5.0
+"""How long to wait for the end of a rebase: git calls its last hook before it removes the rebase's state."""
 
 
 class _Mark(NamedTuple):
-    """A marked working tree; `written` tells one writing of the mark from the next."""
+    """Marked working tree. `version` (inode, modification time in ns) changes whenever the mark is written again."""
 
     file: Path
-    written: tuple[int, int]
+    version: tuple[int, int]
 
 
 def catch_up(workspace: Workspace, event: str, environment: Mapping[str, str]) -> None:
-    """Mark this working tree, then take up all that are marked, unless another process is at it.
+    """Mark this working tree, then index all marked ones unless another process already does.
 
-    Nothing happens where there is no index: a hook keeps one up to date and never makes one. What goes wrong with a
-    working tree is told in the log. Raises UnsafeIndex; StorageFailed where nothing can be written at all.
+    Without an index nothing happens: a hook refreshes an index but never creates one. Failures of single working trees
+    go to the run log.
+
+    Raises: UnsafeIndex, and StorageFailed if nothing can be written at all.
     """
     if not is_our_index(workspace):
         return
     mark_dirty(workspace)
-    if is_locked(workspace.paths.background_lock):  # most hooks of a busy minute end here, so it must cost little
+    if is_locked(workspace.paths.background_lock):  # most hooks in a series of commits exit here, so keep it cheap
         return
-    left: list[_Mark] = []
-    while _find_marks(workspace.paths) != left:
+    deferred: list[_Mark] = []
+    while _list_marks(workspace.paths) != deferred:
         try:
             with writer_lock(workspace.paths.background_lock, wait=False):
-                left = _work_off(workspace, event, environment)
+                deferred = _process_marks(workspace, event, environment)
         except Busy:
             return
 
 
-def _work_off(workspace: Workspace, event: str, environment: Mapping[str, str]) -> list[_Mark]:
-    """Take up marks until there are no new ones; returns those left for later, in the middle of a rebase say."""
+def _process_marks(workspace: Workspace, event: str, environment: Mapping[str, str]) -> list[_Mark]:
+    """Process marks until no new ones appear. Return the deferred ones, for example of a tree in a rebase."""
     paths = workspace.paths
     for abandoned in paths.state.glob(f"{_TAKEN}*"):
         rename_file(abandoned, abandoned.with_name(DIRTY + abandoned.name.removeprefix(_TAKEN)))
-    left: list[_Mark] = []
-    while (marks := _find_marks(paths)) != left:
-        left = [mark for mark in marks if not _take_up(paths, mark, event, environment)]
-        _await_quiet(paths, workspace.location.git_dir / STARTING)
-    return left
+    deferred: list[_Mark] = []
+    while (marks := _list_marks(paths)) != deferred:
+        deferred = [mark for mark in marks if not _process_mark(paths, mark, event, environment)]
+        _debounce(paths, workspace.location.git_dir / STARTING)
+    return deferred
 
 
-def _find_marks(paths: IndexPaths) -> list[_Mark]:
+def _list_marks(paths: IndexPaths) -> list[_Mark]:
     marks = []
     for file in sorted(paths.state.glob(f"{DIRTY}*")):
         try:
-            found = file.lstat()
+            stat = file.lstat()
         except FileNotFoundError:
             continue
-        marks.append(_Mark(file, (found.st_ino, found.st_mtime_ns)))
+        marks.append(_Mark(file, (stat.st_ino, stat.st_mtime_ns)))
     return marks
 
 
-def _take_up(paths: IndexPaths, mark: _Mark, event: str, environment: Mapping[str, str]) -> bool:
-    """Bring the index up to date with one working tree; False where git is in the middle of something there."""
+def _process_mark(paths: IndexPaths, mark: _Mark, event: str, environment: Mapping[str, str]) -> bool:
+    """Index one working tree; return False if git is in the middle of an operation there."""
     started = time.monotonic()
-    written = read_file(mark.file)
-    if written is None:
+    content = read_file(mark.file)
+    if content is None:
         return True
-    place = Path(os.fsdecode(written))
-    taken = mark.file.with_name(_TAKEN + mark.file.name.removeprefix(DIRTY))
+    folder = Path(os.fsdecode(content))
+    claim = mark.file.with_name(_TAKEN + mark.file.name.removeprefix(DIRTY))
     try:
-        operation = _await_operation(place, paths, environment)
+        operation = _await_operation(folder, paths, environment)
         if operation:
-            add_entry(paths, event, place, DEFERRED, f"{operation} in progress", time.monotonic() - started)
+            add_entry(paths, event, folder, DEFERRED, f"{operation} in progress", time.monotonic() - started)
             return False
         with writer_lock(paths.lock, wait=True):
-            pass  # while another process writes, the mark stays for all to see
-        rename_file(mark.file, taken)
-        outcome, told = DONE, _refresh(place, environment)
-    except NotARepository:  # removed since, or another repository's by now
+            pass  # the mark stays visible while another process writes
+        rename_file(mark.file, claim)
+        outcome, message = DONE, _refresh(folder, environment)
+    except NotARepository:  # the working tree was removed, or its folder belongs to another repository now
         remove_file(mark.file)
-        remove_file(taken)
+        remove_file(claim)
         return True
-    except Exception as problem:  # whatever it is, the log is the only place where somebody will see it
-        rename_file(mark.file, taken)
-        outcome, told = FAILED, _describe(problem)
+    except Exception as problem:  # a worker loop: the log is the only place where anybody will see the problem
+        rename_file(mark.file, claim)
+        outcome, message = FAILED, _describe(problem)
     else:
-        remove_file(taken)
-    add_entry(paths, event, place, outcome, told, time.monotonic() - started)
+        remove_file(claim)
+    add_entry(paths, event, folder, outcome, message, time.monotonic() - started)
     return True
 
 
-def _await_operation(place: Path, paths: IndexPaths, environment: Mapping[str, str]) -> str | None:
-    """Give an operation of git some time to end; name it where it does not. Raises NotARepository."""
-    workspace = open_workspace(place, environment)
+def _await_operation(folder: Path, paths: IndexPaths, environment: Mapping[str, str]) -> str | None:
+    """Wait a while for a git operation to end; return its name if it does not. Raises NotARepository."""
+    workspace = open_workspace(folder, environment)
     if workspace.paths.root != paths.root:
-        raise NotARepository(f"{place} belongs to another repository")
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+        raise NotARepository(f"{folder} belongs to another repository")
+    deadline = time.monotonic() + _OPERATION_SECONDS
     while (operation := find_operation(workspace.location)) and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
     return operation
 
 
-def _await_quiet(paths: IndexPaths, starting: Path) -> None:
-    """Wait until nothing has been marked for a while and no hook is about to mark, but not for ever."""
+def _debounce(paths: IndexPaths, starting: Path) -> None:
+    """Wait until no mark has appeared for a while and no hook is starting, up to a limit."""
     started = changed = time.monotonic()
-    seen = _find_marks(paths)
-    while (now := time.monotonic()) - changed < _QUIET_SECONDS and now - started < _ROW_SECONDS:
+    marks = _list_marks(paths)
+    while (now := time.monotonic()) - changed < _QUIET_SECONDS and now - started < _MAX_DEBOUNCE_SECONDS:
         time.sleep(_POLL_SECONDS)
-        if (found := _find_marks(paths)) != seen or starting.exists():
-            seen, changed = found, time.monotonic()
+        if (current := _list_marks(paths)) != marks or starting.exists():
+            marks, changed = current, time.monotonic()
 
 
-def _refresh(place: Path, environment: Mapping[str, str]) -> str:
-    """Index what stands there now; returns what was done in words."""
+def _refresh(folder: Path, environment: Mapping[str, str]) -> str:
+    """Index a working tree; return a sentence for the log."""
+    # Imported here because a hook with nothing to do must not pay for it.
+    from gitmem.freshness.graph_build import start_if_behind
     from gitmem.freshness.refresh import refresh
 
-    workspace = open_workspace(place, environment)
-    if not is_our_index(workspace):  # uninstalled meanwhile, and not to be made again
-        raise NoIndex(f"{workspace.paths.root} is gone")
-    made = refresh(workspace, workspace.location.head_tree, uncommitted=True)
+    workspace = open_workspace(folder, environment)
+    if not is_our_index(workspace):  # removed by `gitmem uninstall` in the meantime: do not create it again
+        raise NoIndex(f"{workspace.paths.root} no longer exists")
+    report = refresh(workspace, workspace.location.head_tree, uncommitted=True)
     name = describe_head(workspace.location)
-    if made.up_to_date:
+    if report.up_to_date:
         return f"{name}: nothing to do"
-    from gitmem.freshness.graph_build import start_if_behind
-
     start_if_behind(workspace)
-    return "; ".join([f"{name}: {made.embedded} blobs embedded, {made.reused} reused", *made.problems[:1]])
+    return "; ".join([f"{name}: {report.embedded} blobs embedded, {report.reused} reused", *report.problems[:1]])
 
 
 def _describe(problem: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Is there anything to index? Answered from two small files, with as few imports as can be."""
+"""Decide whether an index is current, from two small files and with few imports: it runs on every hook and query."""
 
 from gitmem.errors import DamagedFile
 from gitmem.indexing.fingerprint import current_fingerprint, view_key
@@ -7,7 +7,7 @@ from gitmem.workspace import Workspace, find_index
 
 
 def is_current(workspace: Workspace, tree: str) -> bool:
-    """Whether the manifest says that this tree is wholly indexed. Raises UnsafeIndex, NewerFormat."""
+    """Return whether the manifest lists this tree as completely indexed. Raises UnsafeIndex, NewerFormat."""
     try:
         manifest = find_index(workspace)
     except DamagedFile:
@@ -16,12 +16,12 @@ def is_current(workspace: Workspace, tree: str) -> bool:
 
 
 def is_marked(workspace: Workspace) -> bool:
-    """Whether the working tree was found to differ from what is indexed of it, and nobody has taken that up yet."""
+    """Return whether the working tree is marked as changed and no process has indexed it yet."""
     return workspace.paths.dirty(workspace.location.worktree_id).exists()
 
 
 def holds_tree(workspace: Workspace, manifest: Manifest, tree: str) -> bool:
-    """Whether a manifest of today's makers names this tree, and its files are there."""
+    """Return whether a manifest of today's chunker and model lists this tree, and its files exist."""
     if manifest.fingerprint != current_fingerprint(workspace.settings.max_file_bytes):
         return False
     key = view_key(tree)

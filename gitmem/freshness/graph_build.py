@@ -1,4 +1,4 @@
-"""Build or extend the neighbour graph of an index, beside its readers and writers."""
+"""Build or extend the neighbour graph of an index, while others read and write the index."""
 
 import subprocess
 import sys
@@ -13,10 +13,12 @@ from gitmem.workspace import Workspace, open_snapshot, require_index
 
 
 def build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
-    """Bring the graph up to date, reporting rows done and rows to do; returns a sentence about what was done.
+    """Bring the graph up to date and return a sentence for the user. `report` gets finished and total rows.
 
-    One process builds at a time, others wait for it. The writer lock is held only while the manifest takes up the new
-    graph's name. Raises NoIndex, StorageFailed.
+    One process builds at a time, others wait for it. The writer lock is held only to publish the manifest that names
+    the new graph.
+
+    Raises: NoIndex, StorageFailed.
     """
     require_index(workspace)
     with writer_lock(_builder_lock(workspace), wait=True):
@@ -46,16 +48,16 @@ def _build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
     with open_index_writer(workspace.paths, wait=True) as writer:
         newest = writer.manifest
         if newest is None or newest.fingerprint != manifest.fingerprint:
-            return "the index was built anew with another model meanwhile; run it again"
+            return "the index was rebuilt with another model in the meantime; run the command again"
         writer.publish(_with_graph(newest, name))
         drop_graphs(workspace.paths, name)
     return f"the graph holds {len(graph.keys)} chunks ({len(graph.keys) - before if before else len(graph.keys)} added)"
 
 
 def start_if_behind(workspace: Workspace) -> str:
-    """Start building the graph in a process of its own where it lacks much; returns a sentence, empty where not.
+    """Start `gitmem index --graph` in the background if the graph lacks many rows; return a sentence or "".
 
-    The process outlives this one and has none of its descriptors; what it does is `gitmem index --graph`.
+    The process outlives this one and inherits none of its descriptors.
     """
     manifest = require_index(workspace)
     if not is_behind(workspace, manifest):
@@ -65,15 +67,15 @@ def start_if_behind(workspace: Workspace) -> str:
             pass
     except Busy:
         return "the neighbour graph is being built; until then search is exact"
-    where = str(workspace.location.worktree or workspace.location.git_dir)
-    command = [sys.executable, "-P", "-m", "gitmem", "-C", where, "--quiet", "index", "--graph"]
+    folder = str(workspace.location.worktree or workspace.location.git_dir)
+    command = [sys.executable, "-P", "-m", "gitmem", "-C", folder, "--quiet", "index", "--graph"]
     null = subprocess.DEVNULL
     subprocess.Popen(command, stdin=null, stdout=null, stderr=null, start_new_session=True)
     return "the neighbour graph is built in the background; until then search is exact"
 
 
 def is_behind(workspace: Workspace, manifest: Manifest) -> bool:
-    """Whether an index is large enough for a graph and its graph lacks more than a tenth of it."""
+    """Return whether an index is large enough for a graph and its graph lacks more than a tenth of the rows."""
     from gitmem.errors import DamagedFile
     from gitmem.store.format import find_container
     from gitmem.store.graph import is_available

@@ -1,4 +1,4 @@
-"""Index what a question finds missing, for as long as it may take; what was done is kept, whatever is left."""
+"""Index the blobs that a query finds missing, within a time budget. Completed blobs are kept when the time is over."""
 
 import math
 import time
@@ -20,30 +20,31 @@ if TYPE_CHECKING:
     from gitmem.store.view_file import View
 
 _BLOBS_PER_SECOND: Final = 2000
-"""More than any machine digests: beyond what fits into the time, blobs are not even looked at."""
+"""Upper bound of any machine's speed. Blobs that cannot fit into the budget are not even sorted or read."""
 
 
 def heal(
     workspace: Workspace, view: "View", files: Mapping[str, bytes], *, deadline: float, wait: bool
 ) -> Manifest | None:
-    """Index blobs of a view that are missing until the deadline (`time.monotonic`); those of `files`, which are
-    uncommitted, come first. Whoever asks for its end (`gitmem cancel`) gets it sooner. Returns the manifest as it is
-    then, None where it is gone or another makers' by now.
+    """Index the missing blobs of a view until the deadline (`time.monotonic`) or `gitmem cancel`.
 
-    Raises: Busy where another process writes and `wait` is off, StorageFailed, DamagedFile.
+    The blobs of `files`, which are uncommitted, come first. Return the manifest afterwards, or None if it no longer
+    exists or has another fingerprint.
+
+    Raises: Busy if another process writes and `wait` is False, StorageFailed, DamagedFile.
     """
     paths, settings = workspace.paths, workspace.settings
     with open_index_writer(paths, wait=wait) as writer:
         old = writer.manifest
         if old is None or old.fingerprint != current_fingerprint(settings.max_file_bytes):
             return None
-        wanted = _choose(missing_blobs(view, Snapshot(paths, old)), files, deadline)
-        if not wanted:
+        blobs = _choose(missing_blobs(view, Snapshot(paths, old)), files, deadline)
+        if not blobs:
             return old
         run = Run(workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
         try:
             with stoppable(paths) as report:
-                manifest = run.execute(wanted, old, publish=writer.publish, deadline=deadline, report=report).manifest
+                manifest = run.execute(blobs, old, publish=writer.publish, deadline=deadline, report=report).manifest
         except Cancelled:
             return writer.manifest
         if time.monotonic() < deadline:
@@ -53,7 +54,7 @@ def heal(
 
 
 def _choose(missing: list[Wanted], files: Mapping[str, bytes], deadline: float) -> list[Wanted]:
-    """As many as there may be time for, what somebody is working on first."""
+    """Return the blobs that the time may suffice for, uncommitted ones first: the user is working on them."""
     ordered = sorted(missing, key=lambda item: item.oid not in files)
     if deadline == math.inf:
         return ordered

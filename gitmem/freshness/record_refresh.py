@@ -1,6 +1,6 @@
-"""Index what the memory holds and the index lacks, right after it was told.
+"""Index the memory's new records right after they were written.
 
-The record is on the disk by then, so whatever goes wrong here loses nothing: the next run or question indexes it.
+The records are durable in git by then. A failure here loses nothing: the next run or query indexes them.
 """
 
 import math
@@ -15,45 +15,46 @@ if TYPE_CHECKING:
     from gitmem.indexing.record_views import Records
     from gitmem.store.snapshot import Snapshot
 
-PATIENCE_SECONDS: Final = 5.0
-"""Who else writes the index is waited for as long as this: another record takes some milliseconds, but a first index
-minutes, at whose end all records are in it."""
+MAX_WAIT_SECONDS: Final = 5.0
+"""How long to wait for another writer. A record takes milliseconds. A first index takes minutes, but includes all
+records at its end, so waiting longer gains nothing."""
 
-_PAUSE: Final = 0.02
+_POLL_SECONDS: Final = 0.02
 
 
 class Indexed(NamedTuple):
-    """The records of the memory and the index, opened after all were indexed."""
+    """Records of the memory and the index, opened after the records were indexed."""
 
     view: "Records"
     snapshot: "Snapshot"
 
 
 def index_records(workspace: Workspace, notes: list[str] | None) -> Indexed | None:
-    """Make all records searchable; where that cannot be done now, `notes` are told why. Never raises a GitmemError."""
+    """Make all records searchable. If that fails, add the reason to `notes`; never raise a GitmemError."""
     try:
-        problem, indexed = _index_in_turn(workspace)
-    except GitmemError as failed:
-        problem, indexed = failed.message, None
+        problem, indexed = _index_after_others(workspace)
+    except GitmemError as error:
+        problem, indexed = error.message, None
     if problem and notes is not None:
-        notes.append(f"kept, but not searchable yet: {problem}")
+        notes.append(f"stored, but not searchable yet: {problem}")
     return indexed
 
 
-def _index_in_turn(workspace: Workspace) -> tuple[str, Indexed | None]:
-    """Index after those who do so now. Raises Busy where they take too long."""
-    end = time.monotonic() + PATIENCE_SECONDS
+def _index_after_others(workspace: Workspace) -> tuple[str, Indexed | None]:
+    """Wait for other writers, then index. Raises Busy if they take too long."""
+    # Poll instead of waiting for the lock: a wait cannot be given up after a time.
+    end = time.monotonic() + MAX_WAIT_SECONDS
     while True:
         try:
             return _index(workspace)
         except Busy:
             if time.monotonic() >= end:
                 raise
-            time.sleep(_PAUSE)
+            time.sleep(_POLL_SECONDS)
 
 
 def _index(workspace: Workspace) -> tuple[str, Indexed | None]:
-    """Why not everything is indexed now, empty where it is, and what is."""
+    """Index all records. Return the reason why some are missing, "" if none is, and the opened records and index."""
     if find_index(workspace) is None:
         return "this repository has no index yet, run `gitmem init`", None
     tree = records_tree(workspace)
@@ -68,5 +69,5 @@ def _index(workspace: Workspace) -> tuple[str, Indexed | None]:
     if manifest is None:
         return "the index was made with another model or other settings, run `gitmem index`", None
     indexed = Indexed(view, Snapshot(workspace.paths, manifest))
-    left = len(missing_blobs(*indexed, retry=True))
-    return f"{left} of them could not be indexed, run `gitmem index`" if left else "", indexed
+    missing = len(missing_blobs(*indexed, retry=True))
+    return f"{missing} of them could not be indexed, run `gitmem index`" if missing else "", indexed

@@ -1,4 +1,4 @@
-"""The log of background runs, which nobody sees at work: one JSON object a line, the newest last."""
+"""The log of background runs, which have no terminal to print to: one JSON array a line, the newest last."""
 
 import json
 import time
@@ -12,38 +12,38 @@ DONE: Final = "done"
 DEFERRED: Final = "deferred"
 FAILED: Final = "failed"
 
-_KEPT: Final = 100
-_MOST_BYTES: Final = 1 << 20
+_MAX_ENTRIES: Final = 100
+_MAX_BYTES: Final = 1 << 20
 
 
 class Entry(NamedTuple):
-    """One run: when it ended (UTC), what caused it, the working tree, what came of it, and the rest in words."""
+    """One run: end time (UTC), triggering event, working tree, outcome (DONE, DEFERRED, FAILED), message, duration."""
 
     at: str
     event: str
-    place: str
+    folder: str
     outcome: str
-    told: str
+    message: str
     seconds: float
 
 
-def add_entry(paths: IndexPaths, event: str, place: Path, outcome: str, told: str, seconds: float) -> None:
-    """Add a run to the log, and drop the oldest. Call with the background lock held. Raises StorageFailed."""
+def add_entry(paths: IndexPaths, event: str, folder: Path, outcome: str, message: str, seconds: float) -> None:
+    """Append a run to the log and drop the oldest. The caller holds the background lock. Raises StorageFailed."""
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    entry = Entry(at, event, str(place), outcome, told, round(seconds, 3))
-    kept = [*read_entries(paths), entry][-_KEPT:]
-    write_atomic(paths.log, [json.dumps(line).encode() + b"\n" for line in kept], durable=False)
+    entry = Entry(at, event, str(folder), outcome, message, round(seconds, 3))
+    entries = [*read_entries(paths), entry][-_MAX_ENTRIES:]
+    write_atomic(paths.log, [json.dumps(line).encode() + b"\n" for line in entries], durable=False)
 
 
 def read_entries(paths: IndexPaths) -> list[Entry]:
-    """The runs that are on record, the oldest first; lines that are none are left out. Raises StorageFailed."""
-    lines = (read_file(paths.log, _MOST_BYTES) or b"").splitlines()
+    """Return the logged runs, the oldest first. Invalid lines are skipped. Raises StorageFailed."""
+    lines = (read_file(paths.log, _MAX_BYTES) or b"").splitlines()
     return [entry for line in lines if (entry := _parse(line))]
 
 
 def _parse(line: bytes) -> Entry | None:
     try:
-        at, event, place, outcome, told, seconds = json.loads(line)
-        return Entry(str(at), str(event), str(place), str(outcome), str(told), float(seconds))
+        at, event, folder, outcome, message, seconds = json.loads(line)
+        return Entry(str(at), str(event), str(folder), str(outcome), str(message), float(seconds))
     except (ValueError, TypeError):
         return None

@@ -11,7 +11,8 @@ import pytest
 
 from gitmem.actions.watch import Looked, watch
 from gitmem.errors import NoIndex, ObserverFailed, StorageFailed, UsageError
-from gitmem.freshness.refresh import IndexReport, refresh
+from gitmem.freshness.index_report import IndexReport
+from gitmem.freshness.refresh import refresh
 from gitmem.store.snapshot import Snapshot
 from gitmem.workspace import require_index
 from tests.gitrepo import Repo

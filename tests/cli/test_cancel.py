@@ -133,9 +133,9 @@ def test_cancel_ends_what_a_question_takes_up_and_the_answer_says_so(cli: Cli, r
 
 def test_a_signal_that_was_to_be_ignored_is_ignored(repo: Repo) -> None:
     code = (
-        "import os, signal\nfrom gitmem.freshness.cancellation import ended_gently\n"
+        "import os, signal\nfrom gitmem.freshness.cancellation import signals_as_exceptions\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "with ended_gently():\n    os.kill(os.getpid(), signal.SIGHUP)\nprint('alive')\n"
+        "with signals_as_exceptions():\n    os.kill(os.getpid(), signal.SIGHUP)\nprint('alive')\n"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "alive\n"
 

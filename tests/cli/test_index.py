@@ -78,7 +78,7 @@ def test_index_another_revision_beside_head(cli: Cli, own: Repo) -> None:
 def test_index_in_full_gives_the_same_index(cli: Cli, own: Repo) -> None:
     before = cli("query", "--jsonl", "cookie", cwd=own.path).out
     made = json.loads(cli("index", "--full", "--json", cwd=own.path).out)
-    assert made["rebuilt"] == "asked for"
+    assert made["rebuilt"] == "requested by --full"
     assert made["chunks_added"] == made["chunks"] == made["chunks_before"]
     assert cli("query", "--jsonl", "cookie", cwd=own.path).out == before
 

@@ -261,7 +261,7 @@ def test_notes_and_documents_are_searched_alone_or_with_the_code(cli: Cli, own: 
 def test_a_note_without_an_index_is_kept_and_it_is_said(cli: Cli, repo: Repo) -> None:
     made = cli("memory", "add", "x", cwd=repo.path)
     assert made.code == 0
-    assert made.err.startswith("note: kept, but not searchable yet: this repository has no index yet")
+    assert made.err.startswith("note: stored, but not searchable yet: this repository has no index yet")
 
 
 def test_a_search_is_limited_by_what_is_known_of_records(cli: Cli, repo: Repo) -> None:

@@ -60,10 +60,10 @@ def test_who_writes_the_index_for_a_moment_is_waited_for(repo: Repo, monkeypatch
 
 def test_who_writes_for_long_is_not_and_nothing_is_lost(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     notes = list[str]()
-    monkeypatch.setattr(remember, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(remember, "MAX_WAIT_SECONDS", 0.1)
     with somebody_writing(repo, threading.Event()):
         add_note(workspace_of(repo), "parcels are late", notes=notes)
-    assert notes == ["kept, but not searchable yet: another process is writing this index"]
+    assert notes == ["stored, but not searchable yet: another process is writing this index"]
     assert found(repo, "parcels") == []
     assert ask(repo, "parcels", kinds=("notes",)).hits
     assert found(repo, "parcels") == ["parcels are late"]

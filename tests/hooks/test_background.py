@@ -67,11 +67,11 @@ def test_what_is_staged_is_indexed_before_the_commit_exists(own: Repo) -> None:
     own.git("add", "new.py")
     hook(own, "pre-commit", GIT_INDEX_FILE="/nowhere/index", GIT_DIR="/nowhere", GIT_WORK_TREE="/nowhere")
     await_true(lambda: outcomes(own) == [DONE] and is_idle(own.path))
-    assert "1 blobs embedded" in read_entries(open_sample(own).paths)[0].told
+    assert "1 blobs embedded" in read_entries(open_sample(own).paths)[0].message
     own.git("commit", "-q", "-m", "new")
     hook(own)
     assert settle(own.path)
-    assert "0 blobs embedded" in read_entries(open_sample(own).paths)[-1].told
+    assert "0 blobs embedded" in read_entries(open_sample(own).paths)[-1].message
 
 
 def test_without_an_index_nothing_is_made(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_mark_that_comes_just_before_the_lock_is_freed_is_taken_up(
     own: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = open_sample(own)
-    real = module._work_off
+    real = module._process_marks
     done: list[int] = []
 
     def work_and_be_late(*args: object) -> object:
@@ -160,7 +160,7 @@ def test_a_mark_that_comes_just_before_the_lock_is_freed_is_taken_up(
         done.append(1)
         return left
 
-    monkeypatch.setattr(module, "_work_off", work_and_be_late)
+    monkeypatch.setattr(module, "_process_marks", work_and_be_late)
     catch_up(workspace, "post-commit", {})
     assert (len(done), marks(own)) == (2, [])
 
@@ -210,7 +210,7 @@ def test_what_is_uninstalled_meanwhile_is_not_made_again(own: Repo, monkeypatch:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(module, "_OPERATION_SECONDS", 0.2)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -231,7 +231,7 @@ def test_in_the_middle_of_an_operation_the_mark_waits(own: Repo, operation: str)
     assert operation in str(find_operation(workspace.location))
     catch_up(workspace, "post-commit", {})
     assert (marks(own), outcomes(own)) == (["dirty-main"], [DEFERRED])
-    assert operation in read_entries(workspace.paths)[0].told
+    assert operation in read_entries(workspace.paths)[0].message
     own.git(operation, "reset" if operation == "bisect" else "--abort")
     catch_up(open_sample(own), "post-checkout", {})
     assert (marks(own), outcomes(own)[1:]) == ([], [DONE])
@@ -272,7 +272,7 @@ def test_the_log_keeps_the_latest_and_survives_garbage(own: Repo) -> None:
         add_entry(workspace.paths, "post-commit", own.path, DONE, f"run {number}", 0.1)
     workspace.paths.log.write_bytes(b'garbage\n["too", "short"]\n\xff\n' + workspace.paths.log.read_bytes())
     entries = read_entries(workspace.paths)
-    assert [entries[0].told, entries[-1].told, len(entries)] == ["run 30", "run 129", 100]
+    assert [entries[0].message, entries[-1].message, len(entries)] == ["run 30", "run 129", 100]
     assert isinstance(entries[0], Entry)
 
 

@@ -177,7 +177,7 @@ def test_worktrees_share_the_hooks_and_one_process(hooked: Repo) -> None:
         Repo(name).commit({f"{name.name}.py": f"def in_{name.name}():\n    return 1\n"})
     for name in names:
         assert settle(name)
-    places = {entry.place for entry in read_entries(IndexPaths(hooked.path / ".gitmem"))}
+    places = {entry.folder for entry in read_entries(IndexPaths(hooked.path / ".gitmem"))}
     assert places >= {str(name) for name in names}
 
 

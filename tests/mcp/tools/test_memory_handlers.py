@@ -318,7 +318,7 @@ def test_without_an_index_a_note_is_kept_and_the_first_search_finds_it(tmp_path:
 
     async def action(client: Client) -> None:
         told = await ask(client, "memory_store", content="kept before there is an index")
-        assert "note: kept, but not searchable yet" in told
+        assert "note: stored, but not searchable yet" in told
         assert "kept before there is an index" in await ask(client, "get", ids=told.split()[1])
         assert "kept before" in await ask(client, "search", query="kept before the index", kind="notes")
 
