@@ -1,67 +1,87 @@
-"""All checks in one: lint, format, types, import contracts, tests and the coverage floors.
+"""Run all checks: lint, format, types, import contracts, prose, properties, tests and the coverage floors.
 
-usage: python -m tests [pytest arguments]
-
-With pytest arguments only the tests run, without coverage.
+usage: python -m tests                     all checks, about 7 minutes on two idle cores
+       python -m tests --quick [PATH ...]  lint, types and the fast tests, under a minute; with paths only their tests
+       python -m tests --measure           the tests, to write tests/durations.json anew
+       python -m tests ARGUMENTS           pytest with these arguments, without the other checks
 """
 
-import json
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-LINES_FLOOR = 90.0
-BRANCHES_FLOOR = 80.0
+from tests import coverage_floors, pytest_output, quick
 
+ROOT = Path(__file__).resolve().parent.parent
+IMPORT_LINTER = ["-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"]
 CHECKS = (
-    ("lint", ["ruff", "check", "."]),
-    ("format", ["ruff", "format", "--check", "."]),
-    ("types", ["mypy"]),
-    ("imports", ["importlinter.cli"]),
+    ("lint", ["-m", "ruff", "check", "."]),
+    ("format", ["-m", "ruff", "format", "--check", "."]),
+    ("types", ["-m", "mypy"]),
+    ("imports", IMPORT_LINTER),
+    ("prose", ["-m", "tests.prose_check"]),
+    ("properties", ["-m", "tests.property_tags"]),
 )
+REPORTED = ("prose",)
+"""Checks that are printed and do not fail yet."""
 
 
 def main(arguments: list[str]) -> int:
-    """Run everything; the exit code is that of the first check that failed, in order of running."""
+    """Run the checks that the arguments name; return 0 if all of them pass."""
+    # Hundreds of tests start gitmem as a program. Without bytecode files each of them compiles it again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    if arguments[:1] == ["--quick"]:
+        return finish(run_quick(arguments[1:]))
+    if arguments == ["--measure"]:
+        return quick.measure(workers=os.cpu_count() or 1)
     if arguments:
-        return run("tests", ["pytest", *arguments])
-    failed = [name for name, module in CHECKS if run(name, module)]
-    if run_tests():
-        failed.append("tests")
+        return run("tests", ["-m", "pytest", *arguments])
+    print("All checks take about 7 minutes on two idle cores. Faster: python -m tests --quick [PATH]", flush=True)
+    failed = [name for name, command in CHECKS if run(name, command) and name not in REPORTED]
+    return finish([*failed, *run_tests()])
+
+
+def finish(failed: list[str]) -> int:
+    """Print the result in the last line."""
     print("failed: " + ", ".join(failed) if failed else "all checks passed", flush=True)
     return 1 if failed else 0
 
 
-def run(name: str, module: list[str], environment: dict[str, str] | None = None) -> int:
-    """Run one tool as a module of this Python."""
+def run(name: str, arguments: list[str]) -> int:
+    """Run one tool with this Python."""
     print(f"== {name}", flush=True)
-    start = [sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"]
-    command = start if module == ["importlinter.cli"] else [sys.executable, "-m", *module]
-    return subprocess.run(command, cwd=ROOT, env={**os.environ, **(environment or {})}).returncode
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT, check=False).returncode
 
 
-def run_tests() -> int:
-    """The default suite on all cores, then both floors. Many tests wait for disks and processes: one more may work."""
+def run_tests() -> list[str]:
+    """Run the default suite under coverage; return the names of the failed checks.
+
+    Many tests wait for disks and processes, so one worker more than there are cores is faster. The failures are
+    printed last, below the coverage.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        environment = {"COVERAGE_FILE": str(Path(folder) / "data")}
+        data = Path(folder) / "data"
         workers = str((os.cpu_count() or 1) + 1)
-        code = run("tests", ["coverage", "run", "-m", "pytest", "-q", "-n", workers, "-m", "not long"], environment)
-        report = Path(folder) / "report.json"
-        run("coverage", ["coverage", "combine", "-q"], environment)
-        run("report", ["coverage", "json", "-q", "-o", str(report)], environment)
-        run("table", ["coverage", "report", "--skip-covered", "--sort=cover"], environment)
-        return code or (0 if report.exists() and floors_hold(json.loads(report.read_text())["totals"]) else 1)
+        arguments = ["-m", "coverage", "run", "-m", "pytest", "-q", "-n", workers, "-m", "not long"]
+        print("== tests", flush=True)
+        code, report = pytest_output.run([sys.executable, *arguments], ROOT, {"COVERAGE_FILE": str(data)})
+        print("\n== coverage", flush=True)
+        covered = coverage_floors.hold(data)
+    pytest_output.write(report)
+    return [name for name, passed in (("coverage", covered), ("tests", code == 0)) if not passed]
 
 
-def floors_hold(totals: dict[str, int]) -> bool:
-    """Lines and branches apart: one number for both would let one hide behind the other."""
-    lines = 100 * totals["covered_lines"] / totals["num_statements"]
-    branches = 100 * totals["covered_branches"] / totals["num_branches"]
-    print(f"lines {lines:.1f} % (floor {LINES_FLOOR}), branches {branches:.1f} % (floor {BRANCHES_FLOOR})")
-    return lines >= LINES_FLOOR and branches >= BRANCHES_FLOOR
+def run_quick(paths: list[str]) -> list[str]:
+    """Run the checks that take seconds and the fast tests; return the names of the failed checks."""
+    with subprocess.Popen([sys.executable, "-m", "mypy"], cwd=ROOT, stdout=subprocess.PIPE, text=True) as types:
+        failed = [name for name, command in CHECKS[:2] if run(name, command)]
+        if run("tests", quick.pytest_arguments(paths, workers=os.cpu_count() or 1)):
+            failed.append("tests")
+        found, _ = types.communicate()  # checked meanwhile
+    print(f"== types\n{found}", end="", flush=True)
+    return [*failed, "types"] if types.returncode else failed
 
 
 if __name__ == "__main__":
