@@ -23,7 +23,7 @@ from gitmem.fsio import (
 )
 from gitmem.git.git_config import read_config
 from gitmem.git.locate import Location, locate, main_worktree
-from gitmem.git.tracking import add_exclude, lacks_exclude, remove_exclude, tracked
+from gitmem.git.tracking import add_exclude, is_tracked, lacks_exclude, remove_exclude
 from gitmem.locks import writer_lock
 from gitmem.paths import INDEX_NAME, MEMORY_LOCK, PURGING, STARTING, IndexPaths
 from gitmem.settings import Settings, parse_settings
@@ -168,7 +168,7 @@ def _require_empty_but_ours(paths: IndexPaths) -> None:
 
 def require_untracked(workspace: Workspace) -> None:
     """Refuse an index folder that git tracks. Raises UnsafeIndex."""
-    if workspace.beside and tracked(_main_location(workspace), INDEX_NAME):
+    if workspace.beside and is_tracked(_main_location(workspace), INDEX_NAME):
         raise UnsafeIndex(
             f"`{INDEX_NAME}` is tracked by git in this repository, so gitmem does not read it",
             hint=f"git rm -r --cached {INDEX_NAME}, commit, then remove the folder and run `gitmem init`",

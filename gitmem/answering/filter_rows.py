@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.answering.labelled_queries import rows_of_lines
-from gitmem.git.commit_diffs import Lines, read_new_lines
+from gitmem.git.commit_diffs import LineSpan, read_new_lines
 from gitmem.git.locate import Location
 from gitmem.indexing.record_views import JoinedView
 from gitmem.memory.kinds import CODE, FOLDERS
@@ -52,6 +52,6 @@ def find_changed(
     return entries, rows
 
 
-def _touched(snapshot: Snapshot, blob: int, span: Lines) -> set[int]:
+def _touched(snapshot: Snapshot, blob: int, span: LineSpan) -> set[int]:
     """Return the rows of a blob that a difference touches. A deletion between two chunks touches the one above it."""
-    return rows_of_lines(snapshot, blob, [span]) or rows_of_lines(snapshot, blob, [Lines(max(span.first, 1), 1)])
+    return rows_of_lines(snapshot, blob, [span]) or rows_of_lines(snapshot, blob, [LineSpan(max(span.first, 1), 1)])

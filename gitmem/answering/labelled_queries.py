@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.git.commit_diffs import Commit, Lines, read_changed_lines, read_commits, read_parent_trees
+from gitmem.git.commit_diffs import Commit, LineSpan, read_changed_lines, read_commits, read_parent_trees
 from gitmem.git.locate import Location
 from gitmem.git.path_encoding import path_text
 from gitmem.search.commit_subjects import find_query
@@ -42,7 +42,7 @@ class Question(NamedTuple):
     commit: str
     text: str
     tree: str
-    changed: tuple[tuple[bytes, tuple[Lines, ...]], ...]
+    changed: tuple[tuple[bytes, tuple[LineSpan, ...]], ...]
 
     @property
     def held_out(self) -> bool:
@@ -119,7 +119,7 @@ def find_targets(question: Question, snapshot: Snapshot, view: View, blob_of: ND
     return chosen
 
 
-def rows_of_lines(snapshot: Snapshot, blob: int, lines: Iterable[Lines]) -> set[int]:
+def rows_of_lines(snapshot: Snapshot, blob: int, lines: Iterable[LineSpan]) -> set[int]:
     """The innermost row of each changed line of a blob; of something put in, that which holds the lines around it."""
     first, last = snapshot.blob_first[blob : blob + 2].tolist()
     spans = snapshot.gather(("line", "lines"), np.arange(first, last))

@@ -40,7 +40,7 @@ def _build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
         return f"{manifest.rows} chunks are searched exactly; a graph is built from {threshold} on"
     snapshot = open_snapshot(workspace, manifest)
     old = find_graph(workspace.paths, manifest.graph, snapshot.dimensions)
-    if old is not None and not len(RowGraph(old, snapshot).lacking):
+    if old is not None and not len(RowGraph(old, snapshot).missing):
         return f"the graph holds all {manifest.rows} chunks"
     before = len(old.keys) if old is not None else 0
     graph = build_graph(snapshot, old, report)

@@ -158,14 +158,14 @@ def open_tree(
     if not tree.entries and not (recorded and place.exists()):
         return Overlay(base)
     from gitmem.indexing.uncommitted_views import lay_over
-    from gitmem.store.uncommitted_ids import EMPTY, read_record, write_record
+    from gitmem.store.uncommitted_ids import EMPTY, read_uncommitted, write_uncommitted
 
-    known = read_record(place) if recorded else EMPTY
+    known = read_uncommitted(place) if recorded else EMPTY
     most = workspace.settings.max_file_bytes
     overlay = lay_over(location, paths, base, tree.entries, known, max_bytes=most, deadline=deadline, keep=keep)
     if overlay.record is not None and overlay.record != known and recorded and keep:
         with suppress(StorageFailed):
-            write_record(place, overlay.record)
+            write_uncommitted(place, overlay.record)
     return overlay
 
 

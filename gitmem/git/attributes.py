@@ -80,7 +80,7 @@ class AttributeRules:
                     self._fill(values, self._macros[name])
 
 
-def exclusion(attributes: Mapping[str, Value]) -> str | None:
+def exclusion_reason(attributes: Mapping[str, Value]) -> str | None:
     """Why attributes ask for a file to be left out: `excluded`, `binary`, `generated`, `vendored`, or None."""
     if not attributes:
         return None

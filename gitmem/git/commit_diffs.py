@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed
 from gitmem.git.locate import Location
-from gitmem.git.program import first_complaint, run_git
+from gitmem.git.program import first_error_line, run_git
 from gitmem.git.promisor import is_partial
 from gitmem.git.raw_diff import parse_raw_commits
 
@@ -39,7 +39,7 @@ class Commit(NamedTuple):
     changes: tuple[Change, ...]
 
 
-class Lines(NamedTuple):
+class LineSpan(NamedTuple):
     """Lines of a former file that a commit changed: from `first` on (1-based). Where `size` is 0 nothing went, but
     something was put in behind that line."""
 
@@ -77,18 +77,18 @@ def read_parent_trees(location: Location, commits: Sequence[str]) -> list[str]:
     return [tree.decode("ascii") for tree in found]
 
 
-def read_changed_lines(location: Location, commits: Sequence[str]) -> dict[str, dict[str, list[Lines]]]:
+def read_changed_lines(location: Location, commits: Sequence[str]) -> dict[str, dict[str, list[LineSpan]]]:
     """For each commit, by the former blob of a file that stayed, the lines that changed."""
     args = ["diff-tree", *_TREES, *_PATCH, "--diff-filter=M"]
     output = _ask(location, args, stdin="".join(f"{oid}\n" for oid in commits).encode())
-    found: dict[str, dict[str, list[Lines]]] = {oid: {} for oid in commits}
-    files: dict[str, list[Lines]] = {}
-    spans: list[Lines] = []
+    found: dict[str, dict[str, list[LineSpan]]] = {oid: {} for oid in commits}
+    files: dict[str, list[LineSpan]] = {}
+    spans: list[LineSpan] = []
     for line in output.split(b"\n"):
         if line[:1] in (b"+", b"-", b"\\"):
             continue
         if hunk := _HUNK.match(line):
-            spans.append(Lines(int(hunk[1]), int(hunk[2] or 1)))
+            spans.append(LineSpan(int(hunk[1]), int(hunk[2] or 1)))
         elif index := _INDEX.match(line):
             spans = files.setdefault(index[1].decode("ascii"), [])
         elif _ID.match(line):
@@ -96,7 +96,7 @@ def read_changed_lines(location: Location, commits: Sequence[str]) -> dict[str, 
     return found
 
 
-def read_new_lines(location: Location, old: str, new: str) -> dict[bytes, list[Lines] | None]:
+def read_new_lines(location: Location, old: str, new: str) -> dict[bytes, list[LineSpan] | None]:
     """For each path that differs between two trees and is there in the newer one, the lines of it that differ.
 
     None stands for all of them, where the path is new. A file that was moved differs by what was changed in it. Where a
@@ -105,7 +105,7 @@ def read_new_lines(location: Location, old: str, new: str) -> dict[bytes, list[L
     compared = ["diff-tree", "-r", "--find-renames", "--ignore-submodules=all"]
     fields = iter(_ask(location, [*compared, "-z", "--raw", "--no-abbrev", old, new]).split(b"\0")[:-1])
     spans = _parse_new_lines(_ask(location, [*compared, *_PATCH, "--diff-filter=MR", old, new]))
-    found: dict[bytes, list[Lines] | None] = {}
+    found: dict[bytes, list[LineSpan] | None] = {}
     for record in fields:
         _, _, before, after, status = record.split(b" ")
         path = next(fields)
@@ -116,15 +116,15 @@ def read_new_lines(location: Location, old: str, new: str) -> dict[bytes, list[L
     return found
 
 
-def _parse_new_lines(patch: bytes) -> dict[bytes, list[Lines]]:
+def _parse_new_lines(patch: bytes) -> dict[bytes, list[LineSpan]]:
     """The lines that are new, by the blobs before and after as a patch names them."""
-    found: dict[bytes, list[Lines]] = {}
-    spans: list[Lines] = []
+    found: dict[bytes, list[LineSpan]] = {}
+    spans: list[LineSpan] = []
     for line in patch.split(b"\n"):
         if line[:1] in (b"+", b"-", b"\\"):
             continue
         if hunk := _NEW_HUNK.match(line):
-            spans.append(Lines(int(hunk[1]), int(hunk[2] or 1)))
+            spans.append(LineSpan(int(hunk[1]), int(hunk[2] or 1)))
         elif pair := _PAIR.match(line):
             spans = found.setdefault(pair[1], [])
     return found
@@ -133,7 +133,7 @@ def _parse_new_lines(patch: bytes) -> dict[bytes, list[Lines]]:
 def _ask(location: Location, args: list[str], stdin: bytes = b"") -> bytes:
     result = run_git(["--no-replace-objects", *args], git_dir=location.git_dir, stdin=stdin, check=False)
     if result.code != 0:
-        raise _failed(location, f"git {args[0]} failed: {first_complaint(result.stderr)}")
+        raise _failed(location, f"git {args[0]} failed: {first_error_line(result.stderr)}")
     return result.stdout
 
 

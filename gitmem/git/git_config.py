@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed
 from gitmem.git.locate import Location
-from gitmem.git.program import first_complaint, run_git
+from gitmem.git.program import first_error_line, run_git
 
 
 class ConfigEntry(NamedTuple):
@@ -27,7 +27,7 @@ def read_config(location: Location) -> list[ConfigEntry]:
     args = ["config", "--null", "--show-scope", "--get-regexp", r"^gitmem\."]
     result = run_git(args, git_dir=location.git_dir, check=False)
     if result.code not in (0, 1):
-        raise GitFailed(f"git cannot read its configuration: {first_complaint(result.stderr)}")
+        raise GitFailed(f"git cannot read its configuration: {first_error_line(result.stderr)}")
     fields = result.stdout.decode("utf-8", "surrogateescape").split("\0")
     return [_parse(scope, entry) for scope, entry in zip(fields[0::2], fields[1::2], strict=False)]
 

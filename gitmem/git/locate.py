@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed, NotARepository
-from gitmem.git.program import GitResult, first_complaint, run_git
+from gitmem.git.program import GitResult, first_error_line, run_git
 
 MARK: Final = "--gitmem-next"
 """rev-parse prints options that it does not know: a separator between answers that may hold line feeds."""
@@ -132,7 +132,7 @@ def _head(answers: str, result: GitResult, git_dir: Path) -> tuple[str | None, s
     if not name or not answers.startswith("HEAD\n"):  # git repeats a HEAD that has no commit yet
         left_out = "could not fetch" in result.stderr
         hint = "this clone left it out; get it with: git checkout HEAD" if left_out else "run: git fsck"
-        raise GitFailed(f"HEAD of {git_dir} cannot be read: {first_complaint(result.stderr)}", hint=hint)
+        raise GitFailed(f"HEAD of {git_dir} cannot be read: {first_error_line(result.stderr)}", hint=hint)
     return None, None, name.removeprefix("refs/heads/")
 
 
@@ -162,4 +162,4 @@ def _refusal(folder: Path, result: GitResult) -> NotARepository:
         return NotARepository(
             f"{folder} is not inside a git repository", hint="run it inside one, or make one: git init"
         )
-    return NotARepository(f"git cannot open a repository at {folder}: {first_complaint(result.stderr)}")
+    return NotARepository(f"git cannot open a repository at {folder}: {first_error_line(result.stderr)}")

@@ -28,7 +28,7 @@ class StoredObject(NamedTuple):
     size: int
 
 
-class Forgotten(NamedTuple):
+class RemovalResult(NamedTuple):
     """How many objects went and how long they were; `left` are still there, in an alternate for instance."""
 
     objects: int
@@ -44,7 +44,7 @@ def find_unreachable(location: Location) -> list[StoredObject]:
     return [StoredObject(oid, kind, int(size)) for oid, kind, size in found if oid not in reached]
 
 
-def reached_by(location: Location, oids: Iterable[str], *, parents: bool = True) -> set[str]:
+def find_reachable(location: Location, oids: Iterable[str], *, parents: bool = True) -> set[str]:
     """Every object that these reach, themselves included, of commits with or without their parents.
 
     A missing tree or blob reaches nothing; a missing parent is an error of git's. Raises GitFailed.
@@ -65,14 +65,14 @@ def drop_reflog(location: Location, name: str) -> None:
         run_git(args, git_dir=location.git_dir)
 
 
-def remove_objects(location: Location, objects: Iterable[StoredObject]) -> Forgotten:
+def remove_objects(location: Location, objects: Iterable[StoredObject]) -> RemovalResult:
     """Remove objects from this repository: loose ones as files, packed ones by writing their packs anew without them.
 
     The caller has made sure that nothing needs them. Interrupted, it can be run again. Raises GitFailed, StorageFailed.
     """
     sizes = {item.oid: item.size for item in objects}
     if not sizes:
-        return Forgotten(0, 0, 0)
+        return RemovalResult(0, 0, 0)
     folder = location.common_dir / "objects"
     for pack in sorted((folder / "pack").glob("pack-*.idx")):
         _remove_from_pack(location, pack.with_suffix(""), sizes.keys())
@@ -80,7 +80,7 @@ def remove_objects(location: Location, objects: Iterable[StoredObject]) -> Forgo
         remove_file(folder / oid[:2] / oid[2:])
     _write_graph_anew(location)
     left = _present(location, sizes)
-    return Forgotten(len(sizes) - len(left), sum(size for oid, size in sizes.items() if oid not in left), len(left))
+    return RemovalResult(len(sizes) - len(left), sum(size for oid, size in sizes.items() if oid not in left), len(left))
 
 
 def _remove_from_pack(location: Location, pack: Path, unwanted: Collection[str]) -> None:

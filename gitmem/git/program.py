@@ -72,7 +72,7 @@ def run_git(
     result = GitResult(out, err.decode("utf-8", "replace").strip(), process.returncode)
     if check and result.code != 0:
         command = next((arg for arg in args if not arg.startswith("-")), "")
-        raise GitFailed(f"git {command} failed: {first_complaint(result.stderr) or f'exit code {result.code}'}")
+        raise GitFailed(f"git {command} failed: {first_error_line(result.stderr) or f'exit code {result.code}'}")
     return result
 
 
@@ -109,7 +109,7 @@ def start_git(
         raise GitmemError(f"git cannot be started: {error.strerror or error}", hint=hint) from error
 
 
-def first_complaint(stderr: str) -> str:
+def first_error_line(stderr: str) -> str:
     """The line of git's messages that tells what went wrong: the first fatal one, else the first error."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     for prefix in ("fatal: ", "error: ", ""):

@@ -29,7 +29,7 @@ class StoredCommit(NamedTuple):
     changes: tuple[PathChange, ...]
 
 
-def read_commits_of(location: Location, tip: str, most: int, path: bytes = b"") -> list[StoredCommit]:
+def read_ref_log(location: Location, tip: str, most: int, path: bytes = b"") -> list[StoredCommit]:
     """The latest commits that `tip` reaches, the newest first; with a path, those that changed it or what is below."""
     args = ["--no-replace-objects", "rev-list", f"--max-count={most}", tip, "--"]
     listed = run_git([*args, *([path.decode()] if path else [])], git_dir=location.git_dir).stdout

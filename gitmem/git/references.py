@@ -13,7 +13,7 @@ from gitmem.errors import GitFailed
 from gitmem.fsio import read_file, remove_file, sync_folder
 from gitmem.git.locate import Location
 from gitmem.git.object_format import RawObject, format_pack, id_bytes
-from gitmem.git.program import first_complaint, run_git
+from gitmem.git.program import first_error_line, run_git
 
 DURABLE: Final = ("-c", "core.fsync=loose-object,pack,pack-metadata,reference", "-c", "core.fsyncMethod=fsync")
 """By default git does not wait until loose objects are on the disk."""
@@ -36,7 +36,7 @@ def read_reference(location: Location, name: str) -> str | None:
     if result.code == 0:
         return result.stdout.decode("ascii").strip()
     if result.stderr:
-        raise GitFailed(f"git cannot read `{name}`: {first_complaint(result.stderr)}", hint="run: git fsck")
+        raise GitFailed(f"git cannot read `{name}`: {first_error_line(result.stderr)}", hint="run: git fsck")
     return None
 
 
@@ -59,7 +59,7 @@ def store_objects(location: Location, objects: Sequence[RawObject]) -> None:
     _sync_folders([*sorted(folders), folder])
 
 
-def move_reference(location: Location, name: str, new: str, old: str | None) -> bool:
+def update_reference(location: Location, name: str, new: str, old: str | None) -> bool:
     """Let a ref name `new` if it still names `old` (None: if it is not there); False where it names another one.
 
     On return the ref survives a loss of power. Raises GitFailed.
@@ -75,7 +75,7 @@ def move_reference(location: Location, name: str, new: str, old: str | None) -> 
         if read_reference(location, name) != old:
             return False
         if not lock.wait():
-            raise GitFailed(f"git cannot move `{name}`: {first_complaint(result.stderr)}")
+            raise GitFailed(f"git cannot move `{name}`: {first_error_line(result.stderr)}")
 
 
 def _sync_names(location: Location, name: str) -> None:

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed, UnknownRevision, UsageError
 from gitmem.git.locate import Location
-from gitmem.git.program import first_complaint, run_git
+from gitmem.git.program import first_error_line, run_git
 
 MAX_REFS_TO_COMPARE: Final = 5000
 
@@ -83,7 +83,7 @@ def _ask(location: Location, names: list[str]) -> list[tuple[str, str] | None]:
     if "could not fetch" in result.stderr:
         raise UnknownRevision(f"`{names[0]}` is not in this partial clone", hint="get it with: git fetch --refetch")
     if result.code != 0:
-        raise GitFailed(f"git cannot resolve `{names[0]}`: {first_complaint(result.stderr)}", hint="run: git fsck")
+        raise GitFailed(f"git cannot resolve `{names[0]}`: {first_error_line(result.stderr)}", hint="run: git fsck")
     return [_parse(line, location) for line in result.stdout.split(b"\n")[: len(names)]]
 
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from gitmem.closeable import Closing
 from gitmem.errors import GitFailed
 from gitmem.git.locate import Location
-from gitmem.git.program import first_complaint, run_git, start_git
+from gitmem.git.program import first_error_line, run_git, start_git
 from gitmem.git.trees import FILE, GITLINK, empty_tree
 
 MODIFIED: Final = "modified"
@@ -84,7 +84,7 @@ class StatusProcess(Closing):
         """Wait for git and read its answer. Raises GitFailed."""
         out, err = self._process.communicate()
         if self._process.returncode != 0:
-            complaint = first_complaint(err.decode("utf-8", "replace"))
+            complaint = first_error_line(err.decode("utf-8", "replace"))
             raise GitFailed(f"git cannot tell what is uncommitted in {self._worktree}: {complaint}")
         return parse_status(out)
 

@@ -17,7 +17,7 @@ ADDED_WITH_FILE: Final = b"# added by gitmem, with this file\n"
 ADDED_WITH_FOLDER: Final = b"# added by gitmem, with this file and its folder\n"
 
 
-def tracked(location: Location, name: str) -> bool:
+def is_tracked(location: Location, name: str) -> bool:
     """Whether the index or HEAD of this working tree holds `name` at its top, or anything below it.
 
     Upper and lower case count as one: on some systems they name the same file.

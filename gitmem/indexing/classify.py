@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gitmem.chunking.languages import language_of
-from gitmem.git.attributes import ATTRIBUTES_FILE, AttributeRules, Value, exclusion, is_off
+from gitmem.git.attributes import ATTRIBUTES_FILE, AttributeRules, Value, exclusion_reason, is_off
 from gitmem.git.excludes import default_exclude
 from gitmem.git.ignore import IGNORE_FILE, IgnoreRules
 from gitmem.git.locate import Location
@@ -66,7 +66,7 @@ def _reason(path: bytes, attributes: Mapping[str, Value], ignored: bool | None, 
     """Why a regular file is left out. A default exclude yields to an attribute or an ignore line (`!`) that says so."""
     if attributes.get("filter") == "lfs":
         return "lfs"
-    told = exclusion(attributes)
+    told = exclusion_reason(attributes)
     if told or ignored:
         return told or "ignored"
     if ignored is False:

@@ -19,7 +19,7 @@ from gitmem.paths import UNCOMMITTED, IndexPaths
 from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.segment import Segment, find_segment
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.uncommitted_ids import read_record
+from gitmem.store.uncommitted_ids import read_uncommitted
 from gitmem.store.view_file import find_view
 
 _DAY: Final = 86_400.0
@@ -97,9 +97,9 @@ def used_blobs(paths: IndexPaths, days: int) -> set[str]:
                 view = find_view(file)
                 found.update(map(view.oid, range(len(view))) if view is not None else ())
     for file in sorted(paths.state.glob(f"{UNCOMMITTED}*")):
-        record = read_record(file)
+        record = read_uncommitted(file)
         found.update(known.oid for known in record.files.values())
-        found.update(oid for oid, day in record.used.items() if (day + 1) * _DAY > oldest and days)
+        found.update(oid for oid, day in record.last_used.items() if (day + 1) * _DAY > oldest and days)
     return found
 
 

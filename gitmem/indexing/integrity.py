@@ -12,7 +12,7 @@ from gitmem.indexing.fingerprint import view_key
 from gitmem.indexing.views import build_view
 from gitmem.paths import IndexPaths
 from gitmem.store.fitted_weights import find_tuning
-from gitmem.store.graph import graph_files, is_sound
+from gitmem.store.graph import graph_files, is_intact
 from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.segment import Segment, find_segment
 from gitmem.store.snapshot import Snapshot
@@ -90,7 +90,7 @@ def _check_views(paths: IndexPaths, found: Findings) -> dict[str, View]:
 
 
 def _check_graph(paths: IndexPaths, manifest: Manifest, found: Findings) -> None:
-    if manifest.graph and not is_sound(paths, manifest.graph):
+    if manifest.graph and not is_intact(paths, manifest.graph):
         found.problems.append(f"the graph `{paths.graph(manifest.graph)}` is damaged; searches are exact without it")
         found.damaged += [f"graph/{name}" for name in sorted(graph_files(manifest.graph))]
 

@@ -18,7 +18,7 @@ from gitmem.store.rows import Postings
 from gitmem.store.view_file import View, ViewEntry, path_postings
 
 if TYPE_CHECKING:
-    from gitmem.store.uncommitted_ids import Record, Stamp
+    from gitmem.store.uncommitted_ids import FileStat, UncommittedFiles
 
 _MANY_EDITS: Final = 64
 """From here on all paths of the view are decoded at once instead of the few that each search looks at."""
@@ -38,17 +38,17 @@ class Overlay(NamedTuple):
     changes: Mapping[bytes, str] = MappingProxyType({})
     unhashed: int = 0
     unreadable: Sequence[bytes] = ()
-    record: "Record | None" = None
-    looks: "Mapping[bytes, Stamp | None]" = MappingProxyType({})
+    record: "UncommittedFiles | None" = None
+    looks: "Mapping[bytes, FileStat | None]" = MappingProxyType({})
 
     def is_current(self, location: Location) -> bool:
         """Whether no file that was looked at has changed since, or could have without a sign of it."""
         if self.record is None or not self.looks:
             return True
-        from gitmem.indexing.uncommitted_views import read_stamp
+        from gitmem.indexing.uncommitted_views import read_stat
 
-        unsettled = any(self.record.files[path].stamp is None for path in self.files.values())
-        return not unsettled and all(look == read_stamp(location, path) for path, look in self.looks.items())
+        unsettled = any(self.record.files[path].stat is None for path in self.files.values())
+        return not unsettled and all(look == read_stat(location, path) for path, look in self.looks.items())
 
 
 class OverlaidView(View):

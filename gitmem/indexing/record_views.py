@@ -22,7 +22,13 @@ from gitmem.git.trees import TreeEntry, diff_trees, read_tree
 from gitmem.indexing.overlay import OverlaidView
 from gitmem.record import parse_record
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
-from gitmem.store.record_columns import FACTS, Column, fact_sections, has_facts, load_fact
+from gitmem.store.record_columns import (
+    RECORD_COLUMNS,
+    Column,
+    column_sections,
+    has_columns,
+    load_column,
+)
 from gitmem.store.rows import Postings
 from gitmem.store.view_file import INDEXED, PATH_FIELDS, View, ViewEntry, view_contents
 from gitmem.types import RECORD_LANGUAGE, TURN
@@ -40,14 +46,14 @@ class RecordsView(View):
 
     def __init__(self, container: Container) -> None:
         super().__init__(container)
-        if not has_facts(container):
+        if not has_columns(container):
             raise damaged(container.path, "it lacks what is known of the records")
         self._columns: dict[str, Column] = {}
 
-    def fact(self, name: str) -> Column:
-        """One of FACTS for all records. Raises DamagedFile."""
+    def column(self, name: str) -> Column:
+        """One of RECORD_COLUMNS for all records. Raises DamagedFile."""
         if name not in self._columns:
-            self._columns[name] = load_fact(self._file, name, len(self))
+            self._columns[name] = load_column(self._file, name, len(self))
         return self._columns[name]
 
     def folder(self, folder: bytes) -> range:
@@ -67,10 +73,10 @@ class EditedRecords(OverlaidView):
         self._location = location
         self._columns: dict[str, Column] = {}
 
-    def fact(self, name: str) -> Column:
-        """One of FACTS for all records. Raises DamagedFile."""
+    def column(self, name: str) -> Column:
+        """One of RECORD_COLUMNS for all records. Raises DamagedFile."""
         if name not in self._columns:
-            joined = self._records.fact(name).then(self._added_facts[name])
+            joined = self._records.column(name).join(self._added_columns[name])
             self._columns[name] = joined.take(self._source)
         return self._columns[name]
 
@@ -79,10 +85,12 @@ class EditedRecords(OverlaidView):
         return _below(self.path, len(self), folder)
 
     @cached_property
-    def _added_facts(self) -> dict[str, Column]:
+    def _added_columns(self) -> dict[str, Column]:
         with ProgramReader(self._location) as reader:
-            told = [record_facts(data or b"") for _, data in reader.read_many(entry.oid.hex() for entry in self._added)]
-        return {name: Column.of([facts[place] for facts in told]) for place, name in enumerate(FACTS)}
+            told = [
+                record_values(data or b"") for _, data in reader.read_many(entry.oid.hex() for entry in self._added)
+            ]
+        return {name: Column.from_texts([facts[place] for facts in told]) for place, name in enumerate(RECORD_COLUMNS)}
 
     @cached_property
     def _added_postings(self) -> dict[str, Postings]:
@@ -113,12 +121,12 @@ def open_records(location: Location, file: Path | None, tree: str, *, keep: bool
     return RecordsView(Container(file, MAGIC, b"".join(parts)))
 
 
-def record_facts(data: bytes) -> tuple[str, ...]:
-    """What is known of a record, in the order of FACTS; nothing of what is none."""
+def record_values(data: bytes) -> tuple[str, ...]:
+    """What is known of a record, in the order of RECORD_COLUMNS; nothing of what is none."""
     try:
         record = parse_record(data, "")
     except (DamagedFile, NewerFormat):
-        return ("",) * len(FACTS)
+        return ("",) * len(RECORD_COLUMNS)
     told = {name: _as_text(value) for name, value in record.fields.items()}
     time, stored = told.get("time", ""), told.get("stored", "")
     facts = {
@@ -128,7 +136,7 @@ def record_facts(data: bytes) -> tuple[str, ...]:
         "time": time or stored,
         "stored": stored or time,
     }
-    return tuple(facts.get(name, "") for name in FACTS)
+    return tuple(facts.get(name, "") for name in RECORD_COLUMNS)
 
 
 def _as_text(value: object) -> str:
@@ -148,7 +156,7 @@ def _find(file: Path, check: bool) -> RecordsView | None:
 
 def _no_records() -> RecordsView:
     fields, sections = view_contents("", [], _no_words())
-    empty = fact_sections({name: Column.of([]) for name in FACTS})
+    empty = column_sections({name: Column.from_texts([]) for name in RECORD_COLUMNS})
     return RecordsView(Container(Path(), MAGIC, b"".join(build_container(MAGIC, fields, sections | empty))))
 
 
@@ -157,7 +165,9 @@ def _parts(view: EditedRecords) -> list[Buffer]:
     oids = (oid.tobytes() for oid in view.oids)
     entries = [ViewEntry(path, oid, RECORD_LANGUAGE, INDEXED) for path, oid in zip(view.paths, oids, strict=True)]
     fields, sections = view_contents(view.tree, entries, _no_words())
-    return build_container(MAGIC, fields, sections | fact_sections({name: view.fact(name) for name in FACTS}))
+    return build_container(
+        MAGIC, fields, sections | column_sections({name: view.column(name) for name in RECORD_COLUMNS})
+    )
 
 
 def _below(path: Callable[[int], bytes], entries: int, folder: bytes) -> range:

@@ -24,7 +24,7 @@ from gitmem.indexing.overlay import OverlaidView, Overlay
 from gitmem.indexing.view_derivation import rule_changes, rule_entries_above
 from gitmem.indexing.views import ensure_ruled_view
 from gitmem.paths import IndexPaths
-from gitmem.store.uncommitted_ids import KnownFile, Record, Stamp
+from gitmem.store.uncommitted_ids import FileStat, KnownFile, UncommittedFiles
 from gitmem.store.view_file import INDEXED, REASONS, View, ViewEntry
 
 _LINKS: Final = (REASONS.index("symlink"), REASONS.index("submodule"))
@@ -40,7 +40,7 @@ def lay_over(
     paths: IndexPaths,
     base: View,
     entries: Sequence[StatusEntry],
-    known: Record,
+    known: UncommittedFiles,
     *,
     max_bytes: int,
     deadline: float = math.inf,
@@ -67,7 +67,7 @@ def lay_over(
         changes={entry.path: entry.change for entry in entries},
         unhashed=files.unhashed,
         unreadable=files.unreadable,
-        record=known.succeed(files.seen, today()),
+        record=known.updated(files.seen, today()),
         looks=files.looks,
     )
 
@@ -132,12 +132,12 @@ class _Files:
     `read` are blobs and their paths, `seen` what is known of each file for the next time.
     """
 
-    def __init__(self, location: Location, known: Record, max_bytes: int, deadline: float) -> None:
+    def __init__(self, location: Location, known: UncommittedFiles, max_bytes: int, deadline: float) -> None:
         self._location = location
         self._known = known
         self._max_bytes = max_bytes
         self._deadline = deadline
-        self.looks: dict[bytes, Stamp | None] = {}
+        self.looks: dict[bytes, FileStat | None] = {}
         self.no_id = "0" * (64 if location.object_format == "sha256" else 40)
         self.read: dict[str, bytes] = {}
         self.seen: dict[bytes, KnownFile] = {}
@@ -149,7 +149,7 @@ class _Files:
         could be indexed."""
         if entry.mode is None or entry.oid is not None or entry.mode in (SYMLINK, GITLINK):
             return TreeChange(entry.path, entry.mode, entry.oid)
-        look = self.looks[entry.path] = read_stamp(self._location, entry.path)
+        look = self.looks[entry.path] = read_stat(self._location, entry.path)
         if look is None or not (stat.S_ISREG(look.mode) or stat.S_ISLNK(look.mode)) or look.size > self._max_bytes:
             return TreeChange(entry.path, None, None)
         return TreeChange(entry.path, SYMLINK if stat.S_ISLNK(look.mode) else entry.mode, None)
@@ -172,15 +172,15 @@ class _Files:
                 self.seen[path] = KnownFile(oid, stamp if settled else None)
                 self.read[oid] = path
                 oids[path] = oid
-            elif path in hashed and read_stamp(self._location, path) is not None:
+            elif path in hashed and read_stat(self._location, path) is not None:
                 self.unreadable.append(path)
         return oids
 
 
-def read_stamp(location: Location, path: bytes) -> Stamp | None:
+def read_stat(location: Location, path: bytes) -> FileStat | None:
     """What a path of the working tree looks like from outside; None where nothing is there."""
     assert location.worktree is not None
     with suppress(OSError):
         found = (location.worktree / os.fsdecode(path)).lstat()
-        return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_mode)
+        return FileStat(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_mode)
     return None

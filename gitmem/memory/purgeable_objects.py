@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from gitmem.fsio import read_file, remove_file, write_atomic
 from gitmem.git.locate import Location
-from gitmem.git.object_removal import StoredObject, find_unreachable, reached_by
+from gitmem.git.object_removal import StoredObject, find_reachable, find_unreachable
 from gitmem.git.program import run_git
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import IDENTITY, RecordStore
@@ -65,9 +65,9 @@ def find_purged(location: Location, store: RecordStore) -> Found:
     read = {item.oid: item for item in unreachable if item.kind in ("commit", "blob")}
     own = {oid for oid, item in read.items() if item.size <= MOST_BYTES and _is_own(item, store.find_object(oid))}
     own |= _read_begun(location) & {item.oid for item in unreachable}
-    own = reached_by(location, own, parents=False)  # each commit has its own mark, and parents may be gone already
+    own = find_reachable(location, own, parents=False)  # each commit has its own mark, and parents may be gone already
     others = [item.oid for item in unreachable if item.oid not in own and item.kind != "blob"]
-    kept = reached_by(location, others)
+    kept = find_reachable(location, others)
     return Found([item for item in unreachable if item.oid in own - kept], own & kept)
 
 
@@ -80,10 +80,10 @@ def _is_own(item: StoredObject, data: bytes | None) -> bool:
 def find_kept(location: Location, store: RecordStore, former: Collection[str]) -> set[str]:
     """Objects of gitmem's that only others reach; `former` are those that are known to have been the memory's."""
     tip = store.tip().commit
-    current = reached_by(location, [tip], parents=False) if tip else set()
+    current = find_reachable(location, [tip], parents=False) if tip else set()
     asked = ["-F", f"--committer={IDENTITY}", "--ignore-missing", "--all", "--reflog"]
     marked = set(_ask(location, "rev-list", *asked)) - {tip}
-    found = {*former, *(reached_by(location, marked, parents=False) if marked else ())}
+    found = {*former, *(find_reachable(location, marked, parents=False) if marked else ())}
     bare = [oid for _, kind, *oids in _references(location) if kind in ("blob", "tree") for oid in oids]
     strays = _reached(location, *bare) | _reached(location, "--indexed-objects", "--not", "--all")
     sizes = {oid: size for oid, kind, size in find_present(location, strays - found) if kind == "blob"}

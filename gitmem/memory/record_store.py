@@ -15,7 +15,7 @@ from gitmem.errors import DamagedFile, UnknownRevision
 from gitmem.git.batch import ProgramReader
 from gitmem.git.locate import Location
 from gitmem.git.object_format import RawEntry, RawObject, format_commit, make_object, parse_tree
-from gitmem.git.references import move_reference, read_reference, store_objects
+from gitmem.git.references import read_reference, store_objects, update_reference
 from gitmem.git.tree_edit import edit_tree
 from gitmem.git.trees import TreeEntry, read_tree
 from gitmem.locks import writer_lock
@@ -158,7 +158,7 @@ class RecordStore(Closing):
         """Make objects durable, then let the ref name the new commit; False where it has moved meanwhile."""
         store_objects(self._location, objects)
         assert new.commit is not None
-        return move_reference(self._location, REFERENCE, new.commit, old.commit)
+        return update_reference(self._location, REFERENCE, new.commit, old.commit)
 
     def _build(self, old: Tip, changes: Changes, message: str, seconds: int) -> tuple[Tip, list[RawObject]]:
         object_format = self._location.object_format

@@ -58,16 +58,16 @@ def _find_entries(records: "Records", hits: "Sequence[Hit]") -> list[list[int]]:
     """The entries of the notes that are about each hit."""
     import numpy as np
 
-    paths, symbols = records.fact("paths"), records.fact("symbols")
+    paths, symbols = records.column("paths"), records.column("symbols")
     if not hits or not (any(paths.values) or any(symbols.values)):
         return [[] for _ in hits]
     names = [_Names.of(hit) for hit in hits]
     all_names = _Names(*(set().union(*sets) for sets in zip(*names, strict=True)))
-    about = paths.where(bool) | symbols.where(bool)
-    about &= paths.where(lambda told: _meets(told, all_names.paths))
-    about &= symbols.where(lambda told: _meets(told, all_names.symbols))
+    about = paths.select(bool) | symbols.select(bool)
+    about &= paths.select(lambda told: _meets(told, all_names.paths))
+    about &= symbols.select(lambda told: _meets(told, all_names.symbols))
     found = np.flatnonzero(about)
-    newest = found[np.argsort(records.fact("time").ranks()[found], kind="stable")[::-1]].tolist()
+    newest = found[np.argsort(records.column("time").ranks()[found], kind="stable")[::-1]].tolist()
     told = [(entry, paths.text(entry), symbols.text(entry)) for entry in newest]
     return [
         [entry for entry, path, symbol in told if own.paths and _meets(path, own.paths) and _meets(symbol, own.symbols)]

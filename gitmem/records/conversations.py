@@ -85,7 +85,7 @@ def list_conversations(workspace: Workspace, limit: int = LIST_DEFAULT) -> list[
         return []
     turns = records.folder(CONVERSATIONS)
     groups = [list(group) for _, group in groupby(turns, key=lambda turn: records.path(turn).rpartition(b"/")[0])]
-    names, times = records.fact("conversation"), records.fact("time")
+    names, times = records.column("conversation"), records.column("time")
     found = [Conversation(names.text(group[-1]), len(group), times.text(group[-1])) for group in groups]
     return sorted(found, key=lambda conversation: (conversation.time, conversation.id), reverse=True)[:limit]
 

@@ -86,12 +86,12 @@ def matching_records(records: "Records", filters: RecordFilters) -> "NDArray[np.
     for name in _WORDS:
         wanted = getattr(filters, name)
         if wanted:
-            kept &= records.fact(name).where(frozenset(wanted).__contains__)
+            kept &= records.column(name).select(frozenset(wanted).__contains__)
     if filters.since or filters.until:
         since, until = filters.since or " ", filters.until or "~"
-        kept &= records.fact("time").where(lambda time: since <= time <= until)
+        kept &= records.column("time").select(lambda time: since <= time <= until)
     if filters.min_confidence:
-        kept &= records.fact("confidence").where(lambda told: _reaches(told, filters.min_confidence))
+        kept &= records.column("confidence").select(lambda told: _reaches(told, filters.min_confidence))
     return kept
 
 

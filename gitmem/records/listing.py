@@ -27,7 +27,7 @@ def read_expired(workspace: Workspace, store: RecordStore, tip: Tip, now: dateti
     records = open_listed(workspace, tip)
     if records is None:
         return []
-    retention, stored = records.fact("retention"), records.fact("stored")
+    retention, stored = records.column("retention"), records.column("stored")
     below = records.folder(DOCUMENTS)
     expired = [entry for entry in below if is_expired(retention.text(entry), stored.text(entry), now)]
     return list(store.read_records(_entries(records, expired)))
@@ -50,5 +50,5 @@ def newest_records(workspace: Workspace, folder: bytes, limits: RecordFilters, l
             return []
         below = np.arange(len(records))[records.folder(folder).start : records.folder(folder).stop]
         chosen = below[matching_records(records, limits)[below]]
-        newest = chosen[np.argsort(records.fact("stored").ranks()[chosen], kind="stable")[::-1][:limit]]
+        newest = chosen[np.argsort(records.column("stored").ranks()[chosen], kind="stable")[::-1][:limit]]
         return list(store.read_records(_entries(records, newest.tolist())))

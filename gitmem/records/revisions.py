@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from gitmem.errors import UnknownRecord, UsageError
 from gitmem.freshness.record_refresh import index_records
 from gitmem.git.object_format import make_object
-from gitmem.git.ref_log import PathChange, StoredCommit, find_commit, read_commits_of
+from gitmem.git.ref_log import PathChange, StoredCommit, find_commit, read_ref_log
 from gitmem.git.trees import diff_trees
 from gitmem.memory.bounds import check_count
 from gitmem.memory.document import load_document
@@ -109,7 +109,7 @@ def read_log(workspace: Workspace, *, name: str = "", limit: int = LOG_DEFAULT, 
         tip = store.tip()
         if tip.commit is None:
             return []
-        commits = read_commits_of(workspace.location, tip.commit, limit, place)
+        commits = read_ref_log(workspace.location, tip.commit, limit, place)
         return [_step(store, commit, place, names) for commit in commits]
 
 
@@ -180,7 +180,7 @@ def _past(store: RecordStore, workspace: Workspace, name: str) -> Tip:
     present = store.entries_at(tip, place)
     commits: list[StoredCommit] = []
     for most in (_FEW, _ALL):
-        commits = read_commits_of(workspace.location, tip.commit, most, place) if tip.commit else []
+        commits = read_ref_log(workspace.location, tip.commit, most, place) if tip.commit else []
         for commit in commits:
             past = store.at(commit.oid)
             if store.entries_at(past, place) not in ([], present):

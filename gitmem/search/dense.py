@@ -66,7 +66,7 @@ def _graph_rows(
 ) -> NDArray[np.int64]:
     """What the graph finds, enlarged by what the part leaves out, and the nearest of the rows the graph lacks."""
     found = graph.nearest(vector, int(keep * snapshot.rows / max(int(part.sum()), 1)))
-    new = _scanned_few(snapshot, graph.lacking[part[graph.lacking]], vector, keep)
+    new = _scanned_few(snapshot, graph.missing[part[graph.missing]], vector, keep)
     return np.sort(np.concatenate([found[part[found]], new]))
 
 

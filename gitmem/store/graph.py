@@ -68,7 +68,7 @@ class RowGraph:
         self._row_of = match_keys(graph.keys, snapshot.row_keys)
         held = np.zeros(snapshot.rows, bool)
         held[self._row_of[self._row_of >= 0]] = True
-        self.lacking = np.flatnonzero(~held)
+        self.missing = np.flatnonzero(~held)
 
     def nearest(self, vector: NDArray[np.float32], keep: int) -> NDArray[np.int64]:
         """About the `keep` rows nearest to a vector among those it holds, in no order, each once."""
@@ -169,7 +169,7 @@ def _load_graph(paths: IndexPaths, name: str, dimensions: int) -> Graph | None:
     return Graph(index, keys)
 
 
-def is_sound(paths: IndexPaths, name: str) -> bool:
+def is_intact(paths: IndexPaths, name: str) -> bool:
     """Whether the files of a graph are there and have the content they were written with."""
     file = paths.graph(name + _DATA)
     try:

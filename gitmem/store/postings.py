@@ -32,7 +32,7 @@ KNOWN_TERMS: Final = 1000
 
 def posting_sections(field: str, postings: "Postings", place: str) -> dict[str, Buffer]:
     """The sections that hold one field's lists."""
-    terms, bounds, places, counts = arrange(postings)
+    terms, bounds, places, counts = sort_postings(postings)
     repeated = counts > 1
     flag = 1 << (8 * np.dtype(place).itemsize - 1)
     repeats = np.concatenate([[0], np.cumsum(repeated)])
@@ -80,7 +80,7 @@ def _varint(number: int) -> bytes:
     return bytes((*encoded, number))
 
 
-def arrange(postings: "Postings") -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
+def sort_postings(postings: "Postings") -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
     """Sorted terms that occur, where each one's postings begin (one more at the end), rows ascending, counts."""
     order = sorted(range(len(postings.terms)), key=postings.terms.__getitem__)
     rank = np.empty(len(order), np.int64)

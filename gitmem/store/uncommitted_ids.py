@@ -1,7 +1,7 @@
-"""What was uncommitted in one working tree when it was last looked at: one small file for each, beside the index.
+"""Blob ids of the uncommitted files of one working tree: one small file per working tree, next to the index.
 
-It saves hashing files that have not changed, and it tells for how long a blob that is in no commit has been out of use.
-Nothing depends on it: without the file everything is looked at anew.
+They save hashing files that have not changed, and record how long a blob that is in no commit has been unused. Nothing
+depends on the file: without it, all uncommitted files are hashed again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ from gitmem.store.format import Container, build_container
 
 MAGIC: Final = b"GITMEMUC"
 KEEP_DAYS: Final = 14
-"""How long a blob that nothing reaches is kept after it was last seen: as long as git keeps such objects."""
+"""Days that an unreachable blob is kept after its last use: as long as git keeps unreachable objects by default."""
 
 
-class Stamp(NamedTuple):
-    """What a file looks like from outside. Times are in nanoseconds."""
+class FileStat(NamedTuple):
+    """Stat data by which a changed file is recognised without reading it. Times are in nanoseconds."""
 
     size: int
     modified: int
@@ -29,56 +29,60 @@ class Stamp(NamedTuple):
 
 
 class KnownFile(NamedTuple):
-    """A file's blob id. `stamp` is None where the file could change without looking other than it did."""
+    """Blob id of a file. `stat` is None if the file could still change without a change of its stat data.
+
+    This is git's "racily clean" case: a file written within the resolution of the file system's clock.
+    """
 
     oid: str
-    stamp: Stamp | None
+    stat: FileStat | None
 
 
-class Record(NamedTuple):
-    """The uncommitted files of a working tree by path, and the ids of those that were there before, with the day
-    (since 1970) they were last seen."""
+class UncommittedFiles(NamedTuple):
+    """Uncommitted files of a working tree by path, and earlier ids with the day (since 1970) of their last use."""
 
     files: Mapping[bytes, KnownFile]
-    used: Mapping[str, int]
+    last_used: Mapping[str, int]
 
-    def find(self, path: bytes, stamp: Stamp) -> str | None:
-        """The id of a file that looks as it did."""
+    def find(self, path: bytes, stat: FileStat) -> str | None:
+        """Return the id of a file whose stat data is unchanged, else None."""
         known = self.files.get(path)
-        return known.oid if known is not None and known.stamp == stamp else None
+        return known.oid if known is not None and known.stat == stat else None
 
-    def succeed(self, files: Mapping[bytes, KnownFile], today: int) -> "Record":
-        """The record of a later look."""
+    def updated(self, files: Mapping[bytes, KnownFile], today: int) -> "UncommittedFiles":
+        """Return the state after a later scan; ids unused for KEEP_DAYS are dropped."""
         if files == self.files:
             return self
-        held = {known.oid for known in files.values()}
-        gone = {known.oid: today for known in self.files.values()}
-        used = {oid: day for oid, day in {**self.used, **gone}.items() if oid not in held and day > today - KEEP_DAYS}
-        return Record(files, used)
+        current = {known.oid for known in files.values()}
+        previous = {known.oid: today for known in self.files.values()}
+        used = {**self.last_used, **previous}.items()
+        return UncommittedFiles(
+            files, {oid: day for oid, day in used if oid not in current and day > today - KEEP_DAYS}
+        )
 
 
-EMPTY: Final = Record({}, {})
+EMPTY: Final = UncommittedFiles({}, {})
 
 
-def read_record(path: Path) -> Record:
-    """Read a record; an empty one where there is none, or none that makes sense."""
+def read_uncommitted(path: Path) -> UncommittedFiles:
+    """Read the file; return EMPTY if it is missing, damaged or from a newer version."""
     with suppress(DamagedFile, NewerFormat, KeyError, TypeError, ValueError):
         data = read_file(path)
         if data is not None:
             fields = Container(path, MAGIC, data).fields
-            files = {path: KnownFile(str(oid), _load_stamp(stamp)) for path, oid, stamp in fields["files"]}
-            return Record(files, {str(oid): int(day) for oid, day in fields["used"]})
+            files = {path: KnownFile(str(oid), _load_stat(values)) for path, oid, values in fields["files"]}
+            return UncommittedFiles(files, {str(oid): int(day) for oid, day in fields["used"]})
     return EMPTY
 
 
-def _load_stamp(values: Sequence[int]) -> Stamp | None:
-    return Stamp(*values) if values else None
+def _load_stat(values: Sequence[int]) -> FileStat | None:
+    return FileStat(*values) if values else None
 
 
-def write_record(path: Path, record: Record) -> None:
-    """Publish a record. A power cut may cost it, which costs nothing else. Raises StorageFailed."""
+def write_uncommitted(path: Path, uncommitted: UncommittedFiles) -> None:
+    """Publish the file without fsync: a loss of power may cost it, but nothing else. Raises StorageFailed."""
     fields = {
-        "files": [[path, known.oid, list(known.stamp or ())] for path, known in record.files.items()],
-        "used": [[oid, day] for oid, day in record.used.items()],
+        "files": [[path, known.oid, list(known.stat or ())] for path, known in uncommitted.files.items()],
+        "used": [[oid, day] for oid, day in uncommitted.last_used.items()],
     }
     write_atomic(path, [bytes(part) for part in build_container(MAGIC, fields, {})], durable=False)

@@ -17,7 +17,7 @@ from gitmem.errors import GitmemError
 from gitmem.indexing.fingerprint import view_key
 from gitmem.paths import IndexPaths
 from gitmem.store.format import Container
-from gitmem.store.graph import is_sound
+from gitmem.store.graph import is_intact
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.store.segment import MAGIC, Segment, find_segment
 from gitmem.store.snapshot import Snapshot
@@ -122,7 +122,7 @@ def _segment_faults(paths: IndexPaths, manifest: Manifest) -> Iterator[str]:
                 segment.check()
         except GitmemError as problem:
             yield problem.message
-    if manifest.graph and not is_sound(paths, manifest.graph):
+    if manifest.graph and not is_intact(paths, manifest.graph):
         yield f"graph {manifest.graph} is not sound"
 
 

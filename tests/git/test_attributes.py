@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitmem.git.attributes import AttributeRules, Value, exclusion
+from gitmem.git.attributes import AttributeRules, Value, exclusion_reason
 from tests.gitrepo import MakeRepo, Repo
 from tests.patterns.samples import (
     FOLDERS,
@@ -98,7 +98,7 @@ def test_overlong_lines_are_ignored_as_in_git(repo: Repo) -> None:
     ],
 )
 def test_attributes_give_the_reason_for_leaving_a_file_out(line: str, reason: str | None) -> None:
-    assert exclusion(AttributeRules.load({b"": line.encode()}).of(b"some/file.c")) == reason
+    assert exclusion_reason(AttributeRules.load({b"": line.encode()}).of(b"some/file.c")) == reason
 
 
 def test_a_user_defined_macro_sets_its_attributes() -> None:

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitFailed
-from gitmem.git.commit_diffs import Lines, read_changed_lines, read_commits, read_parent_trees
+from gitmem.git.commit_diffs import LineSpan, read_changed_lines, read_commits, read_parent_trees
 from gitmem.git.locate import locate
 from tests.gitrepo import MakeRepo, Repo
 
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 
 
-def changed(repo: Repo, content: str, before: str = TEN) -> list[Lines]:
+def changed(repo: Repo, content: str, before: str = TEN) -> list[LineSpan]:
     """The lines that a commit changed in a file."""
     repo.commit({"file.txt": before})
     commit = repo.commit({"file.txt": content})
@@ -76,17 +76,17 @@ def test_a_subject_in_another_encoding_is_read(make_repo: MakeRepo) -> None:
 
 def test_lines_that_were_replaced_are_told(make_repo: MakeRepo) -> None:
     told = changed(make_repo(), TEN.replace("line 3\nline 4\n", "new\n").replace("line 9", "other"))
-    assert told == [Lines(3, 2), Lines(9, 1)]
+    assert told == [LineSpan(3, 2), LineSpan(9, 1)]
 
 
 def test_of_lines_put_in_the_one_above_is_told(make_repo: MakeRepo) -> None:
-    assert changed(make_repo(), TEN.replace("line 4\n", "line 4\nnew\nnew\n")) == [Lines(4, 0)]
-    assert changed(make_repo("other"), "new\n" + TEN) == [Lines(0, 0)]
+    assert changed(make_repo(), TEN.replace("line 4\n", "line 4\nnew\nnew\n")) == [LineSpan(4, 0)]
+    assert changed(make_repo("other"), "new\n" + TEN) == [LineSpan(0, 0)]
 
 
 @pytest.mark.parametrize("line", ["@@ -1 +1 @@", "index 0000000..1111111 100644", "diff --git a/x b/x", "a" * 40])
 def test_content_that_looks_like_a_patch_is_content(make_repo: MakeRepo, line: str) -> None:
-    assert changed(make_repo(), f"{TEN}{line}\n", f"{TEN}{line}x\n") == [Lines(11, 1)]
+    assert changed(make_repo(), f"{TEN}{line}\n", f"{TEN}{line}x\n") == [LineSpan(11, 1)]
 
 
 def test_files_that_came_or_went_have_no_former_lines(make_repo: MakeRepo) -> None:
@@ -120,7 +120,7 @@ def test_configuration_bends_nothing(make_repo: MakeRepo) -> None:
     assert found[0] == found[1]
     lines = [read_changed_lines(locate(repo.path), [found[0][0].oid]) for repo in (plain, bent)]
     assert lines[0] == lines[1]
-    assert [*lines[0][found[0][0].oid].values()] == [[Lines(2, 1), Lines(4, 1)]]
+    assert [*lines[0][found[0][0].oid].values()] == [[LineSpan(2, 1), LineSpan(4, 1)]]
 
 
 def test_the_tree_before_a_commit_is_found(make_repo: MakeRepo) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from gitmem.git.locate import locate
-from gitmem.git.object_removal import StoredObject, find_unreachable, reached_by, remove_objects
+from gitmem.git.object_removal import StoredObject, find_reachable, find_unreachable, remove_objects
 from tests.gitrepo import MakeRepo, Repo
 
 
@@ -64,6 +64,6 @@ def test_what_an_object_reaches(make_repo: MakeRepo) -> None:
     repo = make_repo()
     _make(repo)
     first = repo.oid("HEAD~1")
-    assert reached_by(locate(repo.path), [first]) == {first, repo.oid("HEAD~1^{tree}"), repo.oid("HEAD~1:a")}
-    assert reached_by(locate(repo.path), ["1" * 40]) == set()
-    assert reached_by(locate(repo.path), []) == set()
+    assert find_reachable(locate(repo.path), [first]) == {first, repo.oid("HEAD~1^{tree}"), repo.oid("HEAD~1:a")}
+    assert find_reachable(locate(repo.path), ["1" * 40]) == set()
+    assert find_reachable(locate(repo.path), []) == set()

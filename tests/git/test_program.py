@@ -8,7 +8,7 @@ import pytest
 
 from gitmem.errors import GitFailed, GitmemError
 from gitmem.git.locate import locate
-from gitmem.git.program import first_complaint, run_git
+from gitmem.git.program import first_error_line, run_git
 from gitmem.git.trees import read_tree
 from tests.gitrepo import MakeRepo, unmeasured_environment
 
@@ -102,9 +102,9 @@ def test_a_failure_without_words_gives_the_exit_code(make_repo: MakeRepo) -> Non
 
 
 def test_the_fatal_line_counts_most() -> None:
-    assert first_complaint("warning: a\nerror: b\nfatal: c\n") == "c"
-    assert first_complaint("warning: a\nerror: b\n") == "b"
-    assert first_complaint("hello\n") == "hello"
+    assert first_error_line("warning: a\nerror: b\nfatal: c\n") == "c"
+    assert first_error_line("warning: a\nerror: b\n") == "b"
+    assert first_error_line("hello\n") == "hello"
 
 
 def test_a_missing_git_program_is_said_plainly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from gitmem.errors import GitFailed
 from gitmem.git.locate import locate
 from gitmem.git.object_format import format_commit, make_object
-from gitmem.git.references import move_reference, read_reference, store_objects
+from gitmem.git.references import read_reference, store_objects, update_reference
 from tests.gitrepo import MakeRepo, Repo, isolated_environment
 
 NAME = "refs/gitmem/memory"
@@ -44,11 +44,11 @@ def test_a_ref_moves_only_from_where_it_is_thought_to_be(make_repo: MakeRepo) ->
     location = locate(repo.path)
     first, second = _commit(repo, "first"), _commit(repo, "second")
     assert read_reference(location, NAME) is None
-    assert not move_reference(location, NAME, second, first)
-    assert move_reference(location, NAME, first, None)
-    assert not move_reference(location, NAME, second, None)
-    assert not move_reference(location, NAME, second, second)
-    assert move_reference(location, NAME, second, first)
+    assert not update_reference(location, NAME, second, first)
+    assert update_reference(location, NAME, first, None)
+    assert not update_reference(location, NAME, second, None)
+    assert not update_reference(location, NAME, second, second)
+    assert update_reference(location, NAME, second, first)
     assert read_reference(location, NAME) == second == repo.oid(NAME)
 
 
@@ -59,7 +59,7 @@ def test_the_lock_of_a_writer_that_died_is_removed(make_repo: MakeRepo) -> None:
     lock.parent.mkdir(parents=True)
     lock.touch()
     os.utime(lock, (time.time() - 60, time.time() - 60))
-    assert move_reference(locate(repo.path), NAME, first, None)
+    assert update_reference(locate(repo.path), NAME, first, None)
     assert not lock.exists()
 
 
@@ -70,13 +70,13 @@ def test_the_lock_of_a_writer_that_lives_is_waited_for(make_repo: MakeRepo) -> N
     lock.parent.mkdir(parents=True)
     lock.touch()
     with subprocess.Popen([sys.executable, "-c", f"import os, time; time.sleep(0.5); os.remove({str(lock)!r})"]):
-        assert move_reference(locate(repo.path), NAME, first, None)
+        assert update_reference(locate(repo.path), NAME, first, None)
 
 
 def test_a_ref_that_cannot_be_moved_is_an_error(make_repo: MakeRepo) -> None:
     repo = make_repo()
     with pytest.raises(GitFailed, match="cannot move"):
-        move_reference(locate(repo.path), NAME, "1" * 40, None)
+        update_reference(locate(repo.path), NAME, "1" * 40, None)
 
 
 def test_no_hook_of_the_user_runs(make_repo: MakeRepo) -> None:
@@ -84,7 +84,7 @@ def test_no_hook_of_the_user_runs(make_repo: MakeRepo) -> None:
     hook = repo.path / ".git/hooks/reference-transaction"
     hook.write_text("#!/bin/sh\nexit 1\n")
     hook.chmod(0o755)
-    assert move_reference(locate(repo.path), NAME, _commit(repo, "first"), None)
+    assert update_reference(locate(repo.path), NAME, _commit(repo, "first"), None)
 
 
 WRITER = """
@@ -92,12 +92,12 @@ import sys
 from pathlib import Path
 from gitmem.git.locate import locate
 from gitmem.git.object_format import format_commit, make_object
-from gitmem.git.references import move_reference, store_objects
+from gitmem.git.references import update_reference, store_objects
 location = locate(Path(sys.argv[1]))
 tree = make_object("tree", b"", "sha1")
 commit = make_object("commit", format_commit(tree.oid, None, "a <b>", 1, "x"), "sha1")
 store_objects(location, [tree, commit])
-assert move_reference(location, "refs/gitmem/memory", commit.oid, None)
+assert update_reference(location, "refs/gitmem/memory", commit.oid, None)
 """
 
 

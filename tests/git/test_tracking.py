@@ -8,7 +8,7 @@ import pytest
 
 from gitmem.errors import StorageFailed
 from gitmem.git.locate import locate
-from gitmem.git.tracking import add_exclude, remove_exclude, tracked
+from gitmem.git.tracking import add_exclude, is_tracked, remove_exclude
 from tests.gitrepo import MakeRepo
 
 LINE = "/.gitmem/"
@@ -16,33 +16,33 @@ LINE = "/.gitmem/"
 
 def test_a_path_is_tracked_through_the_index_through_head_or_below_it(make_repo: MakeRepo, tmp_path: Path) -> None:
     repo = make_repo()
-    assert not tracked(locate(repo.path), ".gitmem")
+    assert not is_tracked(locate(repo.path), ".gitmem")
     repo.write({".gitmem/manifest": "x"})
-    assert not tracked(locate(repo.path), ".gitmem")
+    assert not is_tracked(locate(repo.path), ".gitmem")
     repo.git("add", "--force", ".gitmem")
-    assert tracked(locate(repo.path), ".gitmem")
+    assert is_tracked(locate(repo.path), ".gitmem")
     repo.commit()
     repo.git("rm", "-r", "--quiet", "--cached", ".gitmem")
     (repo.path / "sub").mkdir()
-    assert tracked(locate(repo.path / "sub"), ".gitmem")
+    assert is_tracked(locate(repo.path / "sub"), ".gitmem")
     repo.git("commit", "--quiet", "-m", "gone")
-    assert not tracked(locate(repo.path), ".gitmem")
-    assert not tracked(locate(repo.path), "sub/.gitmem")
+    assert not is_tracked(locate(repo.path), ".gitmem")
+    assert not is_tracked(locate(repo.path), "sub/.gitmem")
 
 
 def test_a_tracked_name_that_differs_in_case_counts(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({".GitMem/manifest": "x"})
-    assert tracked(locate(repo.path), ".gitmem")
+    assert is_tracked(locate(repo.path), ".gitmem")
 
 
 def test_similar_names_and_patterns_do_not_count(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({".gitmemignore": "x", "a/.gitmem/b": "x", "other": "x"})
     location = locate(repo.path)
-    assert not tracked(location, ".gitmem")
-    assert not tracked(location, "oth*")
-    assert tracked(location, "a/.gitmem")
+    assert not is_tracked(location, ".gitmem")
+    assert not is_tracked(location, "oth*")
+    assert is_tracked(location, "a/.gitmem")
 
 
 def test_a_bare_repository_and_a_linked_worktree_look_at_their_own(make_repo: MakeRepo, tmp_path: Path) -> None:
@@ -51,9 +51,9 @@ def test_a_bare_repository_and_a_linked_worktree_look_at_their_own(make_repo: Ma
     repo.git("worktree", "add", "--quiet", "-b", "side", str(tmp_path / "linked"))
     repo.commit({".gitmem": "x"})
     repo.git("clone", "--quiet", "--bare", str(repo.path), str(tmp_path / "bare"))
-    assert tracked(locate(repo.path), ".gitmem")
-    assert not tracked(locate(tmp_path / "linked"), ".gitmem")
-    assert tracked(locate(tmp_path / "bare"), ".gitmem")
+    assert is_tracked(locate(repo.path), ".gitmem")
+    assert not is_tracked(locate(tmp_path / "linked"), ".gitmem")
+    assert is_tracked(locate(tmp_path / "bare"), ".gitmem")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,15 @@ from gitmem.indexing.overlay import OverlaidView, Overlay
 from gitmem.indexing.uncommitted_views import lay_over
 from gitmem.indexing.views import build_view, ensure_view
 from gitmem.paths import IndexPaths
-from gitmem.store.uncommitted_ids import EMPTY, KEEP_DAYS, KnownFile, Record, Stamp, read_record, write_record
+from gitmem.store.uncommitted_ids import (
+    EMPTY,
+    KEEP_DAYS,
+    FileStat,
+    KnownFile,
+    UncommittedFiles,
+    read_uncommitted,
+    write_uncommitted,
+)
 from gitmem.store.view_file import INDEXED, PATH_FIELDS, REASONS, View, ViewEntry, load_view
 from tests.gitrepo import Repo
 
@@ -35,7 +43,7 @@ class Place:
         self.paths = IndexPaths(folder / "index")
         self.paths.views.mkdir(parents=True)
 
-    def overlay(self, known: Record | None = EMPTY, *, staged: bool = False, **options: Any) -> Overlay:
+    def overlay(self, known: UncommittedFiles | None = EMPTY, *, staged: bool = False, **options: Any) -> Overlay:
         location = locate(self.repo.path)
         base = ensure_view(location, self.paths, location.head_tree or empty_tree(location))
         entries = read_staged(location) if staged else read_status(location).entries
@@ -262,7 +270,7 @@ def test_a_file_that_may_change_without_a_sign_is_hashed_again(place: Place, mon
     place.repo.write({"a.py": "a = 2\n"})
     first = place.overlay()
     assert first.record is not None
-    assert first.record.files[b"a.py"].stamp is None, "it was written just now"
+    assert first.record.files[b"a.py"].stat is None, "it was written just now"
     asked = hashed_by(monkeypatch)
     assert place.overlay(first.record).record == first.record
     assert asked == [b"a.py"]
@@ -287,26 +295,26 @@ def test_any_sign_of_a_change_is_enough(place: Place, monkeypatch: pytest.Monkey
 
 def test_blobs_that_were_here_before_are_remembered_for_a_while() -> None:
     one, two = {b"a.py": KnownFile("1" * 40, None)}, {b"a.py": KnownFile("2" * 40, None)}
-    record = Record(one, {}).succeed(two, 100)
-    assert record == Record(two, {"1" * 40: 100})
-    assert record.succeed(one, 101) == Record(one, {"2" * 40: 101})
-    assert record.succeed({}, 100 + KEEP_DAYS) == Record({}, {"2" * 40: 100 + KEEP_DAYS})
-    assert record.succeed(two, 500) is record
+    record = UncommittedFiles(one, {}).updated(two, 100)
+    assert record == UncommittedFiles(two, {"1" * 40: 100})
+    assert record.updated(one, 101) == UncommittedFiles(one, {"2" * 40: 101})
+    assert record.updated({}, 100 + KEEP_DAYS) == UncommittedFiles({}, {"2" * 40: 100 + KEEP_DAYS})
+    assert record.updated(two, 500) is record
 
 
 def test_a_record_is_read_as_it_was_written_and_damage_costs_it_alone(tmp_path: Path) -> None:
     place = tmp_path / "record"
-    record = Record({b"\xff\n.py": KnownFile("1" * 40, Stamp(1, 2**62, -5, 2**63, 33188)),
+    record = UncommittedFiles({b"\xff\n.py": KnownFile("1" * 40, FileStat(1, 2**62, -5, 2**63, 33188)),
                      b"b": KnownFile("2" * 64, None)}, {"3" * 40: 20_000})  # fmt: skip
-    assert read_record(place) == EMPTY
-    write_record(place, record)
-    assert read_record(place) == record
+    assert read_uncommitted(place) == EMPTY
+    write_uncommitted(place, record)
+    assert read_uncommitted(place) == record
     whole = place.read_bytes()
     for at in range(0, len(whole), 3):
         place.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        assert read_record(place) in (EMPTY, record)
+        assert read_uncommitted(place) in (EMPTY, record)
         place.write_bytes(whole[:at])
-        assert read_record(place) in (EMPTY, record)  # the file ends in filling
+        assert read_uncommitted(place) in (EMPTY, record)  # the file ends in filling
 
 
 # -- in time

@@ -15,7 +15,7 @@ VERBS = {
     "opens": "acquire",
     "closes": "dispose",
     "counts": "tally",
-    "sorts": "arrange",
+    "sorts": "sort_postings",
     "copies": "duplicate",
     "deletes": "purge",
     "finds": "lookup",

@@ -12,14 +12,14 @@ from gitmem.answering.hit_text import named_hit
 from gitmem.errors import UsageError
 from gitmem.git.batch import ProgramReader
 from gitmem.indexing import record_views as records
-from gitmem.indexing.record_views import open_records, record_facts
+from gitmem.indexing.record_views import open_records, record_values
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.records.conversations import append_turn, list_conversations
 from gitmem.records.documents import add_document, list_documents
 from gitmem.records.filters import NO_FILTERS, RecordFilters, matching_records, parse_filters
 from gitmem.records.notes import add_note, list_notes
 from gitmem.records.revisions import delete_records
-from gitmem.store.record_columns import FACTS, Column
+from gitmem.store.record_columns import RECORD_COLUMNS, Column
 from tests.gitrepo import Repo
 from tests.indexes import InlinePool, ask, index, python_file, workspace_of
 
@@ -90,8 +90,8 @@ def test_limits_are_those_of_a_plain_loop(
         def __len__(self) -> int:
             return len(told)
 
-        def fact(self, name: str) -> Column:
-            return Column.of([one[("type", "source", "confidence", "time").index(name)] for one in told])
+        def column(self, name: str) -> Column:
+            return Column.from_texts([one[("type", "source", "confidence", "time").index(name)] for one in told])
 
     def keeps(one: tuple[str, str, str, str]) -> bool:
         known = float(one[2]) if one[2] not in ("", "x") else -1.0
@@ -183,16 +183,16 @@ def test_what_is_known_is_the_same_however_the_view_came_about(repo: Repo, monke
     again = open_records(workspace.location, workspace.paths.records, tree, keep=True)
     assert again.tree == tree
     told = [
-        [tuple(view.fact(name).text(entry) for name in FACTS) for entry in range(len(view))]
+        [tuple(view.column(name).text(entry) for name in RECORD_COLUMNS) for entry in range(len(view))]
         for view in (edited, alone, anew, again)
     ]
     assert told[0] == told[1] == told[2] == told[3]
     blobs = [repo.git_bytes("cat-file", "blob", anew.oid(entry)) for entry in range(len(anew))]
-    assert told[0] == [record_facts(data) for data in blobs]
+    assert told[0] == [record_values(data) for data in blobs]
 
 
 def test_of_what_is_no_record_nothing_is_known() -> None:
-    assert set(record_facts(b"no record")) == {""}
+    assert set(record_values(b"no record")) == {""}
 
 
 def test_hits_of_records_say_what_is_known_of_them(repo: Repo, fake_model: type[InlinePool]) -> None:

@@ -26,7 +26,7 @@ from gitmem.search.fuse import (
 from gitmem.search.scope import Filters, Scope
 from gitmem.store import graph as graph_module
 from gitmem.store.columns import COLUMNS
-from gitmem.store.graph import RowGraph, build_graph, find_graph, is_available, is_sound, write_graph
+from gitmem.store.graph import RowGraph, build_graph, find_graph, is_available, is_intact, write_graph
 from gitmem.store.manifest import Manifest
 from gitmem.store.rows import Blobs, Postings, Rows, concatenate
 from gitmem.store.segment import write_segment
@@ -237,7 +237,7 @@ def test_a_written_graph_is_loaded_and_answers_alike(tmp_path: Path) -> None:
     loaded = find_graph(made.paths, name, 256)
     assert loaded is not None
     assert loaded.keys.tolist() == graph.keys.tolist()
-    assert is_sound(made.paths, name)
+    assert is_intact(made.paths, name)
     asked = units(1, seed=3)[0]
     assert sorted(loaded.nearest(asked, 10).tolist()) == sorted(graph.nearest(asked, 10).tolist())
     assert find_graph(made.paths, name, 128) is None
@@ -252,13 +252,13 @@ def test_a_graph_is_extended_by_new_segments_and_until_then_helped_out(tmp_path:
     graph = build_graph(small.snapshot, None, quiet)
     grown = make(tmp_path, vectors, 3)
     seen = RowGraph(graph, grown.snapshot)
-    assert seen.lacking.tolist() == list(range(2000, 3000))
+    assert seen.missing.tolist() == list(range(2000, 3000))
     asked = units(30, seed=5, clusters=60)
     assert recall(grown, asked, 10, seen) >= 0.95
     added: list[int] = []
     graph = build_graph(grown.snapshot, graph, lambda done, total: added.append(total))
     assert set(added) == {1000}
-    assert len(RowGraph(graph, grown.snapshot).lacking) == 0
+    assert len(RowGraph(graph, grown.snapshot).missing) == 0
     assert recall(grown, asked, 10, RowGraph(graph, grown.snapshot)) >= 0.95
 
 
@@ -272,7 +272,7 @@ def test_a_graph_outlives_segments_that_are_joined(tmp_path: Path) -> None:
     assert sorted(joined.row_keys.tolist()) == sorted(made.snapshot.row_keys.tolist())
     assert len(set(joined.row_keys.tolist())) == 1200
     seen = RowGraph(graph, joined)
-    assert len(seen.lacking) == 0
+    assert len(seen.missing) == 0
     for row in (0, 500, 1199):
         assert row in seen.nearest(joined.unit_vectors(np.array([row]))[0], 5)
 

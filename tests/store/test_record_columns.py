@@ -1,4 +1,4 @@
-"""Columns of what is known of records."""
+"""Dictionary-encoded metadata columns of records."""
 
 from pathlib import Path
 
@@ -8,14 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile
-from gitmem.store.format import Container, build_container
-from gitmem.store.record_columns import FACTS, Column, fact_sections, has_facts, load_fact
+from gitmem.store.format import Buffer, Container, build_container
+from gitmem.store.record_columns import RECORD_COLUMNS, Column, column_sections, has_columns, load_column
+
+MAGIC = b"GITMEMRC"
 
 texts = st.lists(st.text(max_size=4), max_size=12)
 
 
-def stored(columns: dict[str, Column]) -> Container:
-    return Container(Path("file"), b"GITMEMRC", b"".join(build_container(b"GITMEMRC", {}, fact_sections(columns))))
+def make_container(sections: dict[str, Buffer]) -> Container:
+    return Container(Path("file"), MAGIC, b"".join(build_container(MAGIC, {}, sections)))
+
+
+def make_sections(column: Column) -> dict[str, Buffer]:
+    """Use one column for every name."""
+    return column_sections(dict.fromkeys(RECORD_COLUMNS, column))
 
 
 def values(column: Column) -> list[str]:
@@ -23,31 +30,30 @@ def values(column: Column) -> list[str]:
 
 
 @given(texts, texts)
-def test_columns_say_what_they_were_made_of(first: list[str], second: list[str]) -> None:
+def test_a_column_holds_the_texts_it_was_built_from(first: list[str], second: list[str]) -> None:
     both = first + second
-    joined = Column.of(first).then(Column.of(second))
+    joined = Column.from_texts(first).join(Column.from_texts(second))
     assert values(joined) == both
     assert values(joined.take(np.arange(len(both))[::-1])) == both[::-1]
-    assert joined.where(lambda text: text > "m").tolist() == [text > "m" for text in both]
+    assert joined.select(lambda text: text > "m").tolist() == [text > "m" for text in both]
     ranks = joined.ranks().tolist()
     assert sorted(range(len(both)), key=ranks.__getitem__) == sorted(range(len(both)), key=both.__getitem__)
 
 
 @given(texts)
-def test_columns_come_back_from_a_file(told: list[str]) -> None:
-    container = stored({name: Column.of(told) for name in FACTS})
-    assert has_facts(container)
-    assert all(values(load_fact(container, name, len(told))) == told for name in FACTS)
+def test_columns_survive_a_round_trip_through_a_file(expected: list[str]) -> None:
+    container = make_container(make_sections(Column.from_texts(expected)))
+    assert has_columns(container)
+    assert all(values(load_column(container, name, len(expected))) == expected for name in RECORD_COLUMNS)
 
 
-def test_a_column_that_does_not_fit_is_damage() -> None:
-    container = stored({name: Column.of(["a", "b"]) for name in FACTS})
+def test_a_column_that_does_not_fit_its_records_is_damage() -> None:
+    container = make_container(make_sections(Column.from_texts(["a", "b"])))
     with pytest.raises(DamagedFile, match="type"):
-        load_fact(container, "type", 3)
-    forged = stored({name: Column(np.array([0, 7], np.uint32), ["a"]) for name in FACTS})
+        load_column(container, "type", 3)
+    forged = make_container(make_sections(Column(np.array([0, 7], np.uint32), ["a"])))
     with pytest.raises(DamagedFile, match="stored"):
-        load_fact(forged, "stored", 2)
-    sections = {**fact_sections({name: Column.of(["a"]) for name in FACTS}), "type_values": b"[[[["}
-    broken = Container(Path("file"), b"GITMEMRC", b"".join(build_container(b"GITMEMRC", {}, sections)))
+        load_column(forged, "stored", 2)
+    broken = make_container({**make_sections(Column.from_texts(["a"])), "type_values": b"[[[["})
     with pytest.raises(DamagedFile, match="type"):
-        load_fact(broken, "type", 1)
+        load_column(broken, "type", 1)
