@@ -18,7 +18,7 @@ from gitmem.workspace import require_index
 from tests.gitrepo import Repo
 from tests.indexes import InlinePool, index, workspace_of
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 """Seconds until a test gives up."""
 
 

@@ -16,19 +16,12 @@ from gitmem.errors import ExitCode
 from gitmem.locks import writer_lock
 from gitmem.store.manifest import find_manifest
 from tests.gitrepo import Repo
+from tests.held_run import HELD
 from tests.indexes import index as index_here
 from tests.sample import Cli, assert_error
 
-PATIENCE = 120.0
-SLOW = (
-    "import sys, time, gitmem.indexing.run as run\n"
-    "from tests.faults.oracle import small_steps\n"
-    "real = run._Batches._add\n"
-    "def add(*args, **named):\n    time.sleep(0.02)\n    return real(*args, **named)\n"
-    "run._Batches._add = add\n"
-    "with small_steps():\n    run.FLUSH_ROWS = 10**6\n    from gitmem.cli.main import main\n    main()\n"
-)
-"""`gitmem` with batches of two files that take a while, and no segment before the end of the run."""
+PATIENCE = 300.0
+"""Seconds until a test gives up."""
 
 
 @pytest.fixture
@@ -40,22 +33,22 @@ def repo(tmp_path: Path) -> Repo:
 
 @pytest.fixture
 def run(repo: Repo) -> Iterator[subprocess.Popen[str]]:
-    """A run that has begun and has far to go."""
+    """Start a run that holds after a few batches."""
     with running(repo, "index") as process:
         yield process
 
 
 @contextmanager
 def running(repo: Repo, *args: str) -> Iterator[subprocess.Popen[str]]:
-    """A process that has begun to index what its command needs, and has far to go."""
+    """Start a command that indexes, and wait until it holds after a few batches."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    command = [sys.executable, "-c", SLOW, "-C", str(repo.path), *args]
+    command = [sys.executable, "-m", "tests.held_run", "-C", str(repo.path), *args]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:  # fmt: skip
         deadline = time.monotonic() + PATIENCE
-        while not (repo.path / ".gitmem" / "state" / "running").exists():
+        while not (repo.path / HELD).exists():
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < deadline
             time.sleep(0.01)
@@ -84,7 +77,6 @@ def test_cancel_ends_the_run_of_another_process_and_keeps_what_it_did(
     cli: Cli, repo: Repo, run: subprocess.Popen[str]
 ) -> None:
     assert_error(cli("index", "--no-wait", cwd=repo.path), ExitCode.BUSY, "another process is writing this index")
-    time.sleep(0.3)
     assert cli("cancel", cwd=repo.path).out == "stopped; what is done is kept, to go on: gitmem index\n"
     _, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == ExitCode.FAILED
@@ -106,7 +98,6 @@ def test_uninstall_ends_the_run_of_another_process_and_then_removes_the_index(
 def test_a_signal_ends_the_run_and_keeps_what_it_did(
     cli: Cli, repo: Repo, run: subprocess.Popen[str], number: signal.Signals
 ) -> None:
-    time.sleep(0.5)
     run.send_signal(number)
     out, err = run.communicate(timeout=PATIENCE)
     assert (out, err) == ("", "")

@@ -18,7 +18,7 @@ from tests.sample import Cli
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see processes")
 
 MARK = "GITMEM_TEST_RUN"
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 @pytest.fixture

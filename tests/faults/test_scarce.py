@@ -32,15 +32,18 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def gitmem(repo: Repo, *args: str, limit: tuple[int, int] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the program; `limit` is a resource and how much of it there is."""
+    """Run the program; `limit` is a resource and its amount.
+
+    The limit holds from the start of gitmem on. An interpreter that is limited before it has read its own library
+    may die there, all the more under coverage, which needs memory too.
+    """
     environment = isolated_environment() | {"PYTHONPATH": str(ROOT), "HOME": str(repo.path.parent), "GITMEM_JOBS": "1"}
-    command = [sys.executable, "-m", "gitmem", "-C", str(repo.path), *args]
-
-    def enforce() -> None:
-        if limit is not None:
-            resource.setrlimit(limit[0], (limit[1], limit[1]))
-
-    return subprocess.run(command, env=environment, capture_output=True, text=True, preexec_fn=enforce, check=False)
+    for name in [name for name in environment if name.startswith("COVERAGE_")]:
+        del environment[name]
+    enforce = f"import resource; resource.setrlimit({limit[0]}, ({limit[1]}, {limit[1]})); " if limit else ""
+    start = f"{enforce}import runpy; runpy.run_module('gitmem', run_name='__main__', alter_sys=True)"
+    command = [sys.executable, "-c", start, "-C", str(repo.path), *args]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
 def assert_told(done: subprocess.CompletedProcess[str]) -> bool:

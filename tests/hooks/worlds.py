@@ -24,7 +24,8 @@ FILE_HOOKS: Final = (2, 53)
 """A git that knows no hooks in its configuration."""
 
 BARE_PATH: Final = "/usr/bin:/bin"
-_PATIENCE_SECONDS: Final = 60.0
+PATIENCE_SECONDS: Final = 300.0
+"""Seconds until a test gives up; a wait ends as soon as its event has come."""
 
 
 @dataclass(slots=True)
@@ -136,7 +137,7 @@ def program_folder(base: Path) -> Path:
 
 def settle(path: Path) -> bool:
     """Wait for the background process; returns whether HEAD is wholly indexed then."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         workspace = open_workspace(path, {})
         if workspace.location.head_tree and is_current(workspace, workspace.location.head_tree) and is_idle(path):

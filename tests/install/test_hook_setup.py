@@ -65,14 +65,14 @@ def await_call(folder: Path, times: int = 1) -> list[str]:
     """What the program was called with, once it was called so often."""
     file = folder / "called"
     command = f"while [ $(cat {file} 2>/dev/null | wc -l) -lt {times} ]; do sleep 0.05; done; cat {file}"
-    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=300, check=True)
     return done.stdout.splitlines()
 
 
 def await_started(repo: Repo) -> None:
     """Wait until what a hook calls was called, so that the next hook calls it too."""
     file = repo.path / ".git" / STARTING
-    subprocess.run(["/bin/sh", "-c", f"while [ -e {file} ]; do sleep 0.05; done"], timeout=60, check=True)
+    subprocess.run(["/bin/sh", "-c", f"while [ -e {file} ]; do sleep 0.05; done"], timeout=300, check=True)
 
 
 HOOKS: dict[str, Callable[[Repo], object]] = {

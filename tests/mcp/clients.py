@@ -28,7 +28,7 @@ INITIALIZE: Final = {
     },
 }
 INITIALIZED: Final = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-PATIENCE: Final = 60.0
+PATIENCE: Final = 300.0
 
 
 def talk(folder: Path, action: Callable[[Client], Awaitable[None]], toolsets: str = DEFAULT) -> None:
@@ -132,7 +132,7 @@ class RawClient:
     def end(self) -> int:
         """Wait for the end; returns the exit code."""
         try:
-            return self.process.wait(timeout=20)
+            return self.process.wait(timeout=PATIENCE)
         finally:
             self.process.kill()
             for stream in (self.process.stdin, self.process.stdout, self.process.stderr):

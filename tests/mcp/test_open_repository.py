@@ -136,7 +136,7 @@ def test_every_answer_of_a_long_session_names_the_right_tree(cli: Cli, tmp_path:
 
 def test_calls_read_one_tree_side_by_side(indexed: Repo) -> None:
     session = OpenRepository(indexed.path, {}, BundledEncoder())
-    together = threading.Barrier(3, timeout=30)
+    together = threading.Barrier(3, timeout=300)
     told: list[list[str]] = []
 
     def read() -> None:

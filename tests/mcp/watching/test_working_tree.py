@@ -25,7 +25,7 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 
 def wait_until_quiet(watch: WorkingTreeWatcher) -> bool:
     """Let what was told of earlier changes pass."""
-    for _ in range(200):
+    for _ in range(30_000):
         watch.forget()
         if watch.is_unchanged():
             return True
