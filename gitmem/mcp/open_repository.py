@@ -216,7 +216,7 @@ class OpenRepository:
         """Open a tree. The signs are taken before: what moves meanwhile is seen by the next call."""
         tree.close()
         if selection.is_working_tree:
-            self._watch.forget()
+            self._watch.reset()
         workspace = self.reopen()
         self._configuration = configuration_files(workspace.location, self._environment)
         tree.stamp = read_signature(workspace, self._configuration)
@@ -247,5 +247,5 @@ class OpenRepository:
         if selection.is_working_tree:
             if self._watch.is_unchanged():
                 return True
-            self._watch.forget()
+            self._watch.reset()
         return searcher.is_current()

@@ -1,1 +1,1 @@
-"""Detect changes of a working tree and its repository without asking git at every call."""
+"""Detect changes of a working tree and of its repository without running git at every call."""

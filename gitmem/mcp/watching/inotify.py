@@ -1,187 +1,136 @@
-"""What Linux says of changes below a folder, read when it is wanted (inotify(7)).
+"""Detect changes below a folder on Linux, without a thread: the kernel's queue of events is read on demand.
 
-Word of a change is queued before the call that made it returns. So an empty queue means for certain that nothing has
-changed by a name in this tree, and neither a thread nor a file of ours is needed to know it. A hard link from elsewhere
-is another name: what is changed by that is found when the file is read.
+Guarantee: the kernel queues an event before the system call that caused it returns. An empty queue therefore means that
+no change through a name in this tree was missed, however recent. Two kinds of change leave no event here:
+  - A write through a hard link elsewhere: inotify reports names, and that is another name. It is noticed when the file
+    is read.
+  - A write through a memory map: its event comes when the file is closed.
 """
 
-import ctypes
 import os
-import struct
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from enum import IntFlag
 from pathlib import Path
 from typing import Final
 
 from gitmem.errors import ObserverFailed
-
-_READ_BYTES: Final = 1 << 16
-_HEADER: Final = struct.Struct("iIII")
-"""An event: the number of the folder, what happened, a number that joins the two of a move, the length of the name."""
-
-
-class _Mask(IntFlag):
-    """Bits of `sys/inotify.h`."""
-
-    MODIFY = 0x2
-    ATTRIB = 0x4
-    CLOSE_WRITE = 0x8
-    MOVED_FROM = 0x40
-    MOVED_TO = 0x80
-    CREATE = 0x100
-    DELETE = 0x200
-    UNMOUNT = 0x2000
-    OVERFLOW = 0x4000
-    IGNORED = 0x8000
-    ONLY_FOLDERS = 0x1000000
-    NO_LINKS = 0x2000000
-    FOLDER = 0x40000000
-
-
-_MOVED: Final = _Mask.MOVED_FROM | _Mask.MOVED_TO
-_WATCHED: Final = int(
-    _Mask.MODIFY | _Mask.ATTRIB | _Mask.CLOSE_WRITE | _Mask.CREATE | _Mask.DELETE | _MOVED
-    | _Mask.ONLY_FOLDERS | _Mask.NO_LINKS
-)  # fmt: skip
-"""What may change a tree: reading a file does not. What is written through a map is told of when the file is closed."""
-
-
-_LOCAL: Final = frozenset(
-    b"ext2 ext3 ext4 xfs btrfs zfs bcachefs f2fs jfs reiserfs tmpfs ramfs overlay vfat exfat ntfs3".split()
+from gitmem.mcp.watching.inotify_queue import (
+    ATTRIB,
+    CLOSE_WRITE,
+    CREATE,
+    DELETE,
+    IGNORED,
+    IS_FOLDER,
+    MODIFY,
+    MOVED_FROM,
+    MOVED_TO,
+    NO_LINKS,
+    ONLY_FOLDERS,
+    OVERFLOW,
+    UNMOUNT,
+    Event,
+    InotifyQueue,
 )
-"""File systems that nobody else writes to: of what comes over a network there is no word."""
 
-
-def is_supported() -> bool:
-    """Whether this system has inotify."""
-    return sys.platform == "linux" and hasattr(ctypes.CDLL(None), "inotify_init1")
-
-
-def is_local(folder: Path) -> bool:
-    """Whether a folder lies on a file system that tells of everything."""
-    path = os.fsencode(os.path.realpath(folder))
-    found: tuple[bytes, bytes] = (b"", b"")
-    try:
-        mounts = Path("/proc/self/mountinfo").read_bytes().splitlines()
-    except OSError:
-        return False
-    for line in mounts:
-        words, _, kind = line.partition(b" - ")
-        place = words.split(b" ")[4].replace(b"\\040", b" ")
-        if (path + b"/").startswith(place.rstrip(b"/") + b"/") and len(place) >= len(found[0]):
-            found = place, kind.split(b" ")[0]
-    return found[1] in _LOCAL
+_MOVED: Final = MOVED_FROM | MOVED_TO
+_CHANGES: Final = MODIFY | ATTRIB | CLOSE_WRITE | CREATE | DELETE | _MOVED | ONLY_FOLDERS | NO_LINKS
+"""Events that may change a tree; opening and reading a file are not among them."""
 
 
 class InotifyWatcher:
-    """Watches a folder and all below it, but for those of some names. Links are not followed.
+    """Watches a folder and all folders below it, except those of given names. Links are not followed.
 
-    It raises ObserverFailed where the system has no more watches to give, or it is not known any more which folders
-    there are; then it is of no use but to be closed. Used by one thread at a time.
+    Raises ObserverFailed if the system's limit on watches is reached, or if it is no longer known which folders exist.
+    After that the watcher can only be closed. Used by one thread at a time.
     """
 
-    def __init__(self, folder: Path, unheeded: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, folder: Path, ignored_names: tuple[str, ...] = (), open_queue: Callable[[], InotifyQueue] = InotifyQueue
+    ) -> None:
         self._folder = folder
-        self._unheeded = frozenset(map(os.fsencode, unheeded))
-        self._library = ctypes.CDLL(None, use_errno=True)
+        self._ignored_names = frozenset(map(os.fsencode, ignored_names))
         self._folders: dict[int, bytes] = {}
+        """Paths of the watched folders by watch number. Inotify is not recursive: each folder needs its own watch."""
         self._changed = True
-        self._queue = -1
         try:
-            self._queue = self._call("inotify_init1", os.O_NONBLOCK | os.O_CLOEXEC)
-            self._root = self._watch(os.fsencode(folder))
-            self._add(os.fsencode(folder))
-        except OSError as problem:
-            self.close()
-            raise self._failed(problem.strerror or str(problem)) from problem
+            self._queue = open_queue()
+        except OSError as error:
+            raise self._failure(error.strerror or str(error)) from error
+        try:
+            self._root = self._add_watch(os.fsencode(folder))
+            self._watch_below(os.fsencode(folder))
+        except OSError as error:
+            self._queue.close()
+            raise self._failure(error.strerror or str(error)) from error
 
     def is_unchanged(self) -> bool:
-        """Whether nothing changed since the last `forget`, before which anything may have."""
-        self._take()
+        """Return whether nothing has changed since the last `reset`; False before the first one."""
+        self._process_events()
         return not self._changed
 
-    def forget(self) -> None:
-        """Begin anew; call it before looking at the tree. Folders that came are watched from now on."""
-        self._take()
+    def reset(self) -> None:
+        """Start from the current state. Call it before reading the tree, so that later changes are not lost.
+
+        Folders created since the last call are watched from now on.
+        """
+        self._process_events()
         self._changed = False
 
     def close(self) -> None:
         """Stop watching."""
-        if self._queue >= 0:
-            os.close(self._queue)
-            self._queue = -1
+        self._queue.close()
 
-    def _take(self) -> None:
-        """Take what was told since the last time."""
+    def _process_events(self) -> None:
+        """Empty the queue."""
         try:
-            while data := self._read():
-                for event in _parse(data):
-                    self._heed(*event)
-        except OSError as problem:
-            raise self._failed(problem.strerror or str(problem)) from problem
+            while events := self._queue.read_events():
+                for event in events:
+                    self._process(event)
+        except OSError as error:
+            raise self._failure(error.strerror or str(error)) from error
 
-    def _failed(self, why: str) -> ObserverFailed:
+    def _failure(self, reason: str) -> ObserverFailed:
         return ObserverFailed(
-            f"the system does not watch {self._folder}: {why}",
+            f"cannot watch {self._folder}: {reason}",
             hint="raise fs.inotify.max_user_watches and max_user_instances",
         )
 
-    def _read(self) -> bytes:
-        with suppress(BlockingIOError):
-            return os.read(self._queue, _READ_BYTES)
-        return b""
-
-    def _heed(self, number: int, mask: int, name: bytes) -> None:
-        if mask & _Mask.IGNORED:
-            self._folders.pop(number, None)
-        if mask & (_Mask.OVERFLOW | _Mask.UNMOUNT) or (mask & _Mask.IGNORED and number == self._root):
-            raise self._failed("too much changed at once")
-        if name in self._unheeded:  # that one comes or goes makes a repository of the folder around it
-            self._changed |= bool(mask & (_MOVED | _Mask.CREATE | _Mask.DELETE))
+    def _process(self, event: Event) -> None:
+        """Take account of an event. Raises ObserverFailed if the set of watched folders is now unknown."""
+        watch, mask, name = event
+        if mask & IGNORED:
+            self._folders.pop(watch, None)
+        # After an overflow any event may be missing, among them those of new folders.
+        if mask & (OVERFLOW | UNMOUNT) or (mask & IGNORED and watch == self._root):
+            raise self._failure("too many changes at once, or the folder is gone")
+        if name in self._ignored_names:
+            # Its content is ignored. Its creation or removal counts: `.git` makes a repository of the folder around it.
+            self._changed |= bool(mask & (_MOVED | CREATE | DELETE))
             return
         self._changed = True
-        if mask & _Mask.FOLDER and mask & _MOVED:
-            raise self._failed("a folder has moved")  # what is below it has other paths now
-        if mask & _Mask.FOLDER and mask & (_Mask.CREATE | _Mask.ATTRIB) and number in self._folders:
-            # it has come, or may be read from now on
-            self._add(os.path.join(self._folders[number], name))  # noqa: PTH118 (paths are bytes)
+        if mask & IS_FOLDER and mask & _MOVED:
+            raise self._failure("a folder was moved")  # `_folders` has the old paths of all folders below it
+        if mask & IS_FOLDER and mask & (CREATE | ATTRIB) and watch in self._folders:
+            # The folder is new, or its permissions changed and it may be readable from now on.
+            self._watch_below(os.path.join(self._folders[watch], name))  # noqa: PTH118 (paths are bytes)
 
-    def _add(self, folder: bytes) -> None:
-        """Watch a folder and all below it, as far as it is there and ours to read: git cannot read it either.
+    def _watch_below(self, folder: bytes) -> None:
+        """Watch a folder and all below it, except those that are gone or unreadable: git cannot read them either.
 
-        Each is watched before it is read: what comes into it meanwhile is seen or told of.
+        Each folder is watched before it is listed: an entry created meanwhile is in the list, in the queue, or in both.
         """
-        waiting = [folder]
-        while waiting:
+        pending = [folder]
+        while pending:
             with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-                path = waiting.pop()
-                self._watch(path)
+                path = pending.pop()
+                self._add_watch(path)
                 with os.scandir(path) as entries:
-                    waiting += [entry.path for entry in entries if self._is_heeded(entry)]
+                    pending += [entry.path for entry in entries if self._is_watched(entry)]
 
-    def _is_heeded(self, entry: "os.DirEntry[bytes]") -> bool:
-        return entry.name not in self._unheeded and entry.is_dir(follow_symlinks=False)
+    def _is_watched(self, entry: "os.DirEntry[bytes]") -> bool:
+        return entry.name not in self._ignored_names and entry.is_dir(follow_symlinks=False)
 
-    def _watch(self, folder: bytes) -> int:
-        number = self._call("inotify_add_watch", self._queue, folder, _WATCHED)
-        self._folders[number] = folder
-        return number
-
-    def _call(self, name: str, *arguments: int | bytes) -> int:
-        result: int = getattr(self._library, name)(*arguments)
-        if result < 0:
-            problem = ctypes.get_errno()
-            raise OSError(problem, os.strerror(problem))
-        return result
-
-
-def _parse(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Events one behind the other: the number of the folder, what happened, and the name of what it happened to."""
-    at = 0
-    while at < len(data):
-        number, mask, _, length = _HEADER.unpack_from(data, at)
-        at += _HEADER.size
-        yield number, mask, data[at : at + length].rstrip(b"\0")
-        at += length
+    def _add_watch(self, folder: bytes) -> int:
+        watch = self._queue.add_watch(folder, _CHANGES)
+        self._folders[watch] = folder
+        return watch

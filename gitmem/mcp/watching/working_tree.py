@@ -1,107 +1,132 @@
-"""Whether anything in a working tree has changed, told for certain and without looking at it.
+"""Detect whether anything in a working tree has changed, with certainty and without listing it.
 
-Linux keeps word of changes in a queue that is asked (`inotify`); elsewhere it passes through threads and has to be made
-certain (`marked`). Where the system gives no word, nothing is certain, and git must be asked.
+On Linux the kernel's queue of events is read (`inotify`). Elsewhere events pass through threads and a marker file makes
+them certain (`marker_file`). If neither is possible, nothing is certain, and the caller asks git.
 """
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 from gitmem.errors import ObserverFailed
-from gitmem.mcp.watching.inotify import InotifyWatcher, is_local, is_supported
+from gitmem.mcp.watching.inotify import InotifyWatcher
+from gitmem.mcp.watching.inotify_queue import is_supported
+from gitmem.mcp.watching.local_filesystem import is_local
 from gitmem.types import NOISE
 from gitmem.workspace import Workspace
 
 
-class _Observer(Protocol):
-    """What the system tells. ObserverFailed says that it can tell nothing any more."""
+class ChangeObserver(Protocol):
+    """Observer of one folder. Its methods raise ObserverFailed if it cannot detect changes any more."""
 
     def is_unchanged(self) -> bool: ...
 
-    def forget(self) -> None: ...
+    def reset(self) -> None: ...
 
     def close(self) -> None: ...
 
 
-class WorkingTreeWatcher:
-    """Watches a working tree from the first `forget` until closed, begun in the background and as often as needed."""
+StartObserver = Callable[[Path, Path], ChangeObserver]
+"""Starts to observe a working tree, given gitmem's state folder in it. Raises ObserverFailed."""
 
-    def __init__(self, workspace: Workspace) -> None:
+
+def start_observer(worktree: Path, state: Path) -> ChangeObserver:
+    """Start the observer of this system. Raises ObserverFailed."""
+    return start_inotify(worktree, state) if is_supported() else start_marker_file(worktree, state)
+
+
+def start_inotify(worktree: Path, _state: Path) -> ChangeObserver:
+    """Start to observe by inotify. Raises ObserverFailed."""
+    if not is_local(worktree):
+        raise ObserverFailed(f"{worktree} is not on a local file system: other machines may write to it")
+    return InotifyWatcher(worktree, NOISE)
+
+
+def start_marker_file(worktree: Path, state: Path) -> ChangeObserver:
+    """Start to observe by watchdog and marker files in `state`. Raises ObserverFailed."""
+    if not (state.is_relative_to(worktree) and state.is_dir()):
+        raise ObserverFailed(f"{state} is not a folder of the working tree")
+    from gitmem.mcp.watching.marker_file import MarkerFileWatcher  # watchdog takes 50 ms to import; Linux needs none
+
+    return MarkerFileWatcher(worktree, state)
+
+
+class WorkingTreeWatcher:
+    """Watches a working tree from the first `reset` until `close`.
+
+    The observer starts in a thread, because adding a watch for each folder of a large tree takes long. It is started
+    again if it fails later, for example after an overflow, but not if it could not start at all.
+    """
+
+    def __init__(self, workspace: Workspace, start: StartObserver = start_observer) -> None:
         self._worktree = workspace.location.worktree
         self._state = workspace.paths.state
-        self._observer: _Observer | None = None
-        self._watched: tuple[int, int] | None = None
-        self._begun = self._closed = False
+        self._start = start
+        self._observer: ChangeObserver | None = None
+        self._observed: tuple[int, int] | None = None
+        """Identity of the folder that the observer watches."""
+        self._started = self._closed = False
         self._lock = threading.Lock()
+        """Guards all attributes above; observers are used by one thread at a time."""
 
     def is_unchanged(self) -> bool:
-        """Whether it is certain that nothing changed since the last `forget`."""
+        """Return whether it is certain that nothing has changed since the last `reset`."""
         with self._lock:
             if self._observer is None:
                 return False
             try:
-                return self._observer.is_unchanged() and self._watched == self._identity()
+                return self._observer.is_unchanged() and self._observed == self._identity()
             except ObserverFailed:
-                self._drop()
+                self._stop_observer()
                 return False
 
-    def forget(self) -> None:
-        """Begin anew; call it before looking at the tree."""
+    def reset(self) -> None:
+        """Start from the current state. Call it before reading the tree, so that later changes are not lost."""
         with self._lock:
             if self._closed or self._worktree is None:
                 return
-            if self._watched != self._identity():
-                self._drop()
-            if not self._begun:
-                self._begun = True
-                threading.Thread(target=self._begin, args=(self._worktree,), name="watch", daemon=True).start()
+            if self._observed != self._identity():
+                self._stop_observer()
+            if not self._started:
+                self._started = True
+                threading.Thread(target=self._observe, args=(self._worktree,), name="watch", daemon=True).start()
             if self._observer is not None:
                 try:
-                    self._observer.forget()
+                    self._observer.reset()
                 except ObserverFailed:
-                    self._drop()
+                    self._stop_observer()
 
     def close(self) -> None:
         """Stop watching."""
         with self._lock:
             self._closed = True
-            self._drop()
+            self._stop_observer()
 
     def _identity(self) -> tuple[int, int] | None:
-        """Which folder the working tree is: another one may come to stand in its place."""
+        """Return device and inode of the working tree: another folder may have been moved to its path."""
         assert self._worktree is not None
         try:
-            found = self._worktree.stat()
+            status = self._worktree.stat()
         except OSError:
             return None
-        return found.st_dev, found.st_ino
+        return status.st_dev, status.st_ino
 
-    def _begin(self, worktree: Path) -> None:
-        watched = self._identity()
+    def _observe(self, worktree: Path) -> None:
+        """Start the observer; runs in a thread of its own, without the lock until the observer is complete."""
+        # Read before the observer starts: if the folder is replaced meanwhile, the identities differ and it is stopped.
+        observed = self._identity()
         try:
-            observer = _observe(worktree, self._state)
+            observer = self._start(worktree, self._state)
         except ObserverFailed:
-            return  # and not begun again: git is asked instead
+            return  # `_started` stays set: a system that refuses once is not asked at every call
         with self._lock:
-            self._observer, self._watched = observer, watched
+            self._observer, self._observed = observer, observed
             if self._closed:
-                self._drop()
+                self._stop_observer()
 
-    def _drop(self) -> None:
+    def _stop_observer(self) -> None:
+        """Close the observer, so that the next `reset` starts another. The caller holds the lock."""
         if self._observer is not None:
             self._observer.close()
-            self._observer, self._begun = None, False
-
-
-def _observe(worktree: Path, state: Path) -> _Observer:
-    """Raises ObserverFailed."""
-    if is_supported():
-        if not is_local(worktree):
-            raise ObserverFailed(f"{worktree} may be written to from elsewhere")
-        return InotifyWatcher(worktree, NOISE)
-    if not (state.is_relative_to(worktree) and state.is_dir()):
-        raise ObserverFailed(f"{state} is not a folder of the working tree")
-    from gitmem.mcp.watching.marker_file import MarkerFileWatcher  # the library behind it takes 50 ms to load
-
-    return MarkerFileWatcher(worktree, state)
+            self._observer, self._started = None, False

@@ -1,265 +1,159 @@
-"""Whether nothing changed is told for certain, or not at all: by Linux's queue, and by marks as elsewhere."""
+"""Changes of a working tree are detected with certainty or not at all: by inotify, and by marker files elsewhere."""
 
-import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gitmem import fsio
 from gitmem.errors import ObserverFailed
-from gitmem.folder_observer import Observation
-from gitmem.mcp.watching import inotify
-from gitmem.mcp.watching import working_tree as watching
 from gitmem.mcp.watching.inotify import InotifyWatcher
-from gitmem.mcp.watching.working_tree import WorkingTreeWatcher
+from gitmem.mcp.watching.working_tree import (
+    ChangeObserver,
+    StartObserver,
+    WorkingTreeWatcher,
+    start_inotify,
+    start_marker_file,
+    start_observer,
+)
 from gitmem.types import NOISE
 from tests.gitrepo import Repo
+from tests.mcp.watching.trees import overflow
 from tests.sample import open_sample
 
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="inotify exists on Linux only")
 
 
-def wait_until_quiet(watch: WorkingTreeWatcher) -> bool:
-    """Let what was told of earlier changes pass."""
+@pytest.fixture(params=[pytest.param(start_inotify, marks=LINUX), start_marker_file], ids=["inotify", "marker file"])
+def start(request: pytest.FixtureRequest) -> StartObserver:
+    """Start either observer."""
+    parameter: StartObserver = request.param
+    return parameter
+
+
+def refuse(_worktree: Path, _state: Path) -> ChangeObserver:
+    """Fail as a system that has no watches left."""
+    raise ObserverFailed("no watches left")
+
+
+def wait_until_unchanged(watcher: WorkingTreeWatcher) -> bool:
+    """Wait for the observer, and for the late events of earlier changes."""
     for _ in range(30_000):
-        watch.forget()
-        if watch.is_unchanged():
+        watcher.reset()
+        if watcher.is_unchanged():
             return True
         time.sleep(0.01)
     return False
 
 
-@pytest.fixture(params=[pytest.param("queue", marks=LINUX), "marks"])
-def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Either way of being certain."""
-    monkeypatch.setattr(watching, "is_supported", lambda: request.param == "queue")
+def is_never_unchanged(watcher: WorkingTreeWatcher) -> bool:
+    """Return whether the watcher stays uncertain, also after its observer had time to start."""
+    watcher.reset()
+    time.sleep(0.2)
+    watcher.reset()
+    return not watcher.is_unchanged()
 
 
-@pytest.mark.usefixtures("_way")
-def test_no_change_is_missed_however_soon_it_is_asked_about(own: Repo) -> None:
-    watch = WorkingTreeWatcher(open_sample(own))
+def test_a_change_is_detected_immediately_after_it_is_made(own: Repo, start: StartObserver) -> None:
+    watcher = WorkingTreeWatcher(open_sample(own), start)
     for turn in range(50):
-        assert wait_until_quiet(watch)
-        assert watch.is_unchanged()
+        assert wait_until_unchanged(watcher)
+        assert watcher.is_unchanged()
         (own.path / "notes.txt").write_text(f"turn {turn}")
-        assert not watch.is_unchanged()
-    watch.close()
-    assert not watch.is_unchanged()
+        assert not watcher.is_unchanged()
+    watcher.close()
+    assert not watcher.is_unchanged()
 
 
-@pytest.mark.usefixtures("_way")
-def test_what_git_and_gitmem_do_for_themselves_is_no_change(own: Repo) -> None:
-    watch = WorkingTreeWatcher(open_sample(own))
-    assert wait_until_quiet(watch)
+def test_files_of_git_and_gitmem_do_not_count_as_changes(own: Repo, start: StartObserver) -> None:
+    watcher = WorkingTreeWatcher(open_sample(own), start)
+    assert wait_until_unchanged(watcher)
     own.git("update-ref", "refs/heads/other", "HEAD")
     (own.path / ".gitmem" / "state" / "anything").touch()
-    assert watch.is_unchanged()
-    watch.close()
+    assert watcher.is_unchanged()
+    watcher.close()
 
 
-@pytest.mark.usefixtures("_way")
-def test_nothing_of_it_is_seen_or_left(own: Repo) -> None:
+def test_watching_leaves_no_files_behind(own: Repo, start: StartObserver) -> None:
     state = own.path / ".gitmem" / "state"
     before = set(state.iterdir())
-    watch = WorkingTreeWatcher(open_sample(own))
-    assert wait_until_quiet(watch)
+    watcher = WorkingTreeWatcher(open_sample(own), start)
+    assert wait_until_unchanged(watcher)
     assert own.git("status", "--porcelain") == ""
-    watch.close()
+    watcher.close()
     assert set(state.iterdir()) == before
 
 
-def test_where_the_disk_takes_no_mark_nothing_is_certain(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "is_supported", lambda: False)
-    watch = WorkingTreeWatcher(open_sample(own))
-    assert wait_until_quiet(watch)
+def test_without_a_marker_file_nothing_is_certain(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    watcher = WorkingTreeWatcher(open_sample(own), start_marker_file)
+    assert wait_until_unchanged(watcher)
 
-    def refuse(*_: object) -> int:
+    def fail(*_: object) -> int:
         raise OSError(30, "read-only")
 
-    monkeypatch.setattr(fsio.disk, "create", refuse)
-    assert not watch.is_unchanged()
-    watch.close()
+    monkeypatch.setattr(fsio.disk, "create", fail)
+    assert not watcher.is_unchanged()
+    watcher.close()
 
 
-@pytest.mark.parametrize("case", ["linked", "no index", "unobserved"])
-def test_without_a_place_for_marks_or_any_word_it_is_never_quiet(
-    own: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
-) -> None:
-    monkeypatch.setattr(watching, "is_supported", lambda: False)
+@pytest.mark.parametrize("case", ["linked working tree", "no index", "no watches left"])
+def test_without_a_marker_folder_or_events_nothing_is_certain(own: Repo, tmp_path: Path, case: str) -> None:
     repo = own
-    if case == "linked":
+    if case == "linked working tree":
         own.git("worktree", "add", "-q", "--detach", str(tmp_path / "side"))
         repo = Repo(tmp_path / "side")
     elif case == "no index":
         repo = Repo.init(tmp_path / "new")
-    else:
-
-        def fail(_self: object) -> None:
-            raise ObserverFailed("no watches left")
-
-        monkeypatch.setattr(Observation, "__enter__", fail)
-    watch = WorkingTreeWatcher(open_sample(repo))
-    watch.forget()
-    time.sleep(0.2)
-    watch.forget()
-    assert not watch.is_unchanged()
-    watch.close()
+    watcher = WorkingTreeWatcher(open_sample(repo), refuse if case == "no watches left" else start_marker_file)
+    assert is_never_unchanged(watcher)
+    watcher.close()
 
 
-@pytest.mark.usefixtures("_way")
-def test_another_folder_in_the_place_of_the_tree_is_watched_in_its_turn(own: Repo, tmp_path: Path) -> None:
-    watch = WorkingTreeWatcher(open_sample(own))
-    assert wait_until_quiet(watch)
+def test_a_replaced_working_tree_is_watched_again(own: Repo, start: StartObserver, tmp_path: Path) -> None:
+    watcher = WorkingTreeWatcher(open_sample(own), start)
+    assert wait_until_unchanged(watcher)
     own.path.rename(tmp_path / "before")
     shutil.copytree(tmp_path / "before", own.path, symlinks=True)
-    assert not watch.is_unchanged()
-    assert wait_until_quiet(watch)
+    assert not watcher.is_unchanged()
+    assert wait_until_unchanged(watcher)
     (own.path / "later.txt").touch()
-    assert not watch.is_unchanged()
-    watch.close()
+    assert not watcher.is_unchanged()
+    watcher.close()
 
 
 @LINUX
-def test_what_others_may_write_to_is_never_quiet(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert inotify.is_local(own.path)
-    assert not inotify.is_local(Path("/proc/self"))
-    monkeypatch.setattr(watching, "is_local", lambda _: False)
-    watch = WorkingTreeWatcher(open_sample(own))
-    watch.forget()
-    time.sleep(0.1)
-    watch.forget()
-    assert not watch.is_unchanged()
-    watch.close()
+def test_a_file_system_that_others_write_to_is_not_observed() -> None:
+    with pytest.raises(ObserverFailed, match="other machines may write"):
+        start_inotify(Path("/proc/self"), Path("/proc/self"))
 
 
 @LINUX
-def test_a_linked_working_tree_is_quiet_for_certain(own: Repo, tmp_path: Path) -> None:
+def test_changes_of_a_linked_working_tree_are_detected(own: Repo, tmp_path: Path) -> None:
     own.git("worktree", "add", "-q", "--detach", str(tmp_path / "side"))
-    watch = WorkingTreeWatcher(open_sample(Repo(tmp_path / "side")))
-    assert wait_until_quiet(watch)
+    watcher = WorkingTreeWatcher(open_sample(Repo(tmp_path / "side")), start_observer)
+    assert wait_until_unchanged(watcher)
     (own.path / "elsewhere.txt").touch()
-    assert watch.is_unchanged()
+    assert watcher.is_unchanged()
     (tmp_path / "side" / "here.txt").touch()
-    assert not watch.is_unchanged()
-    watch.close()
-
-
-CHANGES: dict[str, Callable[[Path], object]] = {
-    "written": lambda tree: (tree / "a" / "file").write_text("more"),
-    "made": lambda tree: (tree / "a" / "new").touch(),
-    "removed": lambda tree: (tree / "a" / "file").unlink(),
-    "renamed": lambda tree: (tree / "a" / "file").rename(tree / "a" / "other"),
-    "moved away": lambda tree: (tree / "a" / "file").rename(tree.parent / "other"),
-    "executable": lambda tree: (tree / "a" / "file").chmod(0o755),
-    "linked": lambda tree: (tree / "a" / "link").symlink_to("file"),
-    "a repository": lambda tree: (tree / "a" / ".git").mkdir(),
-    "cut": lambda tree: os.truncate(tree / "a" / "file", 1),
-}
+    assert not watcher.is_unchanged()
+    watcher.close()
 
 
 @LINUX
-@pytest.mark.parametrize("change", CHANGES.values(), ids=list(CHANGES))
-def test_every_change_of_a_file_is_in_the_queue_at_once(tmp_path: Path, change: Callable[[Path], object]) -> None:
-    tree = make_tree(tmp_path)
-    queue = InotifyWatcher(tree, NOISE)
-    queue.forget()
-    (tree / "a" / "file").read_text()
-    assert queue.is_unchanged()
-    change(tree)
-    assert not queue.is_unchanged()
-    queue.close()
-
-
-@LINUX
-def test_folders_that_come_are_watched_before_anyone_looks(tmp_path: Path) -> None:
-    tree = make_tree(tmp_path)
-    queue = InotifyWatcher(tree, NOISE)
-    queue.forget()
-    (tree / "b" / "c").mkdir(parents=True)
-    assert not queue.is_unchanged()
-    queue.forget()
-    (tree / "b" / "c" / "new").touch()
-    assert not queue.is_unchanged()
-    queue.forget()
-    shutil.rmtree(tree / "b")
-    assert not queue.is_unchanged()
-    queue.forget()
-    assert queue.is_unchanged()
-    queue.close()
-
-
-@LINUX
-def test_a_folder_that_becomes_readable_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tree = make_tree(tmp_path)
-    original = InotifyWatcher._watch
-
-    def refuse(self: InotifyWatcher, folder: bytes) -> int:
-        if folder.endswith(b"/a"):
-            raise PermissionError(13, "Permission denied")
-        return original(self, folder)
-
-    monkeypatch.setattr(InotifyWatcher, "_watch", refuse)
-    queue = InotifyWatcher(tree, NOISE)
-    monkeypatch.undo()
-    queue.forget()
-    (tree / "a").chmod(0o700)
-    assert not queue.is_unchanged()
-    queue.forget()
-    (tree / "a" / "file").write_text("more")
-    assert not queue.is_unchanged()
-    queue.close()
-
-
-@LINUX
-@pytest.mark.parametrize("case", ["a folder moved", "the tree is gone", "too much at once"])
-def test_where_folders_are_lost_it_says_so_and_is_begun_again(
-    own: Repo, monkeypatch: pytest.MonkeyPatch, case: str
-) -> None:
-    tree = make_tree(own.path)
-    queue = InotifyWatcher(tree, NOISE)
-    queue.forget()
-    watch = WorkingTreeWatcher(open_sample(own))
-    assert wait_until_quiet(watch)
-    if case == "a folder moved":
-        (tree / "a").rename(tree / "z")
-    elif case == "the tree is gone":
-        shutil.rmtree(tree)
+@pytest.mark.parametrize("case", ["folder moved", "overflow"])
+def test_an_observer_that_lost_track_is_started_again(own: Repo, case: str) -> None:
+    (own.path / "a").mkdir()
+    (own.path / "b").mkdir()
+    watcher = WorkingTreeWatcher(open_sample(own), lambda worktree, _state: InotifyWatcher(worktree, NOISE))
+    assert wait_until_unchanged(watcher)
+    if case == "folder moved":
+        (own.path / "a").rename(own.path / "b" / "a")
     else:
-        monkeypatch.setattr(inotify, "_parse", lambda _: [(-1, 0x4000, b"")])
-        (tree / "a" / "file").touch()
-    with pytest.raises(ObserverFailed):
-        queue.is_unchanged()
-    queue.close()
-    assert not watch.is_unchanged()
-    monkeypatch.undo()
-    assert wait_until_quiet(watch)
-    (own.path / "later.txt").touch()
-    assert not watch.is_unchanged()
-    watch.close()
-
-
-@LINUX
-def test_where_the_system_has_no_watches_left_git_is_asked(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: InotifyWatcher, _folder: bytes) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(InotifyWatcher, "_watch", refuse)
-    with pytest.raises(ObserverFailed, match="No space left"):
-        InotifyWatcher(own.path, NOISE)
-    watch = WorkingTreeWatcher(open_sample(own))
-    watch.forget()
-    time.sleep(0.1)
-    watch.forget()
-    assert not watch.is_unchanged()
-    watch.close()
-
-
-def make_tree(folder: Path) -> Path:
-    """A folder with a file two levels down."""
-    (folder / "tree" / "a").mkdir(parents=True)
-    (folder / "tree" / "a" / "file").write_text("text")
-    return folder / "tree"
+        overflow(own.path / "a")
+    assert not watcher.is_unchanged()
+    assert wait_until_unchanged(watcher)
+    (own.path / "b" / "later.txt").touch()
+    assert not watcher.is_unchanged()
+    watcher.close()
