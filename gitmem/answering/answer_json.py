@@ -1,4 +1,4 @@
-"""Answers as plain values and as the line that names their tree, alike for every front door."""
+"""Answers as JSON values, and the line that names their tree: the same for the command line, MCP and HTTP."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     from gitmem.search.explain import Explanation
 
 BOUNDARY: Final = "[CHUNK BOUNDARY]"
-"""Stands between a chunk and the one beside it, and nowhere else."""
+"""Separator between a chunk and an adjacent one in `content`."""
 
 
 def describe_view(view: "ViewState") -> str:
-    """The tree an answer is about, and whether it is complete: `main 2ac8988 + 1 uncommitted file, fresh`."""
-    named = view.rev if ".." in view.rev else view.branch
-    name = named or (view.rev if view.rev != "HEAD" else "detached")
+    """Return the tree of an answer and its completeness: `main 2ac8988 + 1 uncommitted file, fresh`."""
+    range_or_branch = view.rev if ".." in view.rev else view.branch
+    name = range_or_branch or (view.rev if view.rev != "HEAD" else "detached")
     object_id = (view.commit or view.tree)[:7] if view.commit or view.source == "commit" else "(no commit yet)"
-    shown = name if name == object_id else f"{name} {object_id}"
+    text = name if name == object_id else f"{name} {object_id}"
     if view.uncommitted:
-        shown += " + " + count(view.uncommitted, "staged file" if view.source == "staged" else "uncommitted file")
-    return f"{visible(shown)}, {_freshness(view)}"
+        text += " + " + count(view.uncommitted, "staged file" if view.source == "staged" else "uncommitted file")
+    return f"{visible(text)}, {_freshness(view)}"
 
 
 def _freshness(view: "ViewState") -> str:
     if view.missing:
         return f"stale: {count(view.missing, 'file')} not indexed yet (gitmem index)"
-    return "stale: what is uncommitted is not known" if view.stale else "fresh"
+    return "stale: the uncommitted files are unknown" if view.stale else "fresh"
 
 
-def explanation_json(told: "Explanation") -> dict[str, Any]:
-    """Why a hit has its score, as plain values."""
+def explanation_json(explanation: "Explanation") -> dict[str, Any]:
+    """Return the explanation of a score as JSON values."""
     features = [
         {
             "name": part.name,
@@ -42,24 +42,27 @@ def explanation_json(told: "Explanation") -> dict[str, Any]:
             "weight": part.weight,
             "contribution": round(part.contribution, 6),
         }
-        for part in told.parts
+        for part in explanation.parts
     ]
     return {
         "features": features,
-        "bias": told.bias,
-        "sum": round(told.total, 6),
-        "ranked": round(told.ranked, 6),
-        "kept": round(told.kept, 6),
+        "bias": explanation.bias,
+        "sum": round(explanation.total, 6),
+        "ranked": round(explanation.ranked, 6),
+        "kept": round(explanation.kept, 6),
     }
 
 
-def hit_json(made: "Answer", place: int, told: "Explanation | None" = None) -> dict[str, Any]:
-    """A hit of an answer as plain values, with what is uncommitted about its file, what is known of a record, and why
-    it has its score where that was asked for."""
-    hit, lines = made.hits[place]
-    pieces = [piece.lines for piece in made.adjacent[place] if piece is not None]
-    pieces.insert(0 if made.adjacent[place][0] is None else 1, lines)
-    change = made.changes.get(hit.path)
+def hit_json(answer: "Answer", index: int, explanation: "Explanation | None" = None) -> dict[str, Any]:
+    """Return one hit of an answer as JSON values, with the explanation of its score if there is one.
+
+    `uncommitted` is the change of its file, `record` the fields of a record, `notes` the notes about its code.
+    """
+    hit, lines = answer.hits[index]
+    before, after = answer.adjacent[index]
+    pieces = [before.lines, lines] if before else [lines]
+    pieces += [after.lines] if after else []
+    change = answer.changes.get(hit.path)
     kind, hit = kind_of(hit.chunk_type), named_hit(hit)
     values = {
         "kind": kind,
@@ -74,33 +77,33 @@ def hit_json(made: "Answer", place: int, told: "Explanation | None" = None) -> d
         "content": f"\n{BOUNDARY}\n".join(map("\n".join, pieces)),
         "blob": hit.blob,
         "uncommitted": change,
-        "record": made.records.get(hit.blob),
-        "notes": [remark._asdict() for remark in made.remarks[place]],
+        "record": answer.records.get(hit.blob),
+        "notes": [remark._asdict() for remark in answer.remarks[index]],
     }
-    return values if told is None else {**values, "explain": explanation_json(told)}
+    return values if explanation is None else {**values, "explain": explanation_json(explanation)}
 
 
 def first_mentions(remarks: "Sequence[Sequence[Remark]]") -> "list[list[Remark]]":
-    """Each note beside the first hit that it is about, for those who read from top to bottom."""
-    told: set[str] = set()
+    """Return the notes of each hit without those of earlier hits: a reader needs each note once."""
+    seen: set[str] = set()
     first = []
-    for beside in remarks:
-        first.append([remark for remark in beside if remark.id not in told])
-        told.update(remark.id for remark in beside)
+    for of_hit in remarks:
+        first.append([remark for remark in of_hit if remark.id not in seen])
+        seen.update(remark.id for remark in of_hit)
     return first
 
 
 def format_remark(remark: "Remark") -> str:
-    """A note beside a hit on a line."""
+    """Return the line that shows a note below a hit."""
     return f"note {remark.id}: {remark.text}"
 
 
-def answer_json(made: "Answer", told: "Sequence[Explanation | None]") -> dict[str, Any]:
-    """A whole answer as plain values."""
-    view = made.view
+def answer_json(answer: "Answer", explanations: "Sequence[Explanation | None]") -> dict[str, Any]:
+    """Return an answer as JSON values; `explanations` has one item for each hit."""
+    view = answer.view
     return {
-        "query": made.query.text,
-        "results": [hit_json(made, place, why) for place, why in enumerate(told)],
+        "query": answer.query.text,
+        "results": [hit_json(answer, index, explanation) for index, explanation in enumerate(explanations)],
         "view": {
             "rev": view.rev,
             "commit": view.commit,
@@ -109,12 +112,12 @@ def answer_json(made: "Answer", told: "Sequence[Explanation | None]") -> dict[st
             "source": view.source,
             "uncommitted": view.uncommitted,
         },
-        "stats": {**made.stats, "files_missing": view.missing, "notes": made.notes},
+        "stats": {**answer.stats, "files_missing": view.missing, "notes": answer.notes},
     }
 
 
 def json_path(path: str) -> str:
-    """A path as text that any JSON reader takes; bytes that are no UTF-8 are written as git writes them, quoted."""
+    """Return a path as valid Unicode text: a path that is not UTF-8 is quoted and escaped as git does."""
     if path.isprintable() or not any("\udc80" <= char <= "\udcff" for char in path):
         return path
     return '"' + "".join(_quoted(char) for char in path) + '"'

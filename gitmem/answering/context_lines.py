@@ -1,4 +1,4 @@
-"""Lines around a hit, for those who want to see more than the chunk."""
+"""Lines before and after a hit, for `--context`."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -11,16 +11,18 @@ if TYPE_CHECKING:
     from gitmem.search.hits import Hit
 
 
-def read_around(
+def read_context(
     location: Location, hits: "Sequence[Hit]", context: int, files: Mapping[str, bytes]
 ) -> list[tuple[list[str], list[str]]]:
-    """For each hit at most `context` lines before and after it; none where its blob is gone. `files` are the paths of
-    blobs that are perhaps only in the working tree."""
+    """Return at most `context` lines before and after each hit, none if its blob no longer exists.
+
+    `files` maps blobs that may exist only in the working tree to their paths.
+    """
     with open_reader(location, bulk=False, files=files) as reader:
         data = dict(reader.read_many(dict.fromkeys(hit.blob for hit in hits)))
-    return [_around(data.get(hit.blob) or b"", hit.start_line, hit.end_line, context) for hit in hits]
+    return [_context(data.get(hit.blob) or b"", hit.start_line, hit.end_line, context) for hit in hits]
 
 
-def _around(data: bytes, first: int, last: int, context: int) -> tuple[list[str], list[str]]:
+def _context(data: bytes, first: int, last: int, context: int) -> tuple[list[str], list[str]]:
     body = data.removesuffix(b"\n")
     return lines_of(body, max(1, first - context), first - 1), lines_of(body, last + 1, last + context)

@@ -1,4 +1,4 @@
-"""What the index holds for the working tree, and whether that is all of it. Reads only; builds nothing on disk."""
+"""The state of the index: what it holds for the working tree, and whether it is complete. Reads only."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -25,12 +25,12 @@ UP_TO_DATE: Final = "Up to Date"
 
 @dataclass(slots=True)
 class Status:
-    """State of an index. `files` are those of the working tree; `chunks`, `languages` and `chunk_types` likewise.
+    """State of an index. `files`, `chunks`, `languages` and `chunk_types` count the working tree.
 
-    `uncommitted` counts paths that are not as HEAD has them, by what they are; `unknown` says why git could not tell.
-    Of those `not_indexed`, `pending` are uncommitted: the next question takes them up, and the state is not about them.
-    `partial` is an index whose first run has not gone through. `writing` says that a process is writing it just now;
-    nobody looks where nothing is missing.
+    `uncommitted` counts the paths that differ from HEAD by kind of change; `unknown` is the reason if git could not
+    report them. `pending` of the `not_indexed` files are uncommitted: the next query indexes them, so they do not
+    affect `state`. An index is `partial` until its first run has completed. `writing` says whether another process
+    writes it now; it is only determined if something is missing.
     """
 
     state: str
@@ -62,7 +62,7 @@ class Status:
 
 
 def read_status(workspace: Workspace) -> Status:
-    """Look at the index. Raises UnsafeIndex, NewerFormat."""
+    """Return the state of the index. Raises UnsafeIndex, NewerFormat."""
     location = workspace.location
     status = Status(NO_INDEX, describe_head(location), location.head_commit, location.head_tree, workspace.paths.root)
     try:
@@ -87,7 +87,7 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
     status.tuning = read_tuning(workspace)
     current = manifest.fingerprint == current_fingerprint(workspace.settings.max_file_bytes)
     if not current:
-        status.problems.append("made with another model, chunker or file size limit; the next run builds it anew")
+        status.problems.append("made with another model, chunker or file size limit; the next run rebuilds it")
     _count_tree(status, workspace, manifest)
     status.partial = not manifest.complete
     complete = current and not status.partial and not status.problems and status.not_indexed == status.pending
@@ -96,61 +96,61 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
 
 
 def _count_tree(status: Status, workspace: Workspace, manifest: Manifest) -> None:
-    """Share the files out: indexed in a language, skipped for a reason, not indexed yet."""
+    """Count the files: indexed by language, skipped by reason, not indexed yet."""
     if workspace.location.worktree is None and workspace.location.head_tree is None:
         return
     with TreeReader(workspace.location, WORKING_TREE) as reader:
         snapshot = open_snapshot(workspace, manifest)
-        asked = reader.read()
+        tree = reader.read()
     status.problems += snapshot.lost
-    status.uncommitted.update(entry.change for entry in asked.entries)
-    status.unknown = asked.problem
-    overlay = open_tree(workspace._replace(location=asked.location), asked, manifest, write=False)
+    status.uncommitted.update(entry.change for entry in tree.entries)
+    status.unknown = tree.problem
+    overlay = open_tree(workspace._replace(location=tree.location), tree, manifest, write=False)
     try:
-        lacking = _count(status, overlay.view, snapshot)
+        missing = _count(status, overlay.view, snapshot)
     except DamagedFile as problem:
         status.problems.append(problem.message)
         return
-    status.pending = overlay.unhashed + sum(overlay.view.path(entry) in overlay.changes for entry in lacking)
+    status.pending = overlay.unhashed + sum(overlay.view.path(entry) in overlay.changes for entry in missing)
     status.not_indexed += overlay.unhashed
 
 
 def _count(status: Status, view: "View", snapshot: "Snapshot") -> list[int]:
-    """Count what a view holds; returns its entries that are not indexed yet."""
+    """Count the files and chunks of a view; return its entries that are not indexed yet."""
     import numpy as np
 
     from gitmem.store.columns import OUTCOMES
     from gitmem.store.view_file import INDEXED, REASONS
     from gitmem.types import CHUNK_TYPES
 
-    found = snapshot.match(view)
-    known = found[found >= 0]
+    matches = snapshot.match(view)
+    indexed = matches[matches >= 0]
     status.files = len(view)
-    lacking: list[int] = np.flatnonzero(found == -1).tolist()
-    status.not_indexed = len(lacking)
+    missing: list[int] = np.flatnonzero(matches == -1).tolist()
+    status.not_indexed = len(missing)
     _add(status.skipped, np.bincount(view.reasons[view.reasons != INDEXED]), REASONS.__getitem__)
-    outcomes = snapshot.blob_outcomes[known]
+    outcomes = snapshot.blob_outcomes[indexed]
     texts = outcomes < _FIRST_SKIPPED
     status.indexed = int(texts.sum())
     _add(status.skipped, np.bincount(outcomes[~texts]), OUTCOMES.__getitem__)
     for segment, base in zip(snapshot.segments, snapshot.blob_bases, strict=False):
-        own = known[texts & (known >= base) & (known < base + segment.blobs)] - base
+        own = indexed[texts & (indexed >= base) & (indexed < base + segment.blobs)] - base
         _add(status.languages, np.bincount(segment.blob_languages[own]), segment.languages.__getitem__)
-    blobs = np.unique(known, return_index=True)[0]
     sizes = np.diff(snapshot.blob_first)
-    status.chunks = int(sizes[known].sum())
-    inside = np.zeros(len(sizes), bool)
-    inside[blobs] = True
+    status.chunks = int(sizes[indexed].sum())
+    # A blob that several paths share counts once for its chunk types: its rows exist once.
+    in_view = np.zeros(len(sizes), bool)
+    in_view[np.unique(indexed)] = True
     _add(
         status.chunk_types,
-        np.bincount(snapshot.column("kind")[np.repeat(inside, sizes)].astype(np.uint8)),
+        np.bincount(snapshot.column("kind")[np.repeat(in_view, sizes)].astype(np.uint8)),
         CHUNK_TYPES.__getitem__,
     )
-    return lacking
+    return missing
 
 
 _FIRST_SKIPPED: Final = 2
-"""Outcomes from here on (`empty`, `binary`, ...) left a blob without chunks."""
+"""First of the outcomes that leave a blob without chunks (`empty`, `binary`, ...)."""
 
 
 def _add(counts: Counter[str], numbers: object, name: Callable[[int], str]) -> None:
@@ -160,7 +160,7 @@ def _add(counts: Counter[str], numbers: object, name: Callable[[int], str]) -> N
 
 
 def folder_bytes(folder: Path) -> int:
-    """Bytes of all files below a folder; links are not followed, files that vanish meanwhile not counted."""
+    """Return the bytes of all files below a folder. Links are not followed; files that vanish are not counted."""
     total = 0
     for path in folder.rglob("*"):
         try:

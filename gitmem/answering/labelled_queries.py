@@ -1,7 +1,8 @@
-"""Questions with known answers out of a repository's own history.
+"""Labelled queries from a repository's own history.
 
-The subject of a commit is the question, the chunks that it changed are the answer, both as they were before the commit:
-the change gives nothing away. Tests, examples, documents and vendored code are no answers, nor is what has no name.
+The subject of a commit is the query, and the chunks it changed are the relevant results, both in the tree before the
+commit: so the change itself cannot be matched. Tests, examples, documents, vendored code and chunks without a symbol do
+not count as relevant.
 """
 
 from bisect import bisect_left
@@ -21,23 +22,23 @@ from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
 from gitmem.types import CHUNK_TYPES
 
-COMMITS_A_QUESTION: Final = 20
-"""How many commits are looked at for each question wanted: where bots and merges abound, one in ten serves."""
+COMMITS_PER_QUERY: Final = 20
+"""Commits to read for each requested query. In repositories full of bots and merges one commit in ten is usable."""
 
 MAX_FILES: Final = 10
 MAX_TARGETS: Final = 10
-"""A commit that changes more has no one place as its answer."""
+"""A commit that changes more files or chunks does not point to one place."""
 
-SAYS_TOO_LITTLE: Final = "say too little"
-ASKED_BEFORE: Final = "say what a later one says"
+UNINFORMATIVE: Final = "say too little"
+REPEATED: Final = "repeat a later subject"
 TOO_WIDE: Final = "change too much"
 NO_CODE: Final = "change no named code"
 
 _PROSE: Final = tuple(CHUNK_TYPES.index(chunk_type) for chunk_type in ("text", "section"))
 
 
-class Question(NamedTuple):
-    """What to ask of which tree. `changed` are paths of the answer and their lines."""
+class LabelledQuery(NamedTuple):
+    """Query and the tree to search. `changed` has the paths and lines of the relevant code."""
 
     commit: str
     text: str
@@ -46,89 +47,94 @@ class Question(NamedTuple):
 
     @property
     def held_out(self) -> bool:
-        """Which half it belongs to: by the commit's id, so that it stays there whatever is committed later."""
+        """Whether it belongs to the held-out half. The commit's id decides, so later commits move nothing."""
         return int(self.commit[:8], 16) % 2 == 1
 
 
-class Drafted(NamedTuple):
-    """Questions, those of the latest commits first; how many commits were looked at, and why others ask nothing."""
+class MinedQueries(NamedTuple):
+    """Queries, the latest commits first; number of commits read; number of rejected commits by reason."""
 
-    questions: list[Question]
+    queries: list[LabelledQuery]
     commits: int
-    left_out: Counter[str]
+    rejected: Counter[str]
 
 
-def draft_questions(location: Location, most: int) -> Drafted:
-    """At most so many questions out of the recent history. Raises GitFailed where parts of it cannot be read."""
-    left_out: Counter[str] = Counter()
-    chosen: dict[str, Commit] = {}
-    looked_at = 0
-    for commit in read_commits(location, most * COMMITS_A_QUESTION):
-        looked_at += 1
+def mine_queries(location: Location, limit: int) -> MinedQueries:
+    """Return at most `limit` queries from the recent history. Raises GitFailed if parts of it cannot be read."""
+    rejected: Counter[str] = Counter()
+    accepted: dict[str, Commit] = {}
+    commits = 0
+    for commit in read_commits(location, limit * COMMITS_PER_QUERY):
+        commits += 1
         text = find_query(commit.subject, commit.author) or ""
-        reason = _unfit(text, commit) or (ASKED_BEFORE if text in chosen else "")
+        reason = _rejection(text, commit) or (REPEATED if text in accepted else "")
         if reason:
-            left_out[reason] += 1
+            rejected[reason] += 1
             continue
-        chosen[text] = commit
-        if len(chosen) == most:
+        accepted[text] = commit
+        if len(accepted) == limit:
             break
-    return Drafted(list(_complete(location, chosen)), looked_at, left_out)
+    return MinedQueries(list(_add_changes(location, accepted)), commits, rejected)
 
 
-def _unfit(text: str, commit: Commit) -> str:
-    """Why a commit makes no question, as far as its paths tell; empty where it may."""
+def _rejection(text: str, commit: Commit) -> str:
+    """Return why a commit gives no query, "" if it may. Only its subject and paths are looked at."""
     if not text:
-        return SAYS_TOO_LITTLE
+        return UNINFORMATIVE
     if len(commit.changes) > MAX_FILES:
         return TOO_WIDE
-    return "" if any(_answers(commit)) else NO_CODE
+    return "" if any(_relevant_files(commit)) else NO_CODE
 
 
-def _answers(commit: Commit) -> Iterator[tuple[bytes, str]]:
-    """Paths that were there before and are ordinary code, as far as their names tell, and their former blobs."""
+def _relevant_files(commit: Commit) -> Iterator[tuple[bytes, str]]:
+    """Yield the paths that existed before the commit and look like ordinary code, with their former blobs."""
     for change in commit.changes:
         if change.before is not None and not path_role(path_text(change.path)):
             yield change.path, change.before
 
 
-def _complete(location: Location, chosen: dict[str, Commit]) -> Iterator[Question]:
-    """Add what git must be asked for once for all."""
-    commits = [commit.oid for commit in chosen.values()]
+def _add_changes(location: Location, accepted: dict[str, Commit]) -> Iterator[LabelledQuery]:
+    """Add the changed lines and the parent trees, which one git process reads for all commits."""
+    commits = [commit.oid for commit in accepted.values()]
     lines = read_changed_lines(location, commits)
-    for (text, commit), tree in zip(chosen.items(), read_parent_trees(location, commits), strict=True):
-        changed = lines[commit.oid]
-        answers = [(path, tuple(changed[before])) for path, before in _answers(commit) if before in changed]
-        yield Question(commit.oid, text, tree, tuple(answers))
+    for (text, commit), tree in zip(accepted.items(), read_parent_trees(location, commits), strict=True):
+        lines_of_blob = lines[commit.oid]
+        files = _relevant_files(commit)
+        changed = [(path, tuple(lines_of_blob[before])) for path, before in files if before in lines_of_blob]
+        yield LabelledQuery(commit.oid, text, tree, tuple(changed))
 
 
-def find_targets(question: Question, snapshot: Snapshot, view: View, blob_of: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows of the named chunks that a question's commit changed, ascending. `blob_of` is `snapshot.match(view)`."""
-    found: set[int] = set()
-    for path, lines in question.changed:
+def find_targets(query: LabelledQuery, snapshot: Snapshot, view: View, blob_of: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows of the chunks with a symbol that the query's commit changed, ascending.
+
+    `blob_of` is `snapshot.match(view)`.
+    """
+    changed_rows: set[int] = set()
+    for path, lines in query.changed:
         entry = bisect_left(view.paths, path)
         if entry < len(view) and view.paths[entry] == path and blob_of[entry] >= 0:
-            found |= rows_of_lines(snapshot, int(blob_of[entry]), lines)
-    rows = np.array(sorted(found), np.int64)
+            changed_rows |= rows_of_lines(snapshot, int(blob_of[entry]), lines)
+    rows = np.array(sorted(changed_rows), np.int64)
     chunk_types = snapshot.gather(("kind",), rows)["kind"].tolist()
     named = [
         bool(symbol) and chunk_type not in _PROSE
         for symbol, chunk_type in zip(snapshot.symbols(rows), chunk_types, strict=True)
     ]
-    chosen: NDArray[np.int64] = rows[np.array(named, bool)]
-    return chosen
+    targets: NDArray[np.int64] = rows[np.array(named, bool)]
+    return targets
 
 
 def rows_of_lines(snapshot: Snapshot, blob: int, lines: Iterable[LineSpan]) -> set[int]:
-    """The innermost row of each changed line of a blob; of something put in, that which holds the lines around it."""
+    """Return the innermost row of each changed line of a blob. An insertion counts for the row that encloses it."""
     first, last = snapshot.blob_first[blob : blob + 2].tolist()
     spans = snapshot.gather(("line", "lines"), np.arange(first, last))
     start, size = spans["line"].astype(np.int64), spans["lines"].astype(np.int64)
-    found = set()
+    rows = set()
     for span in lines:
-        around = [(line, line) for line in range(span.first, span.first + span.size)]
-        for above, below in around or [(span.first, span.first + 1)]:
-            holding = np.flatnonzero((start <= above) & (start + size > below))
-            if len(holding):
-                found.add(first + int(holding[np.argmin(size[holding])]))
-    return found
+        # An insertion has no old line; the pair of lines between which it lies must belong to the same chunk.
+        pairs = [(line, line) for line in range(span.first, span.first + span.size)] or [(span.first, span.first + 1)]
+        for above, below in pairs:
+            enclosing = np.flatnonzero((start <= above) & (start + size > below))
+            if len(enclosing):
+                rows.add(first + int(enclosing[np.argmin(size[enclosing])]))
+    return rows

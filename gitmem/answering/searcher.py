@@ -251,7 +251,8 @@ def open_searcher(
     records = records_tree(workspace, kinds)
     overlay, snapshot = _open_healed(workspace, tree, snapshot, notes, records, refresh=refresh)
     notes += snapshot.lost
-    weights = load_weights(workspace, notes)
+    weights, weights_note = load_weights(workspace)
+    notes += [weights_note] * bool(weights_note)
     searcher = Searcher(workspace, selection, kinds, tree, overlay, snapshot, encoder, weights, notes, records)
     if searcher.missing_files and refresh and not tree.named:
         from gitmem.freshness.background import start_background_refresh

@@ -1,4 +1,4 @@
-"""The state of an index in lines and as plain values, alike for every front door."""
+"""The state of an index as lines of text and as JSON values: the same for the command line, MCP and HTTP."""
 
 from typing import Any
 
@@ -9,19 +9,21 @@ from gitmem.display import count, shares, size, visible
 
 
 def status_lines(status: Status) -> list[str]:
-    """What an index holds, a line each."""
+    """Return the lines of `gitmem status` below the first."""
     lines = [f"problem    {visible(problem)}; run `gitmem verify --repair`" for problem in status.problems]
     if status.partial:
-        lines.append("partial    the first run has not gone through; `gitmem index` goes on where it stopped")
+        lines.append("partial    the first run was interrupted; `gitmem index` continues it")
     if status.writing:
         lines.append("writing    another process is adding to it")
     if status.unknown:
         lines.append(f"unknown    {visible(status.unknown)}")
     skipped = status.skipped.total()
-    shared_out = f"{status.indexed:,} indexed, {status.not_indexed:,} not yet, {skipped:,} skipped"
-    lines.append(f"files      {status.files:,}: {shared_out}")
+    parts = f"{status.indexed:,} indexed, {status.not_indexed:,} not yet, {skipped:,} skipped"
+    lines.append(f"files      {status.files:,}: {parts}")
     if status.uncommitted:
-        later = f"; {count(status.pending, 'file')} not indexed yet, the next query does it" if status.pending else ""
+        later = (
+            f"; {count(status.pending, 'file')} not indexed yet, the next query indexes it" if status.pending else ""
+        )
         lines.append(f"changed    {shares(status.uncommitted)}{later}")
     if skipped:
         lines.append(f"skipped    {shares(status.skipped)}")
@@ -37,18 +39,18 @@ def status_lines(status: Status) -> list[str]:
 
 
 def _weights(tuning: TuningState) -> str:
-    """Which weights of words and meaning are in force."""
-    found = tuning.found
-    if found is None:
+    """Return which weights of the lexical and the semantic score are in force."""
+    weights = tuning.weights
+    if weights is None:
         return f"default; {tuning.problem}" if tuning.problem else "default"
     if tuning.state != FITTED:
-        return "default; those fitted here are for another model or ranking, run `gitmem eval --tune`"
-    told = f"semantic {found.semantic:g}, lexical {found.lexical:g}"
-    return f"fitted here: {told}; NDCG@10 {found.gain:+.3f} on {count(found.questions, 'held-out question')}"
+        return "default; the fitted ones are for another model or ranking, run `gitmem eval --tune`"
+    values = f"semantic {weights.semantic:g}, lexical {weights.lexical:g}"
+    return f"fitted here: {values}; NDCG@10 {weights.gain:+.3f} on {count(weights.questions, 'held-out commit')}"
 
 
 def status_json(status: Status) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the state as JSON values."""
     return {
         "state": status.state,
         "head": status.head,
@@ -76,6 +78,6 @@ def status_json(status: Status) -> dict[str, Any]:
             "trees": status.trees,
         },
         "model": status.model,
-        "weights": {"state": status.tuning.state, **(status.tuning.found._asdict() if status.tuning.found else {})},
+        "weights": {"state": status.tuning.state, **(status.tuning.weights._asdict() if status.tuning.weights else {})},
         "problems": status.problems,
     }

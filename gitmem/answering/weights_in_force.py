@@ -1,4 +1,4 @@
-"""The fusion weights in force: those fitted on this repository where they hold for today's model and ranking."""
+"""The fusion weights in force: those fitted on this repository if they belong to today's model and ranking."""
 
 import zlib
 from contextlib import suppress
@@ -22,30 +22,30 @@ UNREADABLE: Final = "unreadable"
 
 
 class TuningState(NamedTuple):
-    """Which weights are in force: fitted ones where `state` is FITTED, else the default ones.
+    """Which weights are in force: the fitted ones if `state` is FITTED, else the default ones.
 
-    `found` are the weights of the index, OUTDATED where they were fitted for another model or ranking; `problem` says
-    why they are UNREADABLE.
+    `weights` are the stored ones; they are OUTDATED if they were fitted for another model or ranking. `problem` is the
+    reason if they are UNREADABLE.
     """
 
     state: str
-    found: Tuning | None = None
+    weights: Tuning | None = None
     problem: str = ""
 
 
 def read_tuning(workspace: Workspace) -> TuningState:
-    """Look at the weights of an index; changes nothing."""
+    """Return the state of an index's weights; change nothing."""
     try:
-        found = find_tuning(workspace.paths.tuning)
+        weights = find_tuning(workspace.paths.tuning)
     except (DamagedFile, NewerFormat) as problem:
         return TuningState(UNREADABLE, problem=problem.message)
-    if found is None:
+    if weights is None:
         return TuningState(DEFAULT)
-    return TuningState(FITTED if found.maker == maker() else OUTDATED, found)
+    return TuningState(FITTED if weights.maker == ranking_fingerprint() else OUTDATED, weights)
 
 
-def maker() -> str:
-    """What weights are fitted for: the model, and the ranking that they are a part of."""
+def ranking_fingerprint() -> str:
+    """Return the fingerprint of the model and of the ranking that weights are fitted for."""
     from gitmem.search.engine import FUSION_WEIGHTS
     from gitmem.search.rank import WEIGHTS
 
@@ -53,24 +53,24 @@ def maker() -> str:
     return f"{model_fingerprint()}:{ranking:08x}"
 
 
-def load_weights(workspace: Workspace, notes: list[str]) -> "FusionWeights":
-    """The weights a question is ranked by. A damaged file is told of, once, and taken away."""
+def load_weights(workspace: Workspace) -> "tuple[FusionWeights, str]":
+    """Return the weights in force, and a note for the user if a damaged file was removed, else ""."""
     from gitmem.search.engine import FUSION_WEIGHTS
     from gitmem.search.fuse import FusionWeights
 
-    made = read_tuning(workspace)
-    if made.state == UNREADABLE:
-        notes.append(f"{made.problem}; the default weights are used, `gitmem eval --tune` fits others")
+    tuning = read_tuning(workspace)
+    if tuning.state == UNREADABLE:
         with suppress(Busy, StorageFailed):
-            _drop_damaged(workspace)
-    if made.found is None or made.state != FITTED:
-        return FUSION_WEIGHTS
-    return FusionWeights(made.found.semantic, made.found.lexical)
+            _remove_damaged(workspace)
+        return FUSION_WEIGHTS, f"{tuning.problem}; the default weights are used, `gitmem eval --tune` fits others"
+    if tuning.weights is None or tuning.state != FITTED:
+        return FUSION_WEIGHTS, ""
+    return FusionWeights(tuning.weights.semantic, tuning.weights.lexical), ""
 
 
-def _drop_damaged(workspace: Workspace) -> None:
+def _remove_damaged(workspace: Workspace) -> None:
     with writer_lock(workspace.paths.lock, wait=False):
-        try:
+        try:  # another process may have replaced it before we had the lock
             find_tuning(workspace.paths.tuning)
         except DamagedFile:
             remove_file(workspace.paths.tuning)
@@ -79,14 +79,14 @@ def _drop_damaged(workspace: Workspace) -> None:
 
 
 def store_weights(workspace: Workspace, tuning: Tuning) -> None:
-    """Publish weights. Raises StorageFailed."""
+    """Store weights; later queries use them. Raises StorageFailed."""
     with writer_lock(workspace.paths.lock, wait=True):
         make_folder(workspace.paths.state)
         write_tuning(workspace.paths.tuning, tuning)
 
 
 def reset_weights(workspace: Workspace) -> bool:
-    """Go back to the default weights; False where they are in use already. Raises NoIndex, StorageFailed."""
+    """Return to the default weights; return False if they are in force already. Raises NoIndex, StorageFailed."""
     require_index(workspace)
     if not workspace.paths.tuning.exists():
         return False

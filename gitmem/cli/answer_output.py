@@ -106,9 +106,9 @@ def _write_hits(
 ) -> None:
     around: list[tuple[list[str], list[str]]] = [([], [])] * len(made.hits)
     if form.context:
-        from gitmem.answering.context_lines import read_around
+        from gitmem.answering.context_lines import read_context
 
-        around = read_around(workspace.location, [hit for hit, _ in made.hits], form.context, made.files)
+        around = read_context(workspace.location, [hit for hit, _ in made.hits], form.context, made.files)
     full = form.full or form.neighbors
     remarks = first_mentions(made.remarks)
     for place, ((hit, lines), outside, why) in enumerate(zip(made.hits, around, told, strict=True)):

@@ -21,21 +21,21 @@ from gitmem.workspace import Workspace
 
 
 @click.command()
-@click.option("--tune", is_flag=True, help="Fit the weights of words and meaning, and keep them where they are better.")
-@click.option("--reset", is_flag=True, help="Go back to the default weights; nothing is asked.")
+@click.option("--tune", is_flag=True, help="Fit the weights of both scores; use them if they are better.")
+@click.option("--reset", is_flag=True, help="Return to the default weights and exit.")
 @click.option("--commits", type=click.IntRange(1, 10_000), metavar="N", default=200, show_default=True,
-              help="Ask what at most N commits ask.")  # fmt: skip
+              help="Use at most N commits.")  # fmt: skip
 @click.option("--budget", type=click.IntRange(0, 86_400), metavar="SECONDS", default=60, show_default=True,
-              help="Ask nothing more after this time.")  # fmt: skip
+              help="Stop after this time.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
 def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: int, as_json: bool) -> ExitCode:
-    """Measure the answers on this repository's own history, and tune to it.
+    """Evaluate the search on this repository's own history, and tune it.
 
-    The subject of a commit is a question, the code that it changed the answer; each question is asked of the tree
-    before its commit. The figures are of one half of the commits, chosen by their ids. --tune fits on the other half
-    and keeps what it finds only where the first half, too, is answered better by more than the standard error. The
-    exit code is 1 where too few commits say what they change.
+    Past commits are labelled queries: the subject is the query, the changed code is the answer, and the search runs on
+    the tree before the commit. The figures are those of one half of the commits, chosen by their ids. --tune fits on
+    the other half and uses the fitted weights only if they also improve the first half by more than the standard
+    error. The exit code is 1 if too few commits have an informative subject.
 
     \b
     Examples:
@@ -54,18 +54,18 @@ def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: i
     quiet = is_quiet(ctx) or as_json
     with ProgressLine(f"indexing {describe_head(workspace.location)}", quiet=quiet) as indexing:
         prepare(workspace, indexing)
-    with ProgressLine("asking", quiet=quiet, unit="question") as asking:
-        made = evaluate(workspace, commits=commits, budget=budget, report=asking.step)
-    found = None
+    with ProgressLine("searching", quiet=quiet, unit="commit") as searching:
+        evaluation = evaluate(workspace, commits=commits, budget=budget, report=searching.step)
+    fitted = None
     if tune:
         with ProgressLine("fitting", quiet=quiet, unit="pair") as fitting:
-            found = fit_weights(workspace, made, fitting.step)
-    for note in [] if is_quiet(ctx) else made.notes:
+            fitted = fit_weights(workspace, evaluation, fitting.step)
+    for note in [] if is_quiet(ctx) else evaluation.notes:
         say(f"note: {note}")
     if as_json:
-        write_json(_as_json(made, found))
+        write_json(_as_json(evaluation, fitted))
     else:
-        print("\n".join([*_lines(made), *(_fit_lines(found) if found else [])]))
+        print("\n".join([*_lines(evaluation), *(_fit_lines(fitted) if fitted else [])]))
     return ExitCode.OK
 
 
@@ -78,31 +78,31 @@ def _reset(workspace: Workspace, *, as_json: bool) -> ExitCode:
     return ExitCode.OK
 
 
-def _lines(made: Evaluation) -> list[str]:
-    held_out = len(made.held_out.trials)
-    lines = [f"{count(made.questions, 'question')} of {count(made.commits, 'commit')}, {held_out:,} held out, "
-             f"{duration(made.seconds)}"]  # fmt: skip
+def _lines(evaluation: Evaluation) -> list[str]:
+    held_out = len(evaluation.held_out.trials)
+    lines = [f"{evaluation.queries:,} queries from {count(evaluation.commits, 'commit')}, {held_out:,} held out, "
+             f"{duration(evaluation.seconds)}"]  # fmt: skip
     lines.append(f"  {'':9}  NDCG@10  recall@10")
-    lines += [f"  {mode:9}  {quality.ndcg:7.3f}  {quality.recall:9.3f}" for mode, quality in made.quality.items()]
-    lines.append(f"  weights in force: {_told(made.weights)}")
-    lines += [f"  left out: {shares(made.left_out)}"] if made.left_out else []
+    lines += [f"  {mode:9}  {quality.ndcg:7.3f}  {quality.recall:9.3f}" for mode, quality in evaluation.quality.items()]
+    lines.append(f"  weights in force: {_describe(evaluation.weights)}")
+    lines += [f"  rejected: {shares(evaluation.rejected)}"] if evaluation.rejected else []
     return lines
 
 
-def _fit_lines(found: Fit) -> list[str]:
-    if found.weights == FUSION_WEIGHTS:
+def _fit_lines(fit: Fit) -> list[str]:
+    if fit.weights == FUSION_WEIGHTS:
         return ["fitted: no weights are clearly better on the other half; the default weights are in force"]
-    lines = [f"fitted: {_told(found.weights)} (default: {_told(FUSION_WEIGHTS)})"]
-    lines.append(f"  on the half fitted to  {_gain(found.fitted)}")
-    lines.append(f"  held out               {_gain(found.held_out)}; {found.before.ndcg:.3f} -> {found.after.ndcg:.3f}")
-    if found.is_better:
-        lines.append("  kept: every question uses them from now on; `gitmem eval --reset` goes back")
+    lines = [f"fitted: {_describe(fit.weights)} (default: {_describe(FUSION_WEIGHTS)})"]
+    lines.append(f"  on the half fitted to  {_gain(fit.fitted)}")
+    lines.append(f"  held out               {_gain(fit.held_out)}; {fit.before.ndcg:.3f} -> {fit.after.ndcg:.3f}")
+    if fit.is_better:
+        lines.append("  in force: every query uses them from now on; `gitmem eval --reset` undoes it")
     else:
-        lines.append("  not kept: the held-out half does not gain clearly; the default weights are in force")
+        lines.append("  not in force: the held-out half does not improve clearly; the default weights stay")
     return lines
 
 
-def _told(weights: FusionWeights) -> str:
+def _describe(weights: FusionWeights) -> str:
     return f"semantic {weights.semantic:g}, lexical {weights.lexical:g}"
 
 
@@ -110,25 +110,26 @@ def _gain(gain: Gain) -> str:
     return f"{gain.mean:+.3f} ± {gain.error:.3f} NDCG@10, {gain.better} better, {gain.worse} worse"
 
 
-def _as_json(made: Evaluation, found: Fit | None) -> dict[str, Any]:
+def _as_json(evaluation: Evaluation, fit: Fit | None) -> dict[str, Any]:
     report: dict[str, Any] = {
-        "commits": made.commits,
-        "questions": {"all": made.questions, "held_out": len(made.held_out.trials)},
+        "commits": evaluation.commits,
+        "queries": {"all": evaluation.queries, "held_out": len(evaluation.held_out.trials)},
         "quality": {
-            mode: {"ndcg_at_10": quality.ndcg, "recall_at_10": quality.recall} for mode, quality in made.quality.items()
+            mode: {"ndcg_at_10": quality.ndcg, "recall_at_10": quality.recall}
+            for mode, quality in evaluation.quality.items()
         },
-        "weights": made.weights._asdict(),
-        "left_out": dict(made.left_out),
-        "seconds": round(made.seconds, 1),
-        "notes": made.notes,
+        "weights": evaluation.weights._asdict(),
+        "rejected": dict(evaluation.rejected),
+        "seconds": round(evaluation.seconds, 1),
+        "notes": evaluation.notes,
     }
-    if found is not None:
+    if fit is not None:
         report["tuning"] = {
-            "weights": found.weights._asdict(),
+            "weights": fit.weights._asdict(),
             "default": FUSION_WEIGHTS._asdict(),
-            "fitted": found.fitted._asdict(),
-            "held_out": found.held_out._asdict(),
-            "ndcg_at_10": {"default": found.before.ndcg, "fitted": found.after.ndcg},
-            "kept": found.is_better,
+            "fitted": fit.fitted._asdict(),
+            "held_out": fit.held_out._asdict(),
+            "ndcg_at_10": {"default": fit.before.ndcg, "fitted": fit.after.ndcg},
+            "kept": fit.is_better,
         }
     return report

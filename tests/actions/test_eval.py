@@ -11,7 +11,7 @@ from gitmem.actions.eval import NO_TIME, Evaluation, evaluate, require_weights, 
 from gitmem.actions.gc import collect
 from gitmem.actions.verify import verify
 from gitmem.answering.index_status import read_status
-from gitmem.answering.labelled_queries import NO_CODE, SAYS_TOO_LITTLE, TOO_WIDE, draft_questions, find_targets
+from gitmem.answering.labelled_queries import NO_CODE, TOO_WIDE, UNINFORMATIVE, find_targets, mine_queries
 from gitmem.answering.weights_in_force import DEFAULT, FITTED, OUTDATED, UNREADABLE, read_tuning, reset_weights
 from gitmem.errors import Busy, NoIndex, TooLittleHistory, UsageError
 from gitmem.indexing.fingerprint import current_fingerprint, view_key
@@ -80,8 +80,8 @@ def judged(to_fit: int, held_out: int, repo: Repo, *, by_words: bool) -> Evaluat
 
 def test_each_commit_asks_for_the_function_it_changed(repo: Repo) -> None:
     made = asked(repo)
-    assert (made.commits, made.questions) == (len(WORDS), len(WORDS))
-    assert not made.left_out
+    assert (made.commits, made.queries) == (len(WORDS), len(WORDS))
+    assert not made.rejected
     assert len(made.held_out.trials) == sum(int(oid[7], 16) % 2 for oid in _commits(repo))
     assert set(made.quality) == {"hybrid", "semantic", "lexical"}
     assert made.quality["lexical"].ndcg > 0.9
@@ -100,9 +100,9 @@ def test_the_same_repository_gives_the_same_figures(repo: Repo) -> None:
 
 
 def test_a_later_commit_leaves_the_others_in_their_halves(repo: Repo) -> None:
-    before = {one.commit: one.held_out for one in draft_questions(workspace_of(repo).location, 200).questions}
+    before = {one.commit: one.held_out for one in mine_queries(workspace_of(repo).location, 200).queries}
     repo.commit({"src/anchor.py": "def late():\n    pass\n"}, "anchor loses everything it held")
-    after = {one.commit: one.held_out for one in draft_questions(workspace_of(repo).location, 200).questions}
+    after = {one.commit: one.held_out for one in mine_queries(workspace_of(repo).location, 200).queries}
     assert len(after) == len(before) + 1
     assert before.items() <= after.items()
 
@@ -125,7 +125,7 @@ def test_blobs_that_are_indexed_already_are_not_embedded_again(repo: Repo, fake_
 
 def test_a_question_is_asked_of_the_code_before_its_commit(repo: Repo) -> None:
     work, thing = WORDS[0]
-    [question] = [one for one in draft_questions(workspace_of(repo).location, 200).questions
+    [question] = [one for one in mine_queries(workspace_of(repo).location, 200).queries
                   if one.text == f"{thing} which a late visitor {work} in hurry"]  # fmt: skip
     assert question.tree == repo.oid("main~48^{tree}")
     assert [path for path, _ in question.changed] == [f"src/{thing}.py".encode()]
@@ -138,7 +138,7 @@ def targets(repo: Repo, before: str, after: str, name: str = "lib/thing.py") -> 
     repo.commit({name: after}, "anchor kettle lantern island")
     index(repo, full=True)
     workspace = workspace_of(repo)
-    question = draft_questions(workspace.location, 1).questions[0]
+    question = mine_queries(workspace.location, 1).queries[0]
     repo.git("checkout", "-q", "HEAD^")
     index(repo)
     snapshot, view = snapshot_of(repo), peek_view(workspace.location, workspace.paths, question.tree)
@@ -183,16 +183,16 @@ def test_tests_documents_and_vendored_code_are_no_answers(
     repo = Repo.init(tmp_path / "repo")
     repo.commit({name: "def a():\n    return 1\n"})
     repo.commit({name: "def a():\n    return 2\n"}, "anchor kettle lantern island")
-    made = draft_questions(workspace_of(repo).location, 10)
-    assert not made.questions
-    assert made.left_out == {NO_CODE: 1}
+    made = mine_queries(workspace_of(repo).location, 10)
+    assert not made.queries
+    assert made.rejected == {NO_CODE: 1}
 
 
 def test_commits_that_ask_nothing_are_counted_by_reason(repo: Repo) -> None:
     repo.commit({f"wide/{number}.py": "x = 1\n" for number in range(11)}, "anchor kettle lantern island")
     repo.commit({"src/anchor.py": "x = 1\n"}, "fix")
-    made = draft_questions(workspace_of(repo).location, 200)
-    assert made.left_out == {TOO_WIDE: 1, SAYS_TOO_LITTLE: 1}
+    made = mine_queries(workspace_of(repo).location, 200)
+    assert made.rejected == {TOO_WIDE: 1, UNINFORMATIVE: 1}
     assert made.commits == len(WORDS) + 2
 
 
@@ -200,8 +200,8 @@ def test_no_more_is_asked_once_time_is_over(repo: Repo, monkeypatch: pytest.Monk
     ticks = iter(range(10_000))
     monkeypatch.setattr("gitmem.actions.eval.time.monotonic", lambda: float(next(ticks)))
     made = evaluate(workspace_of(repo), commits=200, budget=40.5)
-    assert made.questions == 40
-    assert made.left_out == {NO_TIME: len(WORDS) - 40}
+    assert made.queries == 40
+    assert made.rejected == {NO_TIME: len(WORDS) - 40}
 
 
 def test_too_little_time_is_told(repo: Repo) -> None:
@@ -298,7 +298,7 @@ def test_weights_that_are_better_are_used_from_then_on(repo: Repo) -> None:
     assert (stored.semantic, stored.lexical, stored.questions) == (*made.weights, 4)
     assert asked(repo).weights == made.weights
     assert found(ask(repo, QUESTION)) != before
-    assert read_status(workspace).tuning.found == stored
+    assert read_status(workspace).tuning.weights == stored
     assert reset_weights(workspace)
     assert not reset_weights(workspace)
     assert found(ask(repo, QUESTION)) == before

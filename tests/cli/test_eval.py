@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.answering.weights_in_force import maker
+from gitmem.answering.weights_in_force import ranking_fingerprint
 from gitmem.cli.eval import _fit_lines
 from gitmem.cli.main import run
 from gitmem.errors import ExitCode
@@ -54,7 +54,7 @@ def test_figures_are_shown_by_mode(cli: Cli, repo: Repo) -> None:
     made = cli("-q", "eval", *LONG, cwd=repo.path)
     assert (made.code, made.err) == (0, "")
     lines = made.out.splitlines()
-    assert lines[0].startswith("48 questions of 48 commits, ")
+    assert lines[0].startswith("48 queries from 48 commits, ")
     assert [line.split()[0] for line in lines[1:5]] == ["NDCG@10", "hybrid", "semantic", "lexical"]
     assert lines[5] == f"  weights in force: semantic {FUSION_WEIGHTS.semantic:g}, lexical {FUSION_WEIGHTS.lexical:g}"
     assert len(lines) == 6
@@ -64,7 +64,7 @@ def test_json_holds_what_the_table_shows(cli: Cli, repo: Repo) -> None:
     made = cli("eval", "--tune", "--json", *LONG, cwd=repo.path)
     told = json.loads(made.out)
     assert (made.code, made.err) == (0, "")
-    assert told["questions"]["all"] == len(WORDS)
+    assert told["queries"]["all"] == len(WORDS)
     assert set(told["quality"]) == {"hybrid", "semantic", "lexical"}
     assert all(0 <= value <= 1 for quality in told["quality"].values() for value in quality.values())
     assert told["tuning"]["default"] == FUSION_WEIGHTS._asdict()
@@ -77,7 +77,7 @@ def test_tuning_says_what_it_found_and_what_becomes_of_it(cli: Cli, repo: Repo) 
     lines = cli("-q", "eval", "--tune", *LONG, cwd=repo.path).out.splitlines()[6:]
     kept = (repo.path / ".gitmem" / "state" / "tuning").exists()
     assert lines[0].startswith("fitted: ")
-    assert lines[-1].startswith("  kept: ") == kept
+    assert lines[-1].startswith("  in force: ") == kept
     assert lines[-1].endswith("the default weights are in force") == (not kept)
 
 
@@ -92,13 +92,13 @@ def test_a_fit_is_told_with_what_both_halves_gain() -> None:
     assert told[0].startswith("fitted: semantic 0.4, lexical 0.44 (default: semantic ")
     assert told[1] == "  on the half fitted to  +0.030 ± 0.010 NDCG@10, 9 better, 2 worse"
     assert told[2] == "  held out               +0.030 ± 0.010 NDCG@10, 9 better, 2 worse; 0.400 -> 0.430"
-    assert told[3].startswith("  kept: ")
-    assert told_of(clear, unclear, weights)[3].startswith("  not kept: ")
+    assert told[3].startswith("  in force: ")
+    assert told_of(clear, unclear, weights)[3].startswith("  not in force: ")
     assert len(told_of(unclear, unclear, FUSION_WEIGHTS)) == 1
 
 
 def test_reset_goes_back_to_the_default_weights(cli: Cli, repo: Repo) -> None:
-    keep(repo, maker())
+    keep(repo, ranking_fingerprint())
     assert cli("eval", "--reset", cwd=repo.path).out == "the default weights are in force again\n"
     assert cli("eval", "--reset", cwd=repo.path).out == "the default weights are in force already\n"
     assert json.loads(cli("eval", "--reset", "--json", cwd=repo.path).out) == {"reset": False}
@@ -134,15 +134,15 @@ def test_without_an_index_nothing_is_measured(cli: Cli, tmp_path: Path) -> None:
 def test_status_says_which_weights_are_in_force(cli: Cli, repo: Repo) -> None:
     assert cli("status", cwd=repo.path).out.splitlines()[-1] == "  weights    default"
     assert json.loads(cli("status", "--json", cwd=repo.path).out)["weights"] == {"state": "default"}
-    keep(repo, maker())
+    keep(repo, ranking_fingerprint())
     told = cli("status", cwd=repo.path).out
     assert told.splitlines()[-1] == (
-        "  weights    fitted here: semantic 0.1, lexical 0.9; NDCG@10 +0.032 on 98 held-out questions"
+        "  weights    fitted here: semantic 0.1, lexical 0.9; NDCG@10 +0.032 on 98 held-out commits"
     )
     assert told.startswith("Up to Date")
     assert json.loads(cli("status", "--json", cwd=repo.path).out)["weights"]["semantic"] == 0.1
     keep(repo, "another")
-    assert "weights    default; those fitted here are for another model or ranking" in cli("status", cwd=repo.path).out
+    assert "weights    default; the fitted ones are for another model or ranking" in cli("status", cwd=repo.path).out
     (repo.path / ".gitmem" / "state" / "tuning").write_bytes(b"GITMEM")
     assert "tuning` is damaged" in cli("status", cwd=repo.path).out.splitlines()[-1]
 
@@ -160,7 +160,7 @@ def test_damaged_weights_are_told_of_once_and_questions_are_answered(cli: Cli, r
 
 def test_a_question_with_fitted_weights_imports_nothing_more(repo: Repo) -> None:
     before = imported(repo.path, "query", "rotates anchor")
-    keep(repo, maker())
+    keep(repo, ranking_fingerprint())
     after = imported(repo.path, "query", "rotates anchor")
     assert not after & HEAVY
     assert after == before

@@ -132,7 +132,7 @@ def test_status_tells_what_is_uncommitted_and_what_of_it_is_not_indexed(cli: Cli
     lines = cli("status", cwd=own.path).out.splitlines()
     assert lines[0].startswith("Up to Date: main ")
     assert "  files      8: 4 indexed, 2 not yet, 2 skipped" in lines
-    assert "  changed    modified 2, untracked 1; 2 files not indexed yet, the next query does it" in lines
+    assert "  changed    modified 2, untracked 1; 2 files not indexed yet, the next query indexes it" in lines
     assert cli("query", "new_thing", cwd=own.path).code == 0
     made = json.loads(cli("status", "--json", cwd=own.path).out)
     assert made["uncommitted"] == {"modified": 2, "untracked": 1}
@@ -154,7 +154,7 @@ def test_an_interrupted_first_run_is_partial_until_it_is_taken_up_again(
         assert cli("init", "--no-hooks", cwd=own.path).code == ExitCode.INTERRUPTED
     made = cli("status", cwd=own.path).out
     assert made.startswith("Needs Update: ")
-    assert "partial    the first run has not gone through" in made
+    assert "partial    the first run was interrupted" in made
     assert json.loads(cli("status", "--json", cwd=own.path).out)["partial"] is True
     assert cli("index", cwd=own.path).code == 0
     assert cli("status", cwd=own.path).out.startswith("Up to Date")
