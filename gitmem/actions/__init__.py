@@ -1,1 +1,1 @@
-"""One module per thing a user can do; the command line and the servers share them."""
+"""Commands that need several packages, one module each, named like the command. All front ends share them."""

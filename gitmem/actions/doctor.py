@@ -1,4 +1,4 @@
-"""`doctor`: try everything gitmem needs on this machine and here; for what fails, name the command that mends it."""
+"""`gitmem doctor`: try everything gitmem needs here, and name a remedy for each failure."""
 
 import os
 import platform
@@ -18,10 +18,10 @@ OK: Final = "ok"
 WARN: Final = "warn"
 FAIL: Final = "fail"
 
-LEAST_GIT: Final = (2, 31)
-"""`rev-parse --path-format` came with it."""
+MIN_GIT: Final = (2, 31)
+"""Oldest supported git: the first with `rev-parse --path-format`."""
 
-_LEAST_FREE_BYTES: Final = 200 << 20
+_MIN_FREE_BYTES: Final = 200 << 20
 _SAMPLES: Final = {
     "python": b"def f(x):\n    return x\n",
     "typescript": b"function f(x: number) { return x }\n",
@@ -32,16 +32,16 @@ _SAMPLES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line: what was looked at, how it is, and the command that mends it where one does."""
+    """Result of one check: its name, OK, WARN or FAIL, a message, and a command that repairs it, if there is one."""
 
     name: str
     state: str
-    told: str
-    mend: str = ""
+    message: str
+    remedy: str = ""
 
 
 def examine(folder: Path, environment: Mapping[str, str]) -> list[Check]:
-    """Every check, in the order in which one stands on the other."""
+    """Run every check. A check comes after those it depends on."""
     checks = [_check("versions", _versions), _check("conflicts", _conflicts), _check("git", _git),
               _check("model", _model), _check("grammars", _grammars), _check("worker", _worker),
               _check("graph", _graph)]  # fmt: skip
@@ -61,13 +61,14 @@ def examine(folder: Path, environment: Mapping[str, str]) -> list[Check]:
     ]
 
 
-def _check(name: str, look: Callable[[], Check]) -> Check:
-    """Run one check; an error is its finding."""
+def _check(name: str, run: Callable[[], Check]) -> Check:
+    """Run one check. An exception is a failed check, never a failed doctor."""
+    # Each check imports the library it tries, so that a missing one fails its own check only.
     try:
-        return look()
+        return run()
     except GitmemError as problem:
         return Check(name, FAIL, problem.message, problem.hint)
-    except Exception as problem:  # a doctor reports whatever it meets
+    except Exception as problem:  # a front end: every failure is reported as a check
         return Check(name, FAIL, f"{type(problem).__name__}: {problem}", "install gitmem again")
 
 
@@ -75,8 +76,8 @@ def _versions() -> Check:
     from importlib.metadata import version
 
     names = ("numpy", "onnxruntime", "tokenizers", "tree-sitter", "tree-sitter-language-pack", "pygit2")
-    told = ", ".join(f"{name} {version(name)}" for name in names)
-    return Check("versions", OK, f"gitmem {__version__}, Python {platform.python_version()}, {told}")
+    libraries = ", ".join(f"{name} {version(name)}" for name in names)
+    return Check("versions", OK, f"gitmem {__version__}, Python {platform.python_version()}, {libraries}")
 
 
 def _conflicts() -> Check:
@@ -91,12 +92,12 @@ def _conflicts() -> Check:
 
 
 def _git() -> Check:
-    told = run_git(["version"]).stdout.decode("utf-8", "replace").strip()
-    found = re.search(r"(\d+)\.(\d+)", told)
-    if found is None or (int(found[1]), int(found[2])) < LEAST_GIT:
-        least = ".".join(map(str, LEAST_GIT))
-        return Check("git", FAIL, f"{told}, but gitmem needs {least} or newer", "install a newer git")
-    return Check("git", OK, told)
+    version = run_git(["version"]).stdout.decode("utf-8", "replace").strip()
+    match = re.search(r"(\d+)\.(\d+)", version)
+    if match is None or (int(match[1]), int(match[2])) < MIN_GIT:
+        minimum = ".".join(map(str, MIN_GIT))
+        return Check("git", FAIL, f"{version}, but gitmem needs {minimum} or newer", "install a newer git")
+    return Check("git", OK, version)
 
 
 def _model() -> Check:
@@ -104,11 +105,12 @@ def _model() -> Check:
     from gitmem.words import count_identifiers
 
     encoder = BundledEncoder()
-    made = encoder.encode([count_identifiers("read a file")])
-    asked = encoder.encode_query(count_identifiers("read a file"))
-    if abs(float(made.vectors[0] @ asked) - 1.0) > 0.01:
-        return Check("model", FAIL, "the model gives a question another vector than a text", "install gitmem again")
-    return Check("model", OK, f"{encoder.fingerprint}, {encoder.dimensions} dimensions, SHA-256 as its card says")
+    # Indexing runs the graph in onnxruntime, a query runs the same formula in numpy: both must give the same vector.
+    text = encoder.encode([count_identifiers("read a file")])
+    query = encoder.encode_query(count_identifiers("read a file"))
+    if abs(float(text.vectors[0] @ query) - 1.0) > 0.01:
+        return Check("model", FAIL, "query and text embeddings of the same words differ", "install gitmem again")
+    return Check("model", OK, f"{encoder.fingerprint}, {encoder.dimensions} dimensions, SHA-256 as in its card")
 
 
 def _grammars() -> Check:
@@ -127,7 +129,7 @@ def _worker() -> Check:
         results = list(pool.run([[("python", _SAMPLES["python"])]]))
     rows = sum(len(part["symbols"]) for parts in results for part in parts)
     if not rows:
-        return Check("worker", FAIL, "the worker process gave nothing back", "install gitmem again")
+        return Check("worker", FAIL, "the worker process returned no rows", "install gitmem again")
     return Check("worker", OK, "starts and answers")
 
 
@@ -135,15 +137,15 @@ def _graph() -> Check:
     from gitmem.store.graph import is_available
 
     if is_available():
-        return Check("graph", OK, "hnswlib is there; large indexes get a neighbour graph")
-    return Check("graph", OK, "hnswlib is not installed for this Python: exact search is used")
+        return Check("graph", OK, "hnswlib is installed; large indexes get a neighbour graph")
+    return Check("graph", OK, "hnswlib is not available for this Python; search is exact")
 
 
 def _repository(workspace: Workspace) -> Check:
     location = workspace.location
-    what = "bare repository" if location.bare else "linked working tree" if location.linked else "working tree"
+    form = "bare repository" if location.bare else "linked working tree" if location.linked else "working tree"
     extra = ", shallow" if location.shallow else ""
-    return Check("repository", OK, f"{what} {location.worktree or location.git_dir}, {location.object_format}{extra}")
+    return Check("repository", OK, f"{form} {location.worktree or location.git_dir}, {location.object_format}{extra}")
 
 
 def _index(workspace: Workspace) -> Check:
@@ -161,11 +163,13 @@ def _index(workspace: Workspace) -> Check:
     lost = open_snapshot(workspace, manifest).lost
     if lost:
         return Check("index", FAIL, lost[0], "gitmem index")
-    open_to_others = root.stat().st_mode & 0o077 and os.name != "nt"
-    if open_to_others:
+    readable_by_others = root.stat().st_mode & 0o077 and os.name != "nt"
+    if readable_by_others:
         return Check("index", WARN, f"`{root}` can be read by other users", f"chmod 700 {root}")
     return Check(
-        "index", OK, f"{root}, generation {manifest.generation}, {manifest.rows:,} chunks; whole: gitmem verify"
+        "index",
+        OK,
+        f"{root}, generation {manifest.generation}, {manifest.rows:,} chunks; check every byte: gitmem verify",
     )
 
 
@@ -174,15 +178,15 @@ def _hooks(workspace: Workspace) -> Check:
     from gitmem.install.hook_state import INSTALLED, LEFT, OUTDATED
 
     report = read_state(workspace)
-    there = report.events(INSTALLED)
-    if len(there) == len(report.states):
-        return Check("hooks", OK, f"{', '.join(there)}, in {report.place}")
-    if not there and not report.events(LEFT) and not report.events(OUTDATED):
-        return Check("hooks", OK, "none: the index follows when a question is asked; to install: gitmem hooks install")
+    installed = report.events(INSTALLED)
+    if len(installed) == len(report.states):
+        return Check("hooks", OK, f"{', '.join(installed)}, in {report.place}")
+    if not installed and not report.events(LEFT) and not report.events(OUTDATED):
+        return Check("hooks", OK, "none: each query refreshes the index; to install them: gitmem hooks install")
     others = [hook for hook in report.states if hook.state != INSTALLED]
-    told = "; ".join(f"{hook.event} {hook.state}: {hook.told}".removesuffix(": ") for hook in others)
-    mend = "gitmem hooks status" if {hook.state for hook in others} == {LEFT} else "gitmem hooks install"
-    return Check("hooks", WARN, told, mend)
+    message = "; ".join(f"{hook.event} {hook.state}: {hook.told}".removesuffix(": ") for hook in others)
+    remedy = "gitmem hooks status" if {hook.state for hook in others} == {LEFT} else "gitmem hooks install"
+    return Check("hooks", WARN, message, remedy)
 
 
 def _background(workspace: Workspace) -> Check:
@@ -193,21 +197,19 @@ def _background(workspace: Workspace) -> Check:
         return Check("background", OK, "no runs yet")
     last = entries[-1]
     failed = [entry for entry in entries if entry.outcome == FAILED]
-    told = f"last run {last.at}, {last.event}: {last.outcome}, {last.message}"
+    message = f"last run {last.at}, {last.event}: {last.outcome}, {last.message}"
     if last.outcome == FAILED:
-        return Check("background", WARN, told, "gitmem index")
+        return Check("background", WARN, message, "gitmem index")
     if failed:
-        told += f"; {len(failed)} of the last {len(entries)} failed, at {failed[-1].at}: {failed[-1].message}"
-    return Check("background", OK, told)
+        message += f"; {len(failed)} of the last {len(entries)} failed, at {failed[-1].at}: {failed[-1].message}"
+    return Check("background", OK, message)
 
 
 def _disk(workspace: Workspace) -> Check:
     root = workspace.paths.root
     free = shutil.disk_usage(root if root.exists() else root.parent).free
-    told = f"{free / 1e9:.1f} GB free"
-    return Check(
-        "disk", OK if free >= _LEAST_FREE_BYTES else WARN, told, "" if free >= _LEAST_FREE_BYTES else "gitmem gc"
-    )
+    message = f"{free / 1e9:.1f} GB free"
+    return Check("disk", OK, message) if free >= _MIN_FREE_BYTES else Check("disk", WARN, message, "gitmem gc")
 
 
 def _completion(environment: Mapping[str, str]) -> Check:

@@ -1,4 +1,4 @@
-"""`gc`: give back the space of what no ref, reflog or working tree reaches any more."""
+"""`gitmem gc`: free the space of blobs that no ref, reflog or working tree reaches any more."""
 
 from dataclasses import dataclass
 
@@ -24,8 +24,11 @@ from gitmem.workspace import Workspace, require_index
 
 @dataclass(frozen=True, slots=True)
 class CollectReport:
-    """What went, or would go. `waiting_bytes` are freed by a later run, when no reader can need them any more; `recent`
-    blobs that nothing reaches were used lately and stay."""
+    """Removed items, or with `dry_run` those that would be removed.
+
+    `waiting_bytes` are freed by a later run, when no reader can have the files open any more. `recent` unreachable
+    blobs were used recently and stay.
+    """
 
     blobs: int
     chunks: int
@@ -41,7 +44,7 @@ class CollectReport:
 
 
 def collect(workspace: Workspace, *, now: bool = False, dry_run: bool = False, wait: bool = True) -> CollectReport:
-    """Drop what nothing reaches and nothing has used for a while, or with `now` what nothing reaches or uses.
+    """Remove what nothing reaches and nothing has used for two weeks, or with `now` regardless of recent use.
 
     Raises: NoIndex, Busy, GitFailed, DamagedFile, StorageFailed.
     """
@@ -53,7 +56,7 @@ def collect(workspace: Workspace, *, now: bool = False, dry_run: bool = False, w
 
 
 def _collect(workspace: Workspace, writer: IndexWriter | None, *, now: bool) -> CollectReport:
-    """Collect with a writer; without one only count what would go."""
+    """Collect with a writer; without one count only."""
     paths, dry_run = workspace.paths, writer is None
     manifest = require_index(workspace)
     leftovers = 0 if dry_run else _sweep(paths)
@@ -79,7 +82,7 @@ def _collect(workspace: Workspace, writer: IndexWriter | None, *, now: bool) -> 
 
 
 def _sweep(paths: IndexPaths) -> int:
-    """Remove what processes that were killed left unfinished; returns how many files."""
+    """Remove unfinished files of killed processes; return their number."""
     swept = sum(map(sweep_leftovers, (paths.root, paths.segments)))
     shared = (paths.views, paths.graphs, paths.state)  # written to without this lock
     swept += sum(sweep_leftovers(folder, grace=LEFTOVER_SECONDS) for folder in shared)

@@ -1,4 +1,4 @@
-"""Install, look at and remove the git hooks that start gitmem in the background."""
+"""`gitmem hooks`: install, show and remove the git hooks that start gitmem in the background."""
 
 import sys
 
@@ -9,21 +9,22 @@ from gitmem.workspace import Workspace, require_index
 
 
 def install(workspace: Workspace) -> HookReport:
-    """Have git start gitmem after what changes this repository. Raises NoIndex, StorageFailed, GitFailed."""
+    """Install the hooks of this repository. Raises NoIndex, StorageFailed, GitFailed."""
     require_index(workspace)
     return install_hooks(workspace.location, _program(), read_version())
 
 
 def uninstall(workspace: Workspace) -> bool:
-    """Take the hooks out; False where there were none. Raises StorageFailed, GitFailed."""
+    """Remove the hooks; return False if there were none. Raises StorageFailed, GitFailed."""
     return uninstall_hooks(workspace.location)
 
 
 def read_state(workspace: Workspace) -> HookReport:
-    """How each hook stands."""
+    """Return the state of each hook."""
     return read_hooks(workspace.location, _program(), read_version())
 
 
 def _program() -> list[str]:
-    """What starts this very gitmem where none is on the path; `-P`: no folder of a repository is imported from."""
+    """Return the command of this gitmem, for a PATH without one."""
+    # -P keeps the current folder off sys.path: a repository must never supply modules to a hook.
     return [sys.executable, "-P", "-m", "gitmem"]

@@ -1,4 +1,4 @@
-"""Make clients start the server in a repository, and undo it."""
+"""`gitmem install`: register the MCP server with agents' clients in a repository, and undo it."""
 
 import shutil
 import sys
@@ -11,61 +11,61 @@ from gitmem.install.registration import ADDED, OTHER, register, unregister
 from gitmem.workspace import Workspace
 
 DEFAULT: Final = "claude"
-"""The client that `gitmem init` serves."""
+"""Client that `gitmem init` registers the server with."""
 
 
-class Told(NamedTuple):
-    """A file and what became of it."""
+class FileResult(NamedTuple):
+    """A client's file and the result of the change."""
 
     file: str
     state: str
 
     def describe(self) -> str:
-        """In words, empty where nothing was done."""
+        """Return a line for the user, "" if nothing changed."""
         if self.state == ADDED:
             return self.file
-        return f"{self.file} has another entry of this name, which was left" if self.state == OTHER else ""
+        return f"{self.file} has another entry of this name, which was kept" if self.state == OTHER else ""
 
 
-def install_client(workspace: Workspace, name: str, *, guide: bool = False) -> list[Told]:
-    """Enter the server into a client's file of this working tree, and on request a block into its instructions.
+def install_client(workspace: Workspace, name: str, *, guide: bool = False) -> list[FileResult]:
+    """Add the server to a client's file of this working tree; with `guide` add a block to its instructions file.
 
-    Raises: UsageError where a file is none that can be changed, StorageFailed.
+    Raises: UsageError if a file cannot be edited, StorageFailed.
     """
     client = CLIENTS[name]
-    told = [Told(client.file, register(workspace.location, client.file, client.edit))]
+    results = [FileResult(client.file, register(workspace.location, client.file, client.edit))]
     if guide:
-        told.append(Told(client.guide, register(workspace.location, client.guide, GUIDE)))
-    return told
+        results.append(FileResult(client.guide, register(workspace.location, client.guide, GUIDE)))
+    return results
 
 
 def show_client(name: str, *, guide: bool = False) -> str:
-    """What a client's files would hold if they held nothing else."""
+    """Return the content of a client's files with nothing but the server."""
     client = CLIENTS[name]
     parts = [(client.file, client.edit)] + ([(client.guide, GUIDE)] if guide else [])
     return "\n".join(f"# {file}\n{edit.add('')}" for file, edit in parts)
 
 
 def uninstall_clients(workspace: Workspace) -> tuple[list[str], list[str]]:
-    """Take out of every file what was put there; returns the files, and what could not be taken out."""
+    """Remove the server from every client's file; return the changed files and the problems."""
     changed, problems = unregister(workspace.location)
     root = workspace.location.worktree
     return [str(path.relative_to(root) if root and path.is_relative_to(root) else path) for path in changed], problems
 
 
-def enter_project(workspace: Workspace) -> list[str]:
-    """Enter the server for Claude Code in passing; returns what to tell of it. A file that cannot be changed stays."""
+def register_project(workspace: Workspace) -> list[str]:
+    """Register the server with Claude Code; return lines for the user, also if its file cannot be edited."""
     if workspace.location.worktree is None:
         return []
     try:
-        told = install_client(workspace, DEFAULT)
+        results = install_client(workspace, DEFAULT)
     except (UsageError, StorageFailed, UnsafeIndex) as problem:
         return [f"{CLIENTS[DEFAULT].title}: {problem.message}"]
-    return [f"{CLIENTS[DEFAULT].title}: {what}" for one in told if (what := one.describe())]
+    return [f"{CLIENTS[DEFAULT].title}: {line}" for result in results if (line := result.describe())]
 
 
 def offer_local(environment: Mapping[str, str]) -> str:
-    """How to enter this very program for oneself alone, where clients would not find it by its name; else empty."""
+    """Return the command that registers this program by its absolute path, "" if `gitmem` is on PATH."""
     if shutil.which(NAME, path=environment.get("PATH")):
         return ""
     return f"claude mcp add --scope local {NAME} -- {sys.executable} -m gitmem mcp"

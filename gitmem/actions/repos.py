@@ -1,4 +1,4 @@
-"""The repositories known to this machine: enter, list, take out."""
+"""`gitmem repos`: add, list and remove the repositories that this user's servers may search."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from gitmem.workspace import Workspace
 
 
 class Listed(NamedTuple):
-    """A known repository; `state` is `indexed`, `no index` or `missing`."""
+    """Registered repository; `state` is `indexed`, `no index` or `missing`."""
 
     name: str
     path: Path
@@ -19,7 +19,7 @@ class Listed(NamedTuple):
 
 
 def list_repositories(environment: Mapping[str, str]) -> list[Listed]:
-    """All known repositories, as they are now."""
+    """Return all registered repositories with their present state."""
     return [Listed(known.name, known.path, _state(known.path)) for known in read_registry(environment)]
 
 
@@ -32,22 +32,22 @@ def _state(path: Path) -> str:
 
 
 def enter_repository(workspace: Workspace, environment: Mapping[str, str], name: str = "") -> Known | None:
-    """Enter a repository by its main working tree, or a bare one's folder; None where nothing is kept.
+    """Register a repository by its main working tree, or a bare one's folder; return None without a registry.
 
-    Raises UsageError where the name is taken, StorageFailed.
+    Raises: UsageError if the name is taken, StorageFailed.
     """
     root = workspace.paths.root.parent
     return add_repository(environment, root, name)
 
 
 def note_repository(workspace: Workspace, environment: Mapping[str, str]) -> None:
-    """Enter a repository in passing: where the list cannot be written, nothing depends on it."""
+    """Register a repository if the registry can be written; no other feature of the command depends on it."""
     try:
         enter_repository(workspace, environment)
     except StorageFailed:
         return
 
 
-def forget_repository(environment: Mapping[str, str], wanted: str) -> Known | None:
-    """Take a repository out by name or path; None where it is not known. Its index stays."""
-    return remove_repository(environment, wanted)
+def forget_repository(environment: Mapping[str, str], name_or_path: str) -> Known | None:
+    """Remove a repository from the registry; return None if it is not registered. Its index stays."""
+    return remove_repository(environment, name_or_path)

@@ -1,4 +1,4 @@
-"""Take out everything gitmem put beside or into a repository, whatever state it is in."""
+"""`gitmem uninstall`: remove everything gitmem added to a repository, whatever its state."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from gitmem.workspace import OWN_NAMES, Workspace, remove_index, require_untrack
 
 
 class Removed(NamedTuple):
-    """What there was to be removed: `files` had an entry for a client, `problems` name those that still have it."""
+    """Removed items. `files` are the changed files of clients, `problems` name those that could not be changed."""
 
     index_gone: bool
     hooks_gone: bool
@@ -24,11 +24,13 @@ class Removed(NamedTuple):
 
 
 def uninstall(workspace: Workspace, environment: Mapping[str, str]) -> Removed:
-    """Remove the hooks and the entries of clients, so that nothing new is started, then the index.
+    """Remove the hooks, the index and the entries in clients' files.
 
-    Raises: UnsafeIndex where the folder is a link, another user's, tracked by git or holds what gitmem never wrote,
-    Busy where another process writes it and does not stop when it is asked to, StorageFailed, GitFailed. A process in
-    the background that comes later finds no index and makes none.
+    The hooks go first, so that nothing new starts. A background process that starts later finds no index and creates
+    none.
+
+    Raises: UnsafeIndex if the folder is a link, belongs to another user, is tracked by git or contains foreign files;
+    Busy if another process writes it and does not stop on request; StorageFailed, GitFailed.
     """
     hooks = uninstall_hooks(workspace.location)
     removed = _remove_index(workspace)
@@ -42,11 +44,12 @@ def _remove_index(workspace: Workspace) -> bool:
     root = workspace.paths.root
     if not require_own_folder(root):
         return remove_index(workspace)
-    strange = sorted(entry.name for entry in root.iterdir() if entry.name not in OWN_NAMES)
-    strange = [name for name in strange if not name.endswith(".tmp")]
-    if strange:
+    # Never delete a file that gitmem did not write: the user may have put something of value there.
+    foreign = sorted(entry.name for entry in root.iterdir() if entry.name not in OWN_NAMES)
+    foreign = [name for name in foreign if not name.endswith(".tmp")]
+    if foreign:
         raise UnsafeIndex(
-            f"`{root}` holds `{strange[0]}`, which gitmem did not put there",
+            f"`{root}` contains `{foreign[0]}`, which gitmem did not write",
             hint=f"move it away, or remove the folder yourself: rm -r {root}",
         )
     try:
@@ -55,6 +58,6 @@ def _remove_index(workspace: Workspace) -> bool:
     except Busy:
         if read_run(workspace.paths) is None:
             raise
-        cancel(workspace)  # what that run still had to do is not wanted any more
+        cancel(workspace)  # the index that this run writes is about to be removed
     with writer_lock(workspace.paths.lock, wait=True):
         return remove_index(workspace)

@@ -1,4 +1,4 @@
-"""`verify`: is every byte of the index what was written, and does it describe what git holds?"""
+"""`gitmem verify`: check every checksum of the index, and compare the index with git."""
 
 from dataclasses import dataclass, field
 
@@ -14,21 +14,21 @@ _TRIES = 3
 
 @dataclass(slots=True)
 class VerifyReport:
-    """What was found, and what a repair did (empty without one)."""
+    """Findings, and the problems that were repaired, empty without a repair."""
 
     findings: Findings
     repaired: list[str] = field(default_factory=list)
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is wrong, or nothing any more."""
+        """Whether no problem is left."""
         return not self.findings.problems
 
 
 def verify(workspace: Workspace, *, repair: bool = False) -> VerifyReport:
-    """Read everything; with `repair` replace what is damaged and read again.
+    """Check everything; with `repair` replace damaged files and check again.
 
-    Raises: NoIndex, UnsafeIndex, NewerFormat, and with `repair` what a refresh raises.
+    Raises: NoIndex, UnsafeIndex, NewerFormat, and with `repair` the errors of `freshness.refresh`.
     """
     findings = _check(workspace)
     if not findings.problems or not repair:
@@ -38,7 +38,7 @@ def verify(workspace: Workspace, *, repair: bool = False) -> VerifyReport:
 
 
 def _check(workspace: Workspace) -> Findings:
-    """Check one generation; one that a writer replaces meanwhile is left for the next."""
+    """Check one generation. If a writer replaces it during the check, check the next one."""
     findings = Findings()
     for _ in range(_TRIES):
         try:
@@ -58,7 +58,7 @@ def _replaced(workspace: Workspace, manifest: Manifest) -> bool:
 
 
 def _replace_damaged(workspace: Workspace, findings: Findings) -> None:
-    """Take damaged files away and index what they held; a reader in between finds a file missing, never a bad one."""
+    """Remove damaged files and index their content again. Readers in between miss a file, but never read a bad one."""
     from gitmem.freshness.refresh import refresh
 
     with writer_lock(workspace.paths.lock, wait=True):

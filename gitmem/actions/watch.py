@@ -1,8 +1,8 @@
-"""Keep the index up to date with a working tree for as long as the process lives.
+"""`gitmem watch`: keep the index up to date with a working tree until the process ends.
 
-Word of the operating system only makes it look sooner. What there is to see is always the whole difference between the
-tree and the index, as git tells it, so that events lost on the way cost nothing but time: HEAD is looked at every few
-seconds whatever the system says, and the files every minute.
+Events of the operating system only trigger a comparison earlier. Each comparison covers the whole difference between
+tree and index, as git reports it, so a lost event costs only time: HEAD is polled every two seconds, and the files are
+compared every minute, whatever the system reports.
 """
 
 import threading
@@ -20,20 +20,20 @@ from gitmem.git.locate import describe_head, locate
 from gitmem.git.pending_operation import find_operation
 from gitmem.workspace import open_workspace, require_index
 
-_CALM_SECONDS: Final = 0.3
-"""Changes that follow each other faster than this are taken up together."""
+_DEBOUNCE_SECONDS: Final = 0.3
+"""Changes that follow each other faster than this are indexed together."""
 
-_PATIENCE_SECONDS: Final = 5.0
-"""Where they never end, as in a long build, this is how long they are waited for."""
+_MAX_DEBOUNCE_SECONDS: Final = 5.0
+"""Upper limit of the debounce during endless changes, for example a long build."""
 
-_LOOK_SECONDS: Final = 2.0
-_LOOK_ANYWAY_SECONDS: Final = 60.0
+_POLL_SECONDS: Final = 2.0
+_FULL_POLL_SECONDS: Final = 60.0
 _REST: Final = 4.0
-"""Times as long as a look has taken nothing is looked at again, so that it never costs more than a fifth of a core."""
+"""Pause after a comparison, in multiples of its duration: watching costs at most a fifth of a core."""
 
 
-class Looked(NamedTuple):
-    """One look that found something: the working tree by name, and what was done or what went wrong."""
+class WatchEvent(NamedTuple):
+    """A comparison worth a line: the name of the working tree, and the report or the problem."""
 
     name: str
     report: IndexReport | None
@@ -43,71 +43,73 @@ class Looked(NamedTuple):
 def watch(
     folder: Path,
     environment: Mapping[str, str],
-    tell: Callable[[Looked], None],
+    report: Callable[[WatchEvent], None],
     stop: threading.Event,
     changed: threading.Event | None = None,
 ) -> None:
-    """Follow the working tree of a folder until `stop` is set (and, to be noticed at once, `changed`).
+    """Index the working tree of a folder at each change until `stop` is set.
 
-    What goes wrong once is told and tried again at the next change. Raises: NotARepository, also where the repository
-    is removed meanwhile; UsageError where there is no working tree; NoIndex, UnsafeIndex.
+    Set `changed` as well to end at once. A failure is reported, and the next change tries again.
+
+    Raises: NotARepository, also if the repository is removed meanwhile; UsageError without a working tree; NoIndex,
+    UnsafeIndex.
     """
     workspace = open_workspace(folder, environment)
     require_index(workspace)
     if workspace.location.worktree is None:
         raise UsageError("a bare repository has no working tree to watch", hint="hooks follow its commits")
     changed = changed or threading.Event()
-    with _observed(workspace.location.worktree, changed, tell) as observed:
-        seen, looked = None, 0.0
+    with _observe(workspace.location.worktree, changed, report) as observing:
+        last_head, last_time = None, 0.0
         changed.set()
         while not stop.is_set():
             if changed.is_set():
-                _await_calm(changed)
+                _debounce(changed)
             location = locate(folder)
-            due = not observed or time.monotonic() - looked > _LOOK_ANYWAY_SECONDS
-            if (due or changed.is_set() or location.head_commit != seen) and not find_operation(location):
+            due = not observing or time.monotonic() - last_time > _FULL_POLL_SECONDS
+            # During a rebase or merge the tree is about to change again, so wait for its end.
+            if (due or changed.is_set() or location.head_commit != last_head) and not find_operation(location):
                 changed.clear()
-                seen, looked = location.head_commit, time.monotonic()
-                _look(folder, environment, tell)
-                stop.wait(min(_REST * (time.monotonic() - looked), _PATIENCE_SECONDS))
-            changed.wait(_LOOK_SECONDS)
+                last_head, last_time = location.head_commit, time.monotonic()
+                _refresh(folder, environment, report)
+                stop.wait(min(_REST * (time.monotonic() - last_time), _MAX_DEBOUNCE_SECONDS))
+            changed.wait(_POLL_SECONDS)
 
 
 @contextmanager
-def _observed(worktree: Path, changed: threading.Event, tell: Callable[[Looked], None]) -> Iterator[bool]:
-    """Let the system set `changed`; False, after a word about it, where it does not."""
+def _observe(worktree: Path, changed: threading.Event, report: Callable[[WatchEvent], None]) -> Iterator[bool]:
+    """Let the operating system set `changed`; yield False, after a report, if it cannot."""
     try:
         observation = Observation(worktree, changed).__enter__()
     except ObserverFailed as problem:
-        tell(
-            Looked(str(worktree), None, f"{problem.message}; it is compared every {_LOOK_SECONDS:.0f} seconds instead")
-        )
+        message = f"{problem.message}; it is compared every {_POLL_SECONDS:.0f} seconds instead"
+        report(WatchEvent(str(worktree), None, message))
         yield False
         return
     with observation:
         yield True
 
 
-def _await_calm(changed: threading.Event) -> None:
-    """Wait until nothing has changed for a moment, but not for ever; `changed` is set afterwards."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+def _debounce(changed: threading.Event) -> None:
+    """Wait until nothing has changed for a moment, up to a limit. `changed` is set afterwards."""
+    deadline = time.monotonic() + _MAX_DEBOUNCE_SECONDS
     while time.monotonic() < deadline:
         changed.clear()
-        if not changed.wait(_CALM_SECONDS):
+        if not changed.wait(_DEBOUNCE_SECONDS):
             break
     changed.set()
 
 
-def _look(folder: Path, environment: Mapping[str, str], tell: Callable[[Looked], None]) -> None:
-    """Compare and index; tells only what is worth a line."""
+def _refresh(folder: Path, environment: Mapping[str, str], report: Callable[[WatchEvent], None]) -> None:
+    """Compare and index; report a run that indexed something or had a problem."""
     workspace = open_workspace(folder, environment)
     name = describe_head(workspace.location)
     try:
-        made = refresh(workspace, workspace.location.head_tree, uncommitted=True)
+        run = refresh(workspace, workspace.location.head_tree, uncommitted=True)
     except NotARepository:
         raise
     except GitmemError as problem:
-        tell(Looked(name, None, problem.message))
+        report(WatchEvent(name, None, problem.message))
         return
-    if made.embedded or made.problems:
-        tell(Looked(name, made, ""))
+    if run.embedded or run.problems:
+        report(WatchEvent(name, run, ""))

@@ -31,7 +31,7 @@ def command(ctx: click.Context, as_json: bool) -> ExitCode:
         write_json({"sound": sound, "checks": [asdict(check) for check in checks]})
     else:
         for check in checks:
-            print(f"{check.state:<4}  {check.name:<10}  {visible(check.told)}")
-            if check.mend:
-                print(f"{'':16}  mend: {visible(check.mend)}")
+            print(f"{check.state:<4}  {check.name:<10}  {visible(check.message)}")
+            if check.remedy:
+                print(f"{'':16}  fix: {visible(check.remedy)}")
     return ExitCode.OK if sound else ExitCode.FAILED

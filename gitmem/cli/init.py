@@ -5,7 +5,7 @@ import os
 import click
 
 from gitmem.actions.hooks import install, read_state
-from gitmem.actions.install import enter_project
+from gitmem.actions.install import register_project
 from gitmem.actions.repos import note_repository
 from gitmem.cli.context import is_quiet, open_here
 from gitmem.cli.hooks import describe
@@ -40,7 +40,7 @@ def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> Exit
     workspace = open_here(ctx, path)
     name = describe_head(workspace.location)
     create_index(workspace)
-    entered = [] if no_mcp else [visible(line) for line in enter_project(workspace)]
+    entered = [] if no_mcp else [visible(line) for line in register_project(workspace)]
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx)) as progress:
         tree = workspace.location.head_tree
         made = refresh(workspace, tree, uncommitted=True, report=progress, on_wait=progress.wait)

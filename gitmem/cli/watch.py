@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from gitmem.actions.watch import Looked, watch
+from gitmem.actions.watch import WatchEvent, watch
 from gitmem.cli.context import is_quiet
 from gitmem.display import count, visible
 
@@ -27,7 +27,7 @@ def command(ctx: click.Context) -> None:
     """
     quiet = is_quiet(ctx)
 
-    def tell(looked: Looked) -> None:
+    def tell(looked: WatchEvent) -> None:
         if looked.problem:
             print(f"warning: {visible(looked.problem)}", file=sys.stderr, flush=True)
         elif looked.report and not quiet:

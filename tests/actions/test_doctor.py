@@ -59,7 +59,7 @@ def test_no_index_yet_is_a_warning_with_the_command(tmp_path: Path) -> None:
 def test_a_missing_segment_fails_with_the_command_that_mends_it(cli: Cli, own: Repo) -> None:
     segment_files(own)[0].unlink()
     found = check_of(examine(own.path, {}), "index")
-    assert (found.state, found.mend) == (FAIL, "gitmem index")
+    assert (found.state, found.remedy) == (FAIL, "gitmem index")
     assert cli("doctor", cwd=own.path).code == ExitCode.FAILED
     assert cli("index", cwd=own.path).code == 0
     assert check_of(examine(own.path, {}), "index").state == OK
@@ -71,14 +71,14 @@ def test_an_index_that_is_a_link_fails(own: Repo) -> None:
     (own.path / ".gitmem").symlink_to(own.path.parent / "elsewhere")
     found = check_of(examine(own.path, {}), "index")
     assert found.state == FAIL
-    assert "symbolic link" in found.told
+    assert "symbolic link" in found.message
 
 
 @pytest.mark.usefixtures("quick")
 def test_an_index_others_can_read_is_a_warning(own: Repo) -> None:
     (own.path / ".gitmem").chmod(0o755)
     found = check_of(examine(own.path, {}), "index")
-    assert (found.state, found.mend) == (WARN, f"chmod 700 {own.path}/.gitmem")
+    assert (found.state, found.remedy) == (WARN, f"chmod 700 {own.path}/.gitmem")
 
 
 @pytest.mark.usefixtures("quick")
@@ -89,14 +89,14 @@ def test_a_wrong_setting_is_told(own: Repo) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_hooks_are_told_with_what_mends_them(cli: Cli, own: Repo) -> None:
-    assert check_of(examine(own.path, {}), "hooks").told.startswith("none: ")
+    assert check_of(examine(own.path, {}), "hooks").message.startswith("none: ")
     assert cli("hooks", "install", cwd=own.path).code == 0
     found = check_of(examine(own.path, {}), "hooks")
-    assert (found.state, found.mend) == (OK, "")
+    assert (found.state, found.remedy) == (OK, "")
     install_hooks(open_sample(own).location, ("/another/gitmem",), (2, 53))
     found = check_of(examine(own.path, {}), "hooks")
-    assert (found.state, found.mend) == (WARN, "gitmem hooks install")
-    assert "post-commit outdated" in found.told
+    assert (found.state, found.remedy) == (WARN, "gitmem hooks install")
+    assert "post-commit outdated" in found.message
 
 
 @pytest.mark.usefixtures("quick")
@@ -104,8 +104,8 @@ def test_hooks_that_belong_to_another_program_are_told(own: Repo) -> None:
     (own.path / ".git" / "hooks" / "post-commit").write_text("#!/bin/sh\ncall_lefthook run post-commit\n")
     install_hooks(open_sample(own).location, doctor_program(), (2, 53))
     found = check_of(examine(own.path, {}), "hooks")
-    assert (found.state, found.mend) == (WARN, "gitmem hooks status")
-    assert found.told.startswith("post-commit left: lefthook writes ")
+    assert (found.state, found.remedy) == (WARN, "gitmem hooks status")
+    assert found.message.startswith("post-commit left: lefthook writes ")
 
 
 def test_an_old_git_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,7 @@ def test_an_old_git_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_full_disk_is_a_warning(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_LEAST_FREE_BYTES", 1 << 60)
+    monkeypatch.setattr(doctor, "_MIN_FREE_BYTES", 1 << 60)
     assert doctor._disk(open_sample(own)).state == WARN
 
 
@@ -125,7 +125,7 @@ def test_a_check_that_breaks_is_a_finding() -> None:
         raise RuntimeError("no such luck")
 
     found = doctor._check("model", broken)
-    assert (found.state, found.told) == (FAIL, "RuntimeError: no such luck")
+    assert (found.state, found.message) == (FAIL, "RuntimeError: no such luck")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "nu"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gitmem.actions.watch import Looked, watch
+from gitmem.actions.watch import WatchEvent, watch
 from gitmem.errors import NoIndex, ObserverFailed, StorageFailed, UsageError
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import refresh
@@ -22,7 +22,7 @@ PATIENCE = 300.0
 """Seconds until a test gives up."""
 
 
-class Told(list[Looked]):
+class Told(list[WatchEvent]):
     """What was told, to wait for."""
 
     def await_one(self, wanted: int) -> None:
@@ -117,7 +117,7 @@ def test_a_system_that_does_not_watch_is_done_without(repo: Repo, monkeypatch: p
 
 def test_lost_events_are_made_up_for(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gitmem.folder_observer.Observation.on_any_event", lambda *_: None)
-    monkeypatch.setattr("gitmem.actions.watch._LOOK_ANYWAY_SECONDS", 3.0)
+    monkeypatch.setattr("gitmem.actions.watch._FULL_POLL_SECONDS", 3.0)
     with watching(repo) as told:
         time.sleep(2.0)  # the first look is over
         repo.write({"b.py": "def second():\n    return 2\n"})

@@ -180,7 +180,7 @@ def test_while_a_writer_is_stopped_others_read_and_are_told_to_wait(cli: Cli, tm
             told = cli("query", "--json", "load 7", cwd=made.path)
             assert json.loads(told.out)["view"]["stale"] is True
             with pytest.raises(Busy, match="did not stop"):
-                cancel(workspace_of(made), patience=0.2)
+                cancel(workspace_of(made), max_wait=0.2)
         finally:
             writer.send_signal(signal.SIGCONT)
         out, err = writer.communicate(timeout=PATIENCE)

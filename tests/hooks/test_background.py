@@ -254,20 +254,20 @@ def test_a_failure_is_told_in_the_log_and_by_doctor_and_tried_again(own: Repo) -
     catch_up(workspace, "post-commit", {})
     assert outcomes(own) == [FAILED]
     found = check_background(workspace)
-    assert (found.state, found.mend) == (WARN, "gitmem index")
-    assert "gitmem.jobs" in found.told
+    assert (found.state, found.remedy) == (WARN, "gitmem index")
+    assert "gitmem.jobs" in found.message
     own.git("config", "--unset", "gitmem.jobs")
     catch_up(workspace, "post-commit", {})
     assert outcomes(own) == [FAILED, DONE]
     found = check_background(workspace)
     assert found.state == OK
-    assert "1 of the last 2 failed" in found.told
+    assert "1 of the last 2 failed" in found.message
     assert settle(own.path)
 
 
 def test_the_log_keeps_the_latest_and_survives_garbage(own: Repo) -> None:
     workspace = open_sample(own)
-    assert check_background(workspace).told == "no runs yet"
+    assert check_background(workspace).message == "no runs yet"
     for number in range(130):
         add_entry(workspace.paths, "post-commit", own.path, DONE, f"run {number}", 0.1)
     workspace.paths.log.write_bytes(b'garbage\n["too", "short"]\n\xff\n' + workspace.paths.log.read_bytes())
