@@ -130,4 +130,4 @@ def test_a_check_that_breaks_is_a_finding() -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "nu"])
 def test_completion_is_hinted_at_for_every_shell(shell: str) -> None:
-    assert "gitmem completion" in doctor._completion({"SHELL": f"/usr/bin/{shell}"}).told
+    assert "gitmem completion" in doctor._completion({"SHELL": f"/usr/bin/{shell}"}).message

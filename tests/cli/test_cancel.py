@@ -155,7 +155,7 @@ def test_who_does_not_stop_is_told_of(own: Repo) -> None:
 
     workspace = workspace_of(own)
     with writer_lock(workspace.paths.lock, wait=False), pytest.raises(Busy, match="did not stop"):
-        cancel(workspace, patience=0.2)
+        cancel(workspace, max_wait=0.2)
 
 
 def test_who_waits_for_another_run_says_so(cli: Cli, own: Repo, capsys: pytest.CaptureFixture[str]) -> None:
