@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Self
 
 
-class Closing(ABC):
+class Closeable(ABC):
     """Base of what a `with` block closes at its end."""
 
     @abstractmethod

@@ -35,7 +35,7 @@ _WRITING: Final[list[type[FileSystemEvent]]] = [
 """What may change a tree: reading a file does not."""
 
 
-class Observation(FileSystemEventHandler):
+class FolderObserver(FileSystemEventHandler):
     """Watches a folder and all below it, for as long as the `with` lasts.
 
     `changed` is set whenever something may have changed; who looks clears it first. Links are not followed. Events that

@@ -161,7 +161,7 @@ def write_once(path: Path, data: bytes) -> None:
             disk.unlink(beside)
 
 
-def link_file(source: Path, target: Path) -> None:
+def link_or_copy(source: Path, target: Path) -> None:
     """Give a file that never changes a second name, or a copy where there are no hard links; none where it is gone."""
     try:
         disk.link(source, target)
@@ -173,7 +173,7 @@ def link_file(source: Path, target: Path) -> None:
             write_atomic(target, [data])
 
 
-def keep_beside(path: Path, target: Path) -> bool:
+def try_link(path: Path, target: Path) -> bool:
     """Give a file or a symbolic link a second name; False where that is taken, or no file can have two here."""
     try:
         disk.link(path, target)
@@ -260,7 +260,7 @@ def read_file(path: Path, limit: int | None = None) -> bytes | None:
                 return file.read(limit)
             return file.read()[:limit]  # makes room for what there is, not for all that there may be
     except OSError as problem:
-        raise unreadable(path, problem) from problem
+        raise read_failed(path, problem) from problem
 
 
 def map_file(path: Path) -> mmap.mmap | bytes | None:
@@ -274,12 +274,12 @@ def map_file(path: Path) -> mmap.mmap | bytes | None:
     try:
         return mmap.mmap(handle, 0, access=mmap.ACCESS_READ) if os.fstat(handle).st_size else b""
     except (OSError, ValueError) as problem:
-        raise unreadable(path, problem) from problem
+        raise read_failed(path, problem) from problem
     finally:
         os.close(handle)
 
 
-def is_whole(data: object) -> bool:
+def is_untruncated(data: object) -> bool:
     """Whether a mapped file still has all its bytes; anything else is no file any more.
 
     gitmem never cuts a file short. Where somebody else did, touching the missing pages would end the process (SIGBUS),
@@ -296,7 +296,7 @@ def _open_regular(path: Path) -> int | None:
     except FileNotFoundError:
         return None
     except OSError as problem:
-        raise unreadable(path, problem) from problem
+        raise read_failed(path, problem) from problem
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise StorageFailed(f"cannot read `{path}`: it is no regular file", hint="move it away and run `gitmem index`")
@@ -388,7 +388,7 @@ def storage_failed(path: Path, problem: Exception) -> StorageFailed:
     return StorageFailed(f"cannot write `{path}`: {reason}", hint=hints.get(code or 0, ""))
 
 
-def unreadable(path: Path, problem: Exception) -> StorageFailed | UnsafeIndex:
+def read_failed(path: Path, problem: Exception) -> StorageFailed | UnsafeIndex:
     """Name what could not be read and why."""
     if isinstance(problem, OSError) and problem.errno == errno.ELOOP:
         return UnsafeIndex(f"`{path}` is a symbolic link", hint="remove it; gitmem only reads an index it made itself")

@@ -19,7 +19,7 @@ _VERSION: Final = 1
 _MOST_BYTES: Final = 16 << 20
 
 
-class Known(NamedTuple):
+class KnownRepository(NamedTuple):
     """A repository: the root of its working tree (or a bare one's folder) and the name it is called by."""
 
     name: str
@@ -39,13 +39,13 @@ def registry_file(environment: Mapping[str, str]) -> Path | None:
     return data / "gitmem" / "repositories.json"
 
 
-def read_registry(environment: Mapping[str, str]) -> list[Known]:
+def read_registry(environment: Mapping[str, str]) -> list[KnownRepository]:
     """All known repositories in order of name; one that cannot be read counts as empty. Raises StorageFailed."""
     file = registry_file(environment)
     return _parse(read_file(file, _MOST_BYTES)) if file is not None else []
 
 
-def add_repository(environment: Mapping[str, str], path: Path, name: str = "") -> Known | None:
+def add_repository(environment: Mapping[str, str], path: Path, name: str = "") -> KnownRepository | None:
     """Enter a repository; one that is there keeps its name unless another is given. None where there is no registry.
 
     Raises: UsageError where the name is taken, StorageFailed.
@@ -62,12 +62,12 @@ def add_repository(environment: Mapping[str, str], path: Path, name: str = "") -
             return old
         if name and any(repository.name == name for repository in others):
             raise UsageError(f"another repository is called `{name}`", hint="gitmem repos list")
-        entered = Known(name or _free_name(path.name, others), path)
+        entered = KnownRepository(name or _free_name(path.name, others), path)
         _write(file, [*others, entered])
     return entered
 
 
-def remove_repository(environment: Mapping[str, str], wanted: str) -> Known | None:
+def remove_repository(environment: Mapping[str, str], wanted: str) -> KnownRepository | None:
     """Take out a repository by its name or path; None where it is not known. Raises StorageFailed."""
     file = registry_file(environment)
     if file is None or not file.exists():
@@ -82,7 +82,7 @@ def remove_repository(environment: Mapping[str, str], wanted: str) -> Known | No
     return found
 
 
-def _free_name(name: str, others: Sequence[Known]) -> str:
+def _free_name(name: str, others: Sequence[KnownRepository]) -> str:
     """The folder's name, with a number where another is called so."""
     taken = {repository.name for repository in others}
     number = 1
@@ -93,7 +93,7 @@ def _free_name(name: str, others: Sequence[Known]) -> str:
     return free
 
 
-def _parse(data: bytes | None) -> list[Known]:
+def _parse(data: bytes | None) -> list[KnownRepository]:
     """What a registry holds, entries that make no sense left out."""
     try:
         value: Any = json.loads(data or b"{}")
@@ -101,7 +101,7 @@ def _parse(data: bytes | None) -> list[Known]:
         return []
     entries = value.get("repositories") if isinstance(value, dict) else None
     known = [
-        Known(entry["name"], Path(entry["path"]))
+        KnownRepository(entry["name"], Path(entry["path"]))
         for entry in (entries if isinstance(entries, list) else [])
         if isinstance(entry, dict) and _is_sound(entry.get("name")) and _is_sound(entry.get("path"))
         if Path(entry["path"]).is_absolute()
@@ -113,7 +113,7 @@ def _is_sound(value: object) -> bool:
     return isinstance(value, str) and value != "" and "\0" not in value
 
 
-def _write(file: Path, known: Sequence[Known]) -> None:
+def _write(file: Path, known: Sequence[KnownRepository]) -> None:
     entries = [{"name": repository.name, "path": str(repository.path)} for repository in sorted(known)]
     text = json.dumps({"version": _VERSION, "repositories": entries}, indent=2) + "\n"
     write_atomic(file, [text.encode("ascii")])

@@ -19,8 +19,8 @@ class Setting(NamedTuple):
     name: str
     default: int | str
     meaning: str
-    least: int = 0
-    most: int = 2**31 - 1
+    minimum: int = 0
+    maximum: int = 2**31 - 1
     choices: tuple[str, ...] = ()
 
     @property
@@ -83,8 +83,8 @@ def _parse_value(setting: Setting, text: str, origin: str) -> int | str:
         return text
     match = re.fullmatch(r"(\d{1,12})([kmg]?)", text.strip().lower())
     number = int(match[1]) * 1024 ** " kmg".index(match[2] or " ") if match else -1
-    if not setting.least <= number <= setting.most:
-        raise _refused(setting, text, f"a number from {setting.least} to {setting.most}", origin)
+    if not setting.minimum <= number <= setting.maximum:
+        raise _refused(setting, text, f"a number from {setting.minimum} to {setting.maximum}", origin)
     return number
 
 

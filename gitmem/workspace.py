@@ -48,7 +48,7 @@ class Workspace(NamedTuple):
     paths: IndexPaths
 
     @property
-    def beside(self) -> bool:
+    def in_worktree(self) -> bool:
         """Whether the index stands in the working tree (and not in the git directory)."""
         return self.paths.root.name == INDEX_NAME
 
@@ -132,7 +132,7 @@ def _is_set_up(workspace: Workspace) -> bool:
             hint=f"remove it and run `gitmem init`: rm -r {paths.root}",
         )
     made = inside is not None and paths.ignore.exists() and all(folder.is_dir() for folder in paths.folders)
-    return made and not (workspace.beside and lacks_exclude(workspace.location, _EXCLUDE))
+    return made and not (workspace.in_worktree and lacks_exclude(workspace.location, _EXCLUDE))
 
 
 def _set_up(workspace: Workspace) -> None:
@@ -143,7 +143,7 @@ def _set_up(workspace: Workspace) -> None:
         make_folder(folder)
     if not paths.ignore.exists():
         write_atomic(paths.ignore, [b"*\n"])
-    if workspace.beside:
+    if workspace.in_worktree:
         add_exclude(workspace.location, _EXCLUDE)
     if read_file(paths.root / _MARK, 64) is None:
         write_atomic(paths.root / _MARK, [_make_token(workspace.location.common_dir / _MARK)])
@@ -168,7 +168,7 @@ def _require_empty_but_ours(paths: IndexPaths) -> None:
 
 def require_untracked(workspace: Workspace) -> None:
     """Refuse an index folder that git tracks. Raises UnsafeIndex."""
-    if workspace.beside and is_tracked(_main_location(workspace), INDEX_NAME):
+    if workspace.in_worktree and is_tracked(_main_location(workspace), INDEX_NAME):
         raise UnsafeIndex(
             f"`{INDEX_NAME}` is tracked by git in this repository, so gitmem does not read it",
             hint=f"git rm -r --cached {INDEX_NAME}, commit, then remove the folder and run `gitmem init`",
@@ -190,7 +190,7 @@ def remove_index(workspace: Workspace) -> bool:
     remove_file(workspace.location.common_dir / PURGING)
     remove_file(workspace.location.common_dir / _MARK)
     remove_file(workspace.location.git_dir / STARTING)
-    excluded = workspace.beside and remove_exclude(workspace.location, _EXCLUDE)
+    excluded = workspace.in_worktree and remove_exclude(workspace.location, _EXCLUDE)
     return found or excluded
 
 

@@ -14,7 +14,7 @@ from gitmem.embedding.encoder import Embeddings
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import refresh
 from gitmem.freshness.tree_selection import TreeSelection
-from gitmem.indexing.digest import digest
+from gitmem.indexing.row_builder import build_rows
 from gitmem.store.columns import COLUMNS, OUTCOMES
 from gitmem.store.manifest import find_manifest
 from gitmem.store.snapshot import Snapshot
@@ -64,15 +64,15 @@ class InlinePool:
     def run(self, batches: Iterable[Sequence[tuple[str, bytes]]]) -> Iterator[list[dict[str, Any]]]:
         for batch in batches:
             type(self).digested += len(batch)
-            yield [self._digest(item) for item in batch] if self._poisoned(batch) else [digest(batch, self.encoder)]
+            yield [self._digest(item) for item in batch] if self._poisoned(batch) else [build_rows(batch, self.encoder)]
 
     def _poisoned(self, batch: Sequence[tuple[str, bytes]]) -> bool:
         return bool(self.poison) and any(self.poison in data for _, data in batch)
 
     def _digest(self, item: tuple[str, bytes]) -> dict[str, Any]:
         if not self._poisoned([item]):
-            return digest([item], self.encoder)
-        return {**digest([], self.encoder), "blobs": [(item[0], "failed", 0)]}
+            return build_rows([item], self.encoder)
+        return {**build_rows([], self.encoder), "blobs": [(item[0], "failed", 0)]}
 
     def __enter__(self) -> Self:
         return self

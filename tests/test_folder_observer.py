@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.folder_observer import Observation
+from gitmem.folder_observer import FolderObserver
 from tests.gitrepo import unmeasured_environment
 
 WAIT = 10.0
@@ -35,7 +35,7 @@ def test_every_way_to_change_a_tree_is_told(tree: Path) -> None:
         "file in the new folder": lambda: (tree / "new/er/d.py").write_text("d = 1\n"),
         "link": lambda: (tree / "link").symlink_to("new"),
     }
-    with Observation(tree) as observation:
+    with FolderObserver(tree) as observation:
         for name, change in changes.items():
             observation.changed.clear()
             change()
@@ -46,7 +46,7 @@ def test_git_and_gitmem_at_work_are_noise(tree: Path) -> None:
     """The file written last is told after all that was written before it, so nothing else can still be on its way."""
     told: list[str] = []
 
-    class Noting(Observation):
+    class Noting(FolderObserver):
         def _is_noise(self, path: str, lasting: bool) -> bool:
             noise = super()._is_noise(path, lasting)
             if not noise:
@@ -70,8 +70,8 @@ def test_git_and_gitmem_at_work_are_noise(tree: Path) -> None:
 def test_it_ends_with_its_block_and_leaves_no_thread(tree: Path) -> None:
     script = (
         "import threading, pathlib, sys\n"
-        "from gitmem.folder_observer import Observation\n"
-        "with Observation(pathlib.Path(sys.argv[1])): pass\n"
+        "from gitmem.folder_observer import FolderObserver\n"
+        "with FolderObserver(pathlib.Path(sys.argv[1])): pass\n"
         "assert [t.name for t in threading.enumerate()] == ['MainThread'], threading.enumerate()\n"
     )
     subprocess.run([sys.executable, "-c", script, str(tree)], check=True, timeout=60)
@@ -81,10 +81,10 @@ def test_a_system_without_watches_to_give_is_told_in_one_line(tree: Path) -> Non
     script = (
         "import pathlib, resource, sys\n"
         "from gitmem.errors import ObserverFailed\n"
-        "from gitmem.folder_observer import Observation\n"
+        "from gitmem.folder_observer import FolderObserver\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))\n"
         "try:\n"
-        "    Observation(pathlib.Path(sys.argv[1])).__enter__()\n"
+        "    FolderObserver(pathlib.Path(sys.argv[1])).__enter__()\n"
         "except ObserverFailed as problem:\n"
         "    print(problem.message, problem.hint)\n"
     )

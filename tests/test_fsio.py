@@ -10,7 +10,7 @@ import pytest
 
 from gitmem.errors import StorageFailed, UnsafeIndex
 from gitmem.fsio import (
-    link_file,
+    link_or_copy,
     make_folder,
     map_file,
     read_file,
@@ -227,7 +227,7 @@ def test_sync_reports_what_the_disk_reports(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_file_gets_a_second_name_and_no_second_content(tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes(b"x")
-    link_file(tmp_path / "one", tmp_path / "two")
+    link_or_copy(tmp_path / "one", tmp_path / "two")
     assert (tmp_path / "one").samefile(tmp_path / "two")
     remove_file(tmp_path / "one")
     assert (tmp_path / "two").read_bytes() == b"x"
@@ -239,13 +239,13 @@ def test_where_there_are_no_hard_links_a_file_is_copied(tmp_path: Path, monkeypa
 
     (tmp_path / "one").write_bytes(b"x")
     monkeypatch.setattr("gitmem.fsio.os.link", refuse)
-    link_file(tmp_path / "one", tmp_path / "two")
+    link_or_copy(tmp_path / "one", tmp_path / "two")
     assert (tmp_path / "two").read_bytes() == b"x"
     assert not (tmp_path / "one").samefile(tmp_path / "two")
 
 
 def test_a_file_that_is_gone_meanwhile_gets_no_second_name(tmp_path: Path) -> None:
-    link_file(tmp_path / "one", tmp_path / "two")
+    link_or_copy(tmp_path / "one", tmp_path / "two")
     assert list(tmp_path.iterdir()) == []
 
 

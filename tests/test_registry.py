@@ -7,22 +7,25 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import ExitCode, UsageError
-from gitmem.registry import Known, add_repository, read_registry, registry_file, remove_repository
+from gitmem.registry import KnownRepository, add_repository, read_registry, registry_file, remove_repository
 from tests.gitrepo import Repo
 from tests.sample import Cli
 
 
 def test_repositories_are_entered_once_and_named_after_their_folders(tmp_path: Path) -> None:
     here = {"HOME": str(tmp_path)}
-    assert add_repository(here, Path("/a/flask")) == Known("flask", Path("/a/flask"))
-    assert add_repository(here, Path("/b/flask")) == Known("flask-2", Path("/b/flask"))
-    assert add_repository(here, Path("/a/flask")) == Known("flask", Path("/a/flask"))
-    assert add_repository(here, Path("/a/flask"), "web") == Known("web", Path("/a/flask"))
-    assert read_registry(here) == [Known("flask-2", Path("/b/flask")), Known("web", Path("/a/flask"))]
+    assert add_repository(here, Path("/a/flask")) == KnownRepository("flask", Path("/a/flask"))
+    assert add_repository(here, Path("/b/flask")) == KnownRepository("flask-2", Path("/b/flask"))
+    assert add_repository(here, Path("/a/flask")) == KnownRepository("flask", Path("/a/flask"))
+    assert add_repository(here, Path("/a/flask"), "web") == KnownRepository("web", Path("/a/flask"))
+    assert read_registry(here) == [
+        KnownRepository("flask-2", Path("/b/flask")),
+        KnownRepository("web", Path("/a/flask")),
+    ]
     with pytest.raises(UsageError, match="another repository is called `web`"):
         add_repository(here, Path("/c"), "web")
-    assert remove_repository(here, "web") == Known("web", Path("/a/flask"))
-    assert remove_repository(here, "/b/flask") == Known("flask-2", Path("/b/flask"))
+    assert remove_repository(here, "web") == KnownRepository("web", Path("/a/flask"))
+    assert remove_repository(here, "/b/flask") == KnownRepository("flask-2", Path("/b/flask"))
     assert remove_repository(here, "web") is None
     assert read_registry(here) == []
 

@@ -29,7 +29,9 @@ def test_the_environment_wins_over_git_and_the_last_entry_over_the_first(data: s
     environment = {}
     expected = {}
     for setting in NUMBERS:
-        values = data.draw(st.lists(st.integers(setting.least, min(setting.most, 10**12 - 1)), min_size=3, max_size=3))
+        values = data.draw(
+            st.lists(st.integers(setting.minimum, min(setting.maximum, 10**12 - 1)), min_size=3, max_size=3)
+        )
         told = data.draw(st.integers(0, 3))
         if told >= 1:
             entries.append((f"gitmem.{setting.name.lower()}", str(values[0]), "global"))
@@ -52,7 +54,7 @@ def test_a_number_that_is_none_is_refused_with_key_value_range_and_origin(settin
         parse_settings([("gitmem." + setting.name, wrong, "local")], {})
     message = refusal.value.message
     assert f"gitmem.{setting.name}" in message
-    assert f"from {setting.least} to {setting.most}" in message
+    assert f"from {setting.minimum} to {setting.maximum}" in message
     assert "local" in message
     with pytest.raises(ConfigError, match=setting.variable):
         parse_settings([], {setting.variable: wrong})
@@ -60,9 +62,9 @@ def test_a_number_that_is_none_is_refused_with_key_value_range_and_origin(settin
 
 @pytest.mark.parametrize("setting", NUMBERS, ids=lambda setting: setting.name)
 def test_both_ends_of_a_range_belong_to_it(setting: Setting) -> None:
-    for value in (setting.least, setting.most):
+    for value in (setting.minimum, setting.maximum):
         assert getattr(parse_settings([], {setting.variable: str(value)}), field_of(setting)) == value
-    for value in (setting.least - 1, setting.most + 1):
+    for value in (setting.minimum - 1, setting.maximum + 1):
         with pytest.raises(ConfigError):
             parse_settings([], {setting.variable: str(value)})
 

@@ -19,7 +19,7 @@ from gitmem.errors import TooLittleHistory, UsageError
 from gitmem.freshness.refresh import refresh
 from gitmem.fsio import make_folder
 from gitmem.indexing.run import Progress
-from gitmem.indexing.scratch import Scratch, open_scratch
+from gitmem.indexing.scratch_index import ScratchIndex, open_scratch
 from gitmem.locks import writer_lock
 from gitmem.search.engine import FUSION_WEIGHTS, retrieve
 from gitmem.search.fuse import FusionWeights
@@ -178,7 +178,7 @@ def _search_all(
 
 
 @contextmanager
-def _open_scratch(workspace: Workspace) -> Iterator[Scratch]:
+def _open_scratch(workspace: Workspace) -> Iterator[ScratchIndex]:
     """Open the scratch index, which one evaluation at a time may use. Raises Busy."""
     paths, settings, manifest = workspace.paths, workspace.settings, require_index(workspace)
     limits = {"max_file_bytes": settings.max_file_bytes, "jobs": settings.jobs}
@@ -190,14 +190,16 @@ def _open_scratch(workspace: Workspace) -> Iterator[Scratch]:
         yield scratch
 
 
-def _index_blocks(queries: Sequence[LabelledQuery], scratch: Scratch) -> Iterator[tuple[LabelledQuery, Snapshot, View]]:
+def _index_blocks(
+    queries: Sequence[LabelledQuery], scratch: ScratchIndex
+) -> Iterator[tuple[LabelledQuery, Snapshot, View]]:
     """Yield each query with the index and the view of its tree.
 
     Trees close in time share most of their blobs, so a block of them is indexed together.
     """
     for first in range(0, len(queries), BLOCK):
         block = queries[first : first + BLOCK]
-        held = scratch.take([query.tree for query in block])
+        held = scratch.index_trees([query.tree for query in block])
         for query, view in zip(block, held.views, strict=True):
             yield query, held.snapshot, view
 

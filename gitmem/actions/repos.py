@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gitmem.errors import StorageFailed
 from gitmem.paths import INDEX_NAME
-from gitmem.registry import Known, add_repository, read_registry, remove_repository
+from gitmem.registry import KnownRepository, add_repository, read_registry, remove_repository
 from gitmem.workspace import Workspace
 
 
@@ -31,7 +31,7 @@ def _state(path: Path) -> str:
     )
 
 
-def enter_repository(workspace: Workspace, environment: Mapping[str, str], name: str = "") -> Known | None:
+def enter_repository(workspace: Workspace, environment: Mapping[str, str], name: str = "") -> KnownRepository | None:
     """Register a repository by its main working tree, or a bare one's folder; return None without a registry.
 
     Raises: UsageError if the name is taken, StorageFailed.
@@ -48,6 +48,6 @@ def note_repository(workspace: Workspace, environment: Mapping[str, str]) -> Non
         return
 
 
-def forget_repository(environment: Mapping[str, str], name_or_path: str) -> Known | None:
+def forget_repository(environment: Mapping[str, str], name_or_path: str) -> KnownRepository | None:
     """Remove a repository from the registry; return None if it is not registered. Its index stays."""
     return remove_repository(environment, name_or_path)

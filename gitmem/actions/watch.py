@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem.errors import GitmemError, NotARepository, ObserverFailed, UsageError
-from gitmem.folder_observer import Observation
+from gitmem.folder_observer import FolderObserver
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import refresh
 from gitmem.git.locate import describe_head, locate
@@ -80,7 +80,7 @@ def watch(
 def _observe(worktree: Path, changed: threading.Event, report: Callable[[WatchEvent], None]) -> Iterator[bool]:
     """Let the operating system set `changed`; yield False, after a report, if it cannot."""
     try:
-        observation = Observation(worktree, changed).__enter__()
+        observation = FolderObserver(worktree, changed).__enter__()
     except ObserverFailed as problem:
         message = f"{problem.message}; it is compared every {_POLL_SECONDS:.0f} seconds instead"
         report(WatchEvent(str(worktree), None, message))

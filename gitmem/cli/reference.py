@@ -101,7 +101,7 @@ def _exit_codes() -> str:
 
 
 def _range(setting: Setting) -> str:
-    return ", ".join(setting.choices) if setting.choices else f"{setting.least} to {setting.most}"
+    return ", ".join(setting.choices) if setting.choices else f"{setting.minimum} to {setting.maximum}"
 
 
 if __name__ == "__main__":

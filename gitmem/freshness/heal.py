@@ -10,7 +10,7 @@ from gitmem.freshness.cancellation import stoppable
 from gitmem.indexing.compact import compact
 from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.indexing.index_writer import open_index_writer
-from gitmem.indexing.plan import Wanted, missing_blobs
+from gitmem.indexing.missing_blobs import MissingBlob, find_missing_blobs
 from gitmem.indexing.run import Run
 from gitmem.store.manifest import Manifest
 from gitmem.store.snapshot import Snapshot
@@ -38,7 +38,7 @@ def heal(
         old = writer.manifest
         if old is None or old.fingerprint != current_fingerprint(settings.max_file_bytes):
             return None
-        blobs = _choose(missing_blobs(view, Snapshot(paths, old)), files, deadline)
+        blobs = _choose(find_missing_blobs(view, Snapshot(paths, old)), files, deadline)
         if not blobs:
             return old
         run = Run(workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
@@ -53,7 +53,7 @@ def heal(
     return manifest
 
 
-def _choose(missing: list[Wanted], files: Mapping[str, bytes], deadline: float) -> list[Wanted]:
+def _choose(missing: list[MissingBlob], files: Mapping[str, bytes], deadline: float) -> list[MissingBlob]:
     """Return the blobs that the time may suffice for, uncommitted ones first: the user is working on them."""
     ordered = sorted(missing, key=lambda item: item.oid not in files)
     if deadline == math.inf:

@@ -61,7 +61,7 @@ def _index(workspace: Workspace) -> tuple[str, Indexed | None]:
     if tree is None:
         return "", None
     from gitmem.freshness.heal import heal
-    from gitmem.indexing.plan import missing_blobs
+    from gitmem.indexing.missing_blobs import find_missing_blobs
     from gitmem.store.snapshot import Snapshot
 
     view = open_memory(workspace, tree)
@@ -69,5 +69,5 @@ def _index(workspace: Workspace) -> tuple[str, Indexed | None]:
     if manifest is None:
         return "the index was made with another model or other settings, run `gitmem index`", None
     indexed = Indexed(view, Snapshot(workspace.paths, manifest))
-    missing = len(missing_blobs(*indexed, retry=True))
+    missing = len(find_missing_blobs(*indexed, retry=True))
     return f"{missing} of them could not be indexed, run `gitmem index`" if missing else "", indexed

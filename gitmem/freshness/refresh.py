@@ -106,7 +106,7 @@ def _refresh_locked(
     # Everything that loads numpy, the parsers or the model is imported here, once it is known that there is work.
     from gitmem.indexing.compact import compact
     from gitmem.indexing.fingerprint import current_fingerprint, view_key
-    from gitmem.indexing.plan import missing_blobs
+    from gitmem.indexing.missing_blobs import find_missing_blobs
     from gitmem.indexing.run import Run
     from gitmem.indexing.views import ensure_view
     from gitmem.store.snapshot import Snapshot
@@ -125,7 +125,7 @@ def _refresh_locked(
     files = {oid: path for overlay in overlays for oid, path in overlay.files.items()}
     before = Snapshot(paths, manifest)
     all_views = [*views, *_open_memory(workspace, check=job.check)]
-    missing = list(dict.fromkeys(item for view in all_views for item in missing_blobs(view, before, retry=True)))
+    missing = list(dict.fromkeys(item for view in all_views for item in find_missing_blobs(view, before, retry=True)))
     key = view_key(job.tree)
     if missing:
         run = Run(location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gitmem.closeable import Closing
+from gitmem.closeable import Closeable
 from gitmem.errors import GitFailed, StorageFailed, UsageError
 from gitmem.git.locate import Location, locate
 from gitmem.git.revisions import Revision, resolve, resolve_range
@@ -76,7 +76,7 @@ class SelectedTree(NamedTuple):
         return self.source == COMMIT and bool(self.revision.name)
 
 
-class TreeReader(Closing):
+class TreeReader(Closeable):
     """Resolve a selection to a tree. `git status` runs in the background from construction to `read`."""
 
     def __init__(self, location: Location, selection: TreeSelection) -> None:
@@ -163,9 +163,9 @@ def open_tree(
     known = read_uncommitted(place) if recorded else EMPTY
     most = workspace.settings.max_file_bytes
     overlay = lay_over(location, paths, base, tree.entries, known, max_bytes=most, deadline=deadline, keep=keep)
-    if overlay.record is not None and overlay.record != known and recorded and keep:
+    if overlay.uncommitted is not None and overlay.uncommitted != known and recorded and keep:
         with suppress(StorageFailed):
-            write_uncommitted(place, overlay.record)
+            write_uncommitted(place, overlay.uncommitted)
     return overlay
 
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final, Self
 
-from gitmem.closeable import Closing
+from gitmem.closeable import Closeable
 from gitmem.git.ids import object_id
 from gitmem.git.locate import Location
 from gitmem.git.program import run_git, start_git
@@ -30,7 +30,7 @@ WINDOW: Final = 60
 _READ_AT_ONCE: Final = 1 << 20
 
 
-class ProgramReader(Closing):
+class ProgramReader(Closeable):
     """An ObjectReader over `git cat-file --batch`; it reads blobs, or whatever `kinds` of objects it is told to."""
 
     def __init__(self, location: Location, kinds: frozenset[bytes] = BLOBS) -> None:

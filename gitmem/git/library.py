@@ -11,7 +11,7 @@ from itertools import islice
 
 import pygit2
 
-from gitmem.closeable import Closing
+from gitmem.closeable import Closeable
 from gitmem.git.batch import WINDOW, ProgramReader
 from gitmem.git.ids import object_id
 from gitmem.git.locate import Location
@@ -33,7 +33,7 @@ def find_reader(location: Location) -> "LibraryReader | None":
     return LibraryReader(packs, ProgramReader(location))
 
 
-class LibraryReader(Closing):
+class LibraryReader(Closeable):
     """An ObjectReader that asks the packs first and the git program for what they do not have, or have damaged."""
 
     def __init__(self, packs: pygit2.Odb, others: ProgramReader) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gitmem.closeable import Closing
+from gitmem.closeable import Closeable
 from gitmem.errors import GitFailed
 from gitmem.git.locate import Location
 from gitmem.git.program import first_error_line, run_git, start_git
@@ -69,7 +69,7 @@ def read_staged(location: Location) -> list[StatusEntry]:
     return entries
 
 
-class StatusProcess(Closing):
+class StatusProcess(Closeable):
     """`git status` under way in a working tree, until it is asked for what it found."""
 
     def __init__(self, location: Location) -> None:

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from gitmem.closeable import Closing
+from gitmem.closeable import Closeable
 from gitmem.errors import GitmemError
 from gitmem.fsio import read_file
 from gitmem.git.ids import object_id
@@ -93,7 +93,7 @@ def read_unchanged(location: Location, places: Mapping[str, bytes]) -> dict[str,
     return found
 
 
-class FileReader(Closing):
+class FileReader(Closeable):
     """An ObjectReader that reads some blobs from files of the working tree, and asks another one for the rest.
 
     `files` tells the path of each such blob. Where the file has changed since, the other reader is asked as well.

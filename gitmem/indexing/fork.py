@@ -26,7 +26,7 @@ def can_fork() -> bool:
         return False
 
 
-class Forked:
+class ForkedWorker:
     """A worker that is a copy of this process; the part of `subprocess.Popen` that a pool needs."""
 
     def __init__(self, stderr: BinaryIO) -> None:

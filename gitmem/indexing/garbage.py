@@ -26,7 +26,7 @@ _DAY: Final = 86_400.0
 
 
 @dataclass(slots=True)
-class Shrunk:
+class ShrinkResult:
     """A manifest without what nothing reaches, and what that took out of it. `recent` blobs, which nothing reaches
     either, stay for having been used lately."""
 
@@ -40,14 +40,14 @@ class Shrunk:
 
 def shrink(
     paths: IndexPaths, manifest: Manifest, reachable: Collection[str], recent: Collection[str], *, write: bool
-) -> Shrunk:
+) -> ShrinkResult:
     """Take blobs out of a manifest that are neither reachable nor recently used.
 
     With `write` new segments are written, the manifest itself is not.
 
     Raises DamagedFile: what cannot be read cannot be judged.
     """
-    made = Shrunk(manifest)
+    made = ShrinkResult(manifest)
     kept: dict[str, SegmentEntry] = {}
     for entry in manifest.segments:
         segment = _open(paths, entry)

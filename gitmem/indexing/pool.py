@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from gitmem.errors import GitmemError, WorkersFailed
-from gitmem.indexing.fork import Forked, can_fork
+from gitmem.indexing.fork import ForkedWorker, can_fork
 from gitmem.indexing.worker import read_frame, write_frame
 
 Job = Sequence[tuple[str, bytes]]
@@ -162,7 +162,7 @@ class _Worker:
 
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
-        self._process: subprocess.Popen[bytes] | Forked | None = None
+        self._process: subprocess.Popen[bytes] | ForkedWorker | None = None
         self._ended = False
         self._answered = self._worked = False
         self._starting = threading.Lock()
@@ -171,7 +171,7 @@ class _Worker:
     def fork(self) -> None:
         """Start as a copy of this process, before it has threads; after a death a new program is started."""
         with suppress(OSError):
-            self._process = Forked(self._stderr)
+            self._process = ForkedWorker(self._stderr)
 
     def digest(self, batch: Job) -> list[dict[str, Any]]:
         """Digest a batch; when that fails, each blob alone, so that the culprit is found and the others are kept."""

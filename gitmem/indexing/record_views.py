@@ -19,7 +19,7 @@ from gitmem.fsio import write_atomic
 from gitmem.git.batch import ProgramReader
 from gitmem.git.locate import Location
 from gitmem.git.trees import TreeEntry, diff_trees, read_tree
-from gitmem.indexing.overlay import OverlaidView
+from gitmem.indexing.overlaid_view import OverlaidView
 from gitmem.record import parse_record
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
 from gitmem.store.record_columns import (

@@ -18,7 +18,7 @@ from gitmem.errors import Cancelled
 from gitmem.git.locate import Location
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import BULK_FROM, open_reader
-from gitmem.indexing.plan import Wanted
+from gitmem.indexing.missing_blobs import MissingBlob
 from gitmem.indexing.pool import Pool
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
@@ -86,7 +86,7 @@ class Run:
 
     def execute(
         self,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[MissingBlob],
         manifest: Manifest,
         *,
         publish: Callable[[Manifest], object] | None = None,
@@ -171,7 +171,7 @@ class _Batches:
     def __init__(
         self,
         reader: ObjectReader,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[MissingBlob],
         max_file_bytes: int,
         files: Mapping[str, bytes],
         deadline: float,
@@ -215,7 +215,7 @@ class _Batches:
     def _is_full(self, batch: "_Batch") -> bool:
         return batch.bytes >= _BATCH_BYTES // self._share or len(batch.keys) >= -(-_BATCH_BLOBS // self._share)
 
-    def _add(self, item: Wanted, data: bytes | None, batch: "_Batch", *, too_large: bool) -> None:
+    def _add(self, item: MissingBlob, data: bytes | None, batch: "_Batch", *, too_large: bool) -> None:
         if data is None and item.oid in self._files:
             return  # the file has changed meanwhile: nothing is to be remembered of a blob that may never be one
         batch.keys.append((bytes.fromhex(item.oid), item.language))

@@ -6,11 +6,9 @@ by the time they are looked at count as gone.
 """
 
 import math
-import os
 import stat
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from typing import Final
 
@@ -20,7 +18,8 @@ from gitmem.git.status import StatusEntry
 from gitmem.git.trees import GITLINK, SYMLINK, TreeChange, TreeEntry
 from gitmem.git.working_files import hash_files
 from gitmem.indexing.classify import Classifier
-from gitmem.indexing.overlay import OverlaidView, Overlay
+from gitmem.indexing.overlaid_view import OverlaidView
+from gitmem.indexing.overlay import Overlay, read_stat
 from gitmem.indexing.view_derivation import rule_changes, rule_entries_above
 from gitmem.indexing.views import ensure_ruled_view
 from gitmem.paths import IndexPaths
@@ -67,8 +66,8 @@ def lay_over(
         changes={entry.path: entry.change for entry in entries},
         unhashed=files.unhashed,
         unreadable=files.unreadable,
-        record=known.updated(files.seen, today()),
-        looks=files.looks,
+        uncommitted=known.updated(files.seen, today()),
+        stats=files.stats,
     )
 
 
@@ -137,7 +136,7 @@ class _Files:
         self._known = known
         self._max_bytes = max_bytes
         self._deadline = deadline
-        self.looks: dict[bytes, FileStat | None] = {}
+        self.stats: dict[bytes, FileStat | None] = {}
         self.no_id = "0" * (64 if location.object_format == "sha256" else 40)
         self.read: dict[str, bytes] = {}
         self.seen: dict[bytes, KnownFile] = {}
@@ -149,7 +148,7 @@ class _Files:
         could be indexed."""
         if entry.mode is None or entry.oid is not None or entry.mode in (SYMLINK, GITLINK):
             return TreeChange(entry.path, entry.mode, entry.oid)
-        look = self.looks[entry.path] = read_stat(self._location, entry.path)
+        look = self.stats[entry.path] = read_stat(self._location, entry.path)
         if look is None or not (stat.S_ISREG(look.mode) or stat.S_ISLNK(look.mode)) or look.size > self._max_bytes:
             return TreeChange(entry.path, None, None)
         return TreeChange(entry.path, SYMLINK if stat.S_ISLNK(look.mode) else entry.mode, None)
@@ -159,7 +158,7 @@ class _Files:
         oids = {change.path: change.oid for change in changes if change.oid is not None}
         self.seen |= {path: KnownFile(oid, None) for path, oid in oids.items()}
         wanted = [change.path for change in changes if change.oid is None and change.mode != SYMLINK]
-        stamps = {path: look for path in wanted if (look := self.looks[path]) is not None}
+        stamps = {path: look for path in wanted if (look := self.stats[path]) is not None}
         known = {path: self._known.find(path, stamp) for path, stamp in stamps.items()}
         now = time.time_ns()
         unknown = [path for path, oid in known.items() if oid is None]
@@ -175,12 +174,3 @@ class _Files:
             elif path in hashed and read_stat(self._location, path) is not None:
                 self.unreadable.append(path)
         return oids
-
-
-def read_stat(location: Location, path: bytes) -> FileStat | None:
-    """What a path of the working tree looks like from outside; None where nothing is there."""
-    assert location.worktree is not None
-    with suppress(OSError):
-        found = (location.worktree / os.fsdecode(path)).lstat()
-        return FileStat(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_mode)
-    return None

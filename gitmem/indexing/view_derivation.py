@@ -15,7 +15,7 @@ from gitmem.git.attributes import ATTRIBUTES_FILE
 from gitmem.git.excludes import package_folders
 from gitmem.git.ignore import IGNORE_FILE
 from gitmem.git.trees import FILE, GITLINK, SYMLINK, TreeChange, TreeEntry
-from gitmem.indexing.overlay import join_postings
+from gitmem.indexing.overlaid_view import join_postings
 from gitmem.store.rows import Postings
 from gitmem.store.view_file import PATH_FIELDS, REASONS, View, ViewEntry, path_postings
 

@@ -71,7 +71,7 @@ def main() -> None:
     os.dup2(2, 1)  # whatever a library prints must not reach the pipe
     gc.set_threshold(_GARBAGE)
     from gitmem.embedding.bundled import BundledEncoder
-    from gitmem.indexing.digest import digest
+    from gitmem.indexing.row_builder import build_rows
 
     encoder = BundledEncoder()
     while True:
@@ -81,7 +81,7 @@ def main() -> None:
             return
         limit_seconds(batch)
         try:
-            write_frame(answers, digest(batch, encoder))
+            write_frame(answers, build_rows(batch, encoder))
         except BrokenPipeError:
             os._exit(0)  # the parent was killed; whoever did it wants no traceback
 

@@ -14,12 +14,12 @@ from typing import Final
 
 from gitmem.errors import StorageFailed
 from gitmem.fsio import (
-    keep_beside,
     make_folder,
     read_file,
     remove_empty_folder,
     remove_file,
     rename_file,
+    try_link,
     write_atomic,
 )
 from gitmem.install.hook_block import (
@@ -149,7 +149,7 @@ def _write_new(file: Path, program: Sequence[str], like: Path) -> None:
 def _wrap(file: Path, program: Sequence[str], like: Path) -> None:
     """Stand in for a hook that is not for a shell to read; it stays as it is where it cannot have a second name."""
     beside = file.with_name(file.name + BESIDE)
-    if keep_beside(file, beside) or _is_same(file, beside):
+    if try_link(file, beside) or _is_same(file, beside):
         _write(file, make_wrapper(file.name, program), like=like, executable=True)
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from gitmem.closeable import Closing
+from gitmem.closeable import Closeable
 from gitmem.errors import DamagedFile, UnknownRevision
 from gitmem.git.batch import ProgramReader
 from gitmem.git.locate import Location
@@ -41,7 +41,7 @@ class Tip(NamedTuple):
     tree: str | None
 
 
-class RecordStore(Closing):
+class RecordStore(Closeable):
     """Reads and changes records; hold one open for as long as you like, from one thread."""
 
     def __init__(self, location: Location) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgpack
 
 from gitmem.errors import DamagedFile, NewerFormat, OldFormat
-from gitmem.fsio import is_whole, map_file
+from gitmem.fsio import is_untruncated, map_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,7 +99,7 @@ class Container:
 
     def require_whole(self) -> None:
         """Raise DamagedFile where somebody has cut the file short since it was opened."""
-        if not is_whole(self._data):
+        if not is_untruncated(self._data):
             raise damaged(self.path, "cut short")
 
     def check(self) -> None:

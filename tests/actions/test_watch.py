@@ -106,7 +106,7 @@ def test_a_system_that_does_not_watch_is_done_without(repo: Repo, monkeypatch: p
     def refuse(_: object) -> None:
         raise ObserverFailed("no watches left")
 
-    monkeypatch.setattr("gitmem.actions.watch.Observation.__enter__", refuse)
+    monkeypatch.setattr("gitmem.actions.watch.FolderObserver.__enter__", refuse)
     with watching(repo) as told:
         told.await_one(1)
         repo.write({"b.py": "def second():\n    return 2\n"})
@@ -116,7 +116,7 @@ def test_a_system_that_does_not_watch_is_done_without(repo: Repo, monkeypatch: p
 
 
 def test_lost_events_are_made_up_for(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.folder_observer.Observation.on_any_event", lambda *_: None)
+    monkeypatch.setattr("gitmem.folder_observer.FolderObserver.on_any_event", lambda *_: None)
     monkeypatch.setattr("gitmem.actions.watch._FULL_POLL_SECONDS", 3.0)
     with watching(repo) as told:
         time.sleep(2.0)  # the first look is over

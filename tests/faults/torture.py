@@ -16,7 +16,7 @@ import pytest
 from gitmem.chunking.chunk_size import ChunkLimits
 from gitmem.chunking.languages import language_of
 from gitmem.embedding.bundled import BundledEncoder
-from gitmem.indexing.digest import digest
+from gitmem.indexing.row_builder import build_rows
 from tests.faults.report import Tally
 
 SECONDS: Final = 2.0
@@ -79,7 +79,7 @@ def measure(name: str, data: bytes) -> Cost:
     if child == 0:
         code = 1
         try:
-            made = digest([(language_of(name), data)], encoder)
+            made = build_rows([(language_of(name), data)], encoder)
             os.write(write_end, made["blobs"][0][1].encode())
             code = 0
         finally:
@@ -96,7 +96,7 @@ def _warm() -> BundledEncoder:
     """What a worker has done before its first batch."""
     encoder = BundledEncoder()
     gc.set_threshold(50_000)
-    digest([("python", b"def f():\n    return 1\n")], encoder)
+    build_rows([("python", b"def f():\n    return 1\n")], encoder)
     return encoder
 
 

@@ -18,7 +18,7 @@ START = """
 import json, os, signal, sys, tempfile, threading, time
 from pathlib import Path
 import numpy
-from gitmem.indexing.fork import Forked, can_fork
+from gitmem.indexing.fork import ForkedWorker, can_fork
 from gitmem.indexing.pool import Pool
 
 def tell(**facts):
@@ -62,7 +62,7 @@ with Pool(1) as pool:
     other = type(worker_of(pool)).__name__
 tell(kinds=[kind, other], same=copied == started)
 """)
-    assert made == {"kinds": ["Forked", "Popen"], "same": True}
+    assert made == {"kinds": ["ForkedWorker", "Popen"], "same": True}
 
 
 def test_a_process_with_another_thread_is_not_copied() -> None:

@@ -155,9 +155,9 @@ def test_what_the_parser_kills_is_skipped_and_the_rest_is_indexed_by_real_worker
 ) -> None:
     script = tmp_path / "worker.py"
     script.write_text(
-        "import os\nimport gitmem.indexing.digest as digest\nreal = digest.chunk_blob\n"
+        "import os\nimport gitmem.indexing.row_builder as row_builder\nreal = row_builder.chunk_blob\n"
         "def chunk_blob(data, language):\n    return os.abort() if b'poison' in data else real(data, language)\n"
-        "digest.chunk_blob = chunk_blob\nfrom gitmem.indexing.worker import main\nmain()\n"
+        "row_builder.chunk_blob = chunk_blob\nfrom gitmem.indexing.worker import main\nmain()\n"
     )
     repo = Repo.init(tmp_path / "repo")
     repo.commit(
@@ -176,9 +176,9 @@ def test_what_the_parser_kills_is_skipped_and_the_rest_is_indexed_by_real_worker
 def test_a_real_worker_keeps_what_libraries_print_out_of_the_pipe(tmp_path: Path) -> None:
     script = tmp_path / "worker.py"
     script.write_text(
-        "import os\nimport gitmem.indexing.digest as digest\nreal = digest.chunk_blob\n"
+        "import os\nimport gitmem.indexing.row_builder as row_builder\nreal = row_builder.chunk_blob\n"
         "def chunk_blob(data, language):\n    print('loud'); os.write(1, b'louder')\n    return real(data, language)\n"
-        "digest.chunk_blob = chunk_blob\nfrom gitmem.indexing.worker import main\nmain()\n"
+        "row_builder.chunk_blob = chunk_blob\nfrom gitmem.indexing.worker import main\nmain()\n"
     )
     with Pool(1, [sys.executable, str(script)]) as pool:
         results = list(pool.run([[("python", b"def f():\n    return 1\n")]]))
@@ -189,11 +189,11 @@ def test_a_real_worker_keeps_what_libraries_print_out_of_the_pipe(tmp_path: Path
 def test_a_worker_that_computes_for_ever_is_ended_by_its_own_time_and_not_by_the_clock(tmp_path: Path) -> None:
     script = tmp_path / "worker.py"
     script.write_text(
-        "import gitmem.indexing.digest as digest\nimport gitmem.indexing.worker as worker\n"
-        "worker.BATCH_SECONDS = 0.5\nreal = digest.chunk_blob\n"
+        "import gitmem.indexing.row_builder as row_builder\nimport gitmem.indexing.worker as worker\n"
+        "worker.BATCH_SECONDS = 0.5\nreal = row_builder.chunk_blob\n"
         "def chunk_blob(data, language):\n"
         "    while b'for ever' in data:\n        pass\n    return real(data, language)\n"
-        "digest.chunk_blob = chunk_blob\nworker.main()\n"
+        "row_builder.chunk_blob = chunk_blob\nworker.main()\n"
     )
     requests = io.BytesIO()
     write_frame(requests, [("text", b"for ever")])

@@ -16,7 +16,8 @@ from gitmem.git.status import MODIFIED, STAGED, UNTRACKED, read_staged, read_sta
 from gitmem.git.trees import empty_tree
 from gitmem.git.working_files import hash_files
 from gitmem.indexing import uncommitted_views as uncommitted
-from gitmem.indexing.overlay import OverlaidView, Overlay
+from gitmem.indexing.overlaid_view import OverlaidView
+from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.uncommitted_views import lay_over
 from gitmem.indexing.views import build_view, ensure_view
 from gitmem.paths import IndexPaths
@@ -120,7 +121,7 @@ def test_a_view_under_edits_is_the_view_of_what_is_left(
     merged = {**{entry.path: entry for entry in base}, **placed}
     wanted = load_view(Path("wanted"), "1" * 40, sorted(entry for entry in merged.values() if entry is not None))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gitmem.indexing.overlay._MANY_EDITS", 0 if many else 100)
+        patch.setattr("gitmem.indexing.overlaid_view._MANY_EDITS", 0 if many else 100)
         made = OverlaidView(load_view(Path("base"), "1" * 40, base), placed)
         assert len(made) == len(wanted)
         assert made.oids.tolist() == wanted.oids.tolist()
@@ -257,11 +258,11 @@ def test_a_file_that_has_not_changed_is_hashed_once(place: Place, monkeypatch: p
     first = place.overlay()
     assert sorted(asked) == [b"a.py", b"new.py"]
     asked.clear()
-    second = place.overlay(first.record)
+    second = place.overlay(first.uncommitted)
     assert asked == []
     assert contents(second.view) == contents(first.view)
     place.repo.write({"a.py": "a = 3\n"})
-    assert contents(place.overlay(second.record).view) == contents(place.committed())
+    assert contents(place.overlay(second.uncommitted).view) == contents(place.committed())
     assert asked == [b"a.py"]
 
 
@@ -269,10 +270,10 @@ def test_a_file_that_may_change_without_a_sign_is_hashed_again(place: Place, mon
     place.repo.commit(BASE)
     place.repo.write({"a.py": "a = 2\n"})
     first = place.overlay()
-    assert first.record is not None
-    assert first.record.files[b"a.py"].stat is None, "it was written just now"
+    assert first.uncommitted is not None
+    assert first.uncommitted.files[b"a.py"].stat is None, "it was written just now"
     asked = hashed_by(monkeypatch)
-    assert place.overlay(first.record).record == first.record
+    assert place.overlay(first.uncommitted).uncommitted == first.uncommitted
     assert asked == [b"a.py"]
 
 
@@ -290,7 +291,7 @@ def test_any_sign_of_a_change_is_enough(place: Place, monkeypatch: pytest.Monkey
         file.write_text("a = 3\n" if how == "time" else "a = 33\n")
     if how != "time":
         os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert contents(place.overlay(first.record).view) == contents(place.committed())
+    assert contents(place.overlay(first.uncommitted).view) == contents(place.committed())
 
 
 def test_blobs_that_were_here_before_are_remembered_for_a_while() -> None:
@@ -327,7 +328,7 @@ def test_files_there_is_no_time_for_are_left_out_and_counted(place: Place, monke
     made = place.overlay(deadline=time.monotonic() - 1)
     assert made.unhashed == 3
     assert sum(path.startswith(b"new") for path in made.view.paths) == 2
-    assert place.overlay(made.record).unhashed == 0
+    assert place.overlay(made.uncommitted).unhashed == 0
 
 
 def test_a_file_that_goes_while_it_is_looked_at_is_gone(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

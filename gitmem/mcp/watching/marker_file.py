@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gitmem import fsio
-from gitmem.folder_observer import Observation
+from gitmem.folder_observer import FolderObserver
 
 _TIMEOUT_SECONDS: Final = 0.25
 """Longest wait for the event of a marker; after it nothing is certain and git is asked, which takes less long."""
@@ -66,8 +66,8 @@ class MarkerFileWatcher:
             self._marker_seen.set()
 
 
-class _NamedObservation(Observation):
-    """Observation that also passes on the base name of every changed file, including ignored ones."""
+class _NamedObservation(FolderObserver):
+    """FolderObserver that also passes on the base name of every changed file, including ignored ones."""
 
     def __init__(self, folder: Path, changed: threading.Event, receive: Callable[[str], None]) -> None:
         super().__init__(folder, changed)

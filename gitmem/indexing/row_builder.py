@@ -12,7 +12,7 @@ from gitmem.chunking.languages import language_from_head
 from gitmem.credentials import hide_secrets
 from gitmem.embedding.encoder import Encoder, quantise
 from gitmem.identifier_counts import Counts, count_ids
-from gitmem.indexing.content import skip_reason
+from gitmem.indexing.skip_reason import skip_reason
 from gitmem.types import CHUNK_TYPES, Chunk
 from gitmem.words import Text, count_identifiers, terms_of
 
@@ -20,7 +20,7 @@ _CHUNK_TYPE_CODES = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TY
 _HEAD = 256
 
 
-class Digest:
+class RowBuilder:
     """A batch on its way: call `add` for each blob, then `finish`."""
 
     def __init__(self) -> None:
@@ -105,12 +105,12 @@ def _pack_postings(terms: list[bytes], counts: Counts) -> tuple[list[bytes], byt
     return terms, counts.ids.astype("<i4").tobytes(), counts.bags.astype("<i4").tobytes(), capped.tobytes()
 
 
-def digest(batch: Iterable[tuple[str, bytes]], encoder: Encoder) -> dict[str, Any]:
+def build_rows(batch: Iterable[tuple[str, bytes]], encoder: Encoder) -> dict[str, Any]:
     """Turn a batch of blobs into rows."""
-    made = Digest()
+    builder = RowBuilder()
     for language, data in batch:
-        made.add(language, data)
-    return made.finish(encoder)
+        builder.add(language, data)
+    return builder.finish(encoder)
 
 
 def _encoding(data: bytes) -> str:

@@ -10,14 +10,14 @@ from gitmem.store.view_file import View
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MissingBlob:
     """A blob to index: hex id and the language asked for (empty: content decides)."""
 
     oid: str
     language: str
 
 
-def missing_blobs(view: View, snapshot: Snapshot, *, retry: bool = False) -> list[Wanted]:
+def find_missing_blobs(view: View, snapshot: Snapshot, *, retry: bool = False) -> list[MissingBlob]:
     """Blobs of a view that the snapshot lacks, once each, in path order.
 
     With `retry` also those that an earlier run could not read or digest.
@@ -29,4 +29,4 @@ def missing_blobs(view: View, snapshot: Snapshot, *, retry: bool = False) -> lis
         wanted[known] = np.isin(snapshot.blob_outcomes[found[known]], RETRIED)
     places = np.flatnonzero(wanted)
     _, first = np.unique(view.keys[places], return_index=True)
-    return [Wanted(view.oid(entry), view.language(entry)) for entry in places[np.sort(first)].tolist()]
+    return [MissingBlob(view.oid(entry), view.language(entry)) for entry in places[np.sort(first)].tolist()]
