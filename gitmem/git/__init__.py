@@ -1,5 +1,5 @@
-"""Everything that is asked of git: where a repository is, its revisions, trees, objects, attributes and configuration.
+"""Access to git: repository location, revisions, trees, objects, references, attributes and configuration.
 
-Two engines stand behind the same functions: the `git` program, and pygit2 where many objects are read at once.
-Nothing here writes to a repository, except for the two functions that add and remove a line of `info/exclude`.
+The same functions use one of two engines: the `git` program, or pygit2 when many objects are read at once. Only three
+modules write to a repository: `tracking` (a line of `info/exclude`), `references` and `object_removal`.
 """

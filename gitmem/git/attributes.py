@@ -1,7 +1,8 @@
 """Attributes of paths, from the `.gitattributes` files of the tree that is searched.
 
-The working tree, `info/attributes` and the person's own attribute file do not count: a tree gives the same index
-everywhere. Everything else is as git does it: nested files, macros, later lines, `-name`, `!name`, quoted patterns.
+The working tree, `info/attributes` and the user's own attribute file do not count: a tree gives the same index
+everywhere. Everything else follows git: nested files, macros, later lines, `-name`, `!name`, quoted patterns. Format
+and precedence: gitattributes(5) and git's `attr.c`.
 """
 
 import re
@@ -15,19 +16,21 @@ ATTRIBUTES_FILE: Final = b".gitattributes"
 BLANK: Final = b" \t\r\n"
 MACRO_PREFIX: Final = b"[attr]"
 MAX_LINE: Final = 2048
+"""Longer lines are ignored, as in git (`ATTR_MAX_LINE_LENGTH`)."""
+
 VALID_NAME: Final = re.compile(rb"[A-Za-z0-9_.][-A-Za-z0-9_.]*\Z")
 ESCAPES: Final = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 
 Value = str | bool
 Assignment = tuple[str, Value | None]
-"""A name and what it is set to; None is `!name`, unspecified."""
+"""Name and value of an attribute; None is `!name`, unspecified."""
 
 BINARY: Final[Sequence[Assignment]] = (("diff", False), ("merge", False), ("text", False))
-"""The macro that git knows by itself."""
+"""Attributes of git's built-in macro `binary`."""
 
 
 class Line(NamedTuple):
-    """One line: a pattern with assignments, or with `macro` the definition of that name."""
+    """Line of an attribute file: a pattern with assignments, or the definition of a macro of the name `macro`."""
 
     glob: Glob | None
     macro: str
@@ -35,7 +38,7 @@ class Line(NamedTuple):
 
 
 class AttributeRules:
-    """The attribute files of one tree, each valid below the folder it stands in."""
+    """Attribute files of one tree, each in force below its own folder."""
 
     def __init__(self, lines: dict[bytes, list[Line]]) -> None:
         self._lines = lines
@@ -43,45 +46,47 @@ class AttributeRules:
         self._tables = NestedTables(tables)
         self._macros = {"binary": tuple(BINARY)}
         self._macros.update((line.macro, line.assignments) for line in lines.get(b"", ()) if line.macro)
+        # Few combinations of lines match a path in practice, so the result is cached by the matching lines.
         self._results: dict[tuple[tuple[bytes, int], ...], Mapping[str, Value]] = {(): {}}
 
     @classmethod
     def load(cls, files: Mapping[bytes, bytes]) -> "AttributeRules":
-        """Build rules from folder (`b""` for the root) to content of its attribute file."""
+        """Build rules from a mapping of folder (`b""` for the root) to the content of its attribute file."""
         return cls({folder: parse_attributes_file(text, root=not folder) for folder, text in files.items()})
 
     def of(self, path: bytes) -> Mapping[str, Value]:
-        """Attributes of a file: True for set, False for unset, text for a value; unspecified ones are absent."""
+        """Return the attributes of a file: True if set, False if unset, text for a value; no unspecified ones."""
         if not self._tables:
             return self._results[()]
         folder, _, name = path.rpartition(b"/")
         matched: tuple[tuple[bytes, int], ...] = ()
         for offset, home, table in self._tables.chain(folder):
-            found = table.matching(path[offset:], name)
-            if found:
-                matched += tuple((home, number) for number in reversed(found))
+            numbers = table.matching(path[offset:], name)
+            if numbers:
+                matched += tuple((home, number) for number in reversed(numbers))
         result = self._results.get(matched)
         if result is None:
             result = self._results[matched] = self._combine(matched)
         return result
 
     def _combine(self, matched: tuple[tuple[bytes, int], ...]) -> Mapping[str, Value]:
+        """Merge the assignments of lines in descending precedence."""
+        # As in git's `attr.c`, the first assignment met decides, going through files from the nearest to the root,
+        # through lines from last to first, and through a line from right to left. A macro that is set contributes its
+        # own assignments at its place, unless it was decided before; so a macro cannot recurse into itself.
         values: dict[str, Value | None] = {}
-        for folder, number in matched:
-            self._fill(values, self._lines[folder][number].assignments)
-        return {name: value for name, value in values.items() if value is not None}
-
-    def _fill(self, values: dict[str, Value | None], assignments: Sequence[Assignment]) -> None:
-        """Take over what is not decided yet; lines come the most important first, so the first one decides."""
-        for name, value in reversed(assignments):
+        pending = [pair for folder, number in reversed(matched) for pair in self._lines[folder][number].assignments]
+        while pending:
+            name, value = pending.pop()
             if name not in values:
                 values[name] = value
-                if value is True and name in self._macros:
-                    self._fill(values, self._macros[name])
+                if value is True:
+                    pending += self._macros.get(name, ())
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def exclusion_reason(attributes: Mapping[str, Value]) -> str | None:
-    """Why attributes ask for a file to be left out: `excluded`, `binary`, `generated`, `vendored`, or None."""
+    """Return why attributes exclude a file: `excluded`, `binary`, `generated`, `vendored`, or None."""
     if not attributes:
         return None
     if is_off(attributes.get("gitmem")):
@@ -94,17 +99,17 @@ def exclusion_reason(attributes: Mapping[str, Value]) -> str | None:
 
 
 def is_on(value: Value | None) -> bool:
-    """Whether an attribute says yes, as `name` or `name=true`."""
+    """Return whether an attribute is true, as `name` or `name=true`."""
     return value is True or (isinstance(value, str) and value.lower() in ("true", "1", "yes", "on"))
 
 
 def is_off(value: Value | None) -> bool:
-    """Whether an attribute says no, as `-name` or `name=false`."""
+    """Return whether an attribute is false, as `-name` or `name=false`."""
     return value is False or (isinstance(value, str) and value.lower() in ("false", "0", "no", "off"))
 
 
 def parse_attributes_file(content: bytes, *, root: bool) -> list[Line]:
-    """Parse the lines of an attribute file; macros may be defined at the root only. Broken lines fall away."""
+    """Parse the lines of an attribute file and drop malformed ones; macros may be defined at the root only."""
     lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     parsed = (_parse_line(line.partition(b"\0")[0], root) for line in lines)
     return [line for line in parsed if line is not None]
@@ -121,12 +126,12 @@ def _parse_line(line: bytes, root: bool) -> Line | None:
         if not root or not VALID_NAME.match(macro):
             return None
     assignments = [_parse_assignment(word) for word in re.split(rb"[ \t\r\n]+", states) if word]
-    kept = tuple(assignment for assignment in assignments if assignment is not None)
-    if len(kept) < len(assignments):
+    valid = tuple(assignment for assignment in assignments if assignment is not None)
+    if len(valid) < len(assignments):
         return None
     if macro:
-        return Line(None, macro.decode("ascii"), kept)
-    return None if pattern.startswith(b"!") else Line(parse_glob(pattern), "", kept)
+        return Line(None, macro.decode("ascii"), valid)
+    return None if pattern.startswith(b"!") else Line(parse_glob(pattern), "", valid)
 
 
 def _parse_assignment(word: bytes) -> Assignment | None:
@@ -141,13 +146,13 @@ def _parse_assignment(word: bytes) -> Assignment | None:
 
 
 def _first_word(text: bytes) -> tuple[bytes, bytes]:
-    found = re.match(rb"[^ \t\r\n]*", text)
-    end = found.end() if found else 0
+    word = re.match(rb"[^ \t\r\n]*", text)
+    end = word.end() if word else 0
     return text[:end], text[end:]
 
 
 def _unquoted(text: bytes) -> tuple[bytes, bytes] | None:
-    """The pattern between double quotes with its C escapes undone, and the rest; None where it is not quoted so."""
+    """Return the pattern between double quotes, with its C escapes decoded, and the rest; None if not quoted."""
     quoted = re.match(rb'"((?:[^"\\]|\\(?:[abfnrtv"\\]|[0-3][0-7]{2}))*+)"', text)
     if quoted is None:
         return None

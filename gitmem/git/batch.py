@@ -1,12 +1,18 @@
-"""Blobs through `git cat-file`, kept running between questions.
+"""Reading of blobs through a long-running `git cat-file --batch`.
 
-A process that dies costs the object it died on, never the ones after it: every answer is read to its end or the
-process is dropped. Requests go out in windows that fit into a pipe, so that neither side can block the other.
-
-git streams what is in an object and does not look whether that is as much as the object claims. So each window ends
-with a name that nothing has, and where git's answer to that comes too early an object was cut short; without it the
-reader would wait for the rest for ever.
+A dying process costs only the object it died on: each response is read to its end, or the process is discarded and the
+rest is requested from a new one.
 """
+
+# Two properties of the protocol shape this module.
+#
+# 1. Pipes have bounded buffers. Were all requests written before a response is read, git would block on its full
+#    output and this process on git's full input. So requests go out in windows that fit into the smallest pipe buffer.
+#    Rejected: a round trip per object, which costs its latency, and a writer thread, which must be stopped with git.
+# 2. git streams a loose object without checking that its content is as long as its header claims. For a truncated
+#    object it sends too few bytes, and a reader that trusts the header waits for the rest forever. So each window ends
+#    with a request for an object that cannot exist, under a random name (the sentinel). If git's answer to it turns up
+#    inside an object, that object was cut short.
 
 import io
 import os
@@ -25,25 +31,25 @@ from gitmem.git.promisor import ObjectSource
 CAT_FILE: Final = ("--no-replace-objects", "cat-file")
 BLOBS: Final = frozenset({b"blob"})
 WINDOW: Final = 60
-"""Requests under way at once: 60 ids of 65 bytes and the mark stay below 4096, the smallest pipe there is."""
+"""Requests in flight at once: 60 ids of 65 bytes and the sentinel stay below 4096 bytes, the smallest pipe buffer."""
 
 _READ_AT_ONCE: Final = 1 << 20
 
 
 class ProgramReader(Closeable):
-    """An ObjectReader over `git cat-file --batch`; it reads blobs, or whatever `kinds` of objects it is told to."""
+    """ObjectReader over `git cat-file --batch`, for blobs or the given `kinds` of objects."""
 
     def __init__(self, location: Location, kinds: frozenset[bytes] = BLOBS) -> None:
         self.damaged: set[str] = set()
         self._kinds = kinds
         self._format = location.object_format
-        self._mark = f"end-{os.urandom(16).hex()}".encode("ascii")  # no content can hold it but by guessing
+        self._sentinel = f"end-{os.urandom(16).hex()}".encode("ascii")  # random, so that no content can contain it
         self._objects = location.common_dir / "objects"
         self._source = ObjectSource(location)
         self._idle: subprocess.Popen[bytes] | None = None
 
     def start(self) -> Self:
-        """Start the process ahead of the first question, so that it comes up while other work is done."""
+        """Start the process before the first request, so that it comes up while other work is done."""
         if self._idle is None:
             self._idle = self._start()
         return self
@@ -53,11 +59,6 @@ class ProgramReader(Closeable):
 
     def sizes(self, oids: Iterable[str]) -> list[int | None]:
         return [_blob_size(line) for line in self._check(list(oids))]
-
-    def missing(self, oids: Iterable[str]) -> set[str]:
-        """The ids that are not there."""
-        wanted = list(oids)
-        return {oid for oid, line in zip(wanted, self._check(wanted), strict=True) if line.endswith(b" missing")}
 
     def read(self, oid: str) -> bytes | None:
         with suppress(StopIteration):
@@ -81,26 +82,26 @@ class ProgramReader(Closeable):
             [*CAT_FILE, "--batch"], git_dir=source.git_dir, environment=source.environment, stderr=subprocess.DEVNULL
         )
 
-    def _check(self, wanted: list[str]) -> list[bytes]:
-        """The line git says of every object; empty for one it died of."""
+    def _check(self, oids: list[str]) -> list[bytes]:
+        """Return git's `--batch-check` line of every object; empty for one that git died on."""
         lines: list[bytes] = []
-        while len(lines) < len(wanted):
-            stdin = "".join(f"{oid}\n" for oid in wanted[len(lines) :]).encode("ascii")
+        while len(lines) < len(oids):
+            stdin = "".join(f"{oid}\n" for oid in oids[len(lines) :]).encode("ascii")
             args = [*CAT_FILE, "--batch-check", "--buffer"]
             source = self._source
             result = run_git(args, git_dir=source.git_dir, environment=source.environment, stdin=stdin, check=False)
             lines += result.stdout.splitlines()
-            if len(lines) < len(wanted):
-                self.damaged.add(wanted[len(lines)])
+            if len(lines) < len(oids):
+                self.damaged.add(oids[len(lines)])
                 lines.append(b"")
         return lines
 
     def _read_window(self, window: list[str]) -> Iterator[tuple[str, bytes | None]]:
-        """Answer a window; where the process dies, ask a second one for that object, then give it up and go on."""
+        """Read a window. If the process dies on an object, retry it once with a new one, then report it damaged."""
         tries = 0
         while window:
             answered = 0
-            for oid, data in self._ask(window):
+            for oid, data in self._request(window):
                 answered += 1
                 yield oid, data
             window, tries = window[answered:], tries + 1 if answered == 0 else 1
@@ -109,19 +110,23 @@ class ProgramReader(Closeable):
                 yield window[0], None
                 window, tries = window[1:], 0
 
-    def _ask(self, window: list[str]) -> Iterator[tuple[str, bytes | None]]:
-        """Answers for as long as the process lives. It belongs to this call alone until the window is answered."""
+    def _request(self, window: list[str]) -> Iterator[tuple[str, bytes | None]]:
+        """Yield responses until the window is done or the process dies.
+
+        The process is taken out of `_idle` for that time: an abandoned iterator must not leave responses in the pipe
+        for the next request. It is put back only after the sentinel has been read.
+        """
         process, self._idle = self._idle or self._start(), None
-        open_answers = len(window)
+        unanswered = len(window)
         try:
             assert process.stdin is not None
             assert isinstance(process.stdout, io.BufferedReader)
-            process.stdin.write("".join(f"{oid}\n" for oid in window).encode("ascii") + self._mark + b"\n")
+            process.stdin.write("".join(f"{oid}\n" for oid in window).encode("ascii") + self._sentinel + b"\n")
             process.stdin.flush()
             for oid in window:
-                data = self._answer(oid, process.stdout)
-                open_answers -= 1
-                if open_answers == 0 and self._is_mark(process.stdout.readline()) and self._idle is None:
+                data = self._read_response(oid, process.stdout)
+                unanswered -= 1
+                if unanswered == 0 and self._is_sentinel(process.stdout.readline()) and self._idle is None:
                     self._idle = process
                 yield oid, data
         except (_ProcessGoneError, BrokenPipeError):
@@ -130,10 +135,11 @@ class ProgramReader(Closeable):
             if self._idle is not process:
                 _stop(process)
 
-    def _is_mark(self, line: bytes) -> bool:
-        return line == self._mark + b" missing\n"
+    def _is_sentinel(self, line: bytes) -> bool:
+        return line == self._sentinel + b" missing\n"
 
-    def _answer(self, oid: str, stdout: io.BufferedReader) -> bytes | None:
+    def _read_response(self, oid: str, stdout: io.BufferedReader) -> bytes | None:
+        """Read one response: `<oid> <kind> <size>`, content and line feed; or `<oid> missing`."""
         header = stdout.readline().split()
         if len(header) not in (2, 3) or header[0] != oid.encode("ascii"):
             raise _ProcessGoneError
@@ -142,29 +148,30 @@ class ProgramReader(Closeable):
             return None
         if not header[2].isdigit():
             raise _ProcessGoneError
-        data = self._read(int(header[2]), stdout)
+        data = self._read_content(int(header[2]), stdout)
         if stdout.read(1) != b"\n" or object_id(header[1].decode("ascii"), data, self._format) != oid:
             raise _ProcessGoneError
         return data if header[1] in self._kinds else None
 
-    def _read(self, size: int, stdout: io.BufferedReader) -> bytes:
-        """So many bytes. Memory is taken as they come: a damaged object may claim any size."""
+    def _read_content(self, size: int, stdout: io.BufferedReader) -> bytes:
+        """Read `size` bytes. Memory is allocated as they arrive, because a damaged object may claim any size."""
         data = bytearray()
         while len(data) < size:
             part = stdout.read1(min(size - len(data), _READ_AT_ONCE))
             data += part
-            if not part or data.find(self._mark, max(0, len(data) - len(part) - len(self._mark))) >= 0:
+            # The sentinel may straddle two reads.
+            if not part or data.find(self._sentinel, max(0, len(data) - len(part) - len(self._sentinel))) >= 0:
                 raise _ProcessGoneError
         return bytes(data)
 
     def _note_damage(self, oid: str) -> None:
-        """git calls an object missing, too, whose file it cannot make sense of."""
+        """Record damage if a "missing" object has a file: git calls an object missing if it cannot parse its file."""
         if (self._objects / oid[:2] / oid[2:]).exists():
             self.damaged.add(oid)
 
 
 class _ProcessGoneError(Exception):
-    """The batch process ended, or stopped making sense, in the middle of an answer."""
+    """The batch process ended, or sent an invalid response."""
 
 
 def _blob_size(line: bytes) -> int | None:

@@ -1,7 +1,7 @@
-"""Recent history: commits with one parent, what they call themselves, what they changed, and which lines that was.
+"""Recent history: commits with one parent, their subjects, the paths and the lines they changed.
 
-Asked of git's plumbing, so that no configuration bends the answer. Merges and first commits are left out: they have no
-single former state to compare with.
+Read through git's plumbing, whose output does not depend on configuration. Merges and root commits are left out,
+because they have no single parent to compare with.
 """
 
 import re
@@ -19,19 +19,20 @@ _NEW_HUNK: Final = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? ")
 _INDEX: Final = re.compile(rb"index ([0-9a-f]+)\.\.")
 _PAIR: Final = re.compile(rb"index ([0-9a-f]+\.\.[0-9a-f]+)")
 _ID: Final = re.compile(rb"[0-9a-f]{40,64}\Z")
+# The fixed diff algorithm makes changed lines independent of `diff.algorithm`.
 _PATCH: Final = ("--patch", "--unified=0", "--full-index", "--diff-algorithm=myers", "--no-ext-diff",
                  "--no-textconv", "--no-color")  # fmt: skip
 
 
 class Change(NamedTuple):
-    """A path that a commit changed. `before` is its former blob, None where the commit added the path."""
+    """Path that a commit changed. `before` is its previous blob, None if the commit added the path."""
 
     path: bytes
     before: str | None
 
 
 class Commit(NamedTuple):
-    """A commit with one parent. `author` is name and address, `subject` the first paragraph of the message."""
+    """Commit with one parent. `author` is name and address, `subject` the first paragraph of the message."""
 
     oid: str
     author: str
@@ -40,24 +41,27 @@ class Commit(NamedTuple):
 
 
 class LineSpan(NamedTuple):
-    """Lines of a former file that a commit changed: from `first` on (1-based). Where `size` is 0 nothing went, but
-    something was put in behind that line."""
+    """Changed lines of one side of a diff: `size` lines from `first` on (1-based).
+
+    If `size` is 0, that side has no changed lines; the other side has some, after line `first`.
+    """
 
     first: int
     size: int
 
 
-def read_commits(location: Location, most: int) -> list[Commit]:
-    """The latest commits HEAD reaches that have one parent and changed something, the newest first.
+def read_commits(location: Location, limit: int) -> list[Commit]:
+    """Return the latest commits reachable from HEAD that have one parent and change something, newest first.
 
-    At most `most` are looked at. A commit at the end of a shallow clone has no parent there.
+    At most `limit` commits with one parent are examined. A commit at the boundary of a shallow clone has no parent
+    there.
     """
     if location.head_commit is None:
         return []
-    wanted = ("--min-parents=1", "--max-parents=1", f"--max-count={most}")
-    listed = _ask(location, ["rev-list", *wanted, location.head_commit])
-    shown = ("--raw", "--no-abbrev", "--encoding=UTF-8", "--format=%H%x00%an <%ae>%x00%s")
-    output = _ask(location, ["diff-tree", *_TREES, "-z", *shown], stdin=listed)
+    selection = ("--min-parents=1", "--max-parents=1", f"--max-count={limit}")
+    listed = _run(location, ["rev-list", *selection, location.head_commit])
+    formatting = ("--raw", "--no-abbrev", "--encoding=UTF-8", "--format=%H%x00%an <%ae>%x00%s")
+    output = _run(location, ["diff-tree", *_TREES, "-z", *formatting], stdin=listed)
     return [
         Commit(*fields, tuple(Change(raw.path, None if raw.status == b"A" else raw.before) for raw in changes))
         for fields, changes in parse_raw_commits(output)
@@ -68,20 +72,20 @@ _TREES: Final = ("--stdin", "-r", "--no-renames")
 
 
 def read_parent_trees(location: Location, commits: Sequence[str]) -> list[str]:
-    """The tree of each commit's parent."""
+    """Return the tree of each commit's parent. Raises GitFailed if one cannot be read."""
     names = "".join(f"{oid}^^{{tree}}\n" for oid in commits).encode("ascii")
-    found = _ask(location, ["cat-file", "--batch-check=%(objectname)"], stdin=names).split(b"\n")[:-1]
-    lacking = next((oid for oid, tree in zip(commits, found, strict=True) if not _ID.match(tree)), None)
-    if lacking is not None:
-        raise _failed(location, f"git cannot read the parent of {lacking}")
-    return [tree.decode("ascii") for tree in found]
+    trees = _run(location, ["cat-file", "--batch-check=%(objectname)"], stdin=names).split(b"\n")[:-1]
+    unreadable = next((oid for oid, tree in zip(commits, trees, strict=True) if not _ID.match(tree)), None)
+    if unreadable is not None:
+        raise _failed(location, f"git cannot read the parent of {unreadable}")
+    return [tree.decode("ascii") for tree in trees]
 
 
 def read_changed_lines(location: Location, commits: Sequence[str]) -> dict[str, dict[str, list[LineSpan]]]:
-    """For each commit, by the former blob of a file that stayed, the lines that changed."""
+    """Return for each commit the changed lines of every modified file, by the file's blob in the parent."""
     args = ["diff-tree", *_TREES, *_PATCH, "--diff-filter=M"]
-    output = _ask(location, args, stdin="".join(f"{oid}\n" for oid in commits).encode())
-    found: dict[str, dict[str, list[LineSpan]]] = {oid: {} for oid in commits}
+    output = _run(location, args, stdin="".join(f"{oid}\n" for oid in commits).encode())
+    spans_by_commit: dict[str, dict[str, list[LineSpan]]] = {oid: {} for oid in commits}
     files: dict[str, list[LineSpan]] = {}
     spans: list[LineSpan] = []
     for line in output.split(b"\n"):
@@ -92,33 +96,33 @@ def read_changed_lines(location: Location, commits: Sequence[str]) -> dict[str, 
         elif index := _INDEX.match(line):
             spans = files.setdefault(index[1].decode("ascii"), [])
         elif _ID.match(line):
-            files = found[line.decode("ascii")]
-    return found
+            files = spans_by_commit[line.decode("ascii")]
+    return spans_by_commit
 
 
 def read_new_lines(location: Location, old: str, new: str) -> dict[bytes, list[LineSpan] | None]:
-    """For each path that differs between two trees and is there in the newer one, the lines of it that differ.
+    """Return the lines of `new` that differ from `old`, by path in `new`; unchanged and deleted paths are absent.
 
-    None stands for all of them, where the path is new. A file that was moved differs by what was changed in it. Where a
-    span's `size` is 0, something was taken out behind that line.
+    None means all lines of a new path. A renamed file differs in its changed lines only. In a span of `size` 0, lines
+    were removed after line `first`.
     """
     compared = ["diff-tree", "-r", "--find-renames", "--ignore-submodules=all"]
-    fields = iter(_ask(location, [*compared, "-z", "--raw", "--no-abbrev", old, new]).split(b"\0")[:-1])
-    spans = _parse_new_lines(_ask(location, [*compared, *_PATCH, "--diff-filter=MR", old, new]))
-    found: dict[bytes, list[LineSpan] | None] = {}
+    fields = iter(_run(location, [*compared, "-z", "--raw", "--no-abbrev", old, new]).split(b"\0")[:-1])
+    spans = _parse_new_lines(_run(location, [*compared, *_PATCH, "--diff-filter=MR", old, new]))
+    spans_by_path: dict[bytes, list[LineSpan] | None] = {}
     for record in fields:
         _, _, before, after, status = record.split(b" ")
         path = next(fields)
         if status[:1] in b"RC":
-            path = next(fields)
+            path = next(fields)  # a rename has two paths, the new one last
         if status != b"D":
-            found[path] = spans.get(before + b".." + after, []) if status[:1] in b"MR" else None
-    return found
+            spans_by_path[path] = spans.get(before + b".." + after, []) if status[:1] in b"MR" else None
+    return spans_by_path
 
 
 def _parse_new_lines(patch: bytes) -> dict[bytes, list[LineSpan]]:
-    """The lines that are new, by the blobs before and after as a patch names them."""
-    found: dict[bytes, list[LineSpan]] = {}
+    """Return the changed lines of the new side, by `<old blob>..<new blob>` as in the patch."""
+    spans_by_blobs: dict[bytes, list[LineSpan]] = {}
     spans: list[LineSpan] = []
     for line in patch.split(b"\n"):
         if line[:1] in (b"+", b"-", b"\\"):
@@ -126,11 +130,11 @@ def _parse_new_lines(patch: bytes) -> dict[bytes, list[LineSpan]]:
         if hunk := _NEW_HUNK.match(line):
             spans.append(LineSpan(int(hunk[1]), int(hunk[2] or 1)))
         elif pair := _PAIR.match(line):
-            spans = found.setdefault(pair[1], [])
-    return found
+            spans = spans_by_blobs.setdefault(pair[1], [])
+    return spans_by_blobs
 
 
-def _ask(location: Location, args: list[str], stdin: bytes = b"") -> bytes:
+def _run(location: Location, args: list[str], stdin: bytes = b"") -> bytes:
     result = run_git(["--no-replace-objects", *args], git_dir=location.git_dir, stdin=stdin, check=False)
     if result.code != 0:
         raise _failed(location, f"git {args[0]} failed: {first_error_line(result.stderr)}")
@@ -138,5 +142,5 @@ def _ask(location: Location, args: list[str], stdin: bytes = b"") -> bytes:
 
 
 def _failed(location: Location, message: str) -> GitFailed:
-    partial = "this clone left parts of the history out; get them with: git fetch --refetch --no-filter"
+    partial = "this partial clone lacks objects; fetch them with: git fetch --refetch --no-filter"
     return GitFailed(message, hint=partial if is_partial(location) else "run: git fsck")

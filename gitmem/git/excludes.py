@@ -1,6 +1,6 @@
-"""What is left out of every index unless a `!` line of `.gitmemignore` asks for it: data, and one quick function.
+"""Default excludes: paths left out of every index unless a `!` line of `.gitmemignore` includes them.
 
-`bin/`, `vendor/` and `third_party/` are not left out: what is tracked there is often written by hand.
+`bin/`, `vendor/` and `third_party/` are not among them, because tracked files there are often written by hand.
 """
 
 from collections.abc import Iterable
@@ -10,8 +10,11 @@ VENDORED_FOLDERS: Final = frozenset({b"node_modules", b"bower_components", b"jsp
     b"venv", b".venv", b"virtualenv"})  # fmt: skip
 
 OUTPUT_FOLDERS: Final = frozenset({b"dist", b"build", b"obj"})
-"""Where builds put their output: left out beside a package's manifest and at the top. A tracked folder of such a name
-elsewhere is source: of 290 files there in 21 public repositories not one was output (`doc/build/`)."""
+"""Folders for build output, excluded next to a package's manifest and at the top of the tree only.
+
+A tracked folder of such a name elsewhere is source, like `doc/build/`: in 21 public repositories, none of the 290 files
+in such folders was output.
+"""
 
 MANIFESTS: Final = frozenset({b"package.json", b"pyproject.toml", b"setup.py", b"setup.cfg", b"pom.xml",
     b"build.gradle", b"build.gradle.kts", b"cmakelists.txt", b"cargo.toml", b"composer.json", b"mix.exs"})  # fmt: skip
@@ -36,7 +39,7 @@ GENERATED_SUFFIXES: Final = (b".min.js", b".min.mjs", b".min.cjs", b".min.css", 
     b".pbobjc.h", b".pbobjc.m", b".designer.cs", b".g.cs", b".g.dart", b".freezed.dart")  # fmt: skip
 
 GENERATED_EXTENSIONS: Final = frozenset(tail[tail.rindex(b".") :] for tail in GENERATED_SUFFIXES)
-"""A quick first look: only names that end so are compared with the suffixes."""
+"""Pre-filter: only names with these extensions are compared with GENERATED_SUFFIXES."""
 
 BINARY_EXTENSIONS: Final = frozenset(
     b"." + name
@@ -56,29 +59,29 @@ BINARY_EXTENSIONS: Final = frozenset(
 
 
 def package_folders(paths: Iterable[bytes]) -> frozenset[bytes]:
-    """The folders of a tree that hold a package's manifest, and the top."""
-    found = {b""}
+    """Return the folders of a tree that contain a package's manifest, and the top of the tree."""
+    folders = {b""}
     for path in paths:
         folder, _, name = path.rpartition(b"/")
         name = name.lower()
         if name in MANIFESTS or name.endswith(MANIFEST_SUFFIXES):
-            found.add(folder)
-    return frozenset(found)
+            folders.add(folder)
+    return frozenset(folders)
 
 
 def may_be_output(path: bytes) -> bool:
-    """Whether it depends on packages what becomes of a path."""
+    """Return whether a path is in a folder named like build output, so that package_folders() decides about it."""
     return not OUTPUT_FOLDERS.isdisjoint(path.split(b"/"))
 
 
 def default_exclude(path: bytes, packages: frozenset[bytes] = frozenset((b"",))) -> str | None:
-    """Why a path is left out by its name alone: `vendored`, `generated` or `binary`, else None.
+    """Return why a path is excluded by its name alone: `vendored`, `generated` or `binary`, else None.
 
-    `packages` are the folders beside whose manifest builds put their output.
+    `packages` is the result of package_folders().
     """
     folders, _, name = path.rpartition(b"/")
     if folders:
-        reason = _folder_reasons(folders) or _output_reason(folders, packages)
+        reason = _folder_reason(folders) or _output_reason(folders, packages)
         if reason is not None:
             return reason
     name = name.lower()
@@ -93,7 +96,7 @@ def default_exclude(path: bytes, packages: frozenset[bytes] = frozenset((b"",)))
     return "generated" if extension in GENERATED_EXTENSIONS and name.endswith(GENERATED_SUFFIXES) else None
 
 
-def _folder_reasons(folders: bytes) -> str | None:
+def _folder_reason(folders: bytes) -> str | None:
     for folder in folders.split(b"/"):
         if folder in VENDORED_FOLDERS:
             return "vendored"

@@ -1,4 +1,4 @@
-"""The `gitmem.*` settings of git's own configuration, all levels, by one git child. Their meaning lies elsewhere."""
+"""`gitmem.*` entries of git's configuration, from all scopes, read with one git process; `settings` interprets them."""
 
 import os
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ from gitmem.git.program import first_error_line, run_git
 
 
 class ConfigEntry(NamedTuple):
-    """One line of configuration, in the order git applies them: the last one wins.
+    """Entry of the configuration. `key` is lower case and begins with `gitmem.`.
 
-    `key` is lower case and begins with `gitmem.`; `value` is None for a key without `=`, which git reads as true;
-    `scope` is `system`, `global`, `local` or `worktree`.
+    `value` is None for a key without `=`, which git reads as true. `scope` is `system`, `global`, `local` or
+    `worktree`.
     """
 
     key: str
@@ -23,7 +23,10 @@ class ConfigEntry(NamedTuple):
 
 
 def read_config(location: Location) -> list[ConfigEntry]:
-    """List all `gitmem.*` entries."""
+    """Return all `gitmem.*` entries in the order in which git applies them: the last one of a key wins.
+
+    Raises: GitFailed if the configuration cannot be read.
+    """
     args = ["config", "--null", "--show-scope", "--get-regexp", r"^gitmem\."]
     result = run_git(args, git_dir=location.git_dir, check=False)
     if result.code not in (0, 1):
@@ -33,24 +36,28 @@ def read_config(location: Location) -> list[ConfigEntry]:
 
 
 _NAMING_FILES: Final = ("core.excludesfile", "core.attributesfile")
+"""Configuration keys whose values are paths of such files."""
 
 
 def configuration_files(location: Location, environment: Mapping[str, str]) -> list[Path]:
-    """The files that tell git what is ignored and how files are read: configuration with all that it includes, ignore
-    and attributes files. Those that git would read if they were there are among them."""
-    home = Path(environment.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 (raises nothing where there is none)
+    """Return the files outside the tree on which ignoring and filtering of files depend.
+
+    These are the configuration files with their includes, and the ignore and attributes files. Missing files that git
+    would read if they existed are included.
+    """
+    home = Path(environment.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 (Path.home raises without a home)
     shared = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "git"
-    found = [home / ".gitconfig", *(shared / name for name in ("config", "ignore", "attributes"))]
+    files = [home / ".gitconfig", *(shared / name for name in ("config", "ignore", "attributes"))]
     result = run_git(["config", "--null", "--list", "--show-origin"], git_dir=location.git_dir, check=False)
     fields = result.stdout.decode("utf-8", "surrogateescape").split("\0")
     for origin, entry in zip(fields[0::2], fields[1::2], strict=False):
         key, _, value = entry.partition("\n")
-        told = [origin.removeprefix("file:")] if origin.startswith("file:") else []
-        told += [value] if key.lower() in _NAMING_FILES else []
-        found += [location.git_dir / os.path.expanduser(path) for path in told if path]  # noqa: PTH111 (`~` of others too)
+        names = [origin.removeprefix("file:")] if origin.startswith("file:") else []
+        names += [value] if key.lower() in _NAMING_FILES else []
+        files += [location.git_dir / os.path.expanduser(path) for path in names if path]  # noqa: PTH111 (also `~user`)
     own = [location.common_dir / "config", location.git_dir / "config.worktree"]
     own += [location.common_dir / "info" / name for name in ("exclude", "attributes")]
-    return list(dict.fromkeys([*own, *found]))
+    return list(dict.fromkeys([*own, *files]))
 
 
 def _parse(scope: str, entry: str) -> ConfigEntry:

@@ -1,9 +1,9 @@
-"""Names of objects: what git calls a content."""
+"""Object ids."""
 
 
 def object_id(kind: str, data: bytes, object_format: str) -> str:
-    """The id of an object of this kind (commit, tree or blob) and content. `object_format` is sha1 or sha256."""
-    import hashlib  # slow to import
+    """Return the id of an object by kind (commit, tree or blob) and content. `object_format` is sha1 or sha256."""
+    import hashlib  # slow to import, and a query of committed code hashes nothing
 
     digest = hashlib.new(object_format, b"%s %d\0" % (kind.encode("ascii"), len(data)), usedforsecurity=False)
     digest.update(data)

@@ -1,10 +1,12 @@
-"""Packed blobs through libgit2, everything else through the git program. The only module that imports pygit2, and
-itself imported only when thousands of blobs are read: pygit2 takes as long to start as eight bare Pythons.
+"""Bulk reading of packed blobs with libgit2; all other blobs fall back to the git program.
 
-libgit2 is given the packs alone. On a loose object that is cut short it loops for ever (its issue 7342), and one with
-a wrong length makes it write out of bounds (7177); on damaged packs it behaves. It is not asked to open the repository
-either, so that formats it does not know (reftable, split index, ...) do not matter.
+Only this module imports pygit2, and it is imported only when thousands of blobs are read: pygit2 takes as long to
+start as eight bare Pythons.
 """
+
+# libgit2 gets the packs only. On a truncated loose object it loops forever (libgit2 issue 7342), and a loose object of
+# a wrong length makes it write out of bounds (issue 7177); damaged packs it handles. It does not open the repository
+# either, so formats that it does not support (reftable, split index, ...) do not matter.
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -19,11 +21,12 @@ from gitmem.git.object_reader import read_with_fallback, sizes_with_fallback
 
 
 def find_reader(location: Location) -> "LibraryReader | None":
-    """Open the packs of a repository; None where there are none that libgit2 can read."""
+    """Open the packs of a repository; None without packs that libgit2 can read."""
     objects = location.common_dir / "objects"
     if location.object_format != "sha1" or not any(objects.glob("pack/*.pack")):
         return None
-    # libgit2's own hash detects attacks and takes as long as everything else together; `_packed` finds damage cheaply.
+    # libgit2 verifies with a collision-detecting SHA-1, which takes as long as everything else together. `_read_packed`
+    # finds damage with the fast SHA-1 of hashlib.
     pygit2.option(pygit2.enums.Option.ENABLE_STRICT_HASH_VERIFICATION, False)
     packs = pygit2.Odb()
     try:
@@ -34,33 +37,33 @@ def find_reader(location: Location) -> "LibraryReader | None":
 
 
 class LibraryReader(Closeable):
-    """An ObjectReader that asks the packs first and the git program for what they do not have, or have damaged."""
+    """ObjectReader for packs, with the git program as fallback for blobs that are not packed or damaged there."""
 
-    def __init__(self, packs: pygit2.Odb, others: ProgramReader) -> None:
+    def __init__(self, packs: pygit2.Odb, fallback: ProgramReader) -> None:
         self._packs = packs
-        self._others = others
-        self.damaged = others.damaged
+        self._fallback = fallback
+        self.damaged = fallback.damaged
 
     def size(self, oid: str) -> int | None:
         return self.sizes([oid])[0]
 
     def sizes(self, oids: Iterable[str]) -> list[int | None]:
-        return sizes_with_fallback(self._packed_size, self._others, oids)
+        return sizes_with_fallback(self._packed_size, self._fallback, oids)
 
     def read(self, oid: str) -> bytes | None:
-        data = self._packed(oid)
-        return data if data is not None else self._others.read(oid)
+        data = self._read_packed(oid)
+        return data if data is not None else self._fallback.read(oid)
 
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         waiting = iter(oids)
         while window := list(islice(waiting, WINDOW)):
             yield from read_with_fallback(
-                window, {oid for oid in window if self._is_packed(oid)}, self.read, self._others
+                window, {oid for oid in window if self._is_packed(oid)}, self.read, self._fallback
             )
 
     def close(self) -> None:
         self._packs = pygit2.Odb()
-        self._others.close()
+        self._fallback.close()
 
     def _is_packed(self, oid: str) -> bool:
         try:
@@ -75,7 +78,7 @@ class LibraryReader(Closeable):
             return None
         return size if kind == pygit2.enums.ObjectType.BLOB else None
 
-    def _packed(self, oid: str) -> bytes | None:
+    def _read_packed(self, oid: str) -> bytes | None:
         try:
             kind, data = self._packs.read(pygit2.Oid(hex=oid))
         except (KeyError, pygit2.GitError, OSError, ValueError, MemoryError):  # damage may claim any size

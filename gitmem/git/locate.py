@@ -1,7 +1,7 @@
-"""From a path to the repository it belongs to, with one git child.
+"""Discovery of the repository that a path belongs to, with one git process.
 
-Owns what a repository is called: working tree, git directory, common directory, HEAD. Answers come from git alone, so
-that its safety rules (`safe.directory`, `safe.bareRepository`) hold for us too.
+The location comprises working tree, git directory, common directory and HEAD. All of it comes from git, so that git's
+safety rules (`safe.directory`, `safe.bareRepository`) apply here too.
 """
 
 import os
@@ -12,20 +12,21 @@ from typing import Final, NamedTuple
 from gitmem.errors import GitFailed, NotARepository
 from gitmem.git.program import GitResult, first_error_line, run_git
 
-MARK: Final = "--gitmem-next"
-"""rev-parse prints options that it does not know: a separator between answers that may hold line feeds."""
+SEPARATOR: Final = "--gitmem-next"
+"""Unknown option, which rev-parse echoes: separates output that may contain line feeds."""
 
-QUESTIONS: Final = (
-    "--path-format=absolute", "--is-bare-repository", "--is-shallow-repository", "--show-object-format=storage", MARK,
-    "--git-dir", MARK,
-    "--git-common-dir", MARK,
-    "--show-cdup", MARK,
+REV_PARSE_ARGS: Final = (
+    "--path-format=absolute", "--is-bare-repository", "--is-shallow-repository", "--show-object-format=storage",
+    SEPARATOR,
+    "--git-dir", SEPARATOR,
+    "--git-common-dir", SEPARATOR,
+    "--show-cdup", SEPARATOR,
     "HEAD", "HEAD^{tree}", "--symbolic-full-name", "HEAD",
 )  # fmt: skip
 
 
 class Location(NamedTuple):
-    """One working tree (or bare repository) and where its parts lie. All paths are absolute and without links."""
+    """Paths and state of one working tree or bare repository. All paths are absolute and without symbolic links."""
 
     worktree: Path | None
     git_dir: Path
@@ -39,32 +40,35 @@ class Location(NamedTuple):
 
     @property
     def linked(self) -> bool:
-        """Whether this is a linked working tree (`git worktree add`)."""
+        """Return whether this is a linked working tree (`git worktree add`)."""
         return self.git_dir != self.common_dir
 
     @property
     def worktree_id(self) -> str:
-        """A file name for what belongs to this working tree alone: git's own name for a linked one."""
+        """Return an id, valid as a file name, for this working tree: git's own name for a linked one."""
         return f"linked-{self.git_dir.name}" if self.linked else "main"
 
 
 def locate(path: Path) -> Location:
-    """Find the repository that `path` lies in; a file stands for its folder, a `.git` folder for its working tree."""
+    """Return the location of the repository that contains `path`.
+
+    A file means its folder, a `.git` folder its working tree. Raises NotARepository, and GitFailed if HEAD is damaged.
+    """
     folder = _existing_folder(path)
-    location = _ask(folder)
+    location = _rev_parse(folder)
     if location.worktree or location.bare:
         return location
     owner = _owner_of_git_dir(location)
     if owner is None:
-        raise NotARepository(f"{path} lies inside the git directory {location.git_dir}, which has no working tree")
-    return _ask(owner)
+        raise NotARepository(f"{path} is inside the git directory {location.git_dir}, which has no working tree")
+    return _rev_parse(owner)
 
 
 def main_worktree(location: Location) -> Path | None:
-    """Find the main working tree that a repository's linked ones belong to.
+    """Return the main working tree of a repository, to which its linked ones belong.
 
-    None where there is none to write to: bare, separate git directory, submodule, or removed. One git child for a
-    linked working tree, none otherwise.
+    None if the repository has none to write to: bare, separate git directory, submodule, or removed. Takes one git
+    process for a linked working tree, none otherwise.
     """
     home = location.common_dir.parent
     if location.common_dir.name != ".git" or not location.common_dir.samefile(home / ".git"):
@@ -76,7 +80,7 @@ def main_worktree(location: Location) -> Path | None:
 
 
 def worktree_ids(location: Location) -> set[str]:
-    """The ids of all working trees of a repository, as far as they are there."""
+    """Return the `worktree_id` of every working tree that a repository has registered."""
     try:
         linked = {f"linked-{place.name}" for place in (location.common_dir / "worktrees").iterdir()}
     except FileNotFoundError:
@@ -85,7 +89,7 @@ def worktree_ids(location: Location) -> set[str]:
 
 
 def describe_head(location: Location) -> str:
-    """Name HEAD for people: `main 2ac8988`, `detached 2ac8988`, `main (no commit yet)`."""
+    """Format HEAD for display: `main 2ac8988`, `detached 2ac8988`, `main (no commit yet)`."""
     name = location.branch or "detached"
     return f"{name} {location.head_commit[:7]}" if location.head_commit else f"{name} (no commit yet)"
 
@@ -102,42 +106,43 @@ def _existing_folder(path: Path) -> Path:
     raise NotARepository(f"{path} does not exist")
 
 
-def _ask(folder: Path) -> Location:
-    result = run_git(["rev-parse", *QUESTIONS], cwd=folder, check=False)
-    sections = os.fsdecode(result.stdout).split(MARK + "\n")
+def _rev_parse(folder: Path) -> Location:
+    result = run_git(["rev-parse", *REV_PARSE_ARGS], cwd=folder, check=False)
+    sections = os.fsdecode(result.stdout).split(SEPARATOR + "\n")
     if len(sections) < 5:
         raise _refusal(folder, result)
-    facts = sections[0].split()
+    is_bare, is_shallow, object_format, *_ = sections[0].split()
     git_dir, common_dir = (Path(os.path.realpath(section.removesuffix("\n"))) for section in sections[1:3])
     worktree = Path(os.path.realpath(folder / sections[3].removesuffix("\n"))) if sections[3] else None
-    commit, tree, branch = _head(sections[4], result, git_dir)
+    commit, tree, branch = _parse_head(sections[4], result, git_dir)
     return Location(
         worktree=worktree,
         git_dir=git_dir,
         common_dir=common_dir,
-        object_format=facts[2],
+        object_format=object_format,
         head_commit=commit,
         head_tree=tree,
         branch=branch,
-        bare=facts[0] == "true" and worktree is None,
-        shallow=facts[1] == "true",
+        bare=is_bare == "true" and worktree is None,
+        shallow=is_shallow == "true",
     )
 
 
-def _head(answers: str, result: GitResult, git_dir: Path) -> tuple[str | None, str | None, str | None]:
+def _parse_head(output: str, result: GitResult, git_dir: Path) -> tuple[str | None, str | None, str | None]:
+    """Return commit, tree and branch of HEAD; commit and tree are None before the first commit."""
     if result.code == 0:
-        commit, tree, name = answers.splitlines()
+        commit, tree, name = output.splitlines()
         return commit, tree, None if name == "HEAD" else name.removeprefix("refs/heads/")
     name = os.fsdecode(run_git(["symbolic-ref", "--quiet", "HEAD"], git_dir=git_dir, check=False).stdout).strip()
-    if not name or not answers.startswith("HEAD\n"):  # git repeats a HEAD that has no commit yet
-        left_out = "could not fetch" in result.stderr
-        hint = "this clone left it out; get it with: git checkout HEAD" if left_out else "run: git fsck"
+    if not name or not output.startswith("HEAD\n"):  # git echoes HEAD if it has no commit yet
+        is_missing = "could not fetch" in result.stderr
+        hint = "this partial clone lacks it; fetch it with: git checkout HEAD" if is_missing else "run: git fsck"
         raise GitFailed(f"HEAD of {git_dir} cannot be read: {first_error_line(result.stderr)}", hint=hint)
     return None, None, name.removeprefix("refs/heads/")
 
 
 def _owner_of_git_dir(location: Location) -> Path | None:
-    """The working tree that a git directory serves, for a path inside that directory."""
+    """Return the working tree of a git directory, for a path inside that directory; None if it has none."""
     if location.linked:
         pointer = location.git_dir / "gitdir"
         owner = Path(os.fsdecode(pointer.read_bytes()).rstrip("\n")).parent if pointer.is_file() else None
@@ -160,6 +165,6 @@ def _refusal(folder: Path, result: GitResult) -> NotARepository:
         )
     if "not a git repository" in result.stderr:
         return NotARepository(
-            f"{folder} is not inside a git repository", hint="run it inside one, or make one: git init"
+            f"{folder} is not inside a git repository", hint="run gitmem inside one, or create one: git init"
         )
     return NotARepository(f"git cannot open a repository at {folder}: {first_error_line(result.stderr)}")

@@ -1,6 +1,6 @@
-"""Objects as git stores them: their ids, trees and commits as bytes, and the stream in which a push carries them.
+"""Encoding of git objects: ids, trees, commits, and the pack stream in which a push sends them.
 
-Pure. Formats: `gitformat-pack(5)` and "Git Internals - Git Objects".
+Pure functions. Formats: gitformat-pack(5), and "Git Internals - Git Objects" in Pro Git.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ _PACK_VERSION: Final = 2
 
 
 class RawObject(NamedTuple):
-    """An object that is to be stored. `kind` is commit, tree or blob."""
+    """Object to be stored. `kind` is commit, tree or blob."""
 
     oid: str
     kind: str
@@ -25,7 +25,7 @@ class RawObject(NamedTuple):
 
 
 class RawEntry(NamedTuple):
-    """What a name in a tree stands for; the mode is octal digits, as in the tree."""
+    """Entry of a tree without its name; the mode is octal digits, as in the tree."""
 
     mode: bytes
     oid: str
@@ -36,12 +36,12 @@ class RawEntry(NamedTuple):
 
 
 def make_object(kind: str, data: bytes, object_format: str) -> RawObject:
-    """Name an object by its content. `object_format` is sha1 or sha256."""
+    """Return an object with the id of its content. `object_format` is sha1 or sha256."""
     return RawObject(object_id(kind, data, object_format), kind, data)
 
 
 def parse_tree(data: bytes, object_format: str) -> dict[bytes, RawEntry]:
-    """Names of a tree and what they stand for, in the tree's order."""
+    """Return the entries of a tree by name, in the tree's order."""
     width = id_bytes(object_format)
     entries: dict[bytes, RawEntry] = {}
     at = 0
@@ -54,27 +54,28 @@ def parse_tree(data: bytes, object_format: str) -> dict[bytes, RawEntry]:
 
 
 def format_tree(entries: Mapping[bytes, RawEntry]) -> bytes:
-    """A tree from its names, which git orders as if those of trees ended with a slash."""
+    """Encode a tree from its entries by name; git sorts them as if the names of subtrees ended with a slash."""
     ordered = sorted(entries.items(), key=lambda item: item[0] + b"/" if item[1].is_tree else item[0])
     return b"".join(b"%s %s\0%s" % (entry.mode, name, bytes.fromhex(entry.oid)) for name, entry in ordered)
 
 
 def format_commit(tree: str, parent: str | None, identity: str, seconds: int, message: str) -> bytes:
-    """A commit by one identity (`name <address>`) at a time in seconds since 1970, told in UTC."""
-    stamp = f"{identity} {seconds} +0000"
-    lines = [f"tree {tree}", *([f"parent {parent}"] if parent else []), f"author {stamp}", f"committer {stamp}"]
+    """Encode a commit by one identity (`name <address>`), dated in seconds since 1970, in UTC."""
+    signature = f"{identity} {seconds} +0000"
+    parents = [f"parent {parent}"] if parent else []
+    lines = [f"tree {tree}", *parents, f"author {signature}", f"committer {signature}"]
     return ("\n".join(lines) + f"\n\n{message}\n").encode()
 
 
 def format_pack(objects: Iterable[RawObject], object_format: str) -> bytes:
-    """Whole objects as a pack, compressed as quickly as possible: git compresses them again when it packs."""
-    parts = [_packed(item) for item in objects]
+    """Encode objects as a pack without deltas, at the fastest compression: git recompresses when it repacks."""
+    parts = [_format_entry(item) for item in objects]
     body = b"PACK" + _PACK_VERSION.to_bytes(4, "big") + len(parts).to_bytes(4, "big") + b"".join(parts)
     return body + hashlib.new(object_format, body, usedforsecurity=False).digest()
 
 
-def _packed(item: RawObject) -> bytes:
-    """Type and length (4 bits, then 7 a byte, lowest first), then the compressed content."""
+def _format_entry(item: RawObject) -> bytes:
+    """Encode type and length (4 bits, then 7 per byte, lowest first), then the compressed content."""
     rest, head = len(item.data) >> 4, (_PACK_TYPES[item.kind] << 4) | (len(item.data) & 15)
     length = bytearray()
     while rest:
@@ -85,5 +86,5 @@ def _packed(item: RawObject) -> bytes:
 
 
 def id_bytes(object_format: str) -> int:
-    """Length of an object id in bytes."""
+    """Return the length of an object id in bytes."""
     return 32 if object_format == "sha256" else 20

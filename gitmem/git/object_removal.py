@@ -1,7 +1,8 @@
-"""Taking chosen objects out of the object database for good, and nothing else with them.
+"""Permanent removal of chosen objects, and of no others, from the object database.
 
-git itself only ever drops what has been unreachable for long, all of it. Here the caller names the objects; whatever
-something else still reaches stays, be it a ref, an index, a reflog or an unreachable commit somebody may want back.
+`git gc --prune` can only drop all objects that have been unreachable for some time. Here the caller names the objects.
+It must keep those that anything else reaches: a ref, an index, a reflog, or an unreachable commit that a user may want
+to restore.
 """
 
 from collections.abc import Collection, Iterable
@@ -14,14 +15,14 @@ from gitmem.git.program import run_git
 from gitmem.git.reachability import ROOTS
 from gitmem.git.references import DURABLE
 
-_ASK: Final = ("--no-replace-objects", "rev-list", "--objects", "--no-object-names", "--missing=allow-any",
-               "--ignore-missing")  # fmt: skip
-_SIDE_FILES: Final = (".keep", ".promisor")
-"""Files beside a pack that say how git must treat it."""
+_REV_LIST: Final = ("--no-replace-objects", "rev-list", "--objects", "--no-object-names", "--missing=allow-any",
+                    "--ignore-missing")  # fmt: skip
+_MARKER_FILES: Final = (".keep", ".promisor")
+"""Marker files next to a pack, which must survive its rewriting: never repack, and from a partial clone's remote."""
 
 
 class StoredObject(NamedTuple):
-    """An object of this repository's own object folder."""
+    """Object in the object database."""
 
     oid: str
     kind: str
@@ -29,7 +30,7 @@ class StoredObject(NamedTuple):
 
 
 class RemovalResult(NamedTuple):
-    """How many objects went and how long they were; `left` are still there, in an alternate for instance."""
+    """Number and total size of the removed objects; `left` is the number still present, for example in an alternate."""
 
     objects: int
     bytes: int
@@ -37,38 +38,39 @@ class RemovalResult(NamedTuple):
 
 
 def find_unreachable(location: Location) -> list[StoredObject]:
-    """Every object that no ref, reflog, HEAD or index reaches."""
-    reached = _closure(location, [], ROOTS)
+    """Return every object that no ref, reflog, HEAD or index reaches."""
+    reachable = _list_reachable(location, [], ROOTS)
     listed = run_git(["cat-file", "--batch-all-objects", "--batch-check", "--unordered"], git_dir=location.git_dir)
-    found = (line.split() for line in listed.stdout.decode("ascii").splitlines())
-    return [StoredObject(oid, kind, int(size)) for oid, kind, size in found if oid not in reached]
+    lines = (line.split() for line in listed.stdout.decode("ascii").splitlines())
+    return [StoredObject(oid, kind, int(size)) for oid, kind, size in lines if oid not in reachable]
 
 
 def find_reachable(location: Location, oids: Iterable[str], *, parents: bool = True) -> set[str]:
-    """Every object that these reach, themselves included, of commits with or without their parents.
+    """Return every object reachable from these, including themselves; from commits with or without their parents.
 
-    A missing tree or blob reaches nothing; a missing parent is an error of git's. Raises GitFailed.
+    A missing tree or blob reaches nothing; git fails on a missing parent. Raises GitFailed.
     """
-    return _closure(location, oids, () if parents else ("--no-walk",))
+    return _list_reachable(location, oids, () if parents else ("--no-walk",))
 
 
-def _closure(location: Location, oids: Iterable[str], more: Iterable[str]) -> set[str]:
+def _list_reachable(location: Location, oids: Iterable[str], options: Iterable[str]) -> set[str]:
     stdin = "".join(f"{oid}\n" for oid in oids).encode("ascii")
-    result = run_git([*_ASK, *more, *(["--stdin"] if stdin else [])], git_dir=location.git_dir, stdin=stdin)
+    result = run_git([*_REV_LIST, *options, *(["--stdin"] if stdin else [])], git_dir=location.git_dir, stdin=stdin)
     return set(result.stdout.decode("ascii").split())
 
 
 def drop_reflog(location: Location, name: str) -> None:
-    """Empty a ref's reflog, where it has one."""
+    """Empty a ref's reflog, if it has one."""
     args = ["reflog", "expire", "--expire=all", "--expire-unreachable=all", name]
     if run_git(["reflog", "exists", name], git_dir=location.git_dir, check=False).code == 0:
         run_git(args, git_dir=location.git_dir)
 
 
 def remove_objects(location: Location, objects: Iterable[StoredObject]) -> RemovalResult:
-    """Remove objects from this repository: loose ones as files, packed ones by writing their packs anew without them.
+    """Remove objects from this repository: loose ones as files, packed ones by rewriting their packs without them.
 
-    The caller has made sure that nothing needs them. Interrupted, it can be run again. Raises GitFailed, StorageFailed.
+    The caller guarantees that nothing needs them. After an interruption it can be run again. Raises GitFailed,
+    StorageFailed.
     """
     sizes = {item.oid: item.size for item in objects}
     if not sizes:
@@ -78,34 +80,36 @@ def remove_objects(location: Location, objects: Iterable[StoredObject]) -> Remov
         _remove_from_pack(location, pack.with_suffix(""), sizes.keys())
     for oid in sizes:
         remove_file(folder / oid[:2] / oid[2:])
-    _write_graph_anew(location)
+    _rewrite_commit_graph(location)
     left = _present(location, sizes)
     return RemovalResult(len(sizes) - len(left), sum(size for oid, size in sizes.items() if oid not in left), len(left))
 
 
 def _remove_from_pack(location: Location, pack: Path, unwanted: Collection[str]) -> None:
-    """Write a pack anew without some of its objects; the new one is there before the old one goes."""
+    """Rewrite a pack without some of its objects."""
     index = pack.with_suffix(".idx").read_bytes()
     listed = run_git(["show-index", f"--object-format={location.object_format}"], git_dir=location.git_dir, stdin=index)
-    held = [line.split()[1] for line in listed.stdout.decode("ascii").splitlines()]
-    kept = [oid for oid in held if oid not in unwanted]
-    if len(kept) == len(held):
+    packed = [line.split()[1] for line in listed.stdout.decode("ascii").splitlines()]
+    remaining = [oid for oid in packed if oid not in unwanted]
+    if len(remaining) == len(packed):
         return
-    if kept:
-        stdin = "".join(f"{oid}\n" for oid in kept).encode("ascii")
+    # The new pack is complete before the old one is deleted. Of the old one, the index goes first: git ignores a pack
+    # without index, so an interruption never leaves an index that refers to a missing pack.
+    if remaining:
+        stdin = "".join(f"{oid}\n" for oid in remaining).encode("ascii")
         args = [*DURABLE, "pack-objects", "-q", "--delta-base-offset", str(pack.parent / "pack")]
         name = run_git(args, git_dir=location.git_dir, stdin=stdin).stdout.decode("ascii").strip()
-        for ending in _SIDE_FILES:
+        for ending in _MARKER_FILES:
             if pack.with_suffix(ending).exists():
                 pack.parent.joinpath(f"pack-{name}{ending}").touch()
     remove_file(pack.parent / "multi-pack-index")
-    for ending in (".idx", ".rev", ".bitmap", ".mtimes", *_SIDE_FILES, ".pack"):
+    for ending in (".idx", ".rev", ".bitmap", ".mtimes", *_MARKER_FILES, ".pack"):
         remove_file(pack.with_suffix(ending))
     sync_folder(pack.parent)
 
 
-def _write_graph_anew(location: Location) -> None:
-    """The graph of commits names those that are gone; without it git reads the commits themselves."""
+def _rewrite_commit_graph(location: Location) -> None:
+    """Rewrite the commit-graph, which still names the removed commits."""
     info = location.common_dir / "objects" / "info"
     if (info / "commit-graph").exists() or (info / "commit-graphs").exists():
         run_git(["commit-graph", "write", "--reachable"], git_dir=location.git_dir)
@@ -113,6 +117,6 @@ def _write_graph_anew(location: Location) -> None:
 
 def _present(location: Location, oids: Iterable[str]) -> set[str]:
     stdin = "".join(f"{oid}\n" for oid in oids).encode("ascii")
-    found = run_git(["cat-file", "--batch-check", "--buffer"], git_dir=location.git_dir, stdin=stdin).stdout
-    lines = (line.split() for line in found.decode("ascii").splitlines())
+    output = run_git(["cat-file", "--batch-check", "--buffer"], git_dir=location.git_dir, stdin=stdin).stdout
+    lines = (line.split() for line in output.decode("ascii").splitlines())
     return {fields[0] for fields in lines if fields[1] != "missing"}

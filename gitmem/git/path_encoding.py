@@ -1,11 +1,11 @@
-"""Paths as git knows them, bytes, and as people read them, text. The two convert without loss."""
+"""Lossless conversion between paths in git, which are bytes, and paths in messages and output, which are text."""
 
 
 def path_text(path: bytes) -> str:
-    """Path as text; bytes that are no UTF-8 become lone surrogates, which `path_bytes` turns back."""
+    """Decode a path; bytes that are not valid UTF-8 become lone surrogates, which `path_bytes` restores."""
     return path.decode("utf-8", "surrogateescape")
 
 
 def path_bytes(text: str) -> bytes:
-    """Path as git stores it, from what `path_text` made."""
+    """Encode a path that `path_text` decoded."""
     return text.encode("utf-8", "surrogateescape")

@@ -1,10 +1,10 @@
-"""Whether git is in the middle of something that takes several commits, and what stands now is about to change."""
+"""Detection of a git operation in progress, which may take several commits, so that the current state is transient."""
 
 from typing import Final
 
 from gitmem.git.locate import Location
 
-_SIGNS: Final = {
+_STATE_FILES: Final = {
     "rebase-merge": "rebase",
     "rebase-apply": "rebase or am",
     "sequencer": "cherry-pick or revert",
@@ -13,9 +13,9 @@ _SIGNS: Final = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
-"""What git keeps in the git directory of a working tree for as long as the operation lasts."""
+"""Files and folders that git keeps in a working tree's git directory during an operation, as in `git status`."""
 
 
 def find_operation(location: Location) -> str | None:
-    """Name the operation that is in progress in this working tree, None where there is none."""
-    return next((name for sign, name in _SIGNS.items() if (location.git_dir / sign).exists()), None)
+    """Return the name of the operation in progress in this working tree, or None."""
+    return next((name for file, name in _STATE_FILES.items() if (location.git_dir / file).exists()), None)

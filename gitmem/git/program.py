@@ -1,7 +1,7 @@
-"""Starts the `git` program so that neither the environment nor the configuration can bend what it answers.
+"""Running of the `git` program, with output that depends neither on the environment nor on the configuration.
 
-It never waits for a password, never opens the network, never takes an optional lock (a query must not take
-`index.lock` from the user) and never starts a file system monitor.
+It never prompts for a password, never opens the network, never takes an optional lock (a query must not hold the
+user's `index.lock`) and never starts a file system monitor.
 """
 
 import errno
@@ -13,18 +13,21 @@ from typing import IO, Final, NamedTuple
 
 from gitmem.errors import GitFailed, GitmemError
 
-KEPT_VARIABLES: Final = frozenset({
+PASSED_VARIABLES: Final = frozenset({
     "GIT_CONFIG_GLOBAL",
     "GIT_CONFIG_NOSYSTEM",
     "GIT_CONFIG_SYSTEM",
     "GIT_DISCOVERY_ACROSS_FILESYSTEM",
     "GIT_EXEC_PATH",
 })  # fmt: skip
-"""The only `GIT_` variables passed on: where the person keeps configuration and git. Hooks and aliases set the
-others (`GIT_DIR`, `GIT_INDEX_FILE`, ...) for one command of their own; to us they would name a different repository."""
+"""The only `GIT_` variables passed on: the locations of the user's configuration and of git.
+
+Hooks and aliases set the others (`GIT_DIR`, `GIT_INDEX_FILE`, ...) for a command of their own. They would redirect
+gitmem to a different repository.
+"""
 
 FIXED_VARIABLES: Final = {
-    "GIT_ALLOW_PROTOCOL": "none",  # stops the fetch of missing objects where git does not know the next one (< 2.45)
+    "GIT_ALLOW_PROTOCOL": "none",  # prevents lazy fetches in git < 2.45, which ignores the next variable
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_PAGER": "cat",
@@ -40,17 +43,17 @@ OPTIONS: Final = (
 )  # fmt: skip
 
 
-_SHORT_OF: Final = {
+_RESOURCE_HINTS: Final = {
     errno.EMFILE: "allow this process more open files (ulimit -n) and try again",
     errno.ENFILE: "too many files are open on this machine; try again",
     errno.EAGAIN: "too many processes are running; try again",
     errno.ENOMEM: "too little memory is free; try again",
 }
-"""What helps where the system has not enough left for another process."""
+"""Hints for errors of a system that has no resources left for another process."""
 
 
 class GitResult(NamedTuple):
-    """What a finished git process said."""
+    """Output and exit code of a finished git process."""
 
     stdout: bytes
     stderr: str
@@ -66,7 +69,7 @@ def run_git(
     stdin: bytes = b"",
     check: bool = True,
 ) -> GitResult:
-    """Run git to its end. With `check`, an exit code other than 0 raises GitFailed with git's own words."""
+    """Run git and wait for its end. With `check`, an exit code other than 0 raises GitFailed with git's message."""
     with start_git(args, cwd=cwd, git_dir=git_dir, environment=environment) as process:
         out, err = process.communicate(stdin)
     result = GitResult(out, err.decode("utf-8", "replace").strip(), process.returncode)
@@ -85,15 +88,15 @@ def start_git(
     stdin: IO[bytes] | int = subprocess.PIPE,
     stderr: IO[bytes] | int = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
-    """Start git with pipes and leave it running: for batch processes, and for work to be fetched later.
+    """Start git with pipes, without waiting: for batch processes, and for results that are read later.
 
-    With `git_dir` no search for a repository happens; it then runs in that folder unless `cwd` says otherwise.
-    `environment` is added to what git is allowed to see.
+    With `git_dir`, git does not search for a repository, and runs in that folder unless `cwd` is given. `environment`
+    is added to the variables passed on. Raises GitFailed if the folder is gone, GitmemError if git cannot be started.
     """
-    where = [f"--git-dir={git_dir}"] if git_dir else []
+    options = [f"--git-dir={git_dir}"] if git_dir else []
     try:
         return subprocess.Popen(
-            ["git", *OPTIONS, *_trusted(os.environ), *where, *args],
+            ["git", *OPTIONS, *_safe_directories(os.environ), *options, *args],
             cwd=cwd or git_dir,
             env=_environment(os.environ) | (dict(environment) if environment else {}),
             stdin=stdin,
@@ -105,12 +108,12 @@ def start_git(
             raise GitFailed(f"folder {error.filename} is gone") from error
         raise GitmemError("the git program was not found", hint="install git, or put it on PATH") from error
     except OSError as error:
-        hint = _SHORT_OF.get(error.errno or 0, "")
+        hint = _RESOURCE_HINTS.get(error.errno or 0, "")
         raise GitmemError(f"git cannot be started: {error.strerror or error}", hint=hint) from error
 
 
 def first_error_line(stderr: str) -> str:
-    """The line of git's messages that tells what went wrong: the first fatal one, else the first error."""
+    """Return the most relevant line of git's messages: the first fatal one, else the first error, else the first."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     for prefix in ("fatal: ", "error: ", ""):
         for line in lines:
@@ -120,13 +123,13 @@ def first_error_line(stderr: str) -> str:
 
 
 def _environment(inherited: "os._Environ[str]") -> dict[str, str]:
-    kept = {name: value for name, value in inherited.items() if name in KEPT_VARIABLES or not name.startswith("GIT_")}
-    kept.pop("LANGUAGE", None)
-    return kept | FIXED_VARIABLES
+    names = {name for name in inherited if name in PASSED_VARIABLES or not name.startswith("GIT_")}
+    names.discard("LANGUAGE")  # messages are parsed, so they must not be translated
+    return {name: inherited[name] for name in names} | FIXED_VARIABLES
 
 
-def _trusted(inherited: "os._Environ[str]") -> Iterator[str]:
-    """The folders declared safe by GIT_CONFIG_COUNT, as containers and CI do; nothing else is taken from there."""
+def _safe_directories(inherited: "os._Environ[str]") -> Iterator[str]:
+    """Yield options for the folders declared safe by GIT_CONFIG_COUNT, as containers and CI do; ignore its rest."""
     count = inherited.get("GIT_CONFIG_COUNT", "")
     for index in range(min(int(count), 100) if count.isdecimal() and len(count) < 5 else 0):
         if inherited.get(f"GIT_CONFIG_KEY_{index}", "").lower() == "safe.directory":

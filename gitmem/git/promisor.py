@@ -1,7 +1,8 @@
-"""Partial clones: asking for an object that was left out must not fetch it, nor end the process that was asked.
+"""Partial clones: a request for an omitted object must neither fetch it nor end the git process.
 
-git dies of such a question once fetching is forbidden. A git directory that is empty but for a pointer to the same
-objects knows of no remote that promised any, so that what is not there is simply missing; this holds for every git.
+git dies on such a request if fetching is forbidden. So objects are requested through a substitute git directory, which
+is empty except for a reference to the same objects. It has no promisor remote, so that omitted objects are simply
+missing; this works with every version of git.
 """
 
 import os
@@ -15,7 +16,7 @@ SHA256_CONFIG: Final = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\to
 
 
 def is_partial(location: Location) -> bool:
-    """Whether objects were left out at a clone or fetch; git marks the packs of such."""
+    """Return whether a clone or fetch omitted objects; git marks its packs with `.promisor` files."""
     try:
         with os.scandir(location.common_dir / "objects" / "pack") as files:
             return any(file.name.endswith(".promisor") for file in files)
@@ -24,26 +25,26 @@ def is_partial(location: Location) -> bool:
 
 
 class ObjectSource:
-    """The git directory to ask for objects by id: the repository's own, or a stand-in for a partial clone's."""
+    """Git directory for requests of objects by id: the repository's own, or a substitute for a partial clone's."""
 
     def __init__(self, location: Location) -> None:
         self.git_dir = location.git_dir
         self.environment: dict[str, str] = {}
-        self._stand_in: Path | None = None
+        self._substitute: Path | None = None
         if is_partial(location):
-            self._stand_in = self.git_dir = _make_stand_in(location)
+            self._substitute = self.git_dir = _make_substitute(location)
             self.environment = {OBJECT_FOLDER: str(location.common_dir / "objects")}
 
     def close(self) -> None:
-        """Remove the stand-in."""
-        stand_in, self._stand_in = self._stand_in, None
-        if stand_in is not None:
-            import shutil
+        """Remove the substitute."""
+        substitute, self._substitute = self._substitute, None
+        if substitute is not None:
+            import shutil  # slow to import, and partial clones are rare
 
-            shutil.rmtree(stand_in, ignore_errors=True)
+            shutil.rmtree(substitute, ignore_errors=True)
 
 
-def _make_stand_in(location: Location) -> Path:
+def _make_substitute(location: Location) -> Path:
     import tempfile  # slow to import, and partial clones are rare
 
     folder = Path(tempfile.mkdtemp(prefix="gitmem-"))

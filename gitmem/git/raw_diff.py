@@ -1,11 +1,11 @@
-"""Reads what `git diff-tree --stdin --raw -z` says of many commits."""
+"""Parser for the output of `git diff-tree --stdin --raw -z` over many commits."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 
 class RawChange(NamedTuple):
-    """A path that a commit changed, its blob before and after, and git's letter for what happened to it."""
+    """Path that a commit changed, its blob before and after, and git's status letter."""
 
     path: bytes
     before: str
@@ -14,14 +14,15 @@ class RawChange(NamedTuple):
 
 
 class RawCommit(NamedTuple):
-    """The three fields that the format asked for, and the changed paths."""
+    """Three fields of the output format, and the changed paths."""
 
     fields: tuple[str, str, str]
     changes: list[RawChange]
 
 
 def parse_raw_commits(output: bytes) -> Iterator[RawCommit]:
-    """Fields end with NUL: the three of the format, then a pair for each path, whose first begins with a colon."""
+    """Parse the output of a format with three fields."""
+    # Fields end with NUL: the three of the format, then two for each path, the first of which begins with a colon.
     fields = output.split(b"\0")[:-1]
     at = 0
     while at < len(fields):

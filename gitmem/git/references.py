@@ -1,7 +1,7 @@
-"""One ref as a place for data: objects that lie on the disk before they are named, and the ref moved by comparison.
+"""Durable storage of objects and atomic update of a reference to them.
 
-Objects go to git the way a push brings them, so that every object format, permission and kind of repository is git's
-business. git makes files durable but not the folders that name them; here both are.
+Objects are passed to git as a pack stream, as in a push, so that git handles object formats, permissions and kinds of
+repository. git can fsync files, but not the folders that contain them; this module does both.
 """
 
 import time
@@ -16,21 +16,21 @@ from gitmem.git.object_format import RawObject, format_pack, id_bytes
 from gitmem.git.program import first_error_line, run_git
 
 DURABLE: Final = ("-c", "core.fsync=loose-object,pack,pack-metadata,reference", "-c", "core.fsyncMethod=fsync")
-"""By default git does not wait until loose objects are on the disk."""
+"""Options that make git fsync; by default it does not for loose objects."""
 
 _PACK_FROM: Final = 100
-"""From this many objects on they stay in the pack they came in; git takes the same number for what it fetches."""
+"""Number of objects from which on they are stored as a pack; git's default for a fetch (`fetch.unpackLimit`)."""
 
-_LOCK_PATIENCE: Final = 10.0
-"""Seconds after which a ref's lock file was left by a process that died: git holds one for milliseconds."""
+_STALE_LOCK_SECONDS: Final = 10.0
+"""Age at which the lock file of a ref is considered left behind by a dead process: git holds one for milliseconds."""
 
-_PAUSE: Final = 0.05
+_PAUSE_SECONDS: Final = 0.05
 _TRIES: Final = 3
-"""A lock may be gone before it is looked at; what fails so often without one fails for another reason."""
+"""Failures without a lock file before giving up. The lock may be gone by the time of the check, but not each time."""
 
 
 def read_reference(location: Location, name: str) -> str | None:
-    """The id of the object that a ref names, None where there is no such ref."""
+    """Return the id of the object that a ref points to, None if the ref does not exist. Raises GitFailed."""
     args = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
     result = run_git(args, git_dir=location.git_dir, check=False)
     if result.code == 0:
@@ -41,7 +41,7 @@ def read_reference(location: Location, name: str) -> str | None:
 
 
 def may_exist(location: Location, name: str) -> bool:
-    """Whether there can be such a ref, told without starting git; no only where there is none."""
+    """Return False only if a ref certainly does not exist; checked without starting git."""
     folder = location.common_dir
     if (folder / name).exists() or (folder / "reftable").exists():
         return True
@@ -49,7 +49,7 @@ def may_exist(location: Location, name: str) -> bool:
 
 
 def store_objects(location: Location, objects: Sequence[RawObject]) -> None:
-    """Write objects, those that others name first; on return they survive a loss of power. Raises GitFailed."""
+    """Write objects, referenced ones before those that refer to them; durable on return. Raises GitFailed."""
     folder = location.common_dir / "objects"
     packed = len(objects) >= _PACK_FROM
     command = ["index-pack", "--stdin"] if packed else ["unpack-objects", "-q"]
@@ -60,10 +60,14 @@ def store_objects(location: Location, objects: Sequence[RawObject]) -> None:
 
 
 def update_reference(location: Location, name: str, new: str, old: str | None) -> bool:
-    """Let a ref name `new` if it still names `old` (None: if it is not there); False where it names another one.
+    """Compare-and-swap on a ref: set it to `new` if it still points to `old`; None means that it must not exist.
 
-    On return the ref survives a loss of power. Raises GitFailed.
+    Return False if it points elsewhere, so that the caller recomputes its edit. The update is durable on return. Raises
+    GitFailed.
     """
+    # `git update-ref <new> <old>` takes the ref's lock file and compares under it, so two writers cannot overwrite each
+    # other's update. A reflog would keep purged records reachable, and a hook could veto or observe the update; both
+    # are off.
     before = old or "0" * 2 * id_bytes(location.object_format)
     args = [*DURABLE, "-c", "core.logAllRefUpdates=false", "-c", "core.hooksPath=/dev/null", "update-ref", "--no-deref"]
     lock = _LockFile(location.common_dir / f"{name}.lock")
@@ -79,41 +83,43 @@ def update_reference(location: Location, name: str, new: str, old: str | None) -
 
 
 def _sync_names(location: Location, name: str) -> None:
-    """The folders of a ref's file; or that of the tables where refs are kept in such."""
+    """Fsync the folders of a ref's file, or the folder of the reftables."""
     parents = [location.common_dir / parent for parent in list(Path(name).parents)[:-1]]
     _sync_folders([*parents, location.common_dir / "reftable"])
 
 
 def _sync_folders(folders: Iterable[Path]) -> None:
-    """Make names durable; a folder is not there where git had the object in a pack already, or keeps refs elsewhere."""
+    """Fsync the folders that exist; git may have had an object in a pack already, or store refs elsewhere."""
     for folder in folders:
         if folder.is_dir():
             sync_folder(folder)
 
 
 class _LockFile:
-    """A lock file that stands in the way: waited for, and removed where its owner must have died.
+    """Lock file of a ref, held by another process: waited for, and removed if that process must have died.
 
-    The caller keeps other writers of the ref away, so that a lock does not change hands while it is looked at.
+    The caller excludes other gitmem writers, so that the lock does not change owners between check and removal.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen: tuple[int, int] | None = None
+        self._last_seen: tuple[int, int] | None = None
         self._since = 0.0
         self._absent = 0
 
     def wait(self) -> bool:
-        """Wait a moment, or remove what is left over; False where there is no lock to wait for."""
+        """Wait a moment, or remove a stale lock; return False after several checks without a lock file."""
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except (FileNotFoundError, NotADirectoryError):
             self._absent += 1
             return self._absent < _TRIES
-        if self._seen != (found.st_ino, found.st_mtime_ns):
-            self._seen, self._since = (found.st_ino, found.st_mtime_ns), time.monotonic()
-        if max(time.time() - found.st_mtime, time.monotonic() - self._since) > _LOCK_PATIENCE:
+        # The age is measured by the file's time and by this process's own observation: a clock that was set back makes
+        # a file look young forever.
+        if self._last_seen != (status.st_ino, status.st_mtime_ns):
+            self._last_seen, self._since = (status.st_ino, status.st_mtime_ns), time.monotonic()
+        if max(time.time() - status.st_mtime, time.monotonic() - self._since) > _STALE_LOCK_SECONDS:
             remove_file(self._path)
         else:
-            time.sleep(_PAUSE)
+            time.sleep(_PAUSE_SECONDS)
         return True

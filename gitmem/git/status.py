@@ -1,7 +1,7 @@
-"""What is uncommitted: how the working tree, or the index, differs from HEAD, as `git status` tells it.
+"""Uncommitted changes: differences of the working tree, or of the index, from HEAD, read from `git status`.
 
-The process is started early and asked late, so that it runs while other things are loaded. It takes no lock, refreshes
-no index, starts no monitor and looks into no submodule.
+The process can be started early and read late, so that it runs while other things are loaded. It takes no lock, does
+not refresh the index, and neither starts a file system monitor nor enters submodules.
 """
 
 import subprocess
@@ -20,7 +20,10 @@ STAGED: Final = "staged"
 UNTRACKED: Final = "untracked"
 
 WORKTREE_FOLDER: Final = b".claude/worktrees/"
-"""Where agents put linked working trees. One that was left behind there without its link is no part of this one."""
+"""Folder in which agents create linked working trees.
+
+One that remains there without its link is not a part of this working tree, but git lists its files as untracked.
+"""
 
 _STATUS: Final = ("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all",
                   "--no-renames", "--ignore-submodules=dirty")  # fmt: skip
@@ -30,10 +33,10 @@ _NO_FILE: Final = b"000000"
 
 
 class StatusEntry(NamedTuple):
-    """A path that is not as HEAD has it, and what is uncommitted about it: MODIFIED, STAGED or UNTRACKED.
+    """Path that differs from HEAD. `change` is MODIFIED, STAGED or UNTRACKED.
 
-    `mode` is None where nothing stands there any more; git does not tell that of an untracked file, which counts as a
-    regular one. `oid` is the blob as far as git knows it; None where the content of the file must be hashed for it.
+    `mode` is None if the path no longer exists. git does not report the mode of an untracked file, so that one counts
+    as a regular file. `oid` is the blob if git knows it, or None if the file must be hashed.
     """
 
     path: bytes
@@ -43,20 +46,20 @@ class StatusEntry(NamedTuple):
 
 
 class Status(NamedTuple):
-    """All that is uncommitted, seen from `commit` (None before the first one); one entry a path."""
+    """Uncommitted changes relative to `commit` (None before the first one), one entry per path."""
 
     commit: str | None
     entries: list[StatusEntry]
 
 
 def read_status(location: Location) -> Status:
-    """Everything that is uncommitted in a working tree. Raises GitFailed."""
+    """Return all uncommitted changes of a working tree. Raises GitFailed."""
     with StatusProcess(location) as process:
         return process.finish()
 
 
 def read_staged(location: Location) -> list[StatusEntry]:
-    """What the index holds instead of HEAD's files; one that is in conflict counts as HEAD has it. Raises GitFailed."""
+    """Return the differences of the index from HEAD; a file in conflict counts as unchanged. Raises GitFailed."""
     args = [*_STAGED, location.head_commit or empty_tree(location)]
     fields = run_git(args, git_dir=location.git_dir).stdout.split(b"\0")
     entries = []
@@ -70,22 +73,22 @@ def read_staged(location: Location) -> list[StatusEntry]:
 
 
 class StatusProcess(Closeable):
-    """`git status` under way in a working tree, until it is asked for what it found."""
+    """Running `git status` of a working tree."""
 
     def __init__(self, location: Location) -> None:
-        assert location.worktree is not None, "a bare repository has nothing uncommitted"
+        assert location.worktree is not None, "a bare repository has no uncommitted changes"
         self._worktree: Path = location.worktree
-        where = f"--work-tree={self._worktree}"
+        option = f"--work-tree={self._worktree}"
         self._process = start_git(
-            [where, *_STATUS], cwd=self._worktree, git_dir=location.git_dir, stdin=subprocess.DEVNULL
+            [option, *_STATUS], cwd=self._worktree, git_dir=location.git_dir, stdin=subprocess.DEVNULL
         )
 
     def finish(self) -> Status:
-        """Wait for git and read its answer. Raises GitFailed."""
+        """Wait for git and parse its output. Raises GitFailed."""
         out, err = self._process.communicate()
         if self._process.returncode != 0:
-            complaint = first_error_line(err.decode("utf-8", "replace"))
-            raise GitFailed(f"git cannot tell what is uncommitted in {self._worktree}: {complaint}")
+            reason = first_error_line(err.decode("utf-8", "replace"))
+            raise GitFailed(f"git status failed in {self._worktree}: {reason}")
         return parse_status(out)
 
     def close(self) -> None:
@@ -97,14 +100,14 @@ class StatusProcess(Closeable):
 
 
 def parse_status(output: bytes) -> Status:
-    """Read the answer of `git status --porcelain=v2 -z --branch`."""
+    """Parse the output of `git status --porcelain=v2 -z --branch`. Format: git-status(1)."""
     commit = None
     entries: dict[bytes, StatusEntry] = {}
     for record in output.split(b"\0")[:-1]:
         kind = record[:1]
         if record.startswith(b"# branch.oid "):
-            told = record.rpartition(b" ")[2].decode("ascii")
-            commit = None if told == "(initial)" else told
+            value = record.rpartition(b" ")[2].decode("ascii")
+            commit = None if value == "(initial)" else value
         elif kind == b"1":
             _, state, _, _, _, mode, _, oid, path = record.split(b" ", 8)
             entries[path] = _changed(path, state, mode, oid)
@@ -117,7 +120,7 @@ def parse_status(output: bytes) -> Status:
 
 
 def _changed(path: bytes, state: bytes, mode: bytes, oid: bytes) -> StatusEntry:
-    """A path whose state in the index and in the working tree is told by two letters."""
+    """Return the entry of a path; the two letters of `state` are its state in the index and in the working tree."""
     in_worktree = state[1:]
     change = {b".": STAGED, b"A": UNTRACKED}.get(in_worktree, MODIFIED)
     if mode == _NO_FILE or b"D" in (in_worktree, state[:1] if in_worktree == b"." else b""):
@@ -128,5 +131,8 @@ def _changed(path: bytes, state: bytes, mode: bytes, oid: bytes) -> StatusEntry:
 
 
 def _is_own_file(path: bytes) -> bool:
-    """Not a repository or linked working tree inside this one, which git lists by its folder alone."""
+    """Return whether an untracked path is a file of this working tree.
+
+    git lists a nested repository or linked working tree by its folder alone, with a final slash.
+    """
     return not path.endswith(b"/") and b"/" + WORKTREE_FOLDER not in b"/" + path

@@ -1,6 +1,6 @@
-"""Whether git tracks a path, and the one file of a repository that is ever changed: `info/exclude`.
+"""Check whether git tracks a path, and edits of `info/exclude`.
 
-Lines are added with a comment above that says how to take them out again byte for byte.
+Each line is added below a comment that records how to restore the file byte for byte.
 """
 
 import os
@@ -18,26 +18,26 @@ ADDED_WITH_FOLDER: Final = b"# added by gitmem, with this file and its folder\n"
 
 
 def is_tracked(location: Location, name: str) -> bool:
-    """Whether the index or HEAD of this working tree holds `name` at its top, or anything below it.
+    """Return whether the index or HEAD of this working tree contains `name` at its top, or anything below it.
 
-    Upper and lower case count as one: on some systems they name the same file.
+    Case is ignored, because some file systems do so.
     """
     args = ["ls-files", "-z", "--", f":(top,literal,icase){name}"]
-    where = location.worktree or location.git_dir
-    return bool(run_git(args, git_dir=location.git_dir, cwd=where).stdout) or _in_head(location, name)
+    folder = location.worktree or location.git_dir
+    return bool(run_git(args, git_dir=location.git_dir, cwd=folder).stdout) or _in_head(location, name)
 
 
 def _in_head(location: Location, name: str) -> bool:
-    """Only the topmost tree is read: `ls-files --with-tree` reads all of them, ten times as long for 5,000 files."""
+    # Only the root tree is read: `ls-files --with-tree` reads all trees and takes ten times as long for 5,000 files.
     if location.head_tree is None:
         return False
     args = ["--no-replace-objects", "ls-tree", "-z", "--name-only", "--full-tree", location.head_tree]
-    held = run_git(args, git_dir=location.git_dir).stdout.split(b"\0")
-    return name.lower().encode() in map(bytes.lower, held)
+    names = run_git(args, git_dir=location.git_dir).stdout.split(b"\0")
+    return name.lower().encode() in map(bytes.lower, names)
 
 
 def add_exclude(location: Location, line: str) -> bool:
-    """Add a pattern to `info/exclude`; False when it is there already. Raises StorageFailed."""
+    """Add a pattern to `info/exclude`; return False if it is there already. Raises StorageFailed."""
     file = _exclude_file(location)
     try:
         return _add(file, line.encode() + b"\n", like=location.common_dir / "HEAD")
@@ -46,32 +46,32 @@ def add_exclude(location: Location, line: str) -> bool:
 
 
 def lacks_exclude(location: Location, line: str) -> bool:
-    """Whether `info/exclude` does not hold a pattern."""
+    """Return whether `info/exclude` lacks a pattern."""
     file = _exclude_file(location)
-    return not file.is_file() or not _holds(file.read_bytes(), line.encode())
+    return not file.is_file() or not _contains(file.read_bytes(), line.encode())
 
 
-def _holds(content: bytes, wanted: bytes) -> bool:
-    return wanted.rstrip() in (present.rstrip() for present in content.splitlines())
+def _contains(content: bytes, line: bytes) -> bool:
+    return line.rstrip() in (present.rstrip() for present in content.splitlines())
 
 
-def _add(file: Path, wanted: bytes, *, like: Path) -> bool:
+def _add(file: Path, line: bytes, *, like: Path) -> bool:
     if not file.is_file():
         comment_alone = ADDED_WITH_FILE if file.parent.is_dir() else ADDED_WITH_FOLDER
         make_folder(file.parent, mode=like.parent.stat().st_mode & 0o777)
-        _publish(file, comment_alone + wanted, like=like)
+        _publish(file, comment_alone + line, like=like)
         return True
     content = file.read_bytes()
-    if _holds(content, wanted):
-        sync_folder(file.parent)  # whoever put it there may have been killed before that was durable
+    if _contains(content, line):
+        sync_folder(file.parent)  # a killed process may have added it without fsync
         return False
     comment = [ADDED] if not content or content.endswith(b"\n") else [b"\n", ADDED_TO_OPEN_LINE]
-    _publish(file, b"".join([content, *comment, wanted]), like=file)
+    _publish(file, b"".join([content, *comment, line]), like=file)
     return True
 
 
 def remove_exclude(location: Location, line: str) -> bool:
-    """Take out what `add_exclude` added, and nothing else; False when there is nothing of it. Raises StorageFailed."""
+    """Remove exactly what `add_exclude` added; return False if there is nothing of it. Raises StorageFailed."""
     file = _exclude_file(location)
     try:
         return file.is_file() and _remove(file, line.encode() + b"\n")
@@ -79,17 +79,18 @@ def remove_exclude(location: Location, line: str) -> bool:
         raise storage_failed(file, problem) from problem
 
 
-def _remove(file: Path, wanted: bytes) -> bool:
+def _remove(file: Path, line: bytes) -> bool:
     content = file.read_bytes()
     for comment in (b"\n" + ADDED_TO_OPEN_LINE, ADDED, ADDED_WITH_FILE, ADDED_WITH_FOLDER):
-        before, found, after = content.partition(comment + wanted)
-        if found:
-            _put_back(file, before, after, comment)
+        before, added, after = content.partition(comment + line)
+        if added:
+            _restore(file, before, after, comment)
             return True
     return False
 
 
-def _put_back(file: Path, before: bytes, after: bytes, comment: bytes) -> None:
+def _restore(file: Path, before: bytes, after: bytes, comment: bytes) -> None:
+    """Write the content around the removed lines, or remove a file and folder that `add_exclude` created."""
     if comment.startswith(b"\n") and after:
         before += b"\n"
     if comment not in (ADDED_WITH_FILE, ADDED_WITH_FOLDER) or before or after:
@@ -105,5 +106,5 @@ def _exclude_file(location: Location) -> Path:
 
 
 def _publish(file: Path, content: bytes, *, like: Path) -> None:
-    """Write with the permissions of another file: what git must read is not for this user alone."""
+    """Write with the permissions of another file, because other users of the repository must be able to read it."""
     write_atomic(file, [content], mode=like.stat().st_mode & 0o777)

@@ -1,6 +1,6 @@
-"""Trees as flat lists of entries, and the difference of two trees. The git program reads them: pygit2 is slower at it.
+"""Flat lists of the entries of a tree, and differences of two trees, read with the git program: pygit2 is slower.
 
-A tree is what its id says: replacements (`git replace`) of trees and blobs are not followed, those of commits are,
+A tree is identified by its id: replacements (`git replace`) of trees and blobs are not followed. Those of commits are,
 when the revision is resolved.
 """
 
@@ -22,7 +22,7 @@ _EMPTY_TREES: Final = {
 
 
 class TreeEntry(NamedTuple):
-    """A file, symbolic link or submodule of a tree."""
+    """File, symbolic link or submodule of a tree."""
 
     path: bytes
     mode: int
@@ -30,7 +30,7 @@ class TreeEntry(NamedTuple):
 
 
 class TreeChange(NamedTuple):
-    """A path that differs between two trees: what it is in the newer one, None where it was deleted."""
+    """Path that differs between two trees, with its mode and id in the newer one; None if it was deleted."""
 
     path: bytes
     mode: int | None
@@ -38,15 +38,15 @@ class TreeChange(NamedTuple):
 
 
 def empty_tree(location: Location) -> str:
-    """The id of the tree without entries, which git knows without having it."""
+    """Return the id of the empty tree, which git knows even if it is not stored."""
     return _EMPTY_TREES[location.object_format]
 
 
 def read_tree(location: Location, tree: str) -> list[TreeEntry]:
-    """List every entry below a tree, in git's order; folders themselves are not listed, submodules not entered."""
+    """Return every entry below a tree, in git's order; folders are not listed, submodules not entered."""
     args = ["--no-replace-objects", "ls-tree", "-r", "-z", "--full-tree", tree]
     listing = run_git(args, git_dir=location.git_dir).stdout
-    modes: dict[bytes, int] = {}
+    modes: dict[bytes, int] = {}  # a tree has few distinct modes: parse each once
     entries = []
     for record in listing.split(b"\0")[:-1]:
         head, _, path = record.partition(b"\t")
@@ -59,14 +59,14 @@ def read_tree(location: Location, tree: str) -> list[TreeEntry]:
 
 
 def find_paths(location: Location, tree: str, paths: Iterable[str]) -> set[str]:
-    """Those of some paths, of files or folders, that a tree has."""
+    """Return those of `paths`, of files or folders, that exist in a tree."""
     args = ["--no-replace-objects", "--literal-pathspecs", "ls-tree", "-z", "--name-only", "--full-tree", tree, "--"]
     listing = run_git([*args, *paths], git_dir=location.git_dir).stdout
     return set(map(path_text, listing.split(b"\0")[:-1]))
 
 
 def diff_trees(location: Location, old: str, new: str) -> list[TreeChange]:
-    """List the paths that differ; a rename is a deletion and an addition."""
+    """Return the paths that differ; a rename is a deletion and an addition."""
     args = ["--no-replace-objects", "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     raw = run_git([*args, "--ignore-submodules=none", old, new], git_dir=location.git_dir).stdout
     fields = raw.split(b"\0")

@@ -1,4 +1,4 @@
-"""Which git it is."""
+"""Version of the installed git."""
 
 import re
 
@@ -6,6 +6,6 @@ from gitmem.git.program import run_git
 
 
 def read_version() -> tuple[int, int]:
-    """The first two numbers of the version, (0, 0) where git tells none."""
-    found = re.search(rb"(\d+)\.(\d+)", run_git(["version"]).stdout)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    """Return the first two numbers of the version, (0, 0) if git prints none."""
+    version = re.search(rb"(\d+)\.(\d+)", run_git(["version"]).stdout)
+    return (int(version[1]), int(version[2])) if version else (0, 0)

@@ -72,7 +72,7 @@ def test_index_another_revision_beside_head(cli: Cli, own: Repo) -> None:
     assert made.out.startswith("indexed v1")
     assert "0 blobs embedded" in made.out
     assert cli("index", "--rev", "v1", cwd=own.path).out == "up to date: v1\n"
-    assert_error(cli("index", "--rev", "v9", cwd=own.path), ExitCode.USAGE, "`v9` names no commit")
+    assert_error(cli("index", "--rev", "v9", cwd=own.path), ExitCode.USAGE, "unknown commit, tag or branch: `v9`")
 
 
 def test_index_in_full_gives_the_same_index(cli: Cli, own: Repo) -> None:

@@ -77,7 +77,7 @@ def test_a_misspelt_name_is_met_with_the_closest_ones(make_repo: MakeRepo) -> No
     repo.git("tag", "v8")
     repo.git("branch", "feature/login")
     location = locate(repo.path)
-    with pytest.raises(UnknownRevision, match="`v9` names no commit, tag or branch of this repository") as caught:
+    with pytest.raises(UnknownRevision, match="unknown commit, tag or branch: `v9`") as caught:
         resolve(location, "v9")
     assert caught.value.hint == "did you mean `v8`?"
     with pytest.raises(UnknownRevision) as caught:
@@ -99,7 +99,7 @@ def test_an_empty_repository_has_no_revision(make_repo: MakeRepo) -> None:
     location = locate(make_repo().path)
     with pytest.raises(UnknownRevision, match="no commit yet"):
         resolve(location, "HEAD")
-    with pytest.raises(UnknownRevision, match="`main` names no commit"):
+    with pytest.raises(UnknownRevision, match="unknown commit, tag or branch: `main`"):
         resolve(location, "main")
 
 

@@ -209,7 +209,7 @@ def test_the_index_is_neither_written_nor_locked(repo: Repo) -> None:
 
 def test_an_index_that_is_damaged_is_an_error(repo: Repo) -> None:
     (repo.path / ".git" / "index").write_bytes(b"DIRC" + bytes(40))
-    with pytest.raises(GitFailed, match="git cannot tell what is uncommitted"):
+    with pytest.raises(GitFailed, match="git status failed"):
         read_status(locate(repo.path))
 
 

@@ -96,7 +96,7 @@ def test_another_revision_is_searched_and_read_without_a_checkout(indexed: Repo)
         told = await refused(client, "get", ids="old/session.py:7-8")
         assert "there is no `old/session.py` in this tree" in told
         told = await refused(client, "search", query=SIGN, rev="v9")
-        assert told.startswith("`v9` names no commit")
+        assert told.startswith("unknown commit, tag or branch: `v9`")
         assert "\nhint: " in told
 
     talk(indexed.path, action)
