@@ -8,12 +8,18 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from gitmem.errors import DamagedFile, NewerFormat
-from gitmem.types import RECORD_KINDS
+from gitmem.types import DOCUMENT, NOTE, RECORD_KINDS, TURN
 
 VERSION: Final = 1
 """1: the first. Oldest that is read: 1."""
 
 
+KIND_NAMES: Final[Mapping[str, str]] = {NOTE: "notes", DOCUMENT: "documents", TURN: "conversations"}
+"""Kinds as users name them, by the kind stored in a record."""
+STORED_NAMES: Final[Mapping[str, str]] = {"source": "source_system"}
+"""Names of fields that differ in a stored record. They stay as they are, so that older records stay readable."""
+
+_NAMES: Final = {stored: name for name, stored in STORED_NAMES.items()}
 _SEPARATOR: Final = b"\n\n"
 
 
@@ -29,6 +35,11 @@ class Record(NamedTuple):
     def text(self) -> str:
         """The content as text, which it was when it was told."""
         return self.content.decode("utf-8")
+
+    @property
+    def named_fields(self) -> dict[str, Any]:
+        """Fields under the names that users see."""
+        return {_NAMES.get(name, name): value for name, value in self.fields.items()}
 
 
 def format_record(record: Record) -> bytes:

@@ -39,7 +39,7 @@ def command() -> None:
 @click.argument("file", metavar="FILE|-")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="What the file is; told by its name otherwise.")
 @click.option("--type", "type_", type=click.Choice(DOCUMENT_TYPES), help="What sort of document it is.  [default: doc]")
-@click.option("--source", "source_system", metavar="NAME", help="The system it comes from.  [default: manual]")
+@click.option("--source", metavar="NAME", help="The system it comes from.  [default: manual]")
 @click.option("--source-id", metavar="ID", help="Its id there; what has the same source and id is replaced.")
 @click.option("--title", metavar="TEXT", help="Its title.")
 @click.option("--author", metavar="NAME", help="Who wrote it.")

@@ -22,8 +22,8 @@ from gitmem.records.transfer import export_records, import_records
 def import_(ctx: click.Context, file: str, partial: bool, allow_secrets: bool, as_json: bool) -> ExitCode:
     """Take in records as JSON Lines, as `gitmem memory export` writes them.
 
-    A line needs its content and, for a turn, conversation, turn and role; the kind is note, document or turn.
-    With bad lines and `--partial` the exit code is 5.
+    The kind of a line is notes, documents or conversations; without one it is a note. A line needs its content, and a
+    turn of a conversation needs conversation, turn and role too. With bad lines and `--partial` the exit code is 5.
 
     \b
     Examples:

@@ -49,7 +49,7 @@ def format_conversation(found: Conversation) -> str:
 def format_document(document: Document) -> str:
     """A document on two lines: what it is, then its title or beginning."""
     fields = document.fields
-    source = f"{fields.source_system}:{fields.source_id}" if fields.source_id else fields.source_system
+    source = f"{fields.source}:{fields.source_id}" if fields.source_id else fields.source
     about = f"{document.id}  {fields.type}  {visible(source)}  {_day(fields.time or document.stored)}"
     return f"{about}  {count(document.tokens, 'token')}\n    {visible(fields.title) or first_line(document.content)}"
 
@@ -57,7 +57,7 @@ def format_document(document: Document) -> str:
 def format_record_head(record: Record, gone: Sequence[str] = ()) -> str:
     """The fields of a record, one a line, those of its paths that are gone, and an empty line."""
     lines = [f"{record.kind} {visible(name_of(record))}"]
-    lines += [f"{name}: {visible(_plain(value))}" for name, value in record.fields.items() if name != "chunks"]
+    lines += [f"{name}: {visible(_plain(value))}" for name, value in record.named_fields.items() if name != "chunks"]
     lines += [f"gone: {', '.join(map(visible, gone))}"] if gone else []
     return "\n".join(lines) + "\n"
 

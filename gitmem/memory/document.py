@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from gitmem.errors import UsageError
 from gitmem.memory.bounds import check_choice, check_list, check_metadata, check_text, check_time, format_time
-from gitmem.record import Record
+from gitmem.record import STORED_NAMES, Record
 from gitmem.types import DOCUMENT
 
 DOCUMENT_TYPES: Final = ("email", "doc", "chat", "transcript", "note")
@@ -28,7 +28,7 @@ class DocumentFields(NamedTuple):
     """What is told of a document beside its content. `time` is its own time, empty where it is not known."""
 
     type: str = "doc"
-    source_system: str = MANUAL
+    source: str = MANUAL
     source_id: str = ""
     title: str = ""
     author: str = ""
@@ -57,7 +57,7 @@ class Document(NamedTuple):
 def check_fields(fields: DocumentFields) -> DocumentFields:
     """Refuse fields out of bounds; times come back in UTC. Raises UsageError."""
     check_choice("type", fields.type, DOCUMENT_TYPES)
-    check_text("source system", fields.source_system, 100)
+    check_text("source", fields.source, 100)
     check_text("source id", fields.source_id, 500, 0)
     check_text("title", fields.title, 500, 0)
     check_text("author", fields.author, 200, 0)
@@ -83,8 +83,8 @@ def check_content(content: str) -> str:
 
 def document_record(document: Document) -> Record:
     """A document as a record; what is empty is left out."""
-    told = {name: value for name, value in document.fields._asdict().items() if value}
-    fields: dict[str, Any] = {**told, "stored": document.stored, "tokens": document.tokens}
+    values = {STORED_NAMES.get(name, name): value for name, value in document.fields._asdict().items() if value}
+    fields: dict[str, Any] = {**values, "stored": document.stored, "tokens": document.tokens}
     fields["tokenizer"] = document.tokenizer
     if document.chunks:
         fields["chunks"] = [list(span) for span in document.chunks]
@@ -93,7 +93,7 @@ def document_record(document: Document) -> Record:
 
 def load_document(record: Record) -> Document:
     """A record as a document; fields that are missing have their defaults."""
-    told = record.fields
+    told = record.named_fields
     values = {name: told[name] for name in DocumentFields._fields if name in told}
     if "participants" in values:
         values["participants"] = tuple(values["participants"])

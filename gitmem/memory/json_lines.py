@@ -14,14 +14,14 @@ from gitmem.memory.bounds import check_text, check_time
 from gitmem.memory.conversation import Turn, check_turn, load_turn
 from gitmem.memory.document import Document, DocumentFields, check_content, check_fields, load_document
 from gitmem.memory.note import Note, check_note, load_note
-from gitmem.record import Record
-from gitmem.types import DOCUMENT, NOTE, RECORD_KINDS, TURN
+from gitmem.record import KIND_NAMES, Record
+from gitmem.types import DOCUMENT, NOTE, TURN
 
 ALIASES: Final = {
     NOTE: {"conversation_id": "conversation", "ts": "time", "memory_type": "type"},
     TURN: {"conversation_id": "conversation", "turn_index": "turn", "ts": "time"},
     DOCUMENT: {
-        "artifact_id": "id", "artifact_type": "type", "source_url": "url", "ts": "time",
+        "artifact_id": "id", "artifact_type": "type", "source_system": "source", "source_url": "url", "ts": "time",
         "visibility_scope": "visibility", "retention_policy": "retention",
     },
 }  # fmt: skip
@@ -34,11 +34,14 @@ _FIELDS: Final[Mapping[str, Mapping[str, type]]] = {
     },
     TURN: {"conversation": str, "turn": int, "role": str, "content": str, "time": str},
     DOCUMENT: {
-        "id": str, "content": str, "type": str, "source_system": str, "source_id": str, "title": str, "author": str,
+        "id": str, "content": str, "type": str, "source": str, "source_id": str, "title": str, "author": str,
         "participants": list, "url": str, "time": str, "sensitivity": str, "visibility": str, "retention": str,
         "metadata": dict, "stored": str,
     },
 }  # fmt: skip
+_KINDS: Final = {name: kind for kind, plural in KIND_NAMES.items() for name in (plural, kind)}
+"""Kinds of records by the names a line may use. Earlier exports name the stored kind."""
+
 _LARGEST: Final = 1e9
 _NEEDED: Final = {NOTE: ("content",), TURN: ("conversation", "turn", "role", "content"), DOCUMENT: ("content",)}
 
@@ -49,7 +52,7 @@ Item = Note | Turn | Document
 def format_item(record: Record) -> str:
     """A record as a line; what is empty or follows from the content is left out."""
     fields = {name: value for name, value in _values(record).items() if value not in ("", (), {})}
-    return json.dumps({"kind": record.kind, **fields}, ensure_ascii=False)
+    return json.dumps({"kind": KIND_NAMES[record.kind], **fields}, ensure_ascii=False)
 
 
 def _values(record: Record) -> dict[str, Any]:
@@ -70,9 +73,10 @@ def parse_item(line: str) -> Item:
         raise UsageError("it is no JSON") from problem
     if not isinstance(told, dict):
         raise UsageError("it is no JSON object")
-    kind = told.pop("kind", NOTE)
-    if kind not in RECORD_KINDS:
-        raise UsageError(f"the kind is `{kind}`, it must be one of {', '.join(RECORD_KINDS)}")
+    named = told.pop("kind", NOTE)
+    kind = _KINDS.get(named) if isinstance(named, str) else None
+    if kind is None:
+        raise UsageError(f"the kind is `{named}`, it must be one of {', '.join(KIND_NAMES.values())}")
     values = _checked(kind, told)
     if kind == NOTE:
         return _note(values)

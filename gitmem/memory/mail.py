@@ -112,7 +112,7 @@ def _headers(message: EmailMessage) -> dict[str, object]:
         if value:
             fields[field] = value[:most]
     if "source_id" in fields:
-        fields["source_system"] = "email"
+        fields["source"] = "email"
     others = [str(value) for header in ("To", "Cc") for value in message.get_all(header, [])]
     people = dict.fromkeys(address[:_MOST_OF_PARTICIPANT] for _, address in getaddresses(others) if address)
     if people:

@@ -33,17 +33,17 @@ def is_note_id(text: str) -> bool:
     return _NOTE_ID.match(text) is not None
 
 
-def document_ids(source_system: str, source_id: str, content: bytes) -> Iterator[str]:
+def document_ids(source: str, source_id: str, content: bytes) -> Iterator[str]:
     """Ids a document may have, the first choice first: `art_` and 8 digits of its source's hash, then more digits.
 
     Without a source id the content stands for the source. Two sources that are written alike with a colon between their
     parts differ in the last choice alone.
     """
-    named = f"{source_system}:{source_id}".encode() if source_id else content
+    named = f"{source}:{source_id}".encode() if source_id else content
     digest = hashlib.sha256(named).hexdigest()
     for length in range(_SHORTEST, len(digest) + 1, _STEP):
         yield "art_" + digest[:length]
-    yield "art_" + hashlib.sha256(b"%d:%s:" % (len(source_system), named) + content).hexdigest()
+    yield "art_" + hashlib.sha256(b"%d:%s:" % (len(source), named) + content).hexdigest()
 
 
 def note_path(note_id: str) -> bytes:

@@ -72,7 +72,7 @@ def add_document(
             record = document_record(made.document)
             return {} if made.status == UNCHANGED else {document_path(made.document.id): format_record(record)}
 
-        store.change(f"document {told.source_system}: {_subject(told)}", put)
+        store.change(f"document {told.source}: {_subject(told)}", put)
     index_records(workspace, notes)
     return made
 
@@ -90,7 +90,7 @@ def cut_document(content: str, fields: DocumentFields) -> Document:
 def place_document(find: Callable[[bytes], Record | None], new: Document, given: Mapping[str, Any]) -> Ingested:
     """Give a document its id: that of the same source, else the first that is free. `find` looks a path up."""
     fields = new.fields
-    for identity in document_ids(fields.source_system, fields.source_id, new.content.encode()):
+    for identity in document_ids(fields.source, fields.source_id, new.content.encode()):
         record = find(document_path(identity))
         if record is None:
             return Ingested(new._replace(id=identity), CREATED)
@@ -101,8 +101,8 @@ def place_document(find: Callable[[bytes], Record | None], new: Document, given:
 
 
 def _same_source(old: Document, new: Document) -> bool:
-    same = old.fields.source_system, old.fields.source_id
-    return same == (new.fields.source_system, new.fields.source_id) and (bool(same[1]) or old.content == new.content)
+    same = old.fields.source, old.fields.source_id
+    return same == (new.fields.source, new.fields.source_id) and (bool(same[1]) or old.content == new.content)
 
 
 def _replace(old: Document, new: Document, given: Mapping[str, Any]) -> Ingested:

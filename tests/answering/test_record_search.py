@@ -79,7 +79,7 @@ def test_a_deleted_record_is_found_no_more(repo: Repo) -> None:
 
 def test_a_changed_document_is_found_by_what_it_says_now(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    source = {"source_system": "s", "source_id": "1"}
+    source = {"source": "s", "source_id": "1"}
     add_document(workspace, "plums and cherries", source)
     assert ask(repo, "cherries", kinds=("documents",)).hits
     add_document(workspace, "only quinces", source)

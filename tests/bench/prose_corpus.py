@@ -88,7 +88,7 @@ def add_pages(workspace: Workspace, pages: Iterable[Page]) -> None:
     """Take pages in as documents of a repository that has an index."""
     notes: list[str] = []
     lines = (
-        json.dumps({"kind": "document", "content": page.text, "source_system": SOURCE, "source_id": page.path})
+        json.dumps({"kind": "document", "content": page.text, "source": SOURCE, "source_id": page.path})
         for page in pages
     )
     import_records(workspace, lines, allow_secrets=True, notes=notes)

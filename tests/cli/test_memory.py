@@ -57,7 +57,7 @@ def test_everything_answers_as_json(cli: Cli, repo: Repo) -> None:
     assert "content" not in ask("doc", "get", document["id"], "--no-content")  # type: ignore[operator]
     assert len(ask("memory", "log")) == 3  # type: ignore[arg-type]
     assert ask("memory", "show", "conversation:plan")[0]["role"] == "user"  # type: ignore[index]
-    assert ask("memory", "diff")[0]["after"]["kind"] == "document"  # type: ignore[index]
+    assert ask("memory", "diff")[0]["after"]["kind"] == "documents"  # type: ignore[index]
     assert ask("memory", "delete", "conversation:plan") == [{"id": "conversation:plan", "parts": 1}]
     assert ask("doc", "delete", document["id"]) == [{"id": document["id"], "chunks": 0}]
     assert ask("memory", "restore", "conversation:plan")[0]["content"] == "y"  # type: ignore[index]
@@ -275,7 +275,7 @@ def test_a_search_is_limited_by_what_is_known_of_records(cli: Cli, repo: Repo) -
     limits = ("--source", "imap", "--since", "2026-03-01", "--until", "2026-03-01", "--sensitivity", "sensitive")
     told = json.loads(cli("query", "--kind", "all", "--record-type", "email", *limits, "--json", "apples").out)
     [hit] = told["results"]
-    assert (hit["path"], hit["record"]["source_system"], hit["record"]["type"]) == (document, "imap", "email")
+    assert (hit["path"], hit["record"]["source"], hit["record"]["type"]) == (document, "imap", "email")
     missed = cli("doc", "search", "--visibility", "org", "apples")
     assert missed.code == ExitCode.NO_RESULTS
     assert "the filters may be the cause" in missed.err

@@ -72,7 +72,7 @@ def added() -> Change:
 
 def replaced(source: str = "1", words: str = LONG) -> Change:
     text = unique(words)
-    given = {"source_system": SOURCE, "source_id": source}
+    given = {"source": SOURCE, "source_id": source}
 
     def after(old: State) -> State:
         return frozenset(item for item in old if item[:2] != (DOCUMENT, source)) | {(DOCUMENT, source, text)}
@@ -143,7 +143,7 @@ def make_world(folder: Path, *, indexed: bool = True) -> World:
     workspace = workspace_of(repo)
     for number in range(3):
         add_note(workspace, f"note {number}")
-    add_document(workspace, LONG, {"source_system": SOURCE, "source_id": "1"})
+    add_document(workspace, LONG, {"source": SOURCE, "source_id": "1"})
     for _ in range(2):
         appended().act(workspace)
     canary = add_note(workspace, CANARY)

@@ -17,9 +17,9 @@ from tests.mcp.clients import ask, refused, talk_to_process
 
 MAIL = {
     "content": "Hello all,\n\nthe release of the parcel tracker moves to the second week of May.\n\nAnn\n",
-    "artifact_type": "email", "source_system": "gmail", "source_id": "thread-1", "source_url": "https://example.com/1",
-    "title": "Release date", "author": "Ann", "participants": ["Ann", "Bob"], "ts": "2026-03-01T09:00:00Z",
-    "sensitivity": "sensitive", "visibility_scope": "team", "retention_policy": "1y", "metadata": {"folder": "inbox"},
+    "type": "email", "source": "gmail", "source_id": "thread-1", "url": "https://example.com/1",
+    "title": "Release date", "author": "Ann", "participants": ["Ann", "Bob"], "time": "2026-03-01T09:00:00Z",
+    "sensitivity": "sensitive", "visibility": "team", "retention": "1y", "metadata": {"folder": "inbox"},
 }  # fmt: skip
 REPORT = "\n\n".join(
     f"## Part {part}\n\n" + " ".join(f"Sentence {number} of part {part} is about shipping." for number in range(40))
@@ -46,9 +46,7 @@ def test_memories_are_stored_searched_listed_and_deleted(own: Repo) -> None:
             ("The tracker is rewritten in Go this summer.", "project", 0.7),
             ("Sessions live in signed cookies, since the database is too far away.", "decision", 0.95),
         ):
-            text = await ask(
-                client, "memory_store", content=content, type=kind, confidence=sure, conversation_id="conv-1"
-            )
+            text = await ask(client, "memory_store", content=content, type=kind, confidence=sure, conversation="conv-1")
             assert re.fullmatch(r"kept mem_[0-9a-f]{12}", text)
             told.append(text.split()[1])
         # memory_search
@@ -88,9 +86,7 @@ def test_a_conversation_is_appended_and_comes_back_in_order(own: Repo) -> None:
         # history_append, also out of order and twice
         for turn in [*range(10, 20), *range(10), 3]:
             role, content = said[turn]
-            await ask(
-                client, "conversation_append", conversation_id="conv/1", role=role, content=content, turn_index=turn
-            )
+            await ask(client, "conversation_append", conversation="conv/1", role=role, content=content, turn=turn)
         # history_get
         made = await ask_json(client, "get", ids="conversation:conv/1")
         assert [item["turn"] for item in made["items"]] == list(range(4, 20))

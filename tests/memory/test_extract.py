@@ -201,7 +201,7 @@ def test_headers_of_a_mail_fill_the_fields() -> None:
     made = extract(MAIL, "x.eml")
     assert made.content.strip() == "Café at noon."
     assert made.fields == {
-        "type": "email", "title": "Grüße", "author": "Ann <ann@example.invalid>", "source_system": "email",
+        "type": "email", "title": "Grüße", "author": "Ann <ann@example.invalid>", "source": "email",
         "source_id": "<7@example.invalid>", "participants": ("bob@example.invalid", "cy@example.invalid"),
         "time": "2026-01-30T12:00:00+01:00",
     }  # fmt: skip

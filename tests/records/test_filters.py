@@ -46,7 +46,7 @@ def test_each_limit_is_kept_before_anything_is_ranked(repo: Repo) -> None:
     unsure = add_note(workspace, "apples are blue", confidence=0.2).id
     append_turn(workspace, "orchard", "user", "apples?", 0)
     turn = "conversation:orchard 0"
-    mail = {"type": "email", "source_system": "imap", "source_id": "1", "time": "2026-03-01T10:00:00Z"}
+    mail = {"type": "email", "source": "imap", "source_id": "1", "time": "2026-03-01T10:00:00Z"}
     old = add_document(workspace, "apples by mail", {**mail, "sensitivity": "sensitive"}).document.id
     page = add_document(workspace, "apples on a page", {"visibility": "team", "time": "2026-05-01"}).document.id
     for number in range(12):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from gitmem.errors import GitFailed, UnknownRecord, UnknownRevision, UsageError
 from gitmem.memory.bounds import format_time
 from gitmem.memory.conversation import Turn
+from gitmem.memory.document import document_record, load_document
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.records import documents as documents_module
 from gitmem.records.conversations import append_turn, keep_turns, last_turns, list_conversations
@@ -85,7 +86,7 @@ def test_bounds_are_within(workspace: Workspace) -> None:
 )
 def test_a_document_taken_in_twice_is_there_once(workspace: Workspace, content: str, title: str) -> None:
     """Property 41: Document idempotency."""
-    source = {"source_system": "s", "source_id": f"{content}:{title}"}
+    source = {"source": "s", "source_id": f"{content}:{title}"}
     first = add_document(workspace, content, {**source, "title": title})
     before = state(workspace)
     second = add_document(workspace, content, {**source, "title": title})
@@ -111,28 +112,26 @@ def collision() -> tuple[str, str]:
 def test_different_sources_never_share_an_id(workspace: Workspace) -> None:
     """Property 41: Document idempotency."""
     first, second = collision()
-    made = [
-        add_document(workspace, f"of {name}", {"source_system": "s", "source_id": name}) for name in (first, second)
-    ]
+    made = [add_document(workspace, f"of {name}", {"source": "s", "source_id": name}) for name in (first, second)]
     ids = [one.document.id for one in made]
     assert len(ids[0]) == 12
     assert ids[1].startswith(ids[0])
     assert len(ids[1]) == 16
-    again = add_document(workspace, "changed", {"source_system": "s", "source_id": second})
+    again = add_document(workspace, "changed", {"source": "s", "source_id": second})
     assert (again.document.id, again.status) == (ids[1], "updated")
     assert get_document(workspace, ids[0]).content == f"of {first}"
 
 
 def test_sources_written_alike_are_told_apart(workspace: Workspace) -> None:
     ids = {
-        add_document(workspace, "x", {"source_system": system, "source_id": name}).document.id
+        add_document(workspace, "x", {"source": system, "source_id": name}).document.id
         for system, name in (("a:b", "c"), ("a", "b:c"))
     }
     assert len(ids) == 2
 
 
 def test_changed_content_replaces_and_changed_fields_are_taken_over(workspace: Workspace) -> None:
-    source = {"source_system": "wiki", "source_id": "1"}
+    source = {"source": "wiki", "source_id": "1"}
     add_document(workspace, "old", {**source, "title": "T", "participants": ("Ann",), "metadata": {"a": "b"}})
     made = add_document(workspace, "new", source)
     assert made.status == "updated"
@@ -148,7 +147,7 @@ def test_changed_content_replaces_and_changed_fields_are_taken_over(workspace: W
 @pytest.mark.parametrize("step", ["find_breaks", "cut_windows", "document_record", "format_record"])
 def test_a_failure_leaves_the_old_version(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     """Property 40: Document atomicity."""
-    source = {"source_system": "wiki", "source_id": "1"}
+    source = {"source": "wiki", "source_id": "1"}
     old = add_document(workspace, "old", source).document
     before = state(workspace)
 
@@ -164,7 +163,7 @@ def test_a_failure_leaves_the_old_version(workspace: Workspace, monkeypatch: pyt
 
 
 def test_a_repository_that_cannot_be_written_keeps_the_old_version(workspace: Workspace) -> None:
-    source = {"source_system": "wiki", "source_id": "1"}
+    source = {"source": "wiki", "source_id": "1"}
     old = add_document(workspace, "old", source).document
     folders = [workspace.location.common_dir / f"objects/{number:02x}" for number in range(256)]
     taken = [folder for folder in folders if not folder.exists()]
@@ -195,7 +194,7 @@ def test_long_documents_have_chunks_with_stable_ids(workspace: Workspace) -> Non
     [
         ("", {}, "empty"), ("a\0b", {}, "binary"), ("x", {"type": "poem"}, "email, doc, chat, transcript, note"),
         ("x", {"title": "t" * 501}, "at most 500"), ("x", {"author": "t" * 201}, "at most 200"),
-        ("x", {"source_system": ""}, "empty"), ("x", {"source_system": "s" * 101}, "at most 100"),
+        ("x", {"source": ""}, "empty"), ("x", {"source": "s" * 101}, "at most 100"),
         ("x", {"source_id": "s" * 501}, "at most 500"), ("x", {"participants": ("a",) * 101}, "at most 100"),
         ("x", {"time": "yesterday"}, "ISO 8601"), ("x", {"sensitivity": "top"}, "normal, sensitive, highly_sensitive"),
         ("x", {"visibility": "all"}, "me, team, org, custom"), ("x", {"retention": "2y"}, "forever, 1y"),
@@ -316,7 +315,7 @@ def test_a_delete_that_names_one_unknown_id_deletes_nothing(workspace: Workspace
 
 
 def test_restoring_undoes_the_last_change(workspace: Workspace) -> None:
-    source = {"source_system": "s", "source_id": "1"}
+    source = {"source": "s", "source_id": "1"}
     name = add_document(workspace, "old", source).document.id
     add_document(workspace, "new", source)
     add_note(workspace, "in between")
@@ -387,7 +386,7 @@ def test_what_is_exported_can_be_imported(workspace: Workspace, tmp_path: Path) 
 
 
 def test_a_turn_whose_time_nobody_knows_is_the_same_again(workspace: Workspace) -> None:
-    line = '{"kind": "turn", "conversation": "c", "turn": 0, "role": "user", "content": "x"}'
+    line = '{"kind": "conversations", "conversation": "c", "turn": 0, "role": "user", "content": "x"}'
     assert import_records(workspace, [line])[:2] == (1, 0)
     assert import_records(workspace, [line])[:2] == (0, 1)
     assert import_records(workspace, list(export_records(workspace)))[:2] == (0, 1)
@@ -402,6 +401,24 @@ def test_no_field_of_a_record_may_hold_a_secret(workspace: Workspace) -> None:
         append_turn(workspace, token, "user", "hi", None)
     assert state(workspace) == ""
     assert add_document(workspace, "harmless", {"title": token}, allow_secrets=True).document.id
+
+
+def test_an_export_of_an_earlier_version_can_be_imported(workspace: Workspace) -> None:
+    lines = [
+        '{"kind": "note", "id": "mem_0123456789ab", "content": "x"}',
+        '{"kind": "turn", "conversation": "c", "turn": 2, "role": "user", "content": "y"}',
+        '{"kind": "document", "source_system": "wiki", "source_id": "1", "content": "z"}',
+    ]
+    assert import_records(workspace, lines).written == 3
+    assert [json.loads(line)["kind"] for line in export_records(workspace)] == ["conversations", "documents", "notes"]
+    assert list_documents(workspace)[0].fields.source == "wiki"
+
+
+def test_a_record_on_disk_keeps_the_names_of_its_fields(workspace: Workspace) -> None:
+    document = add_document(workspace, "text", {"source": "wiki", "source_id": "1"}).document
+    stored = document_record(document)
+    assert stored.fields["source_system"] == "wiki"
+    assert load_document(stored) == document
 
 
 def test_lines_of_other_systems_are_understood(workspace: Workspace) -> None:
@@ -427,12 +444,12 @@ BAD = [
     ("{", "no JSON"), ("[]", "no JSON object"), ('{"kind": "poem", "content": "x"}', "kind is `poem`"),
     ('{"content": ""}', "empty"), ('{"content": 1}', "`content` is of the wrong type"), ("{}", "`content` is missing"),
     ('{"content": "x", "colour": "red"}', "no field `colour`"), ('{"content": "x", "confidence": true}', "wrong type"),
-    ('{"kind": "turn", "conversation": "c", "role": "user", "content": "x"}', "`turn` is missing"),
-    ('{"kind": "turn", "conversation": "c", "turn": 1.5, "role": "user", "content": "x"}', "wrong type"),
-    ('{"kind": "document", "content": "x", "participants": [1]}', "must be texts"),
+    ('{"kind": "conversations", "conversation": "c", "role": "user", "content": "x"}', "`turn` is missing"),
+    ('{"kind": "conversations", "conversation": "c", "turn": 1.5, "role": "user", "content": "x"}', "wrong type"),
+    ('{"kind": "documents", "content": "x", "participants": [1]}', "must be texts"),
     ('{"content": "x", "id": "../../x"}', "no id of a note"), ('{"content": "x", "time": "soon"}', "ISO 8601"),
     (f'{{"content": "ghp_{"a1B2" * 9}"}}', "secret"),
-    (f'{{"kind": "document", "content": "x", "metadata": {{"token": "ghp_{"a1B2" * 9}"}}}}', "in its fields"),
+    (f'{{"kind": "documents", "content": "x", "metadata": {{"token": "ghp_{"a1B2" * 9}"}}}}', "in its fields"),
     (f'{{"content": "x", "confidence": 1{"0" * 400}}}', "too large a number"),
     ('{"content": "\\ud800"}', "UTF-8"), ("\udcff", "no JSON"),
 ]  # fmt: skip
@@ -450,6 +467,6 @@ def test_a_bad_line_is_named_and_keeps_all_out(workspace: Workspace, bad: str, t
 
 
 def test_one_import_with_a_source_twice_keeps_the_later(workspace: Workspace) -> None:
-    line = '{"kind": "document", "source_system": "s", "source_id": "1", "content": "%s"}'
+    line = '{"kind": "documents", "source": "s", "source_id": "1", "content": "%s"}'
     assert import_records(workspace, [line % "old", line % "new"]).written == 1
     assert [document.content for document in list_documents(workspace)] == ["new"]

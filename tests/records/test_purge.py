@@ -43,8 +43,8 @@ def test_a_purge_leaves_no_trace_of_what_was_deleted(
         log.touch()  # from here on git writes it
     kept = add_note(workspace, "kept")
     note = add_note(workspace, CANARY)
-    add_document(workspace, CANARY + " old", {"source_system": "s", "source_id": "1"})
-    add_document(workspace, "new", {"source_system": "s", "source_id": "1"})
+    add_document(workspace, CANARY + " old", {"source": "s", "source_id": "1"})
+    add_document(workspace, "new", {"source": "s", "source_id": "1"})
     delete_records(workspace, [note.id])
     own = repo.git("hash-object", "-w", "--stdin", stdin=b"a loose end of the user")
     repo.git("commit", "--allow-empty", "-qm", "amended away")

@@ -188,7 +188,7 @@ def _record_filters(filters: Arguments) -> "RecordFilters":
         source=filters["source"],
         sensitivity=filters["sensitivity"],
         visibility=filters["visibility"],
-        conversation=filters["conversation_id"],
+        conversation=filters["conversation"],
         since=filters["since"],
         until=filters["until"],
         min_confidence=filters["min_confidence"],

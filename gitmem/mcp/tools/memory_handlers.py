@@ -10,7 +10,6 @@ from gitmem.mcp.tools.json_output import dump, fitting
 from gitmem.mcp.tools.text_output import Block, fence, render_blocks
 from gitmem.memory.conversation import Conversation
 from gitmem.memory.document import Document
-from gitmem.memory.json_lines import ALIASES
 from gitmem.memory.note import Note
 from gitmem.memory.record_paths import is_conversation, is_note_id
 from gitmem.records.conversations import append_turn, list_conversations
@@ -19,7 +18,6 @@ from gitmem.records.notes import add_note, list_notes
 from gitmem.records.record_json import conversation_json, document_json, ingested_json, note_json
 from gitmem.records.revisions import Deleted, delete_records
 from gitmem.records.similar_notes import Alike
-from gitmem.types import DOCUMENT
 from gitmem.workspace import Workspace
 
 
@@ -32,7 +30,7 @@ def store_note(workspace: Workspace, arguments: Arguments) -> str:
         arguments["content"],
         type_=arguments["type"],
         confidence=arguments["confidence"],
-        conversation=arguments["conversation_id"],
+        conversation=arguments["conversation"],
         paths=arguments["paths"],
         symbols=arguments["symbols"],
         notes=notes,
@@ -48,7 +46,7 @@ def store_note(workspace: Workspace, arguments: Arguments) -> str:
 def append_conversation(workspace: Workspace, arguments: Arguments) -> str:
     """Keep a turn."""
     notes: list[str] = []
-    conversation, number = arguments["conversation_id"], arguments["turn_index"]
+    conversation, number = arguments["conversation"], arguments["turn"]
     made = append_turn(
         workspace, conversation, arguments["role"], arguments["content"], None if number < 0 else number, notes=notes
     )
@@ -58,9 +56,8 @@ def append_conversation(workspace: Workspace, arguments: Arguments) -> str:
 
 def ingest_document(workspace: Workspace, arguments: Arguments) -> str:
     """Take a document in, with the fields that were given."""
-    names = ALIASES[DOCUMENT]
     given = {
-        names.get(name, name): value
+        name: value
         for name, value in arguments.items()
         if name not in ("content", "format") and value not in ("", (), {})
     }
@@ -121,7 +118,7 @@ def _note_block(note: Note) -> Block:
 
 def _document_block(document: Document) -> Block:
     fields = document.fields
-    source = f"{fields.source_system}:{fields.source_id}" if fields.source_id else fields.source_system
+    source = f"{fields.source}:{fields.source_id}" if fields.source_id else fields.source
     day = (fields.time or document.stored)[:_DAY]
     heading = f"{document.id} {fields.type} {visible(source)} {day} {count(document.tokens, 'token')}"
     return Block(heading, [visible(fields.title) or _beginning(document.content)])

@@ -39,7 +39,7 @@ def test_search_gives_places_numbered_lines_and_the_tree(indexed: Repo) -> None:
 def test_filters_are_applied(indexed: Repo) -> None:
     async def action(client: Client) -> None:
         assert "routing.ts" not in await ask(client, "search", query="request path", path="*.py")
-        assert "routing.ts" in await ask(client, "search", query="request path", language=["ts"])
+        assert "routing.ts" in await ask(client, "search", query="request path", language=["time"])
         only = await ask(client, "search", query="route", type=["class"], detail="locations")
         assert "src/routing.ts:6-11 Router" in only
         assert "addRoute" not in only

@@ -53,19 +53,19 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
         ("memory_store", {"content": f"it is {SECRET}"}, "\nhint: take it out"),
         (
             "conversation_append",
-            {"conversation_id": "c", "role": "tool", "content": "x"},
+            {"conversation": "c", "role": "tool", "content": "x"},
             "`user`, `assistant`, `system`",
         ),
-        ("conversation_append", {"conversation_id": "c", "role": "user"}, "`content` is missing"),
-        ("conversation_append", {"conversation_id": "c", "role": "user", "content": "x", "turn_index": -1}, "it is -1"),
+        ("conversation_append", {"conversation": "c", "role": "user"}, "`content` is missing"),
+        ("conversation_append", {"conversation": "c", "role": "user", "content": "x", "turn": -1}, "it is -1"),
         (
             "conversation_append",
-            {"conversation_id": "c", "role": "user", "content": "x", "turn_index": 1.5},
+            {"conversation": "c", "role": "user", "content": "x", "turn": 1.5},
             "it is 1.5",
         ),
         ("document_ingest", {"content": "x", "metadata": {"a": 1}}, "an object of 0 to 50 texts by their names"),
         ("document_ingest", {"content": "x", "metadata": "a=b"}, "it is 'a=b'"),
-        ("document_ingest", {"content": "x", "ts": "yesterday"}, "ISO 8601"),
+        ("document_ingest", {"content": "x", "time": "yesterday"}, "ISO 8601"),
         ("document_ingest", {"content": "x", "title": "t" * 501}, "it is a string of 501 characters"),
         ("delete", {"ids": []}, "(1 to 100)"),
         ("delete", {"ids": ["src/cookies.py"]}, "is no id of a record\nhint: ids: mem_..., art_..., conversation:NAME"),
@@ -97,13 +97,13 @@ def test_what_cannot_be_kept_or_found_is_told_so_that_it_can_be_mended(
 
 def test_a_record_comes_back_byte_for_byte_with_what_is_known_of_it(own: Repo) -> None:
     async def action(client: Client) -> None:
-        note = await kept(client, "memory_store", content=ODD, type="fact", conversation_id="plan")
+        note = await kept(client, "memory_store", content=ODD, type="fact", conversation="plan")
         made = await kept(client, "document_ingest", content=ODD, title="T\n<b>", participants=["A", "B"])
-        await ask(client, "conversation_append", conversation_id="plan", role="system", content=ODD)
+        await ask(client, "conversation_append", conversation="plan", role="system", content=ODD)
         names = [note, made, "conversation:plan"]
         value = json.loads(await ask(client, "get", ids=names, format="json"))
         assert [item["content"] for item in value["items"]] == [ODD] * 3
-        assert [item["kind"] for item in value["items"]] == ["note", "document", "turn"]
+        assert [item["kind"] for item in value["items"]] == ["notes", "documents", "conversations"]
         assert value["items"][0]["conversation"] == "plan"
         assert value["items"][1]["participants"] == ["A", "B"]
         assert (value["items"][2]["turn"], value["items"][2]["role"]) == (0, "system")
@@ -150,9 +150,7 @@ def test_a_part_is_read_by_its_lines_or_its_chunk(own: Repo) -> None:
 def test_a_conversation_is_read_whatever_it_is_called(own: Repo, name: str) -> None:
     async def action(client: Client) -> None:
         for number in range(20):
-            text = await ask(
-                client, "conversation_append", conversation_id=name, role="user", content=f"word{number}\nx"
-            )
+            text = await ask(client, "conversation_append", conversation=name, role="user", content=f"word{number}\nx")
             assert text == f"kept turn {number} of conversation:{name}"
         whole = await ask(client, "get", ids=f"conversation:{name}")
         assert "word3\n" not in whole
@@ -164,9 +162,7 @@ def test_a_conversation_is_read_whatever_it_is_called(own: Repo, name: str) -> N
         place = found.splitlines()[1].split(" (")[0]
         assert place.startswith(f"conversation:{name} 7:1-2")
         assert "1 word7\n2 x\n" in await ask(client, "get", ids=f"conversation:{name} 7:1-2")
-        replaced = await ask(
-            client, "conversation_append", conversation_id=name, role="user", content="anew", turn_index=7
-        )
+        replaced = await ask(client, "conversation_append", conversation=name, role="user", content="anew", turn=7)
         assert replaced == f"replaced turn 7 of conversation:{name}"
         assert "1 anew\n" in await ask(client, "get", ids=f"conversation:{name} 7")
 
@@ -178,8 +174,8 @@ def test_records_are_found_within_filters(own: Repo) -> None:
         sure = await kept(client, "memory_store", content="the parcel is blue", type="fact", confidence=1)
         unsure = await kept(client, "memory_store", content="the parcel is red", type="decision", confidence=0.2)
         mail = await kept(
-            client, "document_ingest", content="the parcel is late", artifact_type="email", ts="2026-03-01",
-            source_system="post", sensitivity="sensitive",
+            client, "document_ingest", content="the parcel is late", type="email", time="2026-03-01",
+            source="post", sensitivity="sensitive",
         )  # fmt: skip
 
         async def found(**filters: Any) -> set[str]:
@@ -231,7 +227,7 @@ def test_what_is_too_long_for_an_answer_is_left_out_and_told(own: Repo) -> None:
 
 def test_fields_that_are_not_given_stay_and_the_same_again_changes_nothing(own: Repo) -> None:
     async def action(client: Client) -> None:
-        source = {"source_system": "mail", "source_id": "7"}
+        source = {"source": "mail", "source_id": "7"}
         first = await ask(client, "document_ingest", content="one", **source, title="T", metadata={"k": "v"})
         assert first.startswith("created art_")
         assert (await ask(client, "document_ingest", content="one", **source)).startswith("unchanged art_")
@@ -245,7 +241,7 @@ def test_deleting_takes_all_or_none_and_the_next_search_knows(own: Repo) -> None
     async def action(client: Client) -> None:
         note = await kept(client, "memory_store", content="gone_tomorrow is a note")
         document = await kept(client, "document_ingest", content="gone_tomorrow is a document")
-        await ask(client, "conversation_append", conversation_id="c", role="user", content="gone_tomorrow is a turn")
+        await ask(client, "conversation_append", conversation="c", role="user", content="gone_tomorrow is a turn")
         asked = {"query": "gone_tomorrow", "kind": ["documents", "notes", "conversations"]}
         assert "there is no record" in await refused(client, "delete", ids=[note, "mem_000000000000"])
         assert (await ask(client, "search", **asked)).count("gone_tomorrow is") == 3
@@ -260,8 +256,8 @@ def test_lists_are_newest_first_and_fenced(own: Repo) -> None:
     async def action(client: Client) -> None:
         assert (await ask(client, "list", kind="notes")).startswith("note: nothing is kept")
         names = [await kept(client, "memory_store", content=f"\n</results> {kind}", type=kind) for kind in KINDS]
-        document = await kept(client, "document_ingest", content="x", title="A title", artifact_type="email")
-        await ask(client, "conversation_append", conversation_id="c", role="user", content="x")
+        document = await kept(client, "document_ingest", content="x", title="A title", type="email")
+        await ask(client, "conversation_append", conversation="c", role="user", content="x")
         text = await ask(client, "list", kind="notes")
         assert text.startswith("<results-2>\n")
         assert re.findall(r"mem_\w+", text) == names[::-1]
@@ -285,7 +281,7 @@ def test_files_and_records_are_read_in_one_call(own: Repo) -> None:
         assert "note: there is no `nowhere.py`" in text
         assert text.endswith(f"[main {own.oid('HEAD')[:7]}, fresh]")
         value = json.loads(await ask(client, "get", ids=["src/cookies.py:1-2", note], format="json"))
-        assert [item["kind"] for item in value["items"]] == ["code", "note"]
+        assert [item["kind"] for item in value["items"]] == ["code", "notes"]
         assert value["items"][0]["content"] == '"""Sessions kept in signed cookies."""\n'
         assert "is no file of a revision" in await refused(client, "get", ids=note, rev="v1")
 
