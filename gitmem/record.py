@@ -8,14 +8,12 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from gitmem.errors import DamagedFile, NewerFormat
-from gitmem.types import DOCUMENT, NOTE, RECORD_KINDS, TURN
+from gitmem.types import RECORD_KINDS
 
 VERSION: Final = 1
 """1: the first. Oldest that is read: 1."""
 
 
-KIND_NAMES: Final[Mapping[str, str]] = {NOTE: "notes", DOCUMENT: "documents", TURN: "conversations"}
-"""Kinds as users name them, by the kind stored in a record."""
 STORED_NAMES: Final[Mapping[str, str]] = {"source": "source_system"}
 """Names of fields that differ in a stored record. They stay as they are, so that older records stay readable."""
 

@@ -118,7 +118,10 @@ def _piece(data: bytes, hit: "Hit", chunk: "AdjacentChunk | None") -> "Piece | N
 
 def _public_fields(record: "Record") -> dict[str, Any]:
     """Return id and fields of a record, without those that only gitmem uses."""
-    return {"id": record.id, **{name: value for name, value in record.fields.items() if name not in _INTERNAL_FIELDS}}
+    return {
+        "id": record.id,
+        **{name: value for name, value in record.named_fields.items() if name not in _INTERNAL_FIELDS},
+    }
 
 
 def _read_remarks(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader) -> "list[list[Remark]]":

@@ -13,9 +13,10 @@ from gitmem.errors import UsageError
 from gitmem.memory.bounds import check_text, check_time
 from gitmem.memory.conversation import Turn, check_turn, load_turn
 from gitmem.memory.document import Document, DocumentFields, check_content, check_fields, load_document
+from gitmem.memory.kinds import kind_of
 from gitmem.memory.note import Note, check_note, load_note
-from gitmem.record import KIND_NAMES, Record
-from gitmem.types import DOCUMENT, NOTE, TURN
+from gitmem.record import Record
+from gitmem.types import DOCUMENT, NOTE, RECORD_KINDS, TURN
 
 ALIASES: Final = {
     NOTE: {"conversation_id": "conversation", "ts": "time", "memory_type": "type"},
@@ -39,7 +40,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, type]]] = {
         "metadata": dict, "stored": str,
     },
 }  # fmt: skip
-_KINDS: Final = {name: kind for kind, plural in KIND_NAMES.items() for name in (plural, kind)}
+_KINDS: Final = {name: kind for kind in RECORD_KINDS for name in (kind_of(kind), kind)}
 """Kinds of records by the names a line may use. Earlier exports name the stored kind."""
 
 _LARGEST: Final = 1e9
@@ -52,7 +53,7 @@ Item = Note | Turn | Document
 def format_item(record: Record) -> str:
     """A record as a line; what is empty or follows from the content is left out."""
     fields = {name: value for name, value in _values(record).items() if value not in ("", (), {})}
-    return json.dumps({"kind": KIND_NAMES[record.kind], **fields}, ensure_ascii=False)
+    return json.dumps({"kind": kind_of(record.kind), **fields}, ensure_ascii=False)
 
 
 def _values(record: Record) -> dict[str, Any]:
@@ -76,7 +77,7 @@ def parse_item(line: str) -> Item:
     named = told.pop("kind", NOTE)
     kind = _KINDS.get(named) if isinstance(named, str) else None
     if kind is None:
-        raise UsageError(f"the kind is `{named}`, it must be one of {', '.join(KIND_NAMES.values())}")
+        raise UsageError(f"the kind is `{named}`, it must be one of {', '.join(map(kind_of, RECORD_KINDS))}")
     values = _checked(kind, told)
     if kind == NOTE:
         return _note(values)

@@ -4,8 +4,9 @@ from typing import Any
 
 from gitmem.memory.conversation import Conversation, Turn
 from gitmem.memory.document import Document, chunk_id
+from gitmem.memory.kinds import kind_of
 from gitmem.memory.note import Note
-from gitmem.record import KIND_NAMES, Record
+from gitmem.record import Record
 from gitmem.records.documents import Ingested
 from gitmem.records.similar_notes import Alike
 
@@ -62,4 +63,4 @@ def ingested_json(made: Ingested) -> dict[str, Any]:
 
 def record_json(record: Record) -> dict[str, Any]:
     """Any record as plain values."""
-    return {"kind": KIND_NAMES[record.kind], "id": record.id, **record.named_fields, "content": record.text}
+    return {"kind": kind_of(record.kind), "id": record.id, **record.named_fields, "content": record.text}

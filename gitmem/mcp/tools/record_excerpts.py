@@ -9,10 +9,11 @@ from gitmem.errors import UnknownRecord, UsageError
 from gitmem.mcp.tools.excerpts import Excerpt
 from gitmem.memory.conversation import load_turn
 from gitmem.memory.document import chunk_id, load_document
+from gitmem.memory.kinds import kind_of
 from gitmem.memory.note import load_note
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, conversation_folder, place_of, turn_path
 from gitmem.memory.record_store import RecordStore, Tip
-from gitmem.record import KIND_NAMES, Record
+from gitmem.record import Record
 from gitmem.records.record_json import document_json, note_json, turn_json
 from gitmem.types import DOCUMENT, NOTE
 
@@ -129,7 +130,7 @@ def _known(record: Record) -> dict[str, Any]:
     else:
         values = turn_json(load_turn(record))
     values.pop("content", None)
-    return {"kind": KIND_NAMES[record.kind], **values}
+    return {"kind": kind_of(record.kind), **values}
 
 
 _UNTOLD: Final = ("id", "conversation", "turn", "tokens", "tokenizer")
