@@ -279,5 +279,5 @@ def test_a_search_is_limited_by_what_is_known_of_records(cli: Cli, repo: Repo) -
     missed = cli("doc", "search", "--visibility", "org", "apples")
     assert missed.code == ExitCode.NO_RESULTS
     assert "the filters may be the cause" in missed.err
-    assert_error(cli("query", "--kind", "code", "--source", "imap", "apples"), ExitCode.USAGE, "code has no")
+    assert_error(cli("query", "--kind", "code", "--source", "imap", "apples"), ExitCode.USAGE, "do not apply to code")
     assert_error(cli("doc", "search", "--since", "soon", "apples"), ExitCode.USAGE, "ISO 8601")

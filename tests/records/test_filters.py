@@ -73,8 +73,8 @@ def test_limits_that_cannot_be_are_refused(repo: Repo) -> None:
         with pytest.raises(UsageError):
             parse_filters(**wrong)
     for options in ({"kinds": ("code",)}, {"rev": "HEAD"}):
-        with pytest.raises(UsageError, match="code has no"):
-            ask(repo, "apples", limits=RecordFilters(type=("email",)), **options)
+        with pytest.raises(UsageError, match="do not apply to code"):
+            ask(repo, "apples", records=RecordFilters(type=("email",)), **options)
     assert parse_filters() == NO_FILTERS
 
 

@@ -76,7 +76,7 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
         ("search", {"query": "x", "filters": {"since": "soon"}}, "ISO 8601"),
         ("search", {"query": "x", "filters": {"colour": "red"}}, "there is no argument `colour`"),
         ("search", {"query": "x", "filters": {"min_confidence": "high"}}, "a number of 0 to 1"),
-        ("search", {"query": "x", "kind": "code", "filters": {"type": "fact"}}, "code has no source, time or type"),
+        ("search", {"query": "x", "kind": "code", "filters": {"type": "fact"}}, "do not apply to code"),
         ("search", {"query": "x", "neighbors": "yes"}, "true or false"),
         ("list", {"kind": "notes", "type": "email"}, "preference, fact"),
         ("list", {"kind": "conversations", "type": "x"}, "conversations have no type"),
@@ -278,7 +278,7 @@ def test_files_and_records_are_read_in_one_call(own: Repo) -> None:
         note = await kept(client, "memory_store", content="beside")
         text = await ask(client, "get", ids=[note, "src/cookies.py:1-1", "nowhere.py"])
         assert text.index("1 beside") < text.index("src/cookies.py:1-1")
-        assert "note: there is no `nowhere.py`" in text
+        assert "note: no such file in this tree: `nowhere.py`" in text
         assert text.endswith(f"[main {own.oid('HEAD')[:7]}, fresh]")
         value = json.loads(await ask(client, "get", ids=["src/cookies.py:1-2", note], format="json"))
         assert [item["kind"] for item in value["items"]] == ["code", "notes"]
