@@ -318,10 +318,10 @@ def test_three_dots_leave_out_what_the_other_side_changed(repo: Repo) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("HEAD", "no range"),
-        ("..", "no range"),
-        ("...", "no range"),
-        ("nope..HEAD", "`nope` names no"),
+        ("HEAD", "not a range"),
+        ("..", "not a range"),
+        ("...", "not a range"),
+        ("nope..HEAD", "unknown commit, tag or branch: `nope`"),
         ("HEAD^{tree}...HEAD", "two commits"),
     ],
 )
