@@ -26,7 +26,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 
 from gitmem.errors import ObserverFailed
-from gitmem.types import NOISE
+from gitmem.types import OWN_FOLDERS
 
 _WRITING: Final[list[type[FileSystemEvent]]] = [
     FileCreatedEvent, FileModifiedEvent, FileAttribEvent, FileMovedEvent, FileDeletedEvent,
@@ -77,4 +77,4 @@ class FolderObserver(FileSystemEventHandler):
     def _is_noise(self, path: str, lasting: bool) -> bool:
         """What happens inside such a folder; that one comes or goes makes a repository of the folder around it."""
         parts = Path(os.path.relpath(path, self._folder)).parts
-        return any(part in NOISE for part in (parts if lasting else parts[:-1]))
+        return any(part in OWN_FOLDERS for part in (parts if lasting else parts[:-1]))

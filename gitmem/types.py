@@ -1,4 +1,4 @@
-"""The words every layer shares: chunks of blobs, what chunking made of a blob, names. Nothing here computes."""
+"""Types that all layers share: chunks of blobs, the result of chunking, and names. No logic."""
 
 from typing import Final, NamedTuple
 
@@ -6,29 +6,29 @@ NOTE: Final = "note"
 DOCUMENT: Final = "document"
 TURN: Final = "turn"
 RECORD_KINDS: Final = (NOTE, DOCUMENT, TURN)
-"""What a record of the memory can be."""
+"""Kinds of records, as stored in their field `kind`. Their chunks have chunk types of the same names."""
 
 RECORD_LANGUAGE: Final = "record"
-"""What the index takes for the language of a record's blob."""
+"""Language under which the index stores the blobs of records."""
 
 CHUNK_TYPES: Final = (
     "text", "section", "module", "namespace", "class", "interface", "struct", "enum", "trait", "impl", "type",
     "function", "method", "property", "field", "constant", "macro", *RECORD_KINDS,
 )  # fmt: skip
-"""Chunk types. The order is the one stored on disk: append only."""
+"""Chunk types. The index stores their positions: append only."""
 
-NOISE: Final = (".git", ".gitmem")
-"""Folders, at any depth, in which git and gitmem work for themselves: what happens there changes no tree."""
+OWN_FOLDERS: Final = (".git", ".gitmem")
+"""Folders of git and gitmem themselves, at any depth. Changes in them change no tree."""
 
 
 class Chunk(NamedTuple):
-    """A span of a blob that is found as one thing.
+    """A span of a blob that is indexed and found as one result.
 
-    `start:end` are bytes of the blob as git stores it (a byte order mark and CRLF included), half-open;
-    lines are 1-based and inclusive, counted by line feeds. `parts` are the byte spans, in order and inside
-    `start:end`, whose text is the chunk's own: everything for a function, header and member signatures for a class
-    whose members are chunks themselves. `symbol` is qualified with dots (`Session.close`), a heading path with
-    ` > `, empty where nothing is named; several names of one merged chunk are joined with `, `.
+    `start:end` are bytes of the blob as git stores it, including a byte order mark and CRLF; half-open. Lines are
+    1-based, inclusive, and counted by line feeds. `parts` are the byte spans of the chunk's own text, in order and
+    inside `start:end`. For a function that is everything. For a class whose members are chunks themselves it is the
+    header and the signatures of the members. `symbol` is qualified with dots (`Session.close`), a heading path with ` >
+    `, and empty without a name. The names of a merged chunk are joined with `, `.
     """
 
     start: int
@@ -41,9 +41,13 @@ class Chunk(NamedTuple):
 
 
 class ChunkedBlob(NamedTuple):
-    """What chunking made of one blob. `parsed` tells syntax units from windows, `note` why there was no parse."""
+    """Result of chunking one blob.
+
+    `parsed` distinguishes syntax units from windows. `unparsed_reason` says why there was no parse, '' if there was
+    one.
+    """
 
     language: str
     chunks: list[Chunk]
     parsed: bool
-    note: str
+    unparsed_reason: str

@@ -1,11 +1,12 @@
-"""Blobs to chunks: bytes in, spans out. No git, no file access; tree-sitter is imported here only, and late.
+"""Split blobs into chunks: bytes in, spans out, without git or file access.
 
-`gitmem.chunking.languages` and `gitmem.chunking.chunk_size` load nothing heavy;
-`gitmem.chunking.chunk` loads the parser
-library when the first blob that has a grammar arrives.
+The only package that imports tree-sitter, and late: `languages` and `chunk_size` load nothing heavy, and `chunk` loads
+the parser library with the first blob that has a grammar. A blob takes this way: `chunk` chooses how to split it,
+`parse` builds the syntax tree, `outline` finds the units in it, `assembly` turns them into chunks, and `budget` merges
+small ones. Sizes are in `chunk_size`.
 """
 
 from typing import Final
 
 CHUNKER_VERSION: Final = 2
-"""Raise it whenever the same bytes would give other chunks."""
+"""Raise this if the same bytes would give different chunks."""

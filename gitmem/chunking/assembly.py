@@ -1,26 +1,28 @@
-"""Outline to chunks: skeletons for containers, whole text for units, merged runs for what is loose. No line is lost."""
+"""Turn an outline into chunks: skeletons of containers, whole units, and merged runs of the loose text between units.
+
+Every byte of an outline lies in exactly one unit or piece of loose text, and all text but blanks reaches some chunk. A
+member's signature appears twice: in its own chunk and in the skeleton of its container, which is found by its members
+then.
+"""
 
 from bisect import bisect_left
 from typing import Final, NamedTuple
 
-from gitmem.chunking.chunk_size import ChunkLimits
-from gitmem.chunking.grammar import BOX, SOFT, SPACE, Grammar
-from gitmem.chunking.lines import Lines, has_ink, trim
+from gitmem.chunking.chunk_size import MERGE_REACH, SCRAP_BYTES, SIGNATURE_BYTES, ChunkBounds
+from gitmem.chunking.grammar import CONTAINER, MERGEABLE, NAMESPACE, Grammar
+from gitmem.chunking.lines import Lines, has_text, trim
 from gitmem.chunking.outline import Piece, Unit
 from gitmem.chunking.split import split_span
+from gitmem.chunking.symbols import join_names
 from gitmem.types import Chunk
 
-_MAX_SYMBOL: Final = 200
-_MAX_NAMES: Final = 140
-_MAX_SIGNATURE: Final = 200
-_REACH: Final = 4
-_SCRAP: Final = 48
 _CODE: Final = frozenset({"function", "method"})
 _PLURAL: Final = frozenset({"field", "property", "constant", "type", "macro", "section"})
+"""Chunk types that also fit a merged chunk with several names of that type."""
 
 
 class _Run(NamedTuple):
-    """Adjoining loose text, trimmed, with the names that stand in it."""
+    """Adjoining loose text without blanks at its ends, and the names in it, all of one scope."""
 
     start: int
     end: int
@@ -29,52 +31,54 @@ class _Run(NamedTuple):
     chunk_types: frozenset[str]
 
 
-class Layout:
-    """One blob being laid out."""
+class Assembler:
+    """Builds the chunks of one blob."""
 
-    def __init__(self, data: bytes, grammar: Grammar, limits: ChunkLimits, lines: Lines) -> None:
+    def __init__(self, data: bytes, grammar: Grammar, bounds: ChunkBounds, lines: Lines) -> None:
         self.data = data
         self.grammar = grammar
-        self.limits = limits
+        self.bounds = bounds
         self.lines = lines
 
-    def chunks_of(self, file: Unit) -> list[Chunk]:
-        """All chunks of the outline, in order of start, wider ones first."""
+    def assemble(self, file: Unit) -> list[Chunk]:
+        """Return all chunks of the outline, ordered by start. Of chunks with the same start the longest comes first."""
         chunks: list[Chunk] = []
-        fills = self.grammar.fills
         todo = [(file, False)]
         while todo:
             unit, shared = todo.pop()
             if unit.pieces is None:
-                chunks.extend(self._whole(unit))
+                chunks.extend(self._closed_chunks(unit))
                 continue
             inner = [piece.unit for piece in unit.pieces if piece.unit is not None]
-            todo.extend((each, _shares(unit, each, fills=bool(fills))) for each in inner)
-            if unit.shape == BOX:
-                chunks.extend(self._skeleton(unit))
+            todo.extend((each, self._shares_text(unit, each)) for each in inner)
+            if unit.shape == CONTAINER:
+                chunks.extend(self._container_chunks(unit))
             elif not shared:
-                chunks.extend(self._packed(unit, self._runs(unit)))
+                chunks.extend(self._merged_runs(unit, self._runs(unit)))
         chunks.sort(key=lambda chunk: (chunk.start, -chunk.end))
         return chunks
 
-    def _whole(self, unit: Unit) -> list[Chunk]:
+    def _closed_chunks(self, unit: Unit) -> list[Chunk]:
+        """Return the chunk of a unit that was not opened. If it is too large, split it by its lines."""
         start, end = trim(self.data, unit.start, unit.end)
-        if end - start <= self.limits.max_bytes:
+        if end - start <= self.bounds.max_bytes:
             return [self._chunk(unit.chunk_type, unit.symbol, [(start, end)])] if end > start else []
         return [
             self._chunk(unit.chunk_type, unit.symbol, [span])
-            for span in self._trimmed(split_span(self.data, start, end, [], self.limits.max_bytes))
+            for span in self._trimmed(split_span(self.data, start, end, [], self.bounds.max_bytes))
         ]
 
-    def _skeleton(self, unit: Unit) -> list[Chunk]:
-        """The container's own text and its members' signatures, as one chunk that spans it; then what did not fit."""
+    def _container_chunks(self, unit: Unit) -> list[Chunk]:
+        """Return a container's skeleton, then chunks of its loose text that did not fit.
+
+        The skeleton spans the whole container. Its own text is the loose text and the signatures of the members.
+        """
         runs = self._runs(unit)
-        room = self.limits.max_bytes
-        kept = runs
-        rest: list[_Run] = []
+        room = self.bounds.max_bytes
+        own, rest = runs, list[_Run]()
         if sum(run.end - run.start for run in runs) > room:
-            kept, rest = self._fitting(runs, unit.nodes[0].start_byte)
-        parts = [(run.start, run.end) for run in kept]
+            own, rest = self._fitting(runs, unit.nodes[0].start_byte)
+        parts = [(run.start, run.end) for run in own]
         if rest and not any(start <= unit.nodes[0].start_byte < end for start, end in parts):
             parts.append(self._signature(unit))
         room -= sum(end - start for start, end in parts)
@@ -85,42 +89,49 @@ class Layout:
                     parts.append((start, end))
                     room -= end - start
         if not parts:
-            return self._packed(unit, rest)
+            return self._merged_runs(unit, rest)
         start, end = trim(self.data, unit.start, unit.end)
         chunk = self._chunk(unit.chunk_type, unit.symbol, sorted(parts))
-        whole = chunk._replace(
+        skeleton = chunk._replace(
             start=start, end=end, start_line=self.lines.number(start), end_line=self.lines.number(end - 1)
         )
-        return [whole, *self._packed(unit, rest)]
+        return [skeleton, *self._merged_runs(unit, rest)]
 
     def _fitting(self, runs: list[_Run], head: int) -> tuple[list[_Run], list[_Run]]:
-        """What the container's own chunk holds: its head, scraps, and what comes first, leaving room for signatures."""
-        kept: list[_Run] = []
+        """Divide the loose text of a container into the part for its skeleton and the rest.
+
+        The skeleton gets the run with the header (at offset `head`), scraps, and the first runs. The latter leave a
+        quarter of the size free for signatures.
+        """
+        own: list[_Run] = []
         rest: list[_Run] = []
-        room = self.limits.max_bytes
+        room = self.bounds.max_bytes
         for run in runs:
             size = run.end - run.start
-            wanted = size <= _SCRAP or run.start <= head < run.end
-            if size <= room and (wanted or (not rest and size <= room - self.limits.max_bytes // 4)):
-                kept.append(run)
+            preferred = size <= SCRAP_BYTES or run.start <= head < run.end
+            if size <= room and (preferred or (not rest and size <= room - self.bounds.max_bytes // 4)):
+                own.append(run)
                 room -= size
             else:
                 rest.append(run)
-        return kept, rest
+        return own, rest
 
     def _signature(self, unit: Unit) -> tuple[int, int]:
-        """From the line of the member's own node to its body, a few lines at most."""
+        """Return the span from the line of the unit's node to its body, limited to SIGNATURE_BYTES.
+
+        Without a body the signature is one line.
+        """
         node = unit.nodes[0]
         start = max(unit.start, self.data.rfind(b"\n", unit.start, node.start_byte) + 1)
         body = node.child_by_field_name("body")
         if body is None:
             body = next((child for child in node.children if child.type in self.grammar.bodies), None)
         stop = body.start_byte if body is not None else self.data.find(b"\n", node.start_byte, unit.end)
-        stop = min(stop if stop > start else unit.end, start + _MAX_SIGNATURE, unit.end)
-        return trim(self.data, start, _whole_character(self.data, stop))
+        stop = min(stop if stop > start else unit.end, start + SIGNATURE_BYTES, unit.end)
+        return trim(self.data, start, _character_start(self.data, stop))
 
     def _runs(self, unit: Unit) -> list[_Run]:
-        """The loose text between the units, cut where it is too big."""
+        """Return the loose text between the units, split if it is too large."""
         runs: list[_Run] = []
         loose: list[Piece] = []
         for piece in unit.pieces or ():
@@ -128,17 +139,29 @@ class Layout:
                 loose.append(piece)
                 continue
             if loose:
-                runs.extend(self._cut(unit, loose))
+                runs.extend(self._split_run(unit, loose))
                 loose = []
-            if _shares(unit, piece.unit, fills=bool(self.grammar.fills)):
+            if self._shares_text(unit, piece.unit):
                 runs.extend(self._runs(piece.unit))
         if loose:
-            runs.extend(self._cut(unit, loose))
+            runs.extend(self._split_run(unit, loose))
         return runs
 
-    def _cut(self, unit: Unit, loose: list[Piece]) -> list[_Run]:
+    def _shares_text(self, unit: Unit, inner: Unit) -> bool:
+        """Return whether the loose text of an inner unit is merged with that of the unit around it.
+
+        That holds for a namespace, and for a large key of a data file.
+        """
+        if inner.pieces is None:
+            return False
+        if unit.shape == inner.shape == NAMESPACE:
+            return True
+        return bool(self.grammar.merged_type) and inner.shape == MERGEABLE and unit.shape in (MERGEABLE, NAMESPACE)
+
+    def _split_run(self, unit: Unit, loose: list[Piece]) -> list[_Run]:
+        """Return adjoining loose text as one run, or as several if it is larger than one chunk."""
         start, end = loose[0].start, loose[-1].end
-        size = self.limits.max_bytes
+        size = self.bounds.max_bytes
         if end - start <= size:
             start, end = trim(self.data, start, end)
             return [self._run(unit, start, end, loose)] if end > start else []
@@ -154,36 +177,37 @@ class Layout:
         chunk_types = frozenset([piece.chunk_type for piece in loose if piece.chunk_type])
         return _Run(start, end, unit.scope, names, chunk_types)
 
-    def _packed(self, unit: Unit, runs: list[_Run]) -> list[Chunk]:
-        """Merge small runs that are near to each other, across the units between them."""
+    def _merged_runs(self, unit: Unit, runs: list[_Run]) -> list[Chunk]:
+        """Merge small runs that are close to each other, across the units between them, greedily in order."""
         groups: list[list[_Run]] = []
         size = 0
-        limits = self.limits
+        bounds = self.bounds
         for run in runs:
-            own = run.end - run.start
-            near = bool(groups) and run.end - groups[-1][0].start <= _REACH * limits.max_bytes
-            if near and size + own <= limits.max_bytes and (size < limits.min_bytes or own < limits.min_bytes):
+            length = run.end - run.start
+            near = bool(groups) and run.end - groups[-1][0].start <= MERGE_REACH * bounds.max_bytes
+            small = size < bounds.min_bytes or length < bounds.min_bytes
+            if near and small and size + length <= bounds.max_bytes:
                 groups[-1].append(run)
-                size += own
+                size += length
             else:
                 groups.append([run])
-                size = own
+                size = length
         return [self._merged(unit, group) for group in groups]
 
     def _merged(self, unit: Unit, group: list[_Run]) -> Chunk:
+        """Return one chunk for a group of runs, with the names in them. Names inside functions are left out."""
         parts = [(run.start, run.end) for run in group]
         names = [] if unit.chunk_type in _CODE else [(run.scope, name) for run in group for name in run.names]
         if not names:
             scope = next((run.scope for run in group if run.scope), unit.symbol)
-            return self._chunk(self.grammar.fills if scope and self.grammar.fills else unit.chunk_type, scope, parts)
+            nameless_type = self.grammar.merged_type if scope else ""
+            return self._chunk(nameless_type or unit.chunk_type, scope, parts)
         chunk_types = frozenset().union(*(run.chunk_types for run in group))
-        chunk_type = next(iter(chunk_types)) if len(chunk_types) == 1 else ""
-        fits = chunk_type in _PLURAL or len(names) == 1
-        return self._chunk(
-            chunk_type if chunk_type and fits else self.grammar.fills or unit.chunk_type,
-            _joined(names, self.grammar.joint),
-            parts,
-        )
+        common_type = next(iter(chunk_types)) if len(chunk_types) == 1 else ""
+        if common_type not in _PLURAL and len(names) > 1:
+            common_type = ""
+        chunk_type = common_type or self.grammar.merged_type or unit.chunk_type
+        return self._chunk(chunk_type, join_names(names, self.grammar.separator), parts)
 
     def _trimmed(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         trimmed = [trim(self.data, start, end) for start, end in spans]
@@ -192,42 +216,24 @@ class Layout:
     def _chunk(self, chunk_type: str, symbol: str, parts: list[tuple[int, int]]) -> Chunk:
         number = self.lines.number
         start, end = parts[0][0], parts[-1][1]
-        joined = tuple(_adjoined(self.data, parts)) if len(parts) > 1 else ((start, end),)
+        joined = tuple(_joined_parts(self.data, parts)) if len(parts) > 1 else ((start, end),)
         return Chunk(start, end, number(start), number(end - 1), chunk_type, symbol, joined)
 
 
-def _shares(unit: Unit, inner: Unit, *, fills: bool) -> bool:
-    """Loose text of a namespace, or of a big key of a data file, is packed together with that of the file around it."""
-    if inner.pieces is None:
-        return False
-    return (unit.shape == inner.shape == SPACE) or (fills and inner.shape == SOFT and unit.shape in (SOFT, SPACE))
-
-
-def _adjoined(data: bytes, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Parts with only white space between them become one."""
+def _joined_parts(data: bytes, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join sorted parts that overlap or have only white space between them."""
     joined = [parts[0]]
     for start, end in parts[1:]:
-        before, last = joined[-1]
-        if start <= last or not has_ink(data, last, start):
-            joined[-1] = (before, max(end, last))
+        previous, last = joined[-1]
+        if start <= last or not has_text(data, last, start):
+            joined[-1] = (previous, max(end, last))
         else:
             joined.append((start, end))
     return joined
 
 
-def _joined(names: list[tuple[str, str]], joint: str) -> str:
-    """Names with their qualifier where it changes, as many as a symbol holds."""
-    text, before = "", ""
-    for scope, name in dict.fromkeys(names):
-        full = f"{scope}{joint}{name}" if scope and scope != before else name
-        if text and len(text) + len(full) > _MAX_NAMES:
-            break
-        text += f", {full}" if text else full
-        before = scope
-    return text[:_MAX_SYMBOL]
-
-
-def _whole_character(data: bytes, at: int) -> int:
+def _character_start(data: bytes, at: int) -> int:
+    """Return the start of the UTF-8 character that contains the byte at `at`."""
     while 0 < at < len(data) and data[at] & 0xC0 == 0x80:
         at -= 1
     return at

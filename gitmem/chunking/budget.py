@@ -1,79 +1,79 @@
-"""Keeping chunks from being too small on average: an index entry costs some hundred bytes, whatever it stands for.
+"""Merge small chunks, so that an index entry of some hundred bytes covers enough text.
 
-A large file made of one-line members gives more index than text and answers no better for it. There, the smallest
-neighbours of one chunk type inside one container are joined until the file's chunks are of a fair mean size. Small
-files are left as they are: every function has its own chunk.
+A large file of one-line members would give more index than text and no better answers. In such files the smallest
+neighbours of one group of chunk types and one container are merged until the chunks reach a fair mean size. Small files
+keep one chunk for each function.
 """
 
 import heapq
 from typing import Final
 
+from gitmem.chunking.chunk_size import EXEMPT_BYTES, MEAN_BYTES, MERGED_BYTES, SMALL_BYTES
+from gitmem.chunking.symbols import container_of, merge_symbols
 from gitmem.types import Chunk
 
-EXEMPT_BYTES: Final = 2048
-"""Files up to this size keep a chunk for every unit."""
-
-MEAN_BYTES: Final = 900
-"""How much text of a file one chunk should stand for."""
-
-MERGED_BYTES: Final = 1200
-"""No joined chunk grows beyond this."""
-
-SMALL_BYTES: Final = 400
-"""One of the two that are joined is smaller than this."""
-
-_MAX_SYMBOL: Final = 240
 _GROUPS: Final = {
     "function": "code", "method": "code", "field": "data", "property": "data", "constant": "data",
     "type": "data", "macro": "data", "enum": "shape", "struct": "shape", "class": "shape", "interface": "shape",
     "trait": "shape", "impl": "shape", "section": "section", "text": "text", "module": "module",
 }  # fmt: skip
+"""Chunk types that may be merged with each other. A type without an entry is merged only with itself."""
 
 
-def join_small(chunks: list[Chunk], size: int) -> list[Chunk]:
-    """Join neighbours of a blob of `size` bytes until its chunks stand for enough text each. Order is kept."""
+def merge_small(chunks: list[Chunk], size: int) -> list[Chunk]:
+    """Merge neighbouring chunks of a blob of `size` bytes down to one chunk per MEAN_BYTES. The order is kept.
+
+    Fewer are merged if no further pair is allowed.
+    """
     surplus = len(chunks) - max(1, size // MEAN_BYTES)
     if size <= EXEMPT_BYTES or surplus <= 0:
         return chunks
-    joiner = _Joiner(chunks)
+    merger = _Merger(chunks)
     for _ in range(surplus):
-        if not joiner.join_smallest():
+        if not merger.merge_smallest():
             break
-    return joiner.chunks()
+    return merger.chunks()
 
 
-class _Joiner:
-    """Chunks as a linked list; the heap holds every pair that may be joined, by the size it would have."""
+class _Merger:
+    """Greedy agglomeration: a linked list of chunks, and a heap of the mergeable pairs keyed by their merged size.
+
+    Entries of pairs whose chunks have been merged since remain in the heap and are skipped when popped. That is simpler
+    than removing them and keeps the whole at O(n log n).
+    """
 
     def __init__(self, chunks: list[Chunk]) -> None:
         self._chunks: list[Chunk | None] = list(chunks)
         self._next = [place + 1 for place in range(len(chunks))]
-        self._before = [place - 1 for place in range(len(chunks))]
+        self._previous = [place - 1 for place in range(len(chunks))]
         self._heap: list[tuple[int, int, int, Chunk, Chunk]] = []
         for place in range(len(chunks) - 1):
-            self._offer(place)
+            self._push_pair(place)
 
-    def join_smallest(self) -> bool:
+    def merge_smallest(self) -> bool:
+        """Merge the pair with the smallest result. Returns False if no pair is left."""
         while self._heap:
             _, place, other, first, second = heapq.heappop(self._heap)
             if self._chunks[place] is first and self._chunks[other] is second:
-                self._join(place, other, _joined(first, second))
+                self._replace(place, other, _merged(first, second))
                 return True
         return False
 
     def chunks(self) -> list[Chunk]:
         return [chunk for chunk in self._chunks if chunk is not None]
 
-    def _join(self, place: int, other: int, chunk: Chunk) -> None:
+    def _replace(self, place: int, other: int, chunk: Chunk) -> None:
+        """Put the merged chunk in the first place, unlink the second, and push the pairs with the new neighbours."""
         self._chunks[place], self._chunks[other] = chunk, None
         after = self._next[place] = self._next[other]
         if after < len(self._chunks):
-            self._before[after] = place
-        self._offer(place)
-        if self._before[place] >= 0:
-            self._offer(self._before[place])
+            self._previous[after] = place
+        self._push_pair(place)
+        if self._previous[place] >= 0:
+            self._push_pair(self._previous[place])
 
-    def _offer(self, place: int) -> None:
+    def _push_pair(self, place: int) -> None:
+        """Push a chunk and its successor, if they may be merged."""
         other = self._next[place]
         if other >= len(self._chunks):
             return
@@ -82,48 +82,32 @@ class _Joiner:
         assert second is not None
         size = second.end - first.start
         small = min(first.end - first.start, second.end - second.start) < SMALL_BYTES
-        if small and size <= MERGED_BYTES and _alike(first, second):
+        if small and size <= MERGED_BYTES and _are_alike(first, second):
             heapq.heappush(self._heap, (size, place, other, first, second))
 
 
-def _alike(first: Chunk, second: Chunk) -> bool:
-    """Neighbours whose text is all their own, of one group of chunk types, in one container."""
+def _are_alike(first: Chunk, second: Chunk) -> bool:
+    """Return whether both chunks own all their text and have the same group of chunk types and the same container."""
     return (
         first.end <= second.start
         and _GROUPS.get(first.chunk_type, first.chunk_type) == _GROUPS.get(second.chunk_type, second.chunk_type)
-        and _is_leaf(first)
-        and _is_leaf(second)
-        and _container(first.symbol) == _container(second.symbol)
+        and _owns_all_text(first)
+        and _owns_all_text(second)
+        and container_of(first.symbol) == container_of(second.symbol)
     )
 
 
-def _is_leaf(chunk: Chunk) -> bool:
+def _owns_all_text(chunk: Chunk) -> bool:
     return len(chunk.parts) == 1 and chunk.parts[0] == (chunk.start, chunk.end)
 
 
-def _container(symbol: str) -> str:
-    first = symbol.split(", ", 1)[0]
-    separator = " > " if " > " in first else "."
-    return first.rpartition(separator)[0]
-
-
-def _joined(first: Chunk, second: Chunk) -> Chunk:
+def _merged(first: Chunk, second: Chunk) -> Chunk:
     return Chunk(
         first.start,
         second.end,
         first.start_line,
         second.end_line,
         first.chunk_type,
-        _join_symbols(first.symbol, second.symbol),
+        merge_symbols(first.symbol, second.symbol),
         ((first.start, second.end),),
     )
-
-
-def _join_symbols(first: str, second: str) -> str:
-    """Names of both; the container stands once, before the first."""
-    container = _container(second)
-    own = second[len(container) :].lstrip(". >") if container else second
-    if not first or not own or own in first.split(", "):
-        return first or second
-    joined = f"{first}, {own}"
-    return joined if len(joined) <= _MAX_SYMBOL else first

@@ -1,10 +1,10 @@
-"""A blob to its chunks: by headings, by syntax, or by windows where there is no grammar or no tree."""
+"""Split a blob into chunks: by headings, by syntax, or into windows if there is no grammar or no syntax tree."""
 
 import re
 from typing import Final
 
-from gitmem.chunking.budget import join_small
-from gitmem.chunking.chunk_size import DEFAULT_LIMITS, ChunkLimits
+from gitmem.chunking.budget import merge_small
+from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.chunking.languages import TEXT, language_from_head
 from gitmem.chunking.line_windows import window_chunks
 from gitmem.chunking.lines import Lines
@@ -17,27 +17,36 @@ _CPP: Final = re.compile(
 )
 _OBJC: Final = re.compile(rb"^[ \t]*(?:@interface|@protocol|@implementation|#import)\b", re.MULTILINE)
 
+# The functions below import lazily: records, Markdown and code each load only what they need, and the parser library is
+# loaded with the first blob that has a grammar. A run that finds nothing to index loads none of it.
 
-def chunk_blob(data: bytes, language: str, limits: ChunkLimits = DEFAULT_LIMITS) -> ChunkedBlob:
-    """Cut a blob into chunks that together hold every line with ink. An empty language is taken from the content."""
+
+def chunk_blob(data: bytes, language: str, bounds: ChunkBounds = DEFAULT_BOUNDS) -> ChunkedBlob:
+    """Split a blob into chunks that together contain every line that is not blank.
+
+    With an empty language, the content determines it.
+    """
     if language == RECORD_LANGUAGE:
         from gitmem.chunking.record_passages import record_chunks
 
-        return ChunkedBlob(language, record_chunks(data), parsed=True, note="")
-    language = settled_language(data, language)
+        return ChunkedBlob(language, record_chunks(data), parsed=True, unparsed_reason="")
+    language = refine_language(data, language)
     if not data.strip():
-        return ChunkedBlob(language, [], parsed=False, note="empty")
+        return ChunkedBlob(language, [], parsed=False, unparsed_reason="empty")
     lines = Lines(data)
-    chunks, note = _syntax_chunks(data, language, limits, lines)
+    chunks, reason = _syntax_chunks(data, language, bounds, lines)
     parsed = chunks is not None
     if chunks is None:
-        chunks = window_chunks(data, lines, limits)
-    chunks = join_small(chunks, len(data))
-    return ChunkedBlob(language, _capped(data, chunks, lines, limits), parsed, note)
+        chunks = window_chunks(data, lines, bounds)
+    chunks = merge_small(chunks, len(data))
+    return ChunkedBlob(language, _capped(data, chunks, lines, bounds), parsed, reason)
 
 
-def settled_language(data: bytes, language: str) -> str:
-    """The language that a file name told, made exact by the content: C, C++ and Objective-C share endings."""
+def refine_language(data: bytes, language: str) -> str:
+    """Return the language given by a file name, made exact by the content.
+
+    C, C++ and Objective-C share file extensions.
+    """
     if not language:
         return language_from_head(data[:2048])
     if language != "c":
@@ -48,14 +57,14 @@ def settled_language(data: bytes, language: str) -> str:
     return "cpp" if _CPP.search(code) else "c"
 
 
-def _syntax_chunks(data: bytes, language: str, limits: ChunkLimits, lines: Lines) -> tuple[list[Chunk] | None, str]:
-    """Chunks by syntax, or None and why there are none."""
+def _syntax_chunks(data: bytes, language: str, bounds: ChunkBounds, lines: Lines) -> tuple[list[Chunk] | None, str]:
+    """Return the chunks by syntax, or None and the reason why there are none."""
     if language == TEXT:
         return None, "plain text"
     if language == "markdown":
         from gitmem.chunking.markdown import section_chunks
 
-        return section_chunks(data, lines, limits), ""
+        return section_chunks(data, lines, bounds), ""
     from gitmem.chunking.grammars import find_grammar
     from gitmem.chunking.parse import UnparsedError, parse_tree
 
@@ -63,22 +72,23 @@ def _syntax_chunks(data: bytes, language: str, limits: ChunkLimits, lines: Lines
     if grammar is None:
         return None, "no grammar"
     try:
-        tree = parse_tree(data, grammar.parser, limits.parse_seconds)
-    except UnparsedError as why:
-        return None, str(why)
-    from gitmem.chunking.assembly import Layout
+        tree = parse_tree(data, grammar.parser, bounds.parse_seconds)
+    except UnparsedError as error:
+        return None, str(error)
+    from gitmem.chunking.assembly import Assembler
     from gitmem.chunking.outline import outline_tree
 
-    file = outline_tree(data, tree.root_node, grammar, limits)
-    return Layout(data, grammar, limits, lines).chunks_of(file), ""
+    file = outline_tree(data, tree.root_node, grammar, bounds)
+    return Assembler(data, grammar, bounds, lines).assemble(file), ""
 
 
-def _capped(data: bytes, chunks: list[Chunk], lines: Lines, limits: ChunkLimits) -> list[Chunk]:
-    """Keep the first half of too many chunks and cover the rest by bigger windows."""
-    if len(chunks) <= limits.max_chunks:
+def _capped(data: bytes, chunks: list[Chunk], lines: Lines, bounds: ChunkBounds) -> list[Chunk]:
+    """If there are too many chunks, keep the first half and cover the rest with larger windows."""
+    if len(chunks) <= bounds.max_chunks:
         return chunks
-    half = limits.max_chunks // 2
+    half = bounds.max_chunks // 2
     rest = chunks[half].start
-    size = max(limits.max_bytes, 2 * (len(data) - rest) // (limits.max_chunks - half) + limits.overlap + 1)
-    kept = [chunk for chunk in chunks[:half] if chunk.start < rest or chunk.end <= rest]
-    return sorted(kept + window_chunks(data, lines, limits, rest, size), key=lambda chunk: (chunk.start, -chunk.end))
+    # Twice the size that would just suffice: windows end at lines, so many of them stay well below their maximum.
+    size = max(bounds.max_bytes, 2 * (len(data) - rest) // (bounds.max_chunks - half) + bounds.overlap + 1)
+    first = [chunk for chunk in chunks[:half] if chunk.start < rest or chunk.end <= rest]
+    return sorted(first + window_chunks(data, lines, bounds, rest, size), key=lambda chunk: (chunk.start, -chunk.end))

@@ -1,37 +1,42 @@
-"""What a per-language table says: which syntax nodes are units, which are looked through, which lead the next one."""
+"""Tables that say how to chunk a language: the role of each type of syntax node.
+
+A *unit* is a definition that becomes a chunk: a function, a class, a section. All other text is *loose* and is merged
+with its neighbours. Role and name of a node come from its type alone, or from a function that looks at the node.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 Node = Any
-"""A syntax node of the parser library, which is not imported here so that the tables cost nothing."""
+"""Syntax node of the parser library, which is not imported here so that the tables load fast."""
 
 Namer = Callable[[Node, bytes], str]
-"""Node and blob to the unit's own name, as written; '' where it has none."""
+"""Function from a node and its blob to the node's own name as written, '' if it has none."""
 
+# Shapes: the roles of nodes.
 LEAF: Final = 0
-"""A unit that is one chunk while it is small enough; looked into only when it is not."""
-BOX: Final = 1
-"""A unit whose members are units too: it keeps a chunk of its own, its skeleton."""
-SPACE: Final = 2
-"""A block that qualifies names and is otherwise laid out like a file: namespaces."""
-SOFT: Final = 3
-"""A unit only when it is big enough, else merged with its neighbours, which keeps its name."""
-WRAP: Final = 4
-"""Belongs to the unit inside it: decorators, `export`, `template<...>`."""
-INSIDE: Final = 5
-"""Looked through as if its children stood in its place."""
-LEAD: Final = 6
-"""Belongs to the next unit unless a blank line parts them: comments."""
-MARK: Final = 7
-"""Belongs to the next unit: attributes, modifiers."""
-ASK: Final = 8
-"""Only the node itself can tell: `resolve` answers."""
+"""Unit that is one chunk while it is small enough. Only a larger one is opened to look for units and cuts inside."""
+CONTAINER: Final = 1
+"""Unit with units as members, such as a class. Its own chunk is a skeleton: header and signatures."""
+NAMESPACE: Final = 2
+"""Block that qualifies the names in it and is otherwise chunked like a file."""
+MERGEABLE: Final = 3
+"""Unit only if it is large enough. A smaller one is merged with its neighbours, and the merged chunk keeps its name."""
+WRAPPER: Final = 4
+"""Node that belongs to the unit inside it: decorators, `export`, `template<...>`."""
+TRANSPARENT: Final = 5
+"""Node whose children are treated as if they were in its place."""
+COMMENT: Final = 6
+"""Node that belongs to the next unit unless a blank line separates them."""
+PREFIX: Final = 7
+"""Node that always belongs to the next unit: attributes, modifiers."""
+DYNAMIC: Final = 8
+"""Node whose type does not determine its role. The rule's `resolve` looks at the node."""
 
 
-class Found(NamedTuple):
-    """What a node turned out to be; `node` is the one that is looked into."""
+class Match(NamedTuple):
+    """Role and name of one node. `node` is the one to open, which may lie inside the matched node."""
 
     shape: int
     chunk_type: str
@@ -39,11 +44,12 @@ class Found(NamedTuple):
     node: Node
 
 
-Resolver = Callable[[Node, bytes], Found | None]
+Resolver = Callable[[Node, bytes], Match | None]
+"""Function from a node and its blob to a match. None means loose text."""
 
 
 class Rule(NamedTuple):
-    """How a node type is treated."""
+    """Role of a node type. Without `name`, `node_names.name_of` reads the name."""
 
     shape: int
     chunk_type: str = ""
@@ -53,19 +59,28 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """One language: a table from node type to rule, and the few things that are not about one node.
-
-    Neighbours of one name and a type in `joins` are one unit; `bodies` end a signature; where `fills` names a chunk
-    type, everything below half a chunk is merged under it (data, style sheets); `joint` joins a symbol's parts.
-    """
+    """Rules of one language."""
 
     parser: str
+    """Name of the parser in the language pack."""
+
     table: Mapping[str, Rule]
+    """Rules by node type. Nodes of other types are loose text."""
+
     joins: frozenset[str] = field(default=frozenset())
+    """Node types whose neighbours of the same name form one unit: clauses, equations, overloads."""
+
     bodies: frozenset[str] = field(default=frozenset())
-    fills: str = ""
+    """Node types that end the signature of a unit."""
+
+    merged_type: str = ""
+    """Chunk type of merged neighbours in data formats and style sheets. There units need half of `max_bytes`."""
+
     methods: bool = True
-    joint: str = "."
+    """Whether functions inside a type are methods."""
+
+    separator: str = "."
+    """Text between the parts of a symbol."""
 
 
 COMMENTS: Final = "comment line_comment block_comment multiline_comment"
@@ -75,46 +90,46 @@ def make_grammar(
     parser: str,
     units: Mapping[str, Rule],
     *,
-    inside: str = "",
-    leads: str = COMMENTS,
-    marks: str = "",
-    wraps: str = "",
+    transparent: str = "",
+    comments: str = COMMENTS,
+    prefixes: str = "",
+    wrappers: str = "",
     joins: str = "",
     bodies: str = "block body",
-    fills: str = "",
+    merged_type: str = "",
     methods: bool = True,
-    joint: str = ".",
+    separator: str = ".",
 ) -> Grammar:
-    """Build a grammar; the sets of node types are written as words."""
+    """Build a grammar. Sets of node types are given as words in a string; `units` takes precedence over them."""
     table: dict[str, Rule] = {}
-    for shape, types in ((INSIDE, inside + " ERROR"), (LEAD, leads), (MARK, marks), (WRAP, wraps)):
+    # A node around a syntax error is transparent: the definitions that were recognised inside it remain units.
+    roles = (TRANSPARENT, transparent + " ERROR"), (COMMENT, comments), (PREFIX, prefixes), (WRAPPER, wrappers)
+    for shape, types in roles:
         table.update(dict.fromkeys(types.split(), Rule(shape)))
     table.update(units)
-    return Grammar(
-        parser, table, frozenset(joins.split()), frozenset(bodies.split()), fills=fills, methods=methods, joint=joint
-    )
+    return Grammar(parser, table, frozenset(joins.split()), frozenset(bodies.split()), merged_type, methods, separator)
 
 
-def box(chunk_type: str, name: Namer | None = None) -> Rule:
-    """A container of units."""
-    return Rule(BOX, chunk_type, name)
+def container(chunk_type: str, name: Namer | None = None) -> Rule:
+    """Return the rule of a unit with units as members."""
+    return Rule(CONTAINER, chunk_type, name)
 
 
-def space(chunk_type: str, name: Namer | None = None) -> Rule:
-    """A block that only qualifies."""
-    return Rule(SPACE, chunk_type, name)
+def namespace(chunk_type: str, name: Namer | None = None) -> Rule:
+    """Return the rule of a block that only qualifies names."""
+    return Rule(NAMESPACE, chunk_type, name)
 
 
 def leaf(chunk_type: str, name: Namer | None = None) -> Rule:
-    """A unit of its own."""
+    """Return the rule of a unit without members."""
     return Rule(LEAF, chunk_type, name)
 
 
-def soft(chunk_type: str, name: Namer | None = None) -> Rule:
-    """A unit when it is big enough."""
-    return Rule(SOFT, chunk_type, name)
+def mergeable(chunk_type: str, name: Namer | None = None) -> Rule:
+    """Return the rule of a unit that is merged with its neighbours while it is small."""
+    return Rule(MERGEABLE, chunk_type, name)
 
 
-def ask(resolve: Resolver) -> Rule:
-    """A node that must be looked at."""
-    return Rule(ASK, resolve=resolve)
+def dynamic(resolve: Resolver) -> Rule:
+    """Return the rule of a node type whose nodes must be looked at."""
+    return Rule(DYNAMIC, resolve=resolve)

@@ -1,92 +1,107 @@
-"""Markdown by its headings. A line scanner: headings, fences and front matter are all that matters here."""
+"""Split Markdown by its headings.
+
+A line scanner instead of a parser: headings, code fences and front matter are all that matters here, and the scanner
+costs a fraction of a parse. ATX headings, setext headings and fences follow CommonMark.
+"""
 
 import re
 from bisect import bisect_right
 from typing import Final
 
-from gitmem.chunking.chunk_size import ChunkLimits
-from gitmem.chunking.lines import Lines, has_ink, trim
+from gitmem.chunking.chunk_size import ChunkBounds
+from gitmem.chunking.lines import Lines, has_text, trim
 from gitmem.chunking.split import Edge, split_span
+from gitmem.chunking.symbols import MAX_SYMBOL
 from gitmem.types import Chunk
 
-_MAX_SYMBOL: Final = 200
-_FRONT: Final = re.compile(rb"(?:\xef\xbb\xbf)?(---|\+\+\+)[ \t]*\r?\n(?:.*\n)*?\1[ \t]*(?:\r?\n|\Z)")
+_FRONT_MATTER: Final = re.compile(rb"(?:\xef\xbb\xbf)?(---|\+\+\+)[ \t]*\r?\n(?:.*\n)*?\1[ \t]*(?:\r?\n|\Z)")
 _MARK: Final = re.compile(
     rb"^ {0,3}(?:(?P<hash>#{1,6})(?:[ \t]+(?P<title>[^\n]*?))?[ \t]*\r?$"
     rb"|(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)$"
-    rb"|(?P<under>=+|-{2,})[ \t]*\r?$|(?P<html><!--))",
+    rb"|(?P<under>=+|-{2,})[ \t]*\r?$)",
     re.MULTILINE,
 )
-_TAIL: Final = re.compile(rb"(?:^|[ \t]+)#+$")
+_CLOSING_HASHES: Final = re.compile(rb"(?:^|[ \t]+)#+$")
 _LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*_`]{1,3}([^*_`]+)[*_`]{1,3}|<[^>]+>")
+_NOT_A_TITLE: Final = (b"#", b"-", b"*", b">", b"|", b"<", b"```", b"+")
+"""Starts of lines that are not the text of a setext heading: other headings, list items, quotes, tables, HTML."""
+
+_MAX_TITLE: Final = 120
+
+Heading = tuple[int, int, str]
+"""Offset, level and title."""
 
 
-def section_chunks(data: bytes, lines: Lines, limits: ChunkLimits) -> list[Chunk]:
-    """One chunk for each heading's own text; a bare heading goes with the section below it."""
-    heads, fences = _headings(data)
-    del heads[limits.max_chunks :]
+def section_chunks(data: bytes, lines: Lines, bounds: ChunkBounds) -> list[Chunk]:
+    """Return one chunk for the text of each heading. A heading without text joins the first section below it."""
+    headings, fences = _headings(data)
+    del headings[bounds.max_chunks :]
     chunks: list[Chunk] = []
     path: list[tuple[int, str]] = []
-    pending = -1
-    edges = [(at, 0, "") for at in [0]] + heads
-    for index, (at, level, title) in enumerate(edges):
-        stop = edges[index + 1][0] if index + 1 < len(edges) else len(data)
+    pending = -1  # start of the headings without text that wait for their first section
+    sections: list[Heading] = [(0, 0, ""), *headings]
+    for index, (at, level, title) in enumerate(sections):
+        stop = sections[index + 1][0] if index + 1 < len(sections) else len(data)
         if level:
             path = [step for step in path if step[0] < level] + [(level, title)]
-        if not has_ink(data, at, stop):
+        if not has_text(data, at, stop):
             continue
         start = pending if pending >= 0 else at
-        deeper = index + 1 < len(edges) and edges[index + 1][1] > level
-        if level and deeper and stop - start < limits.max_bytes // 4 and not _has_body(data, at, stop):
+        deeper = index + 1 < len(sections) and sections[index + 1][1] > level
+        if level and deeper and stop - start < bounds.max_bytes // 4 and not _has_body(data, at, stop):
             pending = start
             continue
         pending = -1
-        symbol = " > ".join(step[1] for step in path if step[1])[:_MAX_SYMBOL]
-        for low, high in split_span(data, start, stop, _edges(fences, start, stop), limits.max_bytes):
-            if has_ink(data, low, high):
+        symbol = " > ".join(step[1] for step in path if step[1])[:MAX_SYMBOL]
+        for low, high in split_span(data, start, stop, _edges_within(fences, start, stop), bounds.max_bytes):
+            if has_text(data, low, high):
                 low, high = trim(data, low, high)
                 line, last = lines.number(low), lines.number(high - 1)
                 chunks.append(Chunk(low, high, line, last, "section", symbol, ((low, high),)))
     return chunks
 
 
-def _headings(data: bytes) -> tuple[list[tuple[int, int, str]], list[Edge]]:
-    """(offset, level, title) of every heading outside fences, and where fences start and end."""
-    front = _FRONT.match(data)
-    at = front.end() if front else 0
-    heads: list[tuple[int, int, str]] = []
+def _headings(data: bytes) -> tuple[list[Heading], list[Edge]]:
+    """Return the headings outside fences, and the starts and ends of fences as edges for splitting."""
+    front_matter = _FRONT_MATTER.match(data)
+    at = front_matter.end() if front_matter else 0
+    headings: list[Heading] = []
     fences: list[Edge] = []
-    fence = b""
-    for found in _MARK.finditer(data, at):
-        mark = found["fence"]
+    fence = b""  # the opening fence while inside one
+    for match in _MARK.finditer(data, at):
+        mark = match["fence"]
         if fence:
-            if mark and mark[:1] == fence[:1] and len(mark) >= len(fence) and not found["info"].strip():
+            # Only a fence of the same character, at least as long and without an info string closes (CommonMark 4.5).
+            if mark and mark[:1] == fence[:1] and len(mark) >= len(fence) and not match["info"].strip():
                 fence = b""
-                fences.append((found.end() + 1, 1))
+                fences.append((match.end() + 1, 1))
         elif mark:
-            if mark[:1] == b"~" or b"`" not in found["info"]:
+            if mark[:1] == b"~" or b"`" not in match["info"]:
                 fence = mark
-                fences.append((found.start(), 1))
-        elif found["hash"]:
-            heads.append((found.start(), len(found["hash"]), _title(_TAIL.sub(b"", found["title"] or b""))))
-        elif found["under"]:
-            above = data.rfind(b"\n", at, max(at, found.start() - 1)) + 1
-            text = data[max(above, at) : found.start()].strip()
-            if text and not text.startswith((b"#", b"-", b"*", b">", b"|", b"<", b"```", b"+")):
-                heads.append((max(above, at), 1 if found["under"].startswith(b"=") else 2, _title(text)))
-    return heads, fences
+                fences.append((match.start(), 1))
+        elif match["hash"]:
+            headings.append(
+                (match.start(), len(match["hash"]), _title(_CLOSING_HASHES.sub(b"", match["title"] or b"")))
+            )
+        elif match["under"]:
+            above = max(data.rfind(b"\n", at, max(at, match.start() - 1)) + 1, at)
+            text = data[above : match.start()].strip()
+            if text and not text.startswith(_NOT_A_TITLE):
+                headings.append((above, 1 if match["under"].startswith(b"=") else 2, _title(text)))
+    return headings, fences
 
 
 def _title(raw: bytes) -> str:
+    """Return the text of a heading without links, emphasis and HTML."""
     text = raw.decode("utf-8", "replace").strip()
-    return " ".join(_LINK.sub(lambda found: found[1] or found[2] or "", text).split())[:120]
+    return " ".join(_LINK.sub(lambda match: match[1] or match[2] or "", text).split())[:_MAX_TITLE]
 
 
 def _has_body(data: bytes, start: int, stop: int) -> bool:
-    """Whether anything but the heading itself stands there."""
+    """Return whether text follows the first line."""
     first = data.find(b"\n", start, stop)
-    return first >= 0 and has_ink(data, first, stop)
+    return first >= 0 and has_text(data, first, stop)
 
 
-def _edges(fences: list[Edge], start: int, stop: int) -> list[Edge]:
+def _edges_within(fences: list[Edge], start: int, stop: int) -> list[Edge]:
     return fences[bisect_right(fences, (start, 99)) : bisect_right(fences, (stop, 0))]

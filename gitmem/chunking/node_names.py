@@ -1,4 +1,4 @@
-"""Ways to read the name of a syntax node, shared by the tables."""
+"""Functions that read the name of a syntax node, shared by the tables."""
 
 import re
 from typing import Final
@@ -8,45 +8,29 @@ from gitmem.chunking.grammar import Namer, Node
 _MAX_NAME: Final = 120
 _SPACE: Final = re.compile(r"\s+")
 _NAME_TYPES: Final = frozenset(
-    [
-        "identifier",
-        "type_identifier",
-        "simple_identifier",
-        "constant",
-        "name",
-        "property_identifier",
-        "field_identifier",
-        "word",
-        "variable_name",
-        "string",
-        "symbol",
-        "object_reference",
-        "tag_name",
-        "bare_key",
-        "dotted_key",
-        "string_lit",
-        "IDENTIFIER",
-    ]
+    "identifier type_identifier simple_identifier constant name property_identifier field_identifier word variable_name"
+    " string symbol object_reference tag_name bare_key dotted_key string_lit IDENTIFIER".split()
 )
+"""Node types that are names in one grammar or another."""
 
 
 def text_of(node: Node, data: bytes) -> str:
-    """The node's own text on one line, bounded."""
+    """Return the node's own text on one line, of limited length."""
     raw = data[node.start_byte : min(node.end_byte, node.start_byte + 4 * _MAX_NAME)]
     text = raw.decode("utf-8", "replace")
     return (_SPACE.sub(" ", text).strip() if not text.isidentifier() else text)[:_MAX_NAME]
 
 
-def named(node: Node, data: bytes) -> str:
-    """The `name` field, or the first child that looks like a name."""
-    found = node.child_by_field_name("name")
-    if found is None:
-        found = next((child for child in node.children if child.type in _NAME_TYPES), None)
-    return text_of(found, data) if found is not None else ""
+def name_of(node: Node, data: bytes) -> str:
+    """Return the text of the `name` field or of the first child whose type is that of a name, '' without either."""
+    target = node.child_by_field_name("name")
+    if target is None:
+        target = next((child for child in node.children if child.type in _NAME_TYPES), None)
+    return text_of(target, data) if target is not None else ""
 
 
 def from_field(*path: str) -> Namer:
-    """Follow fields inwards and take the text of the last."""
+    """Return a namer that follows fields inwards and reads the text of the last."""
 
     def read(node: Node, data: bytes) -> str:
         for field in path:
@@ -59,42 +43,45 @@ def from_field(*path: str) -> Namer:
 
 
 def from_child(*types: str) -> Namer:
-    """The text of the first child of one of these types."""
-    wanted = frozenset(types)
+    """Return a namer that reads the first child of one of the node types."""
+    name_types = frozenset(types)
 
     def read(node: Node, data: bytes) -> str:
-        found = next((child for child in node.children if child.type in wanted), None)
-        return text_of(found, data) if found is not None else ""
+        target = next((child for child in node.children if child.type in name_types), None)
+        return text_of(target, data) if target is not None else ""
 
     return read
 
 
 def from_items(item: str, *, field: str = "name", limit: int = 12) -> Namer:
-    """Several names of one statement (`const (a = 1; b = 2)`), joined by commas."""
+    """Return a namer for statements with several names (`const (a = 1; b = 2)`), joined by commas.
+
+    It reads the `field` of each child of type `item`, or else the first node inside that child.
+    """
 
     def read(node: Node, data: bytes) -> str:
-        found = []
+        names = []
         for child in node.children:
             if child.type == item:
                 target = child.child_by_field_name(field) or (child.children[0] if child.children else child)
-                found.append(text_of(target, data))
-                if len(found) == limit:
+                names.append(text_of(target, data))
+                if len(names) == limit:
                     break
-        return ", ".join(found)
+        return ", ".join(names)
 
     return read
 
 
 def fixed(name: str) -> Namer:
-    """A name that the node does not write: `init`, `deinit`."""
+    """Return a namer for nodes that do not contain their name: `init`, `deinit`."""
     return lambda _node, _data: name
 
 
 def plain_type(text: str) -> str:
-    """`&'a mut Foo<T>` to `Foo`: a type's bare name."""
+    """Return the bare name of a type: `Foo` for `&'a mut Foo<T>`."""
     return re.split(r"[<\[({ ]", re.sub(r"^(?:&|\*|'\w+|mut\b|dyn\b|const\b|\s)+", "", text), maxsplit=1)[0]
 
 
 def unquoted(text: str) -> str:
-    """A string literal without its quotes."""
+    """Return a string literal without its quotes."""
     return text.strip("\"'`")

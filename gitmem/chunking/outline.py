@@ -1,30 +1,66 @@
-"""Syntax tree to an outline: which spans are units, what is loose between them, and where a span may be cut.
+"""Turn a syntax tree into an outline: a tree of units, with the text between them and the places where it may be cut.
 
-Only containers are looked into, and whatever is too big for one chunk; by an explicit stack, within a budget of nodes.
+The approach is that of split-then-merge chunking (cAST, Zhang et al. 2025): open a node only if it is too large for one
+chunk, then merge small neighbours. It differs in that definitions count, not sizes alone: a function keeps its own
+chunk however small it is, and containers are always opened.
+
+Opening a unit walks its nodes and divides its span into *pieces* that adjoin and cover it, so no byte is lost. Both
+loops, over units and over nodes, use explicit stacks, because source code may be nested deeper than Python recurses. A
+budget of nodes for each file bounds the time.
 """
 
 from itertools import pairwise
 from typing import Final
 
-from gitmem.chunking.chunk_size import ChunkLimits
-from gitmem.chunking.grammar import ASK, BOX, INSIDE, LEAD, MARK, SOFT, SPACE, WRAP, Found, Grammar, Node, Rule
+from gitmem.chunking.chunk_size import NESTED_BYTES, ChunkBounds
+from gitmem.chunking.grammar import (
+    COMMENT,
+    CONTAINER,
+    DYNAMIC,
+    MERGEABLE,
+    NAMESPACE,
+    PREFIX,
+    TRANSPARENT,
+    WRAPPER,
+    Grammar,
+    Match,
+    Node,
+    Rule,
+)
 from gitmem.chunking.lines import line_start
-from gitmem.chunking.node_names import named
+from gitmem.chunking.node_names import name_of
 from gitmem.chunking.split import INLINE
+from gitmem.chunking.symbols import MAX_SYMBOL
 
 _MAX_LEVELS: Final = 48
+"""Units and nodes nested deeper are not opened."""
+
 _MAX_CHILDREN: Final = 20_000
-_MAX_SYMBOL: Final = 200
+"""A node with more children is not opened: it is generated data."""
+
+_MAX_WRAPPERS: Final = 6
 _NODE_BUDGET: Final = 200_000
-_NESTED_BYTES: Final = 400
+"""Nodes that are looked at in one file. Beyond them units stay closed and are split by lines."""
+
+_TOKEN_DEPTH: Final = 9
+"""Depth of a cut before a bare token, such as a closing brace: worse than a cut before any node nearby."""
+
 _GLUE: Final = frozenset({",", ";", ":"})
+"""Tokens that belong to the unit before them."""
+
 _OWNERS: Final = frozenset({"class", "interface", "struct", "enum", "trait", "impl", "type"})
-_HOLDERS: Final = frozenset({BOX, SPACE})
+"""Chunk types whose functions are methods."""
+
+_HOLDERS: Final = frozenset({CONTAINER, NAMESPACE})
 _CODE: Final = frozenset({"function", "method", "property"})
 
 
 class Unit:
-    """A named span. `pieces` stays None until it is looked into; `shape` is LEAF, SOFT, BOX or SPACE."""
+    """Named span of one or more nodes.
+
+    `shape` is LEAF, MERGEABLE, CONTAINER or NAMESPACE. `scope` qualifies the names of the units inside. `pieces` stays
+    None until the unit is opened.
+    """
 
     __slots__ = ("chunk_type", "end", "level", "nodes", "pieces", "scope", "shape", "start", "symbol")
 
@@ -39,9 +75,12 @@ class Unit:
 
 
 class Piece:
-    """What stands between two cuts: a unit, or loose text that may carry a name."""
+    """Part of an opened unit between two cuts: a unit, or loose text that may have a name.
 
-    __slots__ = ("chunk_type", "depth", "end", "name", "start", "type", "unit")
+    `depth` is the cost of the cut at its start, in levels of the syntax tree.
+    """
+
+    __slots__ = ("chunk_type", "depth", "end", "name", "node_type", "start", "unit")
 
     def __init__(self, start: int, depth: int, chunk_type: str = "", name: str = "", unit: Unit | None = None) -> None:
         self.start = self.end = start
@@ -49,49 +88,57 @@ class Piece:
         self.chunk_type = chunk_type
         self.name = name
         self.unit = unit
-        self.type = ""
+        self.node_type = ""
 
 
-def outline_tree(data: bytes, root: Node, grammar: Grammar, limits: ChunkLimits) -> Unit:
-    """Return the file as a unit whose pieces are filled in all the way down."""
-    file = Unit(0, SPACE, "module", "", root, 0)
+def outline_tree(data: bytes, root: Node, grammar: Grammar, bounds: ChunkBounds) -> Unit:
+    """Return the file as a unit, opened all the way down: all containers, and all units too large for one chunk."""
+    file = Unit(0, NAMESPACE, "module", "", root, 0)
     file.end = len(data)
     budget = _NODE_BUDGET
     todo = [file]
     while todo and budget > 0:
         unit = todo.pop()
-        walk = _Walk(data, unit, grammar, limits, budget)
-        unit.pieces = walk.run()
-        budget = walk.budget
+        opener = _Opener(data, unit, grammar, bounds, budget)
+        unit.pieces = opener.run()
+        budget = opener.budget
         inner = [piece.unit for piece in unit.pieces if piece.unit is not None and piece.unit.level < _MAX_LEVELS]
-        todo.extend(each for each in inner if each.shape in _HOLDERS or each.end - each.start > limits.max_bytes)
+        todo.extend(each for each in inner if each.shape in _HOLDERS or each.end - each.start > bounds.max_bytes)
     return file
 
 
-class _Walk:
-    """One unit being cut into pieces that adjoin and cover it."""
+class _Opener:
+    """Divides one unit into pieces.
 
-    def __init__(self, data: bytes, unit: Unit, grammar: Grammar, limits: ChunkLimits, budget: int) -> None:
+    A piece is started by each unit and each loose node, in the order of the text. Its end follows from the start of the
+    next piece. Comments and prefixes are held back in `lead` until the node that they belong to arrives.
+    """
+
+    def __init__(self, data: bytes, unit: Unit, grammar: Grammar, bounds: ChunkBounds, budget: int) -> None:
         self.data = data
         self.unit = unit
         self.grammar = grammar
         self.table = grammar.table
         self.budget = budget
-        self.max_bytes = limits.max_bytes
-        self.soft_bytes = limits.max_bytes // 2 if grammar.fills else limits.min_bytes
-        self.nested = unit.chunk_type in _CODE
-        self.owner = (
+        self.max_bytes = bounds.max_bytes
+        # In data formats every key is a unit, so far larger ones are merged there than in code.
+        self.mergeable_bytes = bounds.max_bytes // 2 if grammar.merged_type else bounds.min_bytes
+        self.is_code = unit.chunk_type in _CODE
+        self.owns_methods = (
             grammar.methods
             and unit.level > 0
-            and (unit.chunk_type in _OWNERS or (unit.shape, unit.chunk_type) == (BOX, "module"))
+            and (unit.chunk_type in _OWNERS or (unit.shape, unit.chunk_type) == (CONTAINER, "module"))
         )
-        self.holds = unit.shape in _HOLDERS
-        self.out: list[Piece] = []
+        self.is_holder = unit.shape in _HOLDERS
+        self.pieces: list[Piece] = []
         self.lead = -1
+        """Start of the comments and prefixes that await their unit, -1 if there are none."""
+
         self.lead_end = self.last_end = unit.start
+        """End of the last such comment, -1 after a prefix; end of the last node of any kind."""
 
     def run(self) -> list[Piece]:
-        """Walk the unit's nodes, descending where `_take` says so."""
+        """Walk the unit's nodes in the order of the text, opening those for which `_take` returns True."""
         nodes = self.unit.nodes
         stack = [iter([child for node in nodes for child in _children(node)])]
         while stack:
@@ -103,130 +150,140 @@ class _Walk:
                     break
             else:
                 stack.pop()
-        self._flush()
+        self._flush_lead()
         return self._close()
 
     def _take(self, node: Node, depth: int) -> bool:
-        """Note what the node is; True when its children are to be taken one by one."""
+        """Add the node to the pieces. Returns True if its children must be taken one by one."""
         rule = self.table.get(node.type)
         if rule is None:
             return self._take_loose(node, depth)
         shape = rule.shape
-        if shape == INSIDE:
+        if shape == TRANSPARENT:
             return True
         start = node.start_byte
-        if shape in (LEAD, MARK):
-            self._take_lead(start, node.end_byte, mark=shape == MARK)
+        if shape in (COMMENT, PREFIX):
+            self._take_lead(start, node.end_byte, prefix=shape == PREFIX)
             return False
-        found = self._find(node, rule) if node.is_named else None
-        if found is None:
+        match = self._match(node, rule) if node.is_named else None
+        if match is None:
             return self._take_loose(node, depth)
-        if found.shape in (LEAD, MARK):
-            self._take_lead(start, node.end_byte, mark=True)
+        if match.shape in (COMMENT, PREFIX):
+            self._take_lead(start, node.end_byte, prefix=True)
             return False
-        if found.shape == INSIDE:
-            self._flush()
+        if match.shape == TRANSPARENT:
+            self._flush_lead()
             return True
-        return self._take_unit(node, found, depth)
+        self._take_unit(node, match, depth)
+        return False
 
-    def _find(self, node: Node, rule: Rule) -> Found | None:
-        for _ in range(6):
+    def _match(self, node: Node, rule: Rule) -> Match | None:
+        """Apply a rule, through wrappers to the unit inside. None means that the node is loose text."""
+        for _ in range(_MAX_WRAPPERS):
             shape = rule.shape
-            if shape == WRAP:
+            if shape == WRAPPER:
                 inner = _wrapped(node, self.table)
                 if inner is None:
                     return None
                 node, rule = inner
                 continue
-            if shape == ASK:
+            if shape == DYNAMIC:
                 assert rule.resolve is not None
                 return rule.resolve(node, self.data)
-            return Found(shape, rule.chunk_type, (rule.name or named)(node, self.data), node)
+            return Match(shape, rule.chunk_type, (rule.name or name_of)(node, self.data), node)
         return None
 
-    def _take_unit(self, outer: Node, found: Found, depth: int) -> bool:
+    def _take_unit(self, outer: Node, match: Match, depth: int) -> None:
+        """Start a unit, or loose text with a name if the unit is too small to have a chunk of its own."""
         end = outer.end_byte
-        start = self._led(outer.start_byte)
+        start = self._unit_start(outer.start_byte)
         self.lead = -1
         self.last_end = end
-        shape, chunk_type, name, node = found
-        if self._join(found):
-            return False
+        shape, chunk_type, name, node = match
+        if self._join(match):
+            return
         size = end - start
-        if shape == SOFT and size < self.soft_bytes:
+        if shape == MERGEABLE and size < self.mergeable_bytes:
             self._add(Piece(start, depth, chunk_type, name), node.type)
-            return False
-        if self.nested and size < _NESTED_BYTES:
+            return
+        if self.is_code and size < NESTED_BYTES:
             self._add(Piece(start, depth))
-            return False
+            return
         unit = self.unit
-        if chunk_type == "function" and self.owner:
+        if chunk_type == "function" and self.owns_methods:
             chunk_type = "method"
-        symbol = f"{unit.scope}{self.grammar.joint}{name}" if unit.scope and name else name or unit.scope
-        made = Unit(start, shape, chunk_type, symbol[:_MAX_SYMBOL], node, unit.level + 1)
-        self._add(Piece(start, depth, chunk_type, name, made), node.type)
-        return False
+        symbol = f"{unit.scope}{self.grammar.separator}{name}" if unit.scope and name else name or unit.scope
+        inner = Unit(start, shape, chunk_type, symbol[:MAX_SYMBOL], node, unit.level + 1)
+        self._add(Piece(start, depth, chunk_type, name, inner), node.type)
 
-    def _join(self, found: Found) -> bool:
-        """Let a clause of the unit just before it become a part of that unit."""
+    def _join(self, match: Match) -> bool:
+        """Make a clause part of the piece before it, if both have the same name. Returns False if they differ.
+
+        The first clauses may be loose text, such as the signatures of an overload. The first one with a body then turns
+        the whole into a unit.
+        """
         joins = self.grammar.joins
-        if not joins or not self.out or not found.name or found.node.type not in joins:
+        if not joins or not self.pieces or not match.name or match.node.type not in joins:
             return False
-        last = self.out[-1]
-        if last.name != found.name or last.type not in joins:
+        last = self.pieces[-1]
+        if last.name != match.name or last.node_type not in joins:
             return False
         if last.unit is not None:
-            last.unit.nodes.append(found.node)
+            last.unit.nodes.append(match.node)
             return True
-        if found.shape == SOFT:
+        if match.shape == MERGEABLE:
             return True
-        self.out.pop()
-        self._take_unit(found.node, found, last.depth)
-        self.out[-1].start = last.start
+        self.pieces.pop()
+        self._take_unit(match.node, match, last.depth)
+        self.pieces[-1].start = last.start
         return True
 
-    def _take_lead(self, start: int, end: int, *, mark: bool) -> None:
+    def _take_lead(self, start: int, end: int, *, prefix: bool) -> None:
+        """Hold back a comment or prefix. A comment on the line of the previous node belongs to that node."""
         if self.data[end - 1 : end] == b"\n":
             end -= 1
-        if not mark and self.lead < 0 and self.out and self.data.find(b"\n", self.last_end, start) < 0:
+        if not prefix and self.lead < 0 and self.pieces and self.data.find(b"\n", self.last_end, start) < 0:
             self.last_end = end
             return
-        if self.lead >= 0 and not mark and self._parted(start):
-            self._flush()
+        if self.lead >= 0 and not prefix and self._is_separated(start):
+            self._flush_lead()
         if self.lead < 0:
             self.lead = start
         self.lead_end = self.last_end = end
-        if mark:
+        if prefix:
             self.lead_end = -1
 
-    def _parted(self, start: int) -> bool:
+    def _is_separated(self, start: int) -> bool:
+        """Return whether a blank line lies between the last comment and `start`. A prefix is never separated."""
         return self.lead_end >= 0 and self.data.count(b"\n", self.lead_end, start) > 1
 
-    def _led(self, start: int) -> int:
-        """The start of a unit with the comments and marks that lead it; parted comments become loose."""
+    def _unit_start(self, start: int) -> int:
+        """Return the start of a unit including its comments and prefixes. Separated comments become loose text."""
         if self.lead < 0:
             return start
-        if self._parted(start):
-            self._flush()
+        if self._is_separated(start):
+            self._flush_lead()
             return start
         return self.lead
 
-    def _flush(self) -> None:
+    def _flush_lead(self) -> None:
+        """Turn the comments and prefixes without a unit into loose text."""
         if self.lead >= 0:
             self._add(Piece(self.lead, 1))
             self.lead = -1
 
     def _take_loose(self, node: Node, depth: int) -> bool:
+        """Start loose text. Returns True for the body of a container, and for text too large for one chunk."""
         start, end = node.start_byte, node.end_byte
         if start == end:
             return False
-        if depth == 1 and self.holds and node.type in self.grammar.bodies:
-            self._flush()
+        if depth == 1 and self.is_holder and node.type in self.grammar.bodies:
+            self._flush_lead()
             return True
         if not node.is_named:
-            self._take_token(node, start, end)
+            self._take_token(node, end)
             return False
-        start = self._led(start)
+        start = self._unit_start(start)
         self.lead = -1
         self._add(Piece(start, depth, "module"))
         if end - start > self.max_bytes and node.child_count:
@@ -234,36 +291,38 @@ class _Walk:
         self.last_end = end
         return False
 
-    def _take_token(self, node: Node, start: int, end: int) -> None:
-        self._flush()
+    def _take_token(self, node: Node, end: int) -> None:
+        """Add a bare token to the loose text or, if it is glue, to the unit before it; else start loose text."""
+        self._flush_lead()
         self.last_end = end
-        if self.out and (self.out[-1].unit is None or node.type in _GLUE):
+        if self.pieces and (self.pieces[-1].unit is None or node.type in _GLUE):
             return
-        self._add(Piece(start, 9))
+        self._add(Piece(node.start_byte, _TOKEN_DEPTH))
 
     def _add(self, piece: Piece, node_type: str = "") -> None:
-        piece.type = node_type
-        self.out.append(piece)
+        piece.node_type = node_type
+        self.pieces.append(piece)
 
     def _close(self) -> list[Piece]:
-        """Move every cut to the start of its line where nothing else stands before it, and let pieces adjoin."""
-        data, unit, out = self.data, self.unit, self.out
-        if not out or (out[0].unit is not None and unit.level and unit.shape != SPACE):
-            out.insert(0, Piece(unit.start, 0))
+        """Move each cut to the start of its line if only blanks precede it, and make the pieces adjoin."""
+        data, unit, pieces = self.data, self.unit, self.pieces
+        # The text of a unit before its first inner unit, such as `class A:`, is a loose piece of its own.
+        if not pieces or (pieces[0].unit is not None and unit.level and unit.shape != NAMESPACE):
+            pieces.insert(0, Piece(unit.start, 0))
         floor = unit.start
-        for piece in out:
+        for piece in pieces:
             at = max(line_start(data, piece.start, floor), floor)
             if at == piece.start and at > 0 and data[at - 1] != 10:
                 piece.depth += INLINE
             piece.start = floor = at
-        out[0].start = unit.start
-        for piece, after in pairwise(out):
+        pieces[0].start = unit.start
+        for piece, after in pairwise(pieces):
             piece.end = after.start
-        out[-1].end = unit.end
-        for piece in out:
+        pieces[-1].end = unit.end
+        for piece in pieces:
             if piece.unit is not None:
                 piece.unit.start, piece.unit.end = piece.start, piece.end
-        return out
+        return pieces
 
 
 def _children(node: Node) -> list[Node]:
@@ -271,9 +330,10 @@ def _children(node: Node) -> list[Node]:
 
 
 def _wrapped(node: Node, table: object) -> tuple[Node, Rule] | None:
+    """Return the first child of a wrapper that has a role of its own, with its rule."""
     assert isinstance(table, dict)
     for child in node.children:
         rule = table.get(child.type)
-        if rule is not None and rule.shape not in (LEAD, MARK, INSIDE):
+        if rule is not None and rule.shape not in (COMMENT, PREFIX, TRANSPARENT):
             return child, rule
     return None

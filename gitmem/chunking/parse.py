@@ -1,4 +1,8 @@
-"""Bytes to a syntax tree, within a time, a depth and some memory. The only module that meets the parser library."""
+"""Parse bytes within bounds of time, depth and memory. The only module that imports the parser library.
+
+tree-sitter recovers from any syntax error, so bytes that are not code parse too, at a cost without bound. The scanners
+of some grammars crash on deep nesting. Hence the checks before a parse and during it.
+"""
 
 import mmap
 import os
@@ -11,40 +15,54 @@ import tree_sitter_language_pack as pack
 from tree_sitter import Node, Parser, Tree
 
 _BLOCK: Final = 1 << 12
-_SMALL: Final = 1 << 14
+"""Bytes handed to the parser at once."""
+
+# Bounds that hold before a parse.
 _MAX_BYTES: Final = 4 << 20
-_MAX_MEMORY: Final = 192 << 20
-_TRIAL: Final = 0.3
-_TRIAL_BYTES: Final = 0.2
-"""Of the time for a parse, and of the bytes: what has not come through a fifth by then would not come to its end, and
-its words are still to be counted. Noise is like that, and nothing that anybody wrote."""
-
-_CALLS: Final = 8
-"""Of so many calls of the parser one looks at the memory: at each it would be a tenth of the parse."""
-
-_PAGE: Final = mmap.PAGESIZE
 _MAX_LINE: Final = 1 << 16
+"""Longer lines are minified or generated: their parse costs much and gives no useful units."""
+
 _MAX_DEPTH: Final = 1500
-_INDENTED: Final = re.compile(rb"^(?:[ \t]|[-?:] ){120}", re.MULTILINE)
+_DEPTH_EXEMPT: Final = 1 << 14
+"""Blobs up to this size are parsed however deep they are nested."""
+
 _SHALLOW: Final = frozenset({"yaml"})
 """Grammars whose scanners crash on more nesting than they can store, yet are too useful to give up."""
 
 _SHALLOW_DEPTH: Final = 100
+_INDENTED: Final = re.compile(rb"^(?:[ \t]|[-?:] ){120}", re.MULTILINE)
+
+# Bounds that hold during a parse.
+_MAX_MEMORY: Final = 192 << 20
+_TRIAL_SECONDS: Final = 0.3
+"""Share of the allowed time after which progress is checked."""
+
+_TRIAL_BYTES: Final = 0.2
+"""Share of the bytes that must be parsed by then. A slower parse would not finish in time, and the words of the blob
+must still be counted. Random bytes are that slow, hand-written text never."""
+
+_CALLS: Final = 8
+"""Memory is read at every eighth call of the parser. Reading it at each call would take a tenth of the parse."""
+
+_PAGE: Final = mmap.PAGESIZE
 
 __all__ = ["Node", "UnparsedError", "has_grammar", "language_nodes", "parse_tree"]
 
 
 class UnparsedError(Exception):
-    """No tree; the text says why."""
+    """There is no syntax tree. The message is the reason."""
 
 
 def has_grammar(name: str) -> bool:
-    """Whether the bundled grammars know this name."""
+    """Return whether the bundled grammars include this language."""
     return name in _names()
 
 
 def parse_tree(data: bytes, name: str, seconds: float) -> Tree:
-    """Parse with the grammar `name`; raise `UnparsedError` for input that would cost more than its worth."""
+    """Parse with the grammar `name` in at most `seconds` of processor time.
+
+    Raises UnparsedError for input that would exceed the bounds, or does.
+    """
     if len(data) > _MAX_BYTES:
         raise UnparsedError("too large to parse")
     if len(data) > _MAX_LINE and max(map(len, data.split(b"\n"))) > _MAX_LINE:
@@ -57,7 +75,7 @@ def parse_tree(data: bytes, name: str, seconds: float) -> Tree:
     def read(offset: int, _point: object) -> bytes:
         return data[offset : offset + _BLOCK]
 
-    # The callback is ignored for bytes input, hence the reader.
+    # The library ignores the progress callback if the input is bytes, hence the reader.
     try:
         tree = parser.parse(read, progress_callback=watch)
     except ValueError:
@@ -65,43 +83,46 @@ def parse_tree(data: bytes, name: str, seconds: float) -> Tree:
     finally:
         watch.close()
     if tree is None:
-        parser.reset()
-        raise UnparsedError(watch.told)
+        parser.reset()  # else the next parse would resume this one
+        raise UnparsedError(watch.reason)
     return tree
 
 
 class _Watch:
-    """Says when a parse shall stop: after some processor time, or when it has taken too much memory.
+    """Progress callback that stops a parse after too much processor time or memory.
 
-    Where a grammar leaves much open, the parser follows all that might be meant: a file of 600 KB took 1.1 GB.
+    tree-sitter is a generalised LR parser. It follows all readings of ambiguous text at once: a file of 600 KB took
+    1.1 GB.
     """
 
     def __init__(self, seconds: float, size: int) -> None:
         started = time.thread_time()
         self._stop = started + seconds
-        self._trial = started + _TRIAL * seconds
+        self._trial = started + _TRIAL_SECONDS * seconds
         self._trial_bytes = int(_TRIAL_BYTES * size)
         self._calls = 0
-        self.told = "took too long to parse"
+        self.reason = "took too long to parse"
         try:
             self._memory = os.open("/proc/self/statm", os.O_RDONLY)
-        except OSError:  # no such file on this system: there time alone bounds it
+        except OSError:  # systems without procfs: only the time is limited
             self._memory = -1
-        self._most = self._pages() + _MAX_MEMORY // _PAGE
+        self._max_pages = self._pages() + _MAX_MEMORY // _PAGE
 
     def __call__(self, offset: int, _error: bool) -> bool:
+        """Return whether to stop. `offset` is the number of bytes parsed."""
         self._calls += 1
-        if self._calls % _CALLS == 0 and self._pages() > self._most:
-            self.told = "took too much memory to parse"
+        if self._calls % _CALLS == 0 and self._pages() > self._max_pages:
+            self.reason = "took too much memory to parse"
             return True
         now = time.thread_time()
         return now > self._stop or (now > self._trial and offset < self._trial_bytes)
 
     def _pages(self) -> int:
-        """Pages of this process that are in memory."""
+        """Return the number of resident pages of this process, 0 if unknown."""
         return int(os.pread(self._memory, 64, 0).split()[1]) if self._memory >= 0 else 0
 
     def close(self) -> None:
+        """Close the file that memory is read from."""
         if self._memory >= 0:
             os.close(self._memory)
 
@@ -109,11 +130,15 @@ class _Watch:
 def _too_deep(data: bytes, name: str) -> bool:
     if name in _SHALLOW:
         return _INDENTED.search(data) is not None or _depth(data) > _SHALLOW_DEPTH
-    return len(data) > _SMALL and _depth(data) > _MAX_DEPTH
+    return len(data) > _DEPTH_EXEMPT and _depth(data) > _MAX_DEPTH
 
 
 def _depth(data: bytes) -> int:
-    """About how many brackets are open at once, looked at in a few places."""
+    """Estimate the maximum number of open brackets from the balance after each sixteenth of the text.
+
+    Counting per part is fast because `bytes.count` runs in C. It misses nesting that opens and closes within one part,
+    and counts brackets in strings.
+    """
     deepest = depth = 0
     step = max(len(data) // 16, 1)
     for at in range(0, len(data), step):
@@ -125,7 +150,7 @@ def _depth(data: bytes) -> int:
 
 
 def language_nodes(name: str) -> list[str]:
-    """The names of a grammar's visible, named nodes."""
+    """Return the names of a grammar's visible, named node types."""
     language = pack.get_language(cast("pack.SupportedLanguage", name))
     ids = range(language.node_kind_count)
     return [language.node_kind_for_id(i) or "" for i in ids if language.node_kind_is_named(i)]

@@ -1,20 +1,14 @@
 """A long text as windows that overlap, each ending where the text itself makes a break. Pure.
 
-Tokens are counted by the caller. Up to WHOLE tokens a text stays in one piece. Windows have at most WINDOW tokens,
-share OVERLAP with their neighbour, cover the text, and none lies inside another.
+Tokens are counted by the caller. Up to WHOLE_TOKENS tokens a text stays in one piece. Windows have at most
+WINDOW_TOKENS tokens, share OVERLAP_TOKENS with their neighbour, cover the text, and none lies inside another.
 """
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import Final
 
+from gitmem.chunking.chunk_size import EARLIEST_BREAK_TOKENS, OVERLAP_TOKENS, WHOLE_TOKENS, WINDOW_TOKENS
 from gitmem.memory.text_breaks import Break
-
-WHOLE: Final = 1200
-WINDOW: Final = 900
-OVERLAP: Final = 100
-_EARLIEST: Final = 600
-"""A break is looked for from this token of a window on: shorter windows would cost more than the break is worth."""
 
 
 def cut_windows(length: int, starts: Sequence[int], breaks: Sequence[Break]) -> tuple[tuple[int, int], ...]:
@@ -22,17 +16,17 @@ def cut_windows(length: int, starts: Sequence[int], breaks: Sequence[Break]) -> 
 
     `starts` are the characters its tokens begin with, `breaks` the places where it may be cut well, both in order.
     """
-    if len(starts) <= WHOLE:
+    if len(starts) <= WHOLE_TOKENS:
         return ()
     spans: list[tuple[int, int]] = []
     first = 0
     while True:
         low = starts[first] if spans else 0
-        if first + WINDOW >= len(starts):
+        if first + WINDOW_TOKENS >= len(starts):
             return (*spans, (low, length))
         end, offset = _end(first, starts, breaks)
         spans.append((low, offset))
-        first = _behind(end - OVERLAP, low, starts)
+        first = _behind(end - OVERLAP_TOKENS, low, starts)
 
 
 def _end(first: int, starts: Sequence[int], breaks: Sequence[Break]) -> tuple[int, int]:
@@ -40,11 +34,11 @@ def _end(first: int, starts: Sequence[int], breaks: Sequence[Break]) -> tuple[in
 
     A token may hold the end of one line and the beginning of the next; the character is that of the break even so.
     """
-    low, high = starts[first + _EARLIEST], starts[first + WINDOW]
+    low, high = starts[first + EARLIEST_BREAK_TOKENS], starts[first + WINDOW_TOKENS]
     begin = bisect_left(breaks, low, key=lambda found: found.offset)
     within = breaks[begin : bisect_right(breaks, high, key=lambda found: found.offset)]
     if not within:
-        end = _before(first + WINDOW, starts)
+        end = _before(first + WINDOW_TOKENS, starts)
         return end, starts[end]
     strength = max(found.strength for found in within)
     offset = next(found.offset for found in reversed(within) if found.strength == strength)

@@ -15,10 +15,10 @@ from typing import Final, NamedTuple, cast
 import tree_sitter_language_pack as pack
 from tree_sitter import Node, Query, QueryCursor
 
-from gitmem.chunking.assembly import Layout
-from gitmem.chunking.chunk import settled_language
-from gitmem.chunking.chunk_size import DEFAULT_LIMITS
-from gitmem.chunking.grammar import LEAD, Grammar
+from gitmem.chunking.assembly import Assembler
+from gitmem.chunking.chunk import refine_language
+from gitmem.chunking.chunk_size import DEFAULT_BOUNDS
+from gitmem.chunking.grammar import COMMENT, Grammar
 from gitmem.chunking.grammars import find_grammar
 from gitmem.chunking.lines import Lines
 from gitmem.chunking.outline import outline_tree
@@ -84,7 +84,7 @@ class Source(NamedTuple):
 
 def read_source(data: bytes, language: str, path: str) -> Source | None:
     """Parse and outline a file; None where it has no grammar or does not parse."""
-    language = settled_language(data, language)
+    language = refine_language(data, language)
     grammar = find_grammar(language) if language in LANGUAGES else None
     if grammar is None:
         return None
@@ -92,8 +92,8 @@ def read_source(data: bytes, language: str, path: str) -> Source | None:
         root = parse_tree(data, grammar.parser, 5.0).root_node
     except UnparsedError:
         return None
-    outline = outline_tree(data, root, grammar, DEFAULT_LIMITS)
-    chunks = Layout(data, grammar, DEFAULT_LIMITS, Lines(data)).chunks_of(outline)
+    outline = outline_tree(data, root, grammar, DEFAULT_BOUNDS)
+    chunks = Assembler(data, grammar, DEFAULT_BOUNDS, Lines(data)).assemble(outline)
     query = _queries(language, grammar.parser)
     comments, docs = _captured(root, query)
     return Source(data, "typescript" if language == "tsx" else language, path, chunks, comments, docs)
@@ -313,7 +313,7 @@ def _queries(language: str, parser: str) -> tuple[Query, Query | None]:
     grammar = cast(Grammar, find_grammar(language))
     tongue = pack.get_language(cast("pack.SupportedLanguage", parser))
     known = {tongue.node_kind_for_id(i) for i in range(tongue.node_kind_count) if tongue.node_kind_is_named(i)}
-    leads = [name for name, rule in grammar.table.items() if rule.shape == LEAD and name in known]
+    leads = [name for name, rule in grammar.table.items() if rule.shape == COMMENT and name in known]
     comments = Query(tongue, "\n".join(f"({name}) @lead" for name in leads))
     extra = _DOCSTRINGS.get(language)
     return comments, Query(tongue, extra) if extra else None

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.chunking.record_passages import MOST_PASSAGES, PASSAGE_BYTES, record_chunks, record_windows
+from gitmem.chunking.chunk_size import MAX_PASSAGES, PASSAGE_BYTES
+from gitmem.chunking.record_passages import record_chunks, record_windows
 from gitmem.memory.document import Document, DocumentFields, document_record
 from gitmem.memory.kinds import kind_of
 from gitmem.record import Record, format_record
@@ -131,8 +132,8 @@ def test_passages_hold_all_ink_in_order_and_lie_in_the_content(kind: str, parts:
 
 
 def test_a_huge_document_has_a_bounded_number_of_passages() -> None:
-    data, _ = blob_of(DOCUMENT, "word " * (PASSAGE_BYTES * MOST_PASSAGES // 2))
-    assert len(record_chunks(data)) <= MOST_PASSAGES + 1
+    data, _ = blob_of(DOCUMENT, "word " * (PASSAGE_BYTES * MAX_PASSAGES // 2))
+    assert len(record_chunks(data)) <= MAX_PASSAGES + 1
 
 
 def test_windows_are_bytes_where_the_record_tells_characters() -> None:

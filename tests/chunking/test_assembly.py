@@ -3,7 +3,7 @@
 import pytest
 
 from gitmem.chunking.chunk import chunk_blob
-from gitmem.chunking.chunk_size import ChunkLimits
+from gitmem.chunking.chunk_size import ChunkBounds
 from gitmem.types import Chunk
 from tests.chunking.coverage_check import assert_sound, text_bytes
 
@@ -134,8 +134,8 @@ def test_a_big_value_is_named_by_the_path_of_its_keys() -> None:
 
 def test_too_many_chunks_end_in_bigger_windows_and_lose_nothing() -> None:
     data = "".join(f"def f{i}():\n    return {i} + {i} * {i}\n\n\n" for i in range(200)).encode()
-    limits = ChunkLimits(max_chunks=20)
-    blob = chunk_blob(data, "python", limits)
+    bounds = ChunkBounds(max_chunks=20)
+    blob = chunk_blob(data, "python", bounds)
     assert_sound(data, blob)
     assert len(blob.chunks) <= 21
 
@@ -177,4 +177,4 @@ def test_the_same_bytes_give_the_same_chunks() -> None:
 @pytest.mark.parametrize("bad", [{"max_bytes": 10}, {"min_bytes": 5000}, {"overlap": 1600}, {"max_chunks": 1}])
 def test_limits_that_make_no_sense_are_refused(bad: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="out of range"):
-        ChunkLimits(**bad)
+        ChunkBounds(**bad)

@@ -1,7 +1,7 @@
 """Markdown sections and plain text windows."""
 
 from gitmem.chunking.chunk import chunk_blob
-from gitmem.chunking.chunk_size import ChunkLimits
+from gitmem.chunking.chunk_size import ChunkBounds
 from tests.chunking.coverage_check import assert_sound, text_bytes
 
 
@@ -53,7 +53,7 @@ def test_text_is_cut_at_blank_lines_into_windows_of_bounded_size() -> None:
 
 def test_a_line_that_is_too_long_is_cut_between_characters() -> None:
     data = "\u00e4\u20ac\U0001f600".encode() * 3000
-    blob = chunk_blob(data, "text", ChunkLimits(overlap=0))
+    blob = chunk_blob(data, "text", ChunkBounds(overlap=0))
     assert_sound(data, blob)
     for chunk in blob.chunks:
         data[chunk.start : chunk.end].decode()
@@ -71,7 +71,7 @@ def test_neighbouring_windows_share_a_little_text() -> None:
 def test_white_space_gives_no_chunks() -> None:
     for data in (b"", b"\n\n", b" \t\r\n"):
         assert chunk_blob(data, "python").chunks == []
-        assert chunk_blob(data, "text").note == "empty"
+        assert chunk_blob(data, "text").unparsed_reason == "empty"
 
 
 def test_an_unknown_language_is_told_by_the_content() -> None:

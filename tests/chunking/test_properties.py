@@ -7,13 +7,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.chunking.chunk import chunk_blob
-from gitmem.chunking.chunk_size import ChunkLimits
+from gitmem.chunking.chunk_size import ChunkBounds
 from gitmem.chunking.languages import language_from_head, language_of
 from tests.chunking.coverage_check import assert_sound
 
 SAMPLES: Final = sorted((Path(__file__).parent / "samples").iterdir())
 LANGUAGES: Final = sorted({language_of(path.name) for path in SAMPLES} | {"text", "proto", "erlang", "r", "vue", ""})
-SMALL: Final = ChunkLimits(max_bytes=96, min_bytes=24, overlap=16, max_chunks=400)
+SMALL: Final = ChunkBounds(max_bytes=96, min_bytes=24, overlap=16, max_chunks=400)
 RELAXED: Final = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -41,10 +41,10 @@ def test_a_damaged_sample_is_covered(path: Path, draw: st.DataObject) -> None:
             st.sampled_from([b"", b"{", b"}\n", b"\r\n", b'"', b"\xff\xfe", b"\n\n", b"("])
         )
     blob = bytes(data)
-    for limits in (SMALL, ChunkLimits()):
-        made = chunk_blob(blob, language_of(path.name), limits)
+    for bounds in (SMALL, ChunkBounds()):
+        made = chunk_blob(blob, language_of(path.name), bounds)
         assert_sound(blob, made)
-        assert made == chunk_blob(blob, language_of(path.name), limits)
+        assert made == chunk_blob(blob, language_of(path.name), bounds)
 
 
 @RELAXED
@@ -52,7 +52,7 @@ def test_a_damaged_sample_is_covered(path: Path, draw: st.DataObject) -> None:
 def test_own_text_stays_close_to_the_limit(path: Path, size: int) -> None:
     data = path.read_bytes()
     blob = chunk_blob(
-        data, language_of(path.name), ChunkLimits(max_bytes=size, min_bytes=size // 8, overlap=size // 10)
+        data, language_of(path.name), ChunkBounds(max_bytes=size, min_bytes=size // 8, overlap=size // 10)
     )
     assert_sound(data, blob)
 

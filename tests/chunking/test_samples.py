@@ -137,7 +137,7 @@ def sample_chunks(name: str) -> tuple[bytes, list[Chunk]]:
     data = (SAMPLES / name).read_bytes()
     blob = chunk_blob(data, language_of(name))
     assert blob.parsed
-    assert blob.note == ""
+    assert blob.unparsed_reason == ""
     assert_sound(data, blob)
     return data, blob.chunks
 

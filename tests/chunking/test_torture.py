@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from gitmem.chunking.chunk import chunk_blob
-from gitmem.chunking.chunk_size import ChunkLimits
+from gitmem.chunking.chunk_size import ChunkBounds
 from gitmem.types import ChunkedBlob
 from tests.chunking.coverage_check import assert_sound
 
 
-def chunk_within(data: bytes, language: str, limits: ChunkLimits) -> ChunkedBlob:
+def chunk_within(data: bytes, language: str, bounds: ChunkBounds) -> ChunkedBlob:
     """Chunk, allowing the parse its seconds and the rest as many again, in processor time."""
     started = time.thread_time()
-    blob = chunk_blob(data, language, limits)
-    assert time.thread_time() - started < limits.parse_seconds + 10
+    blob = chunk_blob(data, language, bounds)
+    assert time.thread_time() - started < bounds.parse_seconds + 10
     return blob
 
 
@@ -27,39 +27,39 @@ def noise(size: int) -> bytes:
 @pytest.mark.parametrize("language", ["json", "python", "javascript", "c"])
 def test_a_million_brackets_are_not_parsed(language: str) -> None:
     data = b"[\n" * 1_000_000
-    blob = chunk_within(data, language, ChunkLimits())
+    blob = chunk_within(data, language, ChunkBounds())
     assert not blob.parsed
-    assert "deep" in blob.note
+    assert "deep" in blob.unparsed_reason
     assert_sound(data, blob)
 
 
 def test_a_line_of_ten_megabytes_is_not_parsed() -> None:
     data = b"let a=1;" * 1_300_000
-    blob = chunk_within(data, "javascript", ChunkLimits())
+    blob = chunk_within(data, "javascript", ChunkBounds())
     assert not blob.parsed
-    assert blob.note == "too large to parse"
-    assert len(blob.chunks) <= ChunkLimits().max_chunks
+    assert blob.unparsed_reason == "too large to parse"
+    assert len(blob.chunks) <= ChunkBounds().max_chunks
 
 
 def test_a_minified_script_is_not_parsed() -> None:
     data = b"function a(b){return b+1};" * 4000
-    blob = chunk_within(data, "javascript", ChunkLimits())
+    blob = chunk_within(data, "javascript", ChunkBounds())
     assert not blob.parsed
-    assert blob.note == "a line too long to parse"
+    assert blob.unparsed_reason == "a line too long to parse"
     assert_sound(data, blob)
 
 
 def test_a_parse_that_takes_too_long_falls_back_to_windows() -> None:
     data = b"".join(b"value_%d = compute(%d)\n" % (i, i) for i in range(60_000))
-    blob = chunk_within(data, "python", ChunkLimits(parse_seconds=0.001))
+    blob = chunk_within(data, "python", ChunkBounds(parse_seconds=0.001))
     assert not blob.parsed
-    assert blob.note == "took too long to parse"
+    assert blob.unparsed_reason == "took too long to parse"
     assert_sound(data, blob)
 
 
 def test_after_a_parse_was_stopped_the_next_one_is_whole() -> None:
     data = b"".join(b"value_%d = compute(%d)\n" % (i, i) for i in range(60_000))
-    chunk_blob(data, "python", ChunkLimits(parse_seconds=0.001))
+    chunk_blob(data, "python", ChunkBounds(parse_seconds=0.001))
     blob = chunk_blob(b"def f():\n    pass\n", "python")
     assert [chunk.symbol for chunk in blob.chunks] == ["f"]
 
@@ -67,7 +67,7 @@ def test_after_a_parse_was_stopped_the_next_one_is_whole() -> None:
 @pytest.mark.parametrize("language", ["python", "cpp", "haskell", "ruby", "html"])
 def test_noise_is_covered_whatever_it_is_called(language: str) -> None:
     data = noise(200_000)
-    assert_sound(data, chunk_within(data, language, ChunkLimits(parse_seconds=0.5)))
+    assert_sound(data, chunk_within(data, language, ChunkBounds(parse_seconds=0.5)))
 
 
 @pytest.mark.parametrize(
@@ -88,20 +88,20 @@ def test_nesting_without_end_neither_recurses_nor_loses_lines(language: str, ope
     else:
         text = opening * depth + closing * depth
     data = text.encode()
-    assert_sound(data, chunk_within(data, language, ChunkLimits()))
+    assert_sound(data, chunk_within(data, language, ChunkBounds()))
 
 
 def test_repetition_is_bounded_by_the_chunk_cap() -> None:
     data = b"def f(): pass\n" * 70_000
-    blob = chunk_within(data, "python", ChunkLimits())
-    assert len(blob.chunks) <= ChunkLimits().max_chunks + 1
+    blob = chunk_within(data, "python", ChunkBounds())
+    assert len(blob.chunks) <= ChunkBounds().max_chunks + 1
     assert_sound(data, blob)
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to see the memory in use")
 def test_a_parse_that_takes_too_much_memory_falls_back_to_windows() -> None:
     data = b"a<b<\n" * 200_000
-    blob = chunk_within(data, "cpp", ChunkLimits(parse_seconds=60))
+    blob = chunk_within(data, "cpp", ChunkBounds(parse_seconds=60))
     assert not blob.parsed
-    assert blob.note == "took too much memory to parse"
+    assert blob.unparsed_reason == "took too much memory to parse"
     assert_sound(data, blob)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from gitmem.chunking.chunk_size import ChunkLimits
+from gitmem.chunking.chunk_size import ChunkBounds
 from gitmem.chunking.languages import language_of
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.indexing.row_builder import build_rows
@@ -121,7 +121,7 @@ def run_control() -> Tally:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"_MAX_MEMORY": 1 << 40, "_TRIAL": 1.0}.items():
             patch.setattr(f"gitmem.chunking.parse.{name}", value)
-        patch.setattr("gitmem.chunking.chunk.chunk_blob.__defaults__", (ChunkLimits(parse_seconds=4.0),))
+        patch.setattr("gitmem.chunking.chunk.chunk_blob.__defaults__", (ChunkBounds(parse_seconds=4.0),))
         cost = measure("ambiguous.cpp", FILES["ambiguous.cpp"])
         fine = cost.seconds < SECONDS and cost.memory < MEMORY
         tally.note("ambiguous.cpp", [] if fine else [f"{cost.seconds:.2f} s, {cost.memory >> 20} MiB"])

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitmem.chunking.chunk_size import OVERLAP_TOKENS, WHOLE_TOKENS, WINDOW_TOKENS
 from gitmem.embedding.tokens import TokenCounter
 from gitmem.memory.text_breaks import BLOCK, PARAGRAPH, SECTION, TURN, find_breaks
-from gitmem.memory.text_windows import OVERLAP, WHOLE, WINDOW, cut_windows
+from gitmem.memory.text_windows import cut_windows
 
 COUNTER = TokenCounter()
 WORDS = ["alpha beta", "getUserName", "## Heading\n", "\n\n", "😀 ", "한국어 ", "...", "ﷺ", "> q\n", "Ann: hi\n"]
@@ -28,7 +29,7 @@ def test_windows_cover_share_and_do_not_nest(pieces: list[tuple[str, int]]) -> N
     text = "".join((piece + " ") * times for piece, times in pieces)
     starts = COUNTER.starts(text)
     spans = cut_windows(len(text), starts, find_breaks(text))
-    if len(starts) <= WHOLE:
+    if len(starts) <= WHOLE_TOKENS:
         assert spans == ()
         return
     assert spans[0][0] == 0
@@ -39,23 +40,23 @@ def test_windows_cover_share_and_do_not_nest(pieces: list[tuple[str, int]]) -> N
     most_in_one = max(starts.count(start) for start in starts)
     for start, end in spans:
         assert start < end
-        assert tokens_within(starts, max(start, starts[0]), end) <= WINDOW
+        assert tokens_within(starts, max(start, starts[0]), end) <= WINDOW_TOKENS
     for (start, end), (following, last) in pairwise(spans):
         assert start < following < end < last
         shared = tokens_within(starts, following, end)
-        assert OVERLAP <= shared < OVERLAP + most_in_one
+        assert OVERLAP_TOKENS <= shared < OVERLAP_TOKENS + most_in_one
     assert spans == cut_windows(len(text), starts, find_breaks(text))
 
 
-@given(st.integers(WHOLE + 1, 10_000))
+@given(st.integers(WHOLE_TOKENS + 1, 10_000))
 def test_a_text_without_structure_is_cut_by_the_numbers_alone(length: int) -> None:
     starts = list(range(0, 2 * length, 2))
     spans = cut_windows(2 * length, starts, [])
     expected = []
     first = 0
-    while first + WINDOW < length:
-        expected.append((2 * first, 2 * (first + WINDOW)))
-        first += WINDOW - OVERLAP
+    while first + WINDOW_TOKENS < length:
+        expected.append((2 * first, 2 * (first + WINDOW_TOKENS)))
+        first += WINDOW_TOKENS - OVERLAP_TOKENS
     assert spans == (*expected, (2 * first, 2 * length))
 
 

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, make_grammar, soft, space
-from gitmem.chunking.node_names import named, text_of
+from gitmem.chunking.grammar import CONTAINER, LEAF, MERGEABLE, Match, Node, dynamic, make_grammar, mergeable, namespace
+from gitmem.chunking.node_names import name_of, text_of
 
 _TYPES: Final = {"class_specifier": "class", "struct_specifier": "struct", "union_specifier": "struct",
                  "enum_specifier": "enum"}  # fmt: skip
@@ -46,23 +46,23 @@ def _without_angles(text: str) -> str:
     return "".join(kept)
 
 
-def _function(node: Node, data: bytes) -> Found | None:
+def _function(node: Node, data: bytes) -> Match | None:
     target, called = _innermost(node)
     if target is node:
         return None
     name = _dotted(text_of(target, data))
     if not called and name in ("if", "for", "while", "switch", "return"):
         return None
-    return Found(LEAF, "method" if "." in name and "operator" not in name.partition(".")[0] else "function", name, node)
+    return Match(LEAF, "method" if "." in name and "operator" not in name.partition(".")[0] else "function", name, node)
 
 
-def _type(node: Node, data: bytes) -> Found | None:
+def _type(node: Node, data: bytes) -> Match | None:
     body = node.child_by_field_name("body")
     name = _dotted(named_type(node, data))
     if body is None:
-        return Found(SOFT, "type", name, node)
+        return Match(MERGEABLE, "type", name, node)
     chunk_type = _TYPES[node.type]
-    return Found(LEAF if chunk_type == "enum" else BOX, chunk_type, name, node)
+    return Match(LEAF if chunk_type == "enum" else CONTAINER, chunk_type, name, node)
 
 
 def named_type(node: Node, data: bytes) -> str:
@@ -71,7 +71,7 @@ def named_type(node: Node, data: bytes) -> str:
     return text_of(target, data) if target is not None else ""
 
 
-def _declaration(node: Node, data: bytes) -> Found | None:
+def _declaration(node: Node, data: bytes) -> Match | None:
     """`struct S {...} s;` is the struct, a prototype a small function, the rest a variable."""
     made = node.child_by_field_name("type")
     if made is not None and made.type in _TYPES and made.child_by_field_name("body") is not None:
@@ -82,7 +82,7 @@ def _declaration(node: Node, data: bytes) -> Found | None:
     if target is node:
         return None
     chunk_type = "function" if called else "field" if node.type == "field_declaration" else "constant"
-    return Found(SOFT, chunk_type, _dotted(text_of(target, data)), node)
+    return Match(MERGEABLE, chunk_type, _dotted(text_of(target, data)), node)
 
 
 def _declared(node: Node, data: bytes) -> str:
@@ -90,7 +90,7 @@ def _declared(node: Node, data: bytes) -> str:
     return _dotted(text_of(target, data)) if target is not node else ""
 
 
-def _typedef(node: Node, data: bytes) -> Found | None:
+def _typedef(node: Node, data: bytes) -> Match | None:
     made = node.child_by_field_name("type")
     name = _declared(node, data)
     if made is not None and made.type in _TYPES and made.child_by_field_name("body") is not None:
@@ -99,14 +99,14 @@ def _typedef(node: Node, data: bytes) -> Found | None:
     if made is None or not name or b"(" in data[made.end_byte : node.end_byte]:
         pointer = _POINTER.search(data, node.start_byte, node.end_byte)
         name = pointer[1].decode("utf-8", "replace") if pointer else name
-    return Found(SOFT, "type", name, node)
+    return Match(MERGEABLE, "type", name, node)
 
 
-def _macro(node: Node, data: bytes) -> Found | None:
+def _macro(node: Node, data: bytes) -> Match | None:
     """An include guard defines nothing worth a name."""
     if node.child_by_field_name("value") is None:
         return None
-    return Found(SOFT, "macro", named(node, data), node)
+    return Match(MERGEABLE, "macro", name_of(node, data), node)
 
 
 def _namespace(node: Node, data: bytes) -> str:
@@ -115,39 +115,39 @@ def _namespace(node: Node, data: bytes) -> str:
 
 
 C_UNITS: Final = {
-    "function_definition": ask(_function),
-    "struct_specifier": ask(_type),
-    "union_specifier": ask(_type),
-    "enum_specifier": ask(_type),
-    "declaration": ask(_declaration),
-    "type_definition": ask(_typedef),
-    "preproc_def": ask(_macro),
-    "preproc_function_def": soft("macro"),
+    "function_definition": dynamic(_function),
+    "struct_specifier": dynamic(_type),
+    "union_specifier": dynamic(_type),
+    "enum_specifier": dynamic(_type),
+    "declaration": dynamic(_declaration),
+    "type_definition": dynamic(_typedef),
+    "preproc_def": dynamic(_macro),
+    "preproc_function_def": mergeable("macro"),
 }
 _CPP: Final = C_UNITS | {
-    "class_specifier": ask(_type),
-    "field_declaration": ask(_declaration),
-    "inline_method_definition": ask(_function),
-    "constructor_or_destructor_definition": ask(_function),
-    "operator_cast_definition": ask(_function),
-    "namespace_definition": space("namespace", _namespace),
-    "alias_declaration": soft("type"),
-    "concept_definition": soft("type"),
-    "using_declaration": soft("type", lambda _node, _data: ""),
+    "class_specifier": dynamic(_type),
+    "field_declaration": dynamic(_declaration),
+    "inline_method_definition": dynamic(_function),
+    "constructor_or_destructor_definition": dynamic(_function),
+    "operator_cast_definition": dynamic(_function),
+    "namespace_definition": namespace("namespace", _namespace),
+    "alias_declaration": mergeable("type"),
+    "concept_definition": mergeable("type"),
+    "using_declaration": mergeable("type", lambda _node, _data: ""),
 }
-C_INSIDE: Final = (
+C_TRANSPARENT: Final = (
     "preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification declaration_list"
     " field_declaration_list"
 )
 GRAMMARS: Final = {
-    "c": make_grammar("c", C_UNITS, inside=C_INSIDE, bodies="compound_statement field_initializer_list"),
+    "c": make_grammar("c", C_UNITS, transparent=C_TRANSPARENT, bodies="compound_statement field_initializer_list"),
     **{
         name: make_grammar(
             name,
             _CPP,
-            inside=C_INSIDE,
-            wraps="template_declaration",
-            marks="attribute_declaration",
+            transparent=C_TRANSPARENT,
+            wrappers="template_declaration",
+            prefixes="attribute_declaration",
             bodies="compound_statement field_initializer_list try_statement",
         )
         for name in ("cpp", "cuda", "arduino")

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import Node, ask, box, leaf, make_grammar, soft
+from gitmem.chunking.grammar import Node, container, dynamic, leaf, make_grammar, mergeable
 from gitmem.chunking.grammars.java import method_or_signature
 from gitmem.chunking.node_names import fixed, from_child, from_items, text_of
 
@@ -25,26 +25,26 @@ GRAMMARS: Final = {
     "csharp": make_grammar(
         "csharp",
         {
-            "class_declaration": box("class"),
-            "record_declaration": box("class"),
-            "record_struct_declaration": box("struct"),
-            "struct_declaration": box("struct"),
-            "interface_declaration": box("interface"),
+            "class_declaration": container("class"),
+            "record_declaration": container("class"),
+            "record_struct_declaration": container("struct"),
+            "struct_declaration": container("struct"),
+            "interface_declaration": container("interface"),
             "enum_declaration": leaf("enum"),
-            "method_declaration": ask(method_or_signature),
+            "method_declaration": dynamic(method_or_signature),
             "constructor_declaration": leaf("method"),
             "destructor_declaration": leaf("method", _destructor),
             "operator_declaration": leaf("method", _operator),
             "conversion_operator_declaration": leaf("method", _operator),
             "indexer_declaration": leaf("property", fixed("this")),
-            "property_declaration": soft("property"),
-            "event_declaration": soft("property"),
-            "event_field_declaration": soft("field", _variables),
-            "field_declaration": soft("field", _variables),
-            "delegate_declaration": soft("type"),
+            "property_declaration": mergeable("property"),
+            "event_declaration": mergeable("property"),
+            "event_field_declaration": mergeable("field", _variables),
+            "field_declaration": mergeable("field", _variables),
+            "delegate_declaration": mergeable("type"),
             "local_function_statement": leaf("function"),
         },
-        inside="declaration_list namespace_declaration preproc_if preproc_else preproc_elif global_statement",
+        transparent="declaration_list namespace_declaration preproc_if preproc_else preproc_elif global_statement",
         bodies="block arrow_expression_clause accessor_list",
     )
 }

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import Node, make_grammar, soft
+from gitmem.chunking.grammar import Node, make_grammar, mergeable
 from gitmem.chunking.node_names import from_child, text_of, unquoted
 
 
@@ -20,31 +20,31 @@ def _block(node: Node, data: bytes) -> str:
 _toml_key = from_child("bare_key", "dotted_key", "quoted_key")
 GRAMMARS: Final = {
     "json": make_grammar(
-        "json", {"pair": soft("property", _key)}, inside="object array", fills="property", methods=False
+        "json", {"pair": mergeable("property", _key)}, transparent="object array", merged_type="property", methods=False
     ),
     "yaml": make_grammar(
         "yaml",
-        {"block_mapping_pair": soft("property", _key)},
-        inside="document block_node block_mapping",
-        fills="property",
+        {"block_mapping_pair": mergeable("property", _key)},
+        transparent="document block_node block_mapping",
+        merged_type="property",
         methods=False,
     ),
     "toml": make_grammar(
         "toml",
         {
-            "table": soft("section", _toml_key),
-            "table_array_element": soft("section", _toml_key),
-            "pair": soft("property", _toml_key),
+            "table": mergeable("section", _toml_key),
+            "table_array_element": mergeable("section", _toml_key),
+            "pair": mergeable("property", _toml_key),
         },
-        fills="property",
+        merged_type="property",
         methods=False,
     ),
     **{
         name: make_grammar(
             "hcl",
-            {"block": soft("section", _block), "attribute": soft("property", from_child("identifier"))},
-            inside="body",
-            fills="property",
+            {"block": mergeable("section", _block), "attribute": mergeable("property", from_child("identifier"))},
+            transparent="body",
+            merged_type="property",
             methods=False,
         )
         for name in ("hcl", "terraform")

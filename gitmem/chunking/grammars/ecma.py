@@ -2,8 +2,21 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar, soft, space
-from gitmem.chunking.node_names import from_field, named, text_of, unquoted
+from gitmem.chunking.chunk_size import CALLBACK_BYTES
+from gitmem.chunking.grammar import (
+    CONTAINER,
+    LEAF,
+    MERGEABLE,
+    Match,
+    Node,
+    container,
+    dynamic,
+    leaf,
+    make_grammar,
+    mergeable,
+    namespace,
+)
+from gitmem.chunking.node_names import from_field, name_of, text_of, unquoted
 
 _FUNCTIONS: Final = frozenset(
     {"arrow_function", "function_expression", "generator_function", "function", "generator_function_declaration"}
@@ -11,24 +24,26 @@ _FUNCTIONS: Final = frozenset(
 _CLASSES: Final = frozenset({"class", "class_expression"})
 
 
-def _value(node: Node, name: str, value: Node | None, plain: str) -> Found | None:
+def _value(node: Node, name: str, value: Node | None, plain: str) -> Match | None:
     """What an assignment makes of a name: a function, a class, an object with methods, or a constant."""
     if value is None:
-        return Found(SOFT, plain, name, node)
+        return Match(MERGEABLE, plain, name, node)
     node_type = value.type
     if node_type in _FUNCTIONS:
-        return Found(LEAF, "function", name, value)
+        return Match(LEAF, "function", name, value)
     if node_type in _CLASSES:
-        return Found(BOX, "class", name, value)
+        return Match(CONTAINER, "class", name, value)
     if node_type == "object" and _has_functions(value):
-        return Found(BOX, plain, name, value)
+        return Match(CONTAINER, plain, name, value)
     if node_type == "call_expression":
         arguments = value.child_by_field_name("arguments")
         if arguments is not None and any(child.type in _FUNCTIONS for child in arguments.children[:4]):
-            return Found(LEAF if value.end_byte - value.start_byte > 120 else SOFT, "function", name, value)
+            return Match(
+                LEAF if value.end_byte - value.start_byte > CALLBACK_BYTES else MERGEABLE, "function", name, value
+            )
     if node_type in ("as_expression", "satisfies_expression", "parenthesized_expression"):
         return _value(node, name, value.named_children[0] if value.named_child_count else None, plain)
-    return Found(SOFT, plain, name, value)
+    return Match(MERGEABLE, plain, name, value)
 
 
 def _has_functions(value: Node) -> bool:
@@ -42,7 +57,7 @@ def _has_functions(value: Node) -> bool:
     return False
 
 
-def _variable(node: Node, data: bytes) -> Found | None:
+def _variable(node: Node, data: bytes) -> Match | None:
     declared = [child for child in node.children[:12] if child.type == "variable_declarator"]
     if not declared:
         return None
@@ -51,11 +66,11 @@ def _variable(node: Node, data: bytes) -> Found | None:
     if len(declared) > 1 or target is None or target.type != "identifier":
         plain = [each.child_by_field_name("name") for each in declared]
         names = ", ".join(text_of(each, data) for each in plain if each is not None and each.type == "identifier")
-        return Found(SOFT, "constant" if names else "module", names[:120], node)
+        return Match(MERGEABLE, "constant" if names else "module", names[:120], node)
     return _value(node, text_of(target, data), first.child_by_field_name("value"), "constant")
 
 
-def _statement(node: Node, data: bytes) -> Found | None:
+def _statement(node: Node, data: bytes) -> Match | None:
     """`exports.f = ...`, `A.prototype.b = ...`, `module.exports = {...}`."""
     inner = node.children[0] if node.child_count else None
     if inner is None:
@@ -70,7 +85,9 @@ def _statement(node: Node, data: bytes) -> Found | None:
     while right is not None and right.type == "assignment_expression":
         right = right.child_by_field_name("right")
     found = _value(node, _path(text_of(left, data)), right, "constant")
-    if found is None or (found.shape == SOFT and right is not None and right.type not in ("object", "call_expression")):
+    if found is None or (
+        found.shape == MERGEABLE and right is not None and right.type not in ("object", "call_expression")
+    ):
         return None
     return (
         found._replace(chunk_type="method")
@@ -87,7 +104,7 @@ def _path(text: str) -> str:
     return "module.exports" if text == "module.exports" else text.replace(".prototype.", ".").removesuffix(".prototype")
 
 
-def _export(node: Node, data: bytes) -> Found | None:
+def _export(node: Node, data: bytes) -> Match | None:
     """The exported declaration; `export default` of a nameless value is called default."""
     for field in ("declaration", "value"):
         inner = node.child_by_field_name(field)
@@ -97,34 +114,34 @@ def _export(node: Node, data: bytes) -> Found | None:
         if rule is not None and rule.resolve is not None:
             return rule.resolve(inner, data)
         if rule is not None:
-            return Found(rule.shape, rule.chunk_type, (rule.name or named)(inner, data) or "default", inner)
+            return Match(rule.shape, rule.chunk_type, (rule.name or name_of)(inner, data) or "default", inner)
         return _value(inner, "default", inner, "constant")
     return None
 
 
-def _ambient(node: Node, data: bytes) -> Found | None:
+def _ambient(node: Node, data: bytes) -> Match | None:
     for inner in node.children:
         rule = UNITS.get(inner.type)
         if rule is None:
             continue
         if rule.resolve is not None:
             return rule.resolve(inner, data)
-        return Found(rule.shape, rule.chunk_type, (rule.name or named)(inner, data), inner)
+        return Match(rule.shape, rule.chunk_type, (rule.name or name_of)(inner, data), inner)
     return None
 
 
-def _namespace(node: Node, data: bytes) -> Found | None:
-    rule = space("namespace")
-    return Found(rule.shape, rule.chunk_type, unquoted(named(node, data)), node)
+def _namespace(node: Node, data: bytes) -> Match | None:
+    rule = namespace("namespace")
+    return Match(rule.shape, rule.chunk_type, unquoted(name_of(node, data)), node)
 
 
-def _member(node: Node, data: bytes) -> Found | None:
+def _member(node: Node, data: bytes) -> Match | None:
     """Class fields and object entries: an arrow function makes a method."""
     target = node.child_by_field_name("property") or node.child_by_field_name("name") or node.child_by_field_name("key")
     name = unquoted(text_of(target, data)) if target is not None else ""
     value = node.child_by_field_name("value")
     if node.type == "pair" and (value is None or value.type not in _FUNCTIONS):
-        return Found(SOFT, "property", name, value or node)
+        return Match(MERGEABLE, "property", name, value or node)
     found = _value(node, name, value, "field")
     return found._replace(chunk_type="method") if found is not None and found.chunk_type == "function" else found
 
@@ -132,34 +149,34 @@ def _member(node: Node, data: bytes) -> Found | None:
 UNITS: Final = {
     "function_declaration": leaf("function"),
     "generator_function_declaration": leaf("function"),
-    "function_signature": soft("function"),
-    "class_declaration": box("class"),
-    "abstract_class_declaration": box("class"),
+    "function_signature": mergeable("function"),
+    "class_declaration": container("class"),
+    "abstract_class_declaration": container("class"),
     "method_definition": leaf("method"),
-    "method_signature": soft("method"),
-    "abstract_method_signature": soft("method"),
-    "interface_declaration": box("interface"),
-    "property_signature": soft("field"),
+    "method_signature": mergeable("method"),
+    "abstract_method_signature": mergeable("method"),
+    "interface_declaration": container("interface"),
+    "property_signature": mergeable("field"),
     "enum_declaration": leaf("enum"),
-    "type_alias_declaration": soft("type"),
-    "internal_module": ask(_namespace),
-    "module": ask(_namespace),
-    "lexical_declaration": ask(_variable),
-    "variable_declaration": ask(_variable),
-    "expression_statement": ask(_statement),
-    "export_statement": ask(_export),
-    "ambient_declaration": ask(_ambient),
-    "field_definition": ask(_member),
-    "public_field_definition": ask(_member),
-    "pair": ask(_member),
+    "type_alias_declaration": mergeable("type"),
+    "internal_module": dynamic(_namespace),
+    "module": dynamic(_namespace),
+    "lexical_declaration": dynamic(_variable),
+    "variable_declaration": dynamic(_variable),
+    "expression_statement": dynamic(_statement),
+    "export_statement": dynamic(_export),
+    "ambient_declaration": dynamic(_ambient),
+    "field_definition": dynamic(_member),
+    "public_field_definition": dynamic(_member),
+    "pair": dynamic(_member),
     "class_static_block": leaf("method", from_field("none")),
 }
 GRAMMARS: Final = {
     name: make_grammar(
         name,
         UNITS,
-        inside="class_body interface_body object_type object",
-        marks="decorator",
+        transparent="class_body interface_body object_type object",
+        prefixes="decorator",
         joins="function_signature function_declaration method_signature method_definition",
         bodies="statement_block class_body",
     )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import BOX, INSIDE, LEAF, MARK, SOFT, Found, Node, ask, make_grammar
+from gitmem.chunking.grammar import CONTAINER, LEAF, MERGEABLE, PREFIX, TRANSPARENT, Match, Node, dynamic, make_grammar
 from gitmem.chunking.node_names import text_of
 
 _MODULES: Final = {"defmodule": "module", "defprotocol": "interface", "defimpl": "impl"}
@@ -13,18 +13,18 @@ _MARKS: Final = frozenset({"doc", "spec", "impl", "deprecated", "tag", "typedoc"
 _TYPES: Final = frozenset({"type", "typep", "opaque", "callback", "macrocallback"})
 
 
-def _call(node: Node, data: bytes) -> Found | None:
+def _call(node: Node, data: bytes) -> Match | None:
     target = node.child_by_field_name("target")
     if target is None or target.type != "identifier":
         return None
     word = text_of(target, data)
     if word in _MODULES:
-        return Found(BOX, _MODULES[word], _first(node, data), node)
+        return Match(CONTAINER, _MODULES[word], _first(node, data), node)
     if word in _FUNCTIONS:
-        return Found(LEAF, _FUNCTIONS[word], _head(node, data), node)
+        return Match(LEAF, _FUNCTIONS[word], _head(node, data), node)
     if word in ("describe", "quote"):
-        return Found(INSIDE, "", "", node) if word == "describe" else None
-    return Found(SOFT, "struct", "", node) if word in ("defstruct", "schema") else None
+        return Match(TRANSPARENT, "", "", node) if word == "describe" else None
+    return Match(MERGEABLE, "struct", "", node) if word in ("defstruct", "schema") else None
 
 
 def _arguments(node: Node) -> list[Node]:
@@ -56,15 +56,15 @@ def _head(node: Node, data: bytes) -> str:
     return ""
 
 
-def _attribute(node: Node, data: bytes) -> Found | None:
+def _attribute(node: Node, data: bytes) -> Match | None:
     inner = node.child_by_field_name("operand")
     target = inner.child_by_field_name("target") if inner is not None and inner.type == "call" else inner
     word = text_of(target, data) if target is not None else ""
     if word in _MARKS:
-        return Found(MARK, "", "", node)
+        return Match(PREFIX, "", "", node)
     if word in _TYPES:
-        return Found(SOFT, "type", _type_name(inner, data), node)
-    return Found(SOFT, "constant", word, node) if word not in ("moduledoc", "behaviour") else None
+        return Match(MERGEABLE, "type", _type_name(inner, data), node)
+    return Match(MERGEABLE, "constant", word, node) if word not in ("moduledoc", "behaviour") else None
 
 
 def _type_name(call: Node, data: bytes) -> str:
@@ -75,8 +75,8 @@ def _type_name(call: Node, data: bytes) -> str:
 GRAMMARS: Final = {
     "elixir": make_grammar(
         "elixir",
-        {"call": ask(_call), "unary_operator": ask(_attribute)},
-        inside="do_block",
+        {"call": dynamic(_call), "unary_operator": dynamic(_attribute)},
+        transparent="do_block",
         joins="call",
         bodies="do_block",
         methods=False,

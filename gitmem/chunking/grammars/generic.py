@@ -3,8 +3,19 @@
 import re
 from typing import Final
 
-from gitmem.chunking.grammar import INSIDE, LEAF, Grammar, Node, Rule, box, leaf, make_grammar, soft, space
-from gitmem.chunking.node_names import named, text_of
+from gitmem.chunking.grammar import (
+    LEAF,
+    TRANSPARENT,
+    Grammar,
+    Node,
+    Rule,
+    container,
+    leaf,
+    make_grammar,
+    mergeable,
+    namespace,
+)
+from gitmem.chunking.node_names import name_of, text_of
 from gitmem.chunking.parse import language_nodes
 
 _TAIL: Final = (
@@ -24,7 +35,7 @@ _NOT: Final = re.compile(
     r"|_use|_ref|signature_help|identifier|keyword|alias|pattern|access|application|end_\w+|with_clause)$|^(?:type|data|"
     r"object|module|function|record|class|input|rule|instance|package|bind|union|enum|macro)$"
 )
-_LOOKED_THROUGH: Final = re.compile(
+_TRANSPARENT: Final = re.compile(
     r"(?:^|_)(?:body|block|declarations|definitions|members|items|list|section|source|program|part|group|document|ifdef"
     r"|unit|statements)$|^preproc_if"
 )
@@ -48,15 +59,17 @@ def make_generic(language: str) -> Grammar:
         if rule is not None:
             table[name] = rule
     comments = " ".join(name for name in language_nodes(language) if "comment" in name)
-    marks = " ".join(name for name in language_nodes(language) if name in ("attribute_list", "annotation", "decorator"))
+    prefixes = " ".join(
+        name for name in language_nodes(language) if name in ("attribute_list", "annotation", "decorator")
+    )
     joins = " ".join(name for name, rule in table.items() if rule.shape == LEAF)
-    return make_grammar(language, table, leads=comments, marks=marks, joins=joins)
+    return make_grammar(language, table, comments=comments, prefixes=prefixes, joins=joins)
 
 
 def _name(node: Node, data: bytes) -> str:
     """The name, what is called a name or an identifier, or that of the first clause inside."""
     for _ in range(3):
-        name = named(node, data)
+        name = name_of(node, data)
         if name or not node.named_child_count:
             return name
         called = next((child for child in node.named_children[:6] if child.type.endswith(_CALLED)), None)
@@ -73,8 +86,8 @@ def _guess(name: str) -> Rule | None:
     if found and not _NOT.search(name) and (name.endswith(_DEFINES) or name in _CHUNK_TYPES):
         word = found["word"]
         if word in _SPACES:
-            return space("module", _name)
+            return namespace("module", _name)
         if word in _SOFT:
-            return soft("type", _name)
-        return box(_CHUNK_TYPES.get(word, word), _name)
-    return Rule(INSIDE) if _LOOKED_THROUGH.search(name) else None
+            return mergeable("type", _name)
+        return container(_CHUNK_TYPES.get(word, word), _name)
+    return Rule(TRANSPARENT) if _TRANSPARENT.search(name) else None

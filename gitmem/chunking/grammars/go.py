@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import INSIDE, LEAF, SOFT, Found, Node, ask, leaf, make_grammar, soft
-from gitmem.chunking.node_names import from_items, named, plain_type, text_of
+from gitmem.chunking.grammar import LEAF, MERGEABLE, TRANSPARENT, Match, Node, dynamic, leaf, make_grammar, mergeable
+from gitmem.chunking.node_names import from_items, name_of, plain_type, text_of
 
 _CHUNK_TYPES: Final = {"struct_type": "struct", "interface_type": "interface"}
 
@@ -13,28 +13,28 @@ def _method(node: Node, data: bytes) -> str:
     own = next((child for child in receiver.children if child.type == "parameter_declaration"), None)
     type_node = own.child_by_field_name("type") if own is not None else None
     owner = plain_type(text_of(type_node, data).strip("()")) if type_node is not None else ""
-    name = named(node, data)
+    name = name_of(node, data)
     return f"{owner}.{name}" if owner else name
 
 
-def _spec(node: Node, data: bytes) -> Found:
+def _spec(node: Node, data: bytes) -> Match:
     type_node = node.child_by_field_name("type")
     known = _CHUNK_TYPES.get(type_node.type if type_node is not None else "", "type")
-    return Found(SOFT if known == "type" else LEAF, known, named(node, data), node)
+    return Match(MERGEABLE if known == "type" else LEAF, known, name_of(node, data), node)
 
 
-def _types(node: Node, data: bytes) -> Found | None:
+def _types(node: Node, data: bytes) -> Match | None:
     """`type X struct` is one unit; a group of types is looked through."""
     specs = [child for child in node.children if child.type in ("type_spec", "type_alias")]
     if len(specs) == 1:
         return _spec(specs[0], data)
-    return Found(INSIDE, "", "", node)
+    return Match(TRANSPARENT, "", "", node)
 
 
-def _values(node: Node, data: bytes) -> Found | None:
+def _values(node: Node, data: bytes) -> Match | None:
     inner = next((child for child in node.children if child.type == "var_spec_list"), node)
     names = from_items("const_spec")(inner, data) or from_items("var_spec")(inner, data)
-    return Found(SOFT, "constant", names, node)
+    return Match(MERGEABLE, "constant", names, node)
 
 
 GRAMMARS: Final = {
@@ -43,11 +43,11 @@ GRAMMARS: Final = {
         {
             "function_declaration": leaf("function"),
             "method_declaration": leaf("method", _method),
-            "type_declaration": ask(_types),
-            "type_spec": ask(_spec),
-            "type_alias": soft("type"),
-            "const_declaration": ask(_values),
-            "var_declaration": ask(_values),
+            "type_declaration": dynamic(_types),
+            "type_spec": dynamic(_spec),
+            "type_alias": mergeable("type"),
+            "const_declaration": dynamic(_values),
+            "var_declaration": dynamic(_values),
         },
         methods=False,
     )

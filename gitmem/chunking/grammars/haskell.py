@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import Node, box, leaf, make_grammar, soft
-from gitmem.chunking.node_names import named, text_of
+from gitmem.chunking.grammar import Node, container, leaf, make_grammar, mergeable
+from gitmem.chunking.node_names import name_of, text_of
 
 
 def _equation(node: Node, data: bytes) -> str:
     """The defined name, also of an infix operator."""
     if node.child_by_field_name("name") is not None:
-        return named(node, data)
+        return name_of(node, data)
     for child in node.children:
         if child.type == "infix":
             sign = child.child_by_field_name("operator")
@@ -23,7 +23,7 @@ def _signature(node: Node, data: bytes) -> str:
 
 
 def _instance(node: Node, data: bytes) -> str:
-    name = named(node, data)
+    name = name_of(node, data)
     patterns = node.child_by_field_name("patterns")
     return f"{name} {text_of(patterns, data)}" if patterns is not None else name
 
@@ -34,21 +34,21 @@ GRAMMARS: Final = {
         {
             "function": leaf("function", _equation),
             "bind": leaf("function", _equation),
-            "signature": soft("function", _signature),
+            "signature": mergeable("function", _signature),
             "data_type": leaf("type"),
             "newtype": leaf("type"),
-            "type_synomym": soft("type"),
-            "type_family": soft("type"),
-            "data_family": soft("type"),
-            "class": box("trait"),
-            "instance": box("impl", _instance),
-            "derive_instance": soft("impl", _instance),
-            "foreign_import": soft("function"),
-            "pattern_synonym": soft("function"),
+            "type_synomym": mergeable("type"),
+            "type_family": mergeable("type"),
+            "data_family": mergeable("type"),
+            "class": container("trait"),
+            "instance": container("impl", _instance),
+            "derive_instance": mergeable("impl", _instance),
+            "foreign_import": mergeable("function"),
+            "pattern_synonym": mergeable("function"),
         },
-        inside="declarations imports class_declarations instance_declarations header exports",
-        leads="comment haddock",
-        marks="pragma",
+        transparent="declarations imports class_declarations instance_declarations header exports",
+        comments="comment haddock",
+        prefixes="pragma",
         joins="signature function bind",
         bodies="match",
         methods=True,

@@ -2,17 +2,17 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, make_grammar
+from gitmem.chunking.grammar import CONTAINER, LEAF, MERGEABLE, Match, Node, dynamic, make_grammar
 from gitmem.chunking.node_names import from_field, text_of
 
 
-def _function(node: Node, data: bytes) -> Found | None:
+def _function(node: Node, data: bytes) -> Match | None:
     target = node.child_by_field_name("name")
     name = text_of(target, data) if target is not None else ""
-    return Found(LEAF, "method" if ":" in name else "function", name.replace(":", "."), node)
+    return Match(LEAF, "method" if ":" in name else "function", name.replace(":", "."), node)
 
 
-def _assignment(node: Node, data: bytes) -> Found | None:
+def _assignment(node: Node, data: bytes) -> Match | None:
     """`M.f = function() ... end`, `local t = { f = function() ... end }`."""
     inner = node
     if node.type == "variable_declaration":
@@ -28,10 +28,10 @@ def _assignment(node: Node, data: bytes) -> Found | None:
     if value is None or value.type == "function_call":
         return None
     if value.type == "function_definition":
-        return Found(LEAF, "function", name, value)
+        return Match(LEAF, "function", name, value)
     if value.type == "table_constructor":
-        return Found(BOX if _has_functions(value) else SOFT, "constant", name, value)
-    return Found(SOFT, "constant", name, value) if "." not in name else None
+        return Match(CONTAINER if _has_functions(value) else MERGEABLE, "constant", name, value)
+    return Match(MERGEABLE, "constant", name, value) if "." not in name else None
 
 
 def _has_functions(table: Node) -> bool:
@@ -43,21 +43,21 @@ def _field_function(node: Node) -> Node | None:
     return value if value is not None and value.type == "function_definition" else None
 
 
-def _field(node: Node, data: bytes) -> Found | None:
+def _field(node: Node, data: bytes) -> Match | None:
     value = _field_function(node)
     if value is None:
         return None
-    return Found(LEAF, "function", from_field("name")(node, data), value)
+    return Match(LEAF, "function", from_field("name")(node, data), value)
 
 
 GRAMMARS: Final = {
     name: make_grammar(
         name,
         {
-            "function_declaration": ask(_function),
-            "variable_declaration": ask(_assignment),
-            "assignment_statement": ask(_assignment),
-            "field": ask(_field),
+            "function_declaration": dynamic(_function),
+            "variable_declaration": dynamic(_assignment),
+            "assignment_statement": dynamic(_assignment),
+            "field": dynamic(_field),
         },
         methods=False,
     )

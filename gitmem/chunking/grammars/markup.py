@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from gitmem.chunking.grammar import SOFT, Found, Node, ask, make_grammar
+from gitmem.chunking.grammar import MERGEABLE, Match, Node, dynamic, make_grammar
 
 _ID: Final = re.compile(rb"""\bid\s*=\s*["']?([\w:.-]+)""")
 _TAG: Final = re.compile(rb"<\s*([\w:.-]+)")
@@ -11,7 +11,7 @@ _HEADING: Final = re.compile(rb"<h[1-6][^>]*>(.{1,200}?)</h[1-6]", re.DOTALL | r
 _MARKUP: Final = re.compile(rb"<[^>]*>")
 
 
-def _element(node: Node, data: bytes) -> Found | None:
+def _element(node: Node, data: bytes) -> Match | None:
     """Named by its id, else by the first heading close to its start, else by its tag."""
     start, end = node.start_byte, node.end_byte
     tag = _TAG.match(data, start, end)
@@ -23,11 +23,11 @@ def _element(node: Node, data: bytes) -> Found | None:
         name = b" ".join(_MARKUP.sub(b"", heading[1]).split()) if heading else b""
     if not name and tag and tag[1].lower() in (b"script", b"style", b"template", b"head"):
         name = tag[1]
-    return Found(SOFT, "section", name.decode("utf-8", "replace"), node)
+    return Match(MERGEABLE, "section", name.decode("utf-8", "replace"), node)
 
 
-_UNITS: Final = {name: ask(_element) for name in ("element", "script_element", "style_element", "template_element")}
+_UNITS: Final = {name: dynamic(_element) for name in ("element", "script_element", "style_element", "template_element")}
 GRAMMARS: Final = {
-    name: make_grammar(name, _UNITS, fills="section", methods=False, joint=" > ", inside="content")
+    name: make_grammar(name, _UNITS, merged_type="section", methods=False, separator=" > ", transparent="content")
     for name in ("html", "xml", "vue", "svelte", "astro")
 }

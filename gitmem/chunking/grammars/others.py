@@ -2,40 +2,40 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar, soft
-from gitmem.chunking.grammars.cfamily import C_INSIDE, C_UNITS
-from gitmem.chunking.node_names import from_child, named, text_of
+from gitmem.chunking.grammar import LEAF, MERGEABLE, Match, Node, container, dynamic, leaf, make_grammar, mergeable
+from gitmem.chunking.grammars.cfamily import C_TRANSPARENT, C_UNITS
+from gitmem.chunking.node_names import from_child, name_of, text_of
 
 
-def _dart_body(node: Node, data: bytes) -> Found | None:
+def _dart_body(node: Node, data: bytes) -> Match | None:
     """Signature and body are siblings: the signature leads, the body makes the unit."""
     head = node.prev_named_sibling
     if head is None or not head.type.endswith("signature"):
         return None
     inner = head.named_children[-1] if head.type == "method_signature" and head.named_child_count else head
-    return Found(LEAF, "function", named(inner, data), node)
+    return Match(LEAF, "function", name_of(inner, data), node)
 
 
-def _r_assignment(node: Node, data: bytes) -> Found | None:
+def _r_assignment(node: Node, data: bytes) -> Match | None:
     sign, left = node.child_by_field_name("operator"), node.child_by_field_name("lhs")
     right = node.child_by_field_name("rhs")
     if sign is None or left is None or right is None or text_of(sign, data) not in ("<-", "=", "<<-"):
         return None
     if right.type == "function_definition":
-        return Found(LEAF, "function", text_of(left, data), right)
-    return Found(SOFT, "constant", text_of(left, data), right)
+        return Match(LEAF, "function", text_of(left, data), right)
+    return Match(MERGEABLE, "constant", text_of(left, data), right)
 
 
-def _lisp_form(node: Node, data: bytes) -> Found | None:
+def _lisp_form(node: Node, data: bytes) -> Match | None:
     """`(defn name ...)`, `(defmacro name ...)`, `(def name ...)`."""
     words = [child for child in node.named_children[:6] if child.type == "sym_lit"]
     if len(words) < 2:
         return None
     head, name = text_of(words[0], data), text_of(words[1], data)
     if head in ("def", "defonce", "ns"):
-        return Found(SOFT, "constant" if head != "ns" else "module", name, node)
+        return Match(MERGEABLE, "constant" if head != "ns" else "module", name, node)
     if head.startswith("def"):
-        return Found(LEAF, "macro" if head == "defmacro" else "function", name, node)
+        return Match(LEAF, "macro" if head == "defmacro" else "function", name, node)
     return None
 
 
@@ -44,31 +44,31 @@ GRAMMARS: Final = {
         "objc",
         C_UNITS
         | {
-            "class_interface": box("interface", from_child("identifier")),
-            "class_implementation": box("class", from_child("identifier")),
-            "protocol_declaration": box("interface", from_child("identifier")),
+            "class_interface": container("interface", from_child("identifier")),
+            "class_implementation": container("class", from_child("identifier")),
+            "protocol_declaration": container("interface", from_child("identifier")),
             "method_definition": leaf("method", from_child("identifier")),
-            "method_declaration": soft("method", from_child("identifier")),
-            "property_declaration": soft("property"),
+            "method_declaration": mergeable("method", from_child("identifier")),
+            "property_declaration": mergeable("property"),
         },
-        inside=C_INSIDE + " implementation_definition",
+        transparent=C_TRANSPARENT + " implementation_definition",
         bodies="compound_statement",
     ),
     "dart": make_grammar(
         "dart",
         {
-            "class_definition": box("class"),
-            "mixin_declaration": box("trait"),
-            "extension_declaration": box("impl"),
-            "enum_declaration": box("enum"),
-            "function_body": ask(_dart_body),
-            "type_alias": soft("type"),
+            "class_definition": container("class"),
+            "mixin_declaration": container("trait"),
+            "extension_declaration": container("impl"),
+            "enum_declaration": container("enum"),
+            "function_body": dynamic(_dart_body),
+            "type_alias": mergeable("type"),
         },
-        inside="class_body extension_body enum_body",
-        leads="comment documentation_comment",
-        marks="method_signature function_signature getter_signature setter_signature annotation",
+        transparent="class_body extension_body enum_body",
+        comments="comment documentation_comment",
+        prefixes="method_signature function_signature getter_signature setter_signature annotation",
         bodies="block",
     ),
-    "r": make_grammar("r", {"binary_operator": ask(_r_assignment)}),
-    "clojure": make_grammar("clojure", {"list_lit": ask(_lisp_form)}),
+    "r": make_grammar("r", {"binary_operator": dynamic(_r_assignment)}),
+    "clojure": make_grammar("clojure", {"list_lit": dynamic(_lisp_form)}),
 }

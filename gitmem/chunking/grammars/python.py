@@ -1,10 +1,10 @@
 """Python, and Starlark, which shares its syntax."""
 
-from gitmem.chunking.grammar import SOFT, Found, Node, ask, box, leaf, make_grammar, soft
+from gitmem.chunking.grammar import MERGEABLE, Match, Node, container, dynamic, leaf, make_grammar, mergeable
 from gitmem.chunking.node_names import from_field, text_of
 
 
-def _statement(node: Node, data: bytes) -> Found | None:
+def _statement(node: Node, data: bytes) -> Match | None:
     """`NAME = value` and `NAME: type = value`."""
     inner = node.children[0] if node.type == "expression_statement" and node.child_count else node
     if inner.type != "assignment":
@@ -12,20 +12,21 @@ def _statement(node: Node, data: bytes) -> Found | None:
     left = inner.child_by_field_name("left")
     if left is None or left.type not in ("identifier", "attribute"):
         return None
-    return Found(SOFT, "constant", text_of(left, data), inner)
+    return Match(MERGEABLE, "constant", text_of(left, data), inner)
 
 
 _UNITS = {
     "function_definition": leaf("function"),
-    "class_definition": box("class"),
-    "type_alias_statement": soft("type", from_field("left")),
-    "assignment": ask(_statement),
-    "expression_statement": ask(_statement),
+    "class_definition": container("class"),
+    "type_alias_statement": mergeable("type", from_field("left")),
+    "assignment": dynamic(_statement),
+    "expression_statement": dynamic(_statement),
 }
-_INSIDE = (
+_TRANSPARENT = (
     "block if_statement else_clause elif_clause try_statement except_clause finally_clause with_statement "
     "except_group_clause"
 )
 GRAMMARS = {
-    name: make_grammar(name, _UNITS, inside=_INSIDE, wraps="decorated_definition") for name in ("python", "starlark")
+    name: make_grammar(name, _UNITS, transparent=_TRANSPARENT, wrappers="decorated_definition")
+    for name in ("python", "starlark")
 }

@@ -2,48 +2,59 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, box, leaf, make_grammar, soft
-from gitmem.chunking.node_names import from_field, named, text_of
+from gitmem.chunking.grammar import (
+    CONTAINER,
+    LEAF,
+    MERGEABLE,
+    Match,
+    Node,
+    container,
+    dynamic,
+    leaf,
+    make_grammar,
+    mergeable,
+)
+from gitmem.chunking.node_names import from_field, name_of, text_of
 
 
 def _scoped(node: Node, data: bytes) -> str:
-    return named(node, data).replace("::", ".")
+    return name_of(node, data).replace("::", ".")
 
 
-def _call(node: Node, data: bytes) -> Found | None:
+def _call(node: Node, data: bytes) -> Match | None:
     """`private def x`, `X = Struct.new do`, and calls with a block that define methods inside."""
     arguments = node.child_by_field_name("arguments")
     if arguments is not None and arguments.named_child_count == 1:
         inner = arguments.named_children[0]
         if inner.type in ("method", "singleton_method"):
-            return Found(LEAF, "function", named(inner, data), inner)
+            return Match(LEAF, "function", name_of(inner, data), inner)
     return None
 
 
-def _constant(node: Node, data: bytes) -> Found | None:
+def _constant(node: Node, data: bytes) -> Match | None:
     left = node.child_by_field_name("left")
     if left is None or left.type != "constant":
         return None
     right = node.child_by_field_name("right")
     name = text_of(left, data)
     if right is not None and right.type == "call" and right.child_by_field_name("block") is not None:
-        return Found(BOX, "class", name, right)
-    return Found(SOFT, "constant", name, node)
+        return Match(CONTAINER, "class", name, right)
+    return Match(MERGEABLE, "constant", name, node)
 
 
 GRAMMARS: Final = {
     "ruby": make_grammar(
         "ruby",
         {
-            "module": box("module", _scoped),
-            "class": box("class", _scoped),
+            "module": container("module", _scoped),
+            "class": container("class", _scoped),
             "method": leaf("function"),
             "singleton_method": leaf("function"),
-            "alias": soft("function", from_field("name")),
-            "call": ask(_call),
-            "assignment": ask(_constant),
+            "alias": mergeable("function", from_field("name")),
+            "call": dynamic(_call),
+            "assignment": dynamic(_constant),
         },
-        inside="body_statement singleton_class begin if unless",
+        transparent="body_statement singleton_class begin if unless",
         bodies="body_statement do_block block",
     )
 }

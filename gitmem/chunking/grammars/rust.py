@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import Node, box, leaf, make_grammar, soft, space
+from gitmem.chunking.grammar import Node, container, leaf, make_grammar, mergeable, namespace
 from gitmem.chunking.node_names import plain_type, text_of
 
 
@@ -16,21 +16,21 @@ GRAMMARS: Final = {
         "rust",
         {
             "function_item": leaf("function"),
-            "function_signature_item": soft("function"),
+            "function_signature_item": mergeable("function"),
             "struct_item": leaf("struct"),
             "union_item": leaf("struct"),
             "enum_item": leaf("enum"),
-            "trait_item": box("trait"),
-            "impl_item": box("impl", _impl),
-            "mod_item": space("module"),
+            "trait_item": container("trait"),
+            "impl_item": container("impl", _impl),
+            "mod_item": namespace("module"),
             "macro_definition": leaf("macro"),
-            "const_item": soft("constant"),
-            "static_item": soft("constant"),
-            "type_item": soft("type"),
-            "associated_type": soft("type"),
+            "const_item": mergeable("constant"),
+            "static_item": mergeable("constant"),
+            "type_item": mergeable("type"),
+            "associated_type": mergeable("type"),
         },
-        inside="declaration_list foreign_mod_item",
-        marks="attribute_item",
+        transparent="declaration_list foreign_mod_item",
+        prefixes="attribute_item",
         bodies="block declaration_list",
     )
 }

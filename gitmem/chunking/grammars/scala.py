@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import Node, box, leaf, make_grammar, soft, space
+from gitmem.chunking.grammar import Node, container, leaf, make_grammar, mergeable, namespace
 from gitmem.chunking.node_names import from_field, plain_type, text_of
 
 
@@ -18,23 +18,23 @@ GRAMMARS: Final = {
     "scala": make_grammar(
         "scala",
         {
-            "class_definition": box("class"),
-            "object_definition": box("class"),
-            "package_object": box("class"),
-            "trait_definition": box("trait"),
-            "enum_definition": box("enum"),
-            "extension_definition": space("impl", _extension),
+            "class_definition": container("class"),
+            "object_definition": container("class"),
+            "package_object": container("class"),
+            "trait_definition": container("trait"),
+            "enum_definition": container("enum"),
+            "extension_definition": namespace("impl", _extension),
             "function_definition": leaf("function"),
-            "function_declaration": soft("function"),
-            "given_definition": soft("constant"),
-            "val_definition": soft("constant", from_field("pattern")),
-            "var_definition": soft("field", from_field("pattern")),
-            "val_declaration": soft("field"),
-            "var_declaration": soft("field"),
-            "type_definition": soft("type"),
+            "function_declaration": mergeable("function"),
+            "given_definition": mergeable("constant"),
+            "val_definition": mergeable("constant", from_field("pattern")),
+            "var_definition": mergeable("field", from_field("pattern")),
+            "val_declaration": mergeable("field"),
+            "var_declaration": mergeable("field"),
+            "type_definition": mergeable("type"),
         },
-        inside="template_body enum_body package_clause with_template_body enum_case_definitions",
-        marks="annotation",
+        transparent="template_body enum_body package_clause with_template_body enum_case_definitions",
+        prefixes="annotation",
         bodies="block indented_block template_body",
     )
 }

@@ -8,7 +8,7 @@ GRAMMARS: Final = {
     "bash": make_grammar(
         "bash",
         {"function_definition": leaf("function")},
-        inside="if_statement else_clause",
+        transparent="if_statement else_clause",
         bodies="compound_statement",
     )
 }

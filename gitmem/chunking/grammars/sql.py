@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import LEAF, SOFT, Found, Node, ask, make_grammar
+from gitmem.chunking.grammar import LEAF, MERGEABLE, Match, Node, dynamic, make_grammar
 from gitmem.chunking.node_names import text_of
 
 _CHUNK_TYPES: Final = {"create_table": "type", "create_view": "type", "create_materialized_view": "type",
@@ -12,13 +12,13 @@ _CHUNK_TYPES: Final = {"create_table": "type", "create_view": "type", "create_ma
                  "create_role": "constant", "create_database": "constant", "create_policy": "constant"}  # fmt: skip
 
 
-def _statement(node: Node, data: bytes) -> Found | None:
+def _statement(node: Node, data: bytes) -> Match | None:
     for child in node.named_children[:3]:
         chunk_type = _CHUNK_TYPES.get(child.type)
         if chunk_type is None:
             continue
         hard = chunk_type in ("type", "function") and child.type != "alter_table"
-        return Found(LEAF if hard else SOFT, chunk_type, _name(child, data), child)
+        return Match(LEAF if hard else MERGEABLE, chunk_type, _name(child, data), child)
     return None
 
 
@@ -32,6 +32,10 @@ def _name(node: Node, data: bytes) -> str:
 
 GRAMMARS: Final = {
     "sql": make_grammar(
-        "sql", {"statement": ask(_statement)}, leads="comment marginalia", inside="block transaction", methods=False
+        "sql",
+        {"statement": dynamic(_statement)},
+        comments="comment marginalia",
+        transparent="block transaction",
+        methods=False,
     )
 }

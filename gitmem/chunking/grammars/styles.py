@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import Node, make_grammar, soft
+from gitmem.chunking.grammar import Node, make_grammar, mergeable
 
 
 def _head(node: Node, data: bytes) -> str:
@@ -15,7 +15,7 @@ def _head(node: Node, data: bytes) -> str:
 
 _UNITS: Final = {
     **{
-        name: soft("section", _head)
+        name: mergeable("section", _head)
         for name in [
             "rule_set",
             "media_statement",
@@ -25,12 +25,18 @@ _UNITS: Final = {
             "layer_statement",
         ]
     },
-    "mixin_statement": soft("macro", _head),
-    "function_statement": soft("function", _head),
+    "mixin_statement": mergeable("macro", _head),
+    "function_statement": mergeable("function", _head),
 }
 GRAMMARS: Final = {
     name: make_grammar(
-        name, _UNITS, leads="comment js_comment", inside="block", fills="section", methods=False, joint=" "
+        name,
+        _UNITS,
+        comments="comment js_comment",
+        transparent="block",
+        merged_type="section",
+        methods=False,
+        separator=" ",
     )
     for name in ("css", "scss")
 }

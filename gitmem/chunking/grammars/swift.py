@@ -2,38 +2,38 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import BOX, Found, Node, ask, box, leaf, make_grammar, soft
+from gitmem.chunking.grammar import CONTAINER, Match, Node, container, dynamic, leaf, make_grammar, mergeable
 from gitmem.chunking.node_names import fixed, from_field, plain_type, text_of
 
 _CHUNK_TYPES: Final = {"class": "class", "struct": "struct", "enum": "enum", "extension": "impl", "actor": "class"}
 
 
-def _class(node: Node, data: bytes) -> Found | None:
+def _class(node: Node, data: bytes) -> Match | None:
     word = node.child_by_field_name("declaration_kind")
     target = node.child_by_field_name("name")
     name = plain_type(text_of(target, data)) if target is not None else ""
-    return Found(BOX, _CHUNK_TYPES.get(text_of(word, data) if word is not None else "", "class"), name, node)
+    return Match(CONTAINER, _CHUNK_TYPES.get(text_of(word, data) if word is not None else "", "class"), name, node)
 
 
 GRAMMARS: Final = {
     "swift": make_grammar(
         "swift",
         {
-            "class_declaration": ask(_class),
-            "protocol_declaration": box("interface"),
+            "class_declaration": dynamic(_class),
+            "protocol_declaration": container("interface"),
             "function_declaration": leaf("function"),
             "init_declaration": leaf("method", fixed("init")),
             "deinit_declaration": leaf("method", fixed("deinit")),
             "subscript_declaration": leaf("method", fixed("subscript")),
-            "protocol_function_declaration": soft("method"),
-            "protocol_property_declaration": soft("property", from_field("name", "bound_identifier")),
-            "property_declaration": soft("property", from_field("name")),
-            "typealias_declaration": soft("type"),
-            "associatedtype_declaration": soft("type"),
-            "enum_entry": soft("constant"),
+            "protocol_function_declaration": mergeable("method"),
+            "protocol_property_declaration": mergeable("property", from_field("name", "bound_identifier")),
+            "property_declaration": mergeable("property", from_field("name")),
+            "typealias_declaration": mergeable("type"),
+            "associatedtype_declaration": mergeable("type"),
+            "enum_entry": mergeable("constant"),
             "macro_declaration": leaf("macro"),
         },
-        inside="class_body protocol_body enum_class_body",
+        transparent="class_body protocol_body enum_class_body",
         bodies="function_body computed_property protocol_property_requirements",
     )
 }

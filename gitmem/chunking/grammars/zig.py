@@ -2,28 +2,28 @@
 
 from typing import Final
 
-from gitmem.chunking.grammar import BOX, LEAF, SOFT, Found, Node, ask, make_grammar, soft
+from gitmem.chunking.grammar import CONTAINER, LEAF, MERGEABLE, Match, Node, dynamic, make_grammar, mergeable
 from gitmem.chunking.node_names import from_child, text_of, unquoted
 
 _CHUNK_TYPES: Final = {"struct": "struct", "enum": "enum", "union": "struct", "opaque": "struct"}
 
 
-def _declaration(node: Node, data: bytes) -> Found | None:
+def _declaration(node: Node, data: bytes) -> Match | None:
     inner = next((child for child in node.children if child.type in ("FnProto", "VarDecl")), None)
     if inner is None:
         return None
     if inner.type == "FnProto":
         target = inner.child_by_field_name("function")
-        return Found(LEAF, "function", text_of(target, data) if target is not None else "", node)
+        return Match(LEAF, "function", text_of(target, data) if target is not None else "", node)
     target = inner.child_by_field_name("variable_type_function")
     name = text_of(target, data) if target is not None else ""
     container = _container(inner)
     if container is None:
-        return Found(SOFT, "constant", name, inner)
+        return Match(MERGEABLE, "constant", name, inner)
     word = next(
         (child.type for part in container.children for child in part.children if child.type in _CHUNK_TYPES), "struct"
     )
-    return Found(BOX, _CHUNK_TYPES[word], name, container)
+    return Match(CONTAINER, _CHUNK_TYPES[word], name, container)
 
 
 def _test(node: Node, data: bytes) -> str:
@@ -45,12 +45,12 @@ GRAMMARS: Final = {
     "zig": make_grammar(
         "zig",
         {
-            "Decl": ask(_declaration),
-            "TestDecl": soft("function", _test),
-            "ContainerField": soft("field", from_child("IDENTIFIER")),
+            "Decl": dynamic(_declaration),
+            "TestDecl": mergeable("function", _test),
+            "ContainerField": mergeable("field", from_child("IDENTIFIER")),
         },
-        leads="doc_comment container_doc_comment line_comment comment",
-        marks="pub",
+        comments="doc_comment container_doc_comment line_comment comment",
+        prefixes="pub",
         bodies="Block",
     )
 }

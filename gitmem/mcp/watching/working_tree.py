@@ -13,7 +13,7 @@ from gitmem.errors import ObserverFailed
 from gitmem.mcp.watching.inotify import InotifyWatcher
 from gitmem.mcp.watching.inotify_queue import is_supported
 from gitmem.mcp.watching.local_filesystem import is_local
-from gitmem.types import NOISE
+from gitmem.types import OWN_FOLDERS
 from gitmem.workspace import Workspace
 
 
@@ -40,7 +40,7 @@ def start_inotify(worktree: Path, _state: Path) -> ChangeObserver:
     """Start to observe by inotify. Raises ObserverFailed."""
     if not is_local(worktree):
         raise ObserverFailed(f"{worktree} is not on a local file system: other machines may write to it")
-    return InotifyWatcher(worktree, NOISE)
+    return InotifyWatcher(worktree, OWN_FOLDERS)
 
 
 def start_marker_file(worktree: Path, state: Path) -> ChangeObserver:

@@ -11,7 +11,7 @@ import pytest
 from gitmem.errors import ObserverFailed
 from gitmem.mcp.watching.inotify import InotifyWatcher
 from gitmem.mcp.watching.inotify_queue import InotifyQueue
-from gitmem.types import NOISE
+from gitmem.types import OWN_FOLDERS
 from tests.mcp.watching.trees import make_tree, overflow
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify exists on Linux only")
@@ -51,7 +51,7 @@ class UnreadableAtFirst(InotifyQueue):
 @pytest.mark.parametrize("change", CHANGES.values(), ids=list(CHANGES))
 def test_every_change_of_a_file_is_detected_at_once(tmp_path: Path, change: Callable[[Path], object]) -> None:
     tree = make_tree(tmp_path)
-    watcher = InotifyWatcher(tree, NOISE)
+    watcher = InotifyWatcher(tree, OWN_FOLDERS)
     assert not watcher.is_unchanged()
     watcher.reset()
     (tree / "a" / "file").read_text()
@@ -64,7 +64,7 @@ def test_every_change_of_a_file_is_detected_at_once(tmp_path: Path, change: Call
 def test_changes_in_ignored_folders_are_not_detected(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
     (tree / ".git" / "refs").mkdir(parents=True)
-    watcher = InotifyWatcher(tree, NOISE)
+    watcher = InotifyWatcher(tree, OWN_FOLDERS)
     watcher.reset()
     (tree / ".git" / "refs" / "new").touch()
     (tree / ".git").chmod(0o700)
@@ -74,7 +74,7 @@ def test_changes_in_ignored_folders_are_not_detected(tmp_path: Path) -> None:
 
 def test_new_folders_are_watched_before_the_tree_is_read(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
-    watcher = InotifyWatcher(tree, NOISE)
+    watcher = InotifyWatcher(tree, OWN_FOLDERS)
     watcher.reset()
     (tree / "b" / "c").mkdir(parents=True)
     assert not watcher.is_unchanged()
@@ -91,7 +91,7 @@ def test_new_folders_are_watched_before_the_tree_is_read(tmp_path: Path) -> None
 
 def test_a_folder_that_becomes_readable_is_watched(tmp_path: Path) -> None:
     tree = make_tree(tmp_path)
-    watcher = InotifyWatcher(tree, NOISE, UnreadableAtFirst)
+    watcher = InotifyWatcher(tree, OWN_FOLDERS, UnreadableAtFirst)
     watcher.reset()
     (tree / "a").chmod(0o700)
     assert not watcher.is_unchanged()
@@ -104,7 +104,7 @@ def test_a_folder_that_becomes_readable_is_watched(tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", ["folder moved", "tree deleted", "overflow"])
 def test_losing_track_of_folders_is_an_error(tmp_path: Path, case: str) -> None:
     tree = make_tree(tmp_path)
-    watcher = InotifyWatcher(tree, NOISE)
+    watcher = InotifyWatcher(tree, OWN_FOLDERS)
     watcher.reset()
     if case == "folder moved":
         (tree / "a").rename(tree / "z")
@@ -120,5 +120,5 @@ def test_losing_track_of_folders_is_an_error(tmp_path: Path, case: str) -> None:
 
 def test_a_system_without_watches_left_is_an_error_with_the_limit_to_raise(tmp_path: Path) -> None:
     with pytest.raises(ObserverFailed, match="No space left") as raised:
-        InotifyWatcher(tmp_path, NOISE, QueueWithoutWatches)
+        InotifyWatcher(tmp_path, OWN_FOLDERS, QueueWithoutWatches)
     assert "max_user_watches" in raised.value.hint

@@ -18,7 +18,7 @@ from gitmem.mcp.watching.working_tree import (
     start_marker_file,
     start_observer,
 )
-from gitmem.types import NOISE
+from gitmem.types import OWN_FOLDERS
 from tests.gitrepo import Repo
 from tests.mcp.watching.trees import overflow
 from tests.sample import open_sample
@@ -146,7 +146,7 @@ def test_changes_of_a_linked_working_tree_are_detected(own: Repo, tmp_path: Path
 def test_an_observer_that_lost_track_is_started_again(own: Repo, case: str) -> None:
     (own.path / "a").mkdir()
     (own.path / "b").mkdir()
-    watcher = WorkingTreeWatcher(open_sample(own), lambda worktree, _state: InotifyWatcher(worktree, NOISE))
+    watcher = WorkingTreeWatcher(open_sample(own), lambda worktree, _state: InotifyWatcher(worktree, OWN_FOLDERS))
     assert wait_until_unchanged(watcher)
     if case == "folder moved":
         (own.path / "a").rename(own.path / "b" / "a")
