@@ -1,3 +1,3 @@
-"""A memory for git repositories: ask in words, get the exact code, at any revision, offline."""
+"""Search git repositories by meaning and by symbol, at any revision, offline."""
 
 __version__ = "0.1.0"

@@ -14,7 +14,7 @@ COMMANDS: Final = {
     "index": "Bring the index up to date.",
     "query": "Ask in words or symbols, get the code.",
     "related": "Find code like the code at a place.",
-    "eval": "Measure the answers on this repository's own history, and tune to it.",
+    "eval": "Evaluate the search on this repository's own history, and tune it.",
     "memory": "Keep notes in the repository itself, and see to all that is kept.",
     "doc": "Keep longer texts from elsewhere beside the code: pages, mails, chats, transcripts.",
     "conversation": "Keep conversations, turn by turn.",
@@ -79,7 +79,7 @@ def _suggestion(name: str) -> str:
 @click.version_option(__version__, "--version", message="gitmem %(version)s", help="Say the version.")
 @click.pass_context
 def root(ctx: click.Context, folder: str, quiet: bool) -> None:
-    """A memory for git repositories: ask in words, get the exact code, at any revision, offline."""
+    """Search git repositories by meaning and by symbol, at any revision, offline."""
     ctx.obj = {"folder": folder, "quiet": quiet}
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
