@@ -27,7 +27,7 @@ from gitmem.search.metrics import Quality, average
 from gitmem.search.query_parser import parse_query
 from gitmem.search.replay import JudgedRetrieval, judge_retrieval, measure_quality
 from gitmem.search.scope import Filters, Scope
-from gitmem.search.weight_fit import Fit, fit
+from gitmem.search.weight_fit import WeightFit, fit_weights
 from gitmem.store.fitted_weights import Tuning
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
@@ -120,12 +120,12 @@ def require_weights(workspace: Workspace) -> None:
         raise UsageError(f"`gitmem.fusion` is `{fusion}`, which has no weights", hint="git config gitmem.fusion zscore")
 
 
-def tune(workspace: Workspace, evaluation: Evaluation, report: Report = lambda _done, _total: None) -> Fit:
+def tune(workspace: Workspace, evaluation: Evaluation, report: Report = lambda _done, _total: None) -> WeightFit:
     """Fit the fusion weights on one half. Put them in force if they rank the held-out half better, else the default.
 
     Raises: StorageFailed.
     """
-    result = fit(evaluation.to_fit.trials, evaluation.held_out.trials, FUSION_WEIGHTS, report)
+    result = fit_weights(evaluation.to_fit.trials, evaluation.held_out.trials, FUSION_WEIGHTS, report)
     if result.is_better:
         queries = len(evaluation.held_out.trials)
         tuning = Tuning(ranking_fingerprint(), *result.weights, gain=result.held_out.mean, questions=queries)

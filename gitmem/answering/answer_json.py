@@ -49,7 +49,7 @@ def explanation_json(explanation: "Explanation") -> dict[str, Any]:
         "bias": explanation.bias,
         "sum": round(explanation.total, 6),
         "ranked": round(explanation.ranked, 6),
-        "kept": round(explanation.kept, 6),
+        "repeat_factor": round(explanation.repeat_factor, 6),
     }
 
 

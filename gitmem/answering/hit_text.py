@@ -103,11 +103,11 @@ def _adjacent_chunks(
 
 def _lines(data: bytes, hit: "Hit", chunk: "Hit | AdjacentChunk") -> list[str]:
     """Return the lines of a chunk. A record's chunk may begin inside a line, since its lines can be long."""
-    from gitmem.search.snippet import lines_of, lines_touched
+    from gitmem.search.snippet import lines_of, lines_of_span
 
     if hit.chunk_type in RECORD_KINDS:
         return lines_of(data[chunk.start : chunk.end], 1, chunk.end_line - chunk.start_line + 1) if data else []
-    return lines_touched(data, chunk.start, chunk.end) if data else []
+    return lines_of_span(data, chunk.start, chunk.end) if data else []
 
 
 def _piece(data: bytes, hit: "Hit", chunk: "AdjacentChunk | None") -> "Piece | None":

@@ -172,11 +172,11 @@ class Searcher:
 
     def _find_similar(self, query: SimilarQuery, limit: int) -> "list[Hit]":
         from gitmem.answering.location_lookup import find_entry, get_row, parse_place
-        from gitmem.search.similar_rows import search_related
+        from gitmem.search.similar_rows import search_similar
 
         path, line = parse_place(query.text)
         row = get_row(self, find_entry(self.view, path, query.folder), line)
-        return search_related(self.scope(query.filters), row, limit)
+        return search_similar(self.scope(query.filters), row, limit)
 
     def adjacent_chunks(self, hit: "Hit") -> "tuple[AdjacentChunk | None, AdjacentChunk | None]":
         """Return the chunks before and after a hit of this searcher."""
@@ -207,7 +207,7 @@ class Searcher:
             return Scope(self.snapshot, self.view, row_filters, blob_of)
         entries, rows = find_changed(self.tree.location, self.tree.since.tree, self.snapshot, self.view, self._blob_of)
         scope = Scope(self.snapshot, self.view, row_filters, np.where(entries, blob_of, -2))
-        scope.keep(rows)
+        scope.restrict(rows)
         return scope
 
     @cached_property

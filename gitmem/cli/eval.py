@@ -16,7 +16,7 @@ from gitmem.git.locate import describe_head
 from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Gain
-from gitmem.search.weight_fit import Fit
+from gitmem.search.weight_fit import WeightFit
 from gitmem.workspace import Workspace
 
 
@@ -89,7 +89,7 @@ def _lines(evaluation: Evaluation) -> list[str]:
     return lines
 
 
-def _fit_lines(fit: Fit) -> list[str]:
+def _fit_lines(fit: WeightFit) -> list[str]:
     if fit.weights == FUSION_WEIGHTS:
         return ["fitted: no weights are clearly better on the other half; the default weights are in force"]
     lines = [f"fitted: {_describe(fit.weights)} (default: {_describe(FUSION_WEIGHTS)})"]
@@ -110,7 +110,7 @@ def _gain(gain: Gain) -> str:
     return f"{gain.mean:+.3f} ± {gain.error:.3f} NDCG@10, {gain.better} better, {gain.worse} worse"
 
 
-def _as_json(evaluation: Evaluation, fit: Fit | None) -> dict[str, Any]:
+def _as_json(evaluation: Evaluation, fit: WeightFit | None) -> dict[str, Any]:
     report: dict[str, Any] = {
         "commits": evaluation.commits,
         "queries": {"all": evaluation.queries, "held_out": len(evaluation.held_out.trials)},

@@ -120,6 +120,6 @@ def format_explanation(told: "Explanation", hit: "Hit", style: Style) -> list[st
     columns = ["  ".join(["", name.ljust(first), "".join(map(str.rjust, numbers, widths))]) for name, *numbers in rows]
     found = f"  found by meaning {hit.scores['semantic']:.3f}, by words {hit.scores['lexical']:.3f}"
     score = f"  score {told.ranked:.3f}"
-    if told.kept < _WHOLE:
-        score += f", x {told.kept:.3f} as a further chunk of its file = {hit.score:.3f}"
+    if told.repeat_factor < _WHOLE:
+        score += f", x {told.repeat_factor:.3f} as a further chunk of its file = {hit.score:.3f}"
     return [style.paint("dim", line) for line in (found, *columns, score)]

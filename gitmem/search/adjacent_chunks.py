@@ -1,4 +1,4 @@
-"""The chunks on either side of a hit in its blob."""
+"""Find the chunks directly before and after a hit in its blob."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from gitmem.store.snapshot import Snapshot
 
 
 class AdjacentChunk(NamedTuple):
-    """A chunk beside a hit: bytes of the blob, half-open, and lines, 1-based and inclusive."""
+    """Span of a chunk next to a hit: bytes of the blob, half-open, and lines, 1-based and inclusive."""
 
     start: int
     end: int
@@ -19,23 +19,24 @@ class AdjacentChunk(NamedTuple):
 
 
 def find_adjacent_chunks(snapshot: Snapshot, blob: int, hit: Hit) -> tuple[AdjacentChunk | None, AdjacentChunk | None]:
-    """The chunks before and after a hit; `blob` is its blob's number in the snapshot.
+    """Find the chunks before and after a hit; `blob` is the number of its blob in the snapshot.
 
-    A chunk that lies inside the hit or around it, as a method and its class do, is not beside it; one that overlaps it,
-    as windows of a document do, is.
+    A chunk inside the hit or around it, such as a method and its class, is not adjacent. One that overlaps it, such as
+    the next window of a document, is.
     """
     rows = np.arange(snapshot.blob_first[blob], snapshot.blob_first[blob + 1])
-    found = snapshot.gather(("start", "length", "line", "lines"), rows)
-    start, length, line, lines = (found[name].astype(np.int64) for name in ("start", "length", "line", "lines"))
+    columns = snapshot.gather(("start", "length", "line", "lines"), rows)
+    start, length, line, lines = (columns[name].astype(np.int64) for name in ("start", "length", "line", "lines"))
     end = start + length
+    # By start, and of equal starts the longest first. Before the hit: starts and ends earlier. After it: both later.
     order = np.lexsort((-end, start))
     before = order[((start < hit.start) & (end < hit.end))[order]]
     after = order[((start > hit.start) & (end > hit.end))[order]]
 
-    def beside(places: NDArray[np.int64]) -> AdjacentChunk | None:
-        if not len(places):
+    def first_of(positions: NDArray[np.int64]) -> AdjacentChunk | None:
+        if not len(positions):
             return None
-        at = int(places[0])
+        at = int(positions[0])
         return AdjacentChunk(int(start[at]), int(end[at]), int(line[at]), int(line[at] + lines[at]) - 1)
 
-    return beside(before[::-1]), beside(after)
+    return first_of(before[::-1]), first_of(after)

@@ -1,7 +1,7 @@
-"""From the subject of a commit to a question about code, where it says enough to be one. Pure.
+"""Turn the subject of a commit into a query for code, if it is specific enough. Pure.
 
-What names the commit instead of the code is taken away: type, ticket and pull request numbers, links. What people write
-without a need behind it asks nothing: merges, reverts, releases, version bumps, clean-ups, and whatever a bot wrote.
+Parts that name the commit instead of the code are removed: type, ticket and pull request numbers, links. Subjects that
+express no need give no query: merges, reverts, releases, version bumps, clean-ups, and all commits by bots.
 """
 
 import re
@@ -11,13 +11,14 @@ from gitmem.search.query_parser import STOP_WORDS
 from gitmem.words import count_identifiers, stem, terms_of
 
 MIN_WORDS: Final = 3
-"""A question holds at least so many different words that say something."""
+"""Least number of different significant words in a query."""
 
 MAX_SUBJECT: Final = 200
-"""A longer subject is a message without an empty line behind its first."""
+"""A longer subject is a whole message whose first line is not followed by an empty one."""
 
 _BOT: Final = re.compile(r"\[bot\]|dependabot|renovate|greenkeeper|(?<![a-z])bots?(?![a-z])", re.IGNORECASE)
 
+# Types of Conventional Commits and their common variants. Those of the first group change no behaviour of the code.
 _NOT_ABOUT_CODE: Final = "build|chore|ci|doc|docs|release|revert|style|test|tests"
 _TYPE: Final = re.compile(
     rf"(?:(?P<other>{_NOT_ABOUT_CODE})|bugfix|change|feat|feature|fix|fixes|hotfix|improvement|perf|refactor)"
@@ -25,6 +26,7 @@ _TYPE: Final = re.compile(
     re.IGNORECASE,
 )
 
+# Subjects without a need: those that begin like this, and those that contain one of `_ANYWHERE`.
 _BEGINNINGS: Final = (
     r"merge[ds]? (?:in |from )?(?:remote|branch|tag|pull|pr|commit|upstream|master|main|\S+ into)|merged in",
     r"revert(?:s|ed)?|reapply|backport(?:s|ed)?|cherry[- ]pick(?:s|ed)?|sync(?:s|ed)? with|wip|fixup!|squash!|amend!",
@@ -38,7 +40,7 @@ _WITHOUT_NEED: Final = re.compile(rf"(?:{'|'.join(_BEGINNINGS)})(?!\w)|.*\b(?:{_
 
 _NOISE: Final = re.compile(
     r"https?://\S+"  # links
-    r"|\[[^\]]*\](?=.*\w)"  # marks in brackets: [ci skip], [core], [ABC-12]
+    r"|\[[^\]]*\](?=.*\w)"  # tags in brackets: [ci skip], [core], [ABC-12]
     r"|\((?:[^()]*(?:#|[A-Z]{2,}-)\d+[^()]*)\)"  # (#12), (fixes #12), (ABC-12)
     r"|\b(?:(?:closes|closed|fixes|fixed|fix|refs?|see|ticket|issue|bug|pr|gh)[ :-]*)?(?:#|\bGH-)\d+\b"
     r"|\b[A-Z]{2,}-\d+\b"
@@ -51,28 +53,28 @@ _COMMON: Final = (
     "minor miss more move new now only refactor remove rename replace simplify small some style support test tweak "
     "unused update work wrong"
 )
-_SAY_NOTHING: Final = frozenset(map(stem, _COMMON.split()))
-"""Terms of nearly every subject, which tell no code from other code."""
+_COMMON_TERMS: Final = frozenset(map(stem, _COMMON.split()))
+"""Terms of nearly every subject, which do not distinguish one piece of code from another."""
 
 
 def find_query(subject: str, author: str) -> str | None:
-    """The question a commit's subject asks of the code before it, None where it asks none.
+    """Return the query that a commit's subject makes of the code before the commit, None if it makes none.
 
     `author` is name and address. The scope of a type (`fix(parser): ...`) is kept as a word.
     """
     if len(subject) > MAX_SUBJECT or _BOT.search(author):
         return None
-    told = _TYPE.match(subject)
-    if told and told["other"]:
+    prefix = _TYPE.match(subject)
+    if prefix and prefix["other"]:
         return None
-    rest = f"{told['scope'] or ''} {subject[told.end() :]}" if told else subject
-    question = " ".join(_NOISE.sub(" ", rest).split()).strip(" .:;,-")
-    if _WITHOUT_NEED.match(question) or len(_telling(question)) < MIN_WORDS:
+    rest = f"{prefix['scope'] or ''} {subject[prefix.end() :]}" if prefix else subject
+    query = " ".join(_NOISE.sub(" ", rest).split()).strip(" .:;,-")
+    if _WITHOUT_NEED.match(query) or len(_significant_words(query)) < MIN_WORDS:
         return None
-    return question
+    return query
 
 
-def _telling(question: str) -> set[tuple[str, ...]]:
-    """The different words of a question that say something, each as its terms."""
-    words = {word.lower() for word in count_identifiers(question).identifiers} - STOP_WORDS
-    return {terms for word in words if not word.isdigit() and not _SAY_NOTHING.issuperset(terms := terms_of(word))}
+def _significant_words(query: str) -> set[tuple[str, ...]]:
+    """Return the different significant words of a query, each as its terms."""
+    words = {word.lower() for word in count_identifiers(query).identifiers} - STOP_WORDS
+    return {terms for word in words if not word.isdigit() and not _COMMON_TERMS.issuperset(terms := terms_of(word))}

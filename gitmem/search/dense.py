@@ -1,8 +1,9 @@
-"""Retrieval by meaning: a scan over sign bits picks rows, the stored vectors score them exactly.
+"""Retrieval by meaning: a scan over sign bits selects candidate rows, and the stored vectors rescore them exactly.
 
-The angle between two vectors is estimated by how many signs differ: E[differing bits] = dimensions * angle / pi
-(Charikar 2002, random hyperplanes; the dimensions of a trained model behave alike). Scanning bits costs a thirtieth of
-scanning the vectors.
+Each row has one bit per dimension, the sign of its component. The Hamming distance between two rows of bits estimates
+the angle between their vectors: E[differing bits] = dimensions * angle / pi (Charikar 2002, for random hyperplanes; the
+dimensions of a trained model behave alike). A scan of bits costs a thirtieth of a scan of the vectors, and the order
+it gives only has to be good enough that the nearest rows are among the candidates: their cosines are exact.
 """
 
 from typing import Final, NamedTuple
@@ -14,9 +15,11 @@ from gitmem.search.scope import Scope
 from gitmem.store.graph import RowGraph
 from gitmem.store.snapshot import Snapshot
 
-FEW: Final = 0.2
-"""A part of a scope that holds less of the rows than this is scanned alone: the graph would find mostly what it must
-not, and a scan of everything would look mostly at that."""
+SMALL_SHARE: Final = 0.2
+"""Share of the rows below which a partition of the scope is scanned by itself.
+
+The graph, and a scan of the whole snapshot, would mostly visit rows that are out of scope.
+"""
 
 
 class DenseRanking(NamedTuple):
@@ -26,79 +29,86 @@ class DenseRanking(NamedTuple):
     cosines: NDArray[np.float32]
 
 
-def search_dense(scope: Scope, vector: NDArray[np.float32], keep: int, graph: RowGraph | None = None) -> DenseRanking:
-    """About the `keep` rows of each part of a scope nearest to a unit vector: found by their signs or by the graph,
-    scored exactly."""
-    parts = [_near_rows(scope.snapshot, part, vector, keep, graph) for part in scope.parts]
+def search_dense(scope: Scope, vector: NDArray[np.float32], count: int, graph: RowGraph | None = None) -> DenseRanking:
+    """Return about the `count` rows of each partition of a scope nearest to a unit vector, with exact cosines.
+
+    The rows are found by their sign bits or, given a graph, by that.
+    """
+    parts = [_nearest_rows(scope.snapshot, part, vector, count, graph) for part in scope.partitions]
     rows = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
     cosines = exact_cosines(scope.snapshot, vector, rows)
-    order = np.lexsort((rows, -cosines))
+    order = np.lexsort((rows, -cosines))  # ties go by row
     return DenseRanking(rows[order], cosines[order])
 
 
-def _near_rows(
-    snapshot: Snapshot, part: NDArray[np.bool_], vector: NDArray[np.float32], keep: int, graph: RowGraph | None
+def _nearest_rows(
+    snapshot: Snapshot, part: NDArray[np.bool_], vector: NDArray[np.float32], count: int, graph: RowGraph | None
 ) -> NDArray[np.int64]:
-    count = int(part.sum())
-    if count < FEW * snapshot.rows:
-        return _scanned_few(snapshot, np.flatnonzero(part), vector, keep)
+    size = int(part.sum())
+    if size < SMALL_SHARE * snapshot.rows:
+        return _scan_rows(snapshot, np.flatnonzero(part), vector, count)
     if graph is not None:
-        return _graph_rows(snapshot, part, vector, keep, graph)
+        return _graph_rows(snapshot, part, vector, count, graph)
     distances = bit_distances(snapshot, vector)
-    if count < snapshot.rows:
+    if size < snapshot.rows:
+        # Rows out of scope get a distance that no row can have.
         distances = np.where(part, distances, np.uint16(len(vector) + 1))
-    return _nearest(distances, min(keep, count))
+    return _nearest(distances, min(count, size))
 
 
-def _scanned_few(
-    snapshot: Snapshot, rows: NDArray[np.int64], vector: NDArray[np.float32], keep: int
+def _scan_rows(
+    snapshot: Snapshot, rows: NDArray[np.int64], vector: NDArray[np.float32], count: int
 ) -> NDArray[np.int64]:
-    """The nearest of some rows."""
+    """Return the nearest of some rows by their sign bits."""
     signs = np.packbits(vector > 0)
     distances = np.zeros(len(rows), np.uint16)
-    for segment, own, places in snapshot.split(rows):
-        distances[places] = _differing(segment.bits()[own], signs)
-    return rows[_nearest(distances, min(keep, len(rows)))]
+    for segment, own, positions in snapshot.split(rows):
+        distances[positions] = _hamming_distances(segment.bits()[own], signs)
+    return rows[_nearest(distances, min(count, len(rows)))]
 
 
 def _graph_rows(
-    snapshot: Snapshot, part: NDArray[np.bool_], vector: NDArray[np.float32], keep: int, graph: RowGraph
+    snapshot: Snapshot, part: NDArray[np.bool_], vector: NDArray[np.float32], count: int, graph: RowGraph
 ) -> NDArray[np.int64]:
-    """What the graph finds, enlarged by what the part leaves out, and the nearest of the rows the graph lacks."""
-    found = graph.nearest(vector, int(keep * snapshot.rows / max(int(part.sum()), 1)))
-    new = _scanned_few(snapshot, graph.missing[part[graph.missing]], vector, keep)
-    return np.sort(np.concatenate([found[part[found]], new]))
+    """Return the nearest rows of a partition found by the graph, and the nearest rows that the graph does not hold."""
+    # The graph knows no scope, so ask for more by the share of rows out of scope: `count` are left on average.
+    nearest = graph.nearest(vector, int(count * snapshot.rows / max(int(part.sum()), 1)))
+    added = _scan_rows(snapshot, graph.missing[part[graph.missing]], vector, count)
+    return np.sort(np.concatenate([nearest[part[nearest]], added]))
 
 
 def bit_distances(snapshot: Snapshot, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
-    """How many signs differ, for every row."""
-    asked = np.packbits(vector > 0)
-    parts = [_differing(segment.bits(), asked) for segment in snapshot.segments]
-    return np.concatenate(parts) if parts else np.zeros(0, np.uint16)
+    """Return the number of differing signs between a vector and every row, [rows]."""
+    signs = np.packbits(vector > 0)
+    distances = [_hamming_distances(segment.bits(), signs) for segment in snapshot.segments]
+    return np.concatenate(distances) if distances else np.zeros(0, np.uint16)
 
 
-def _differing(bits: NDArray[np.uint8], asked: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Differing bits of each row [rows, bytes] and one signature [bytes]."""
-    wide = np.uint64 if bits.shape[1] % 8 == 0 else np.uint8
-    columns = np.ascontiguousarray(bits).view(wide).T
+def _hamming_distances(bits: NDArray[np.uint8], signs: NDArray[np.uint8]) -> NDArray[np.uint16]:
+    """Return the number of differing bits between each row of `bits` [rows, bytes] and `signs` [bytes]."""
+    word = np.uint64 if bits.shape[1] % 8 == 0 else np.uint8
+    columns = np.ascontiguousarray(bits).view(word).T
     total = np.zeros(len(bits), np.uint16)
-    for column, own in zip(columns, asked.view(wide), strict=True):  # faster than work along so short an axis
+    # One pass per column over all rows: faster than a reduction along an axis of a few words.
+    for column, own in zip(columns, signs.view(word), strict=True):
         total += np.bitwise_count(column ^ own)
     return total
 
 
-def _nearest(distances: NDArray[np.uint16], keep: int) -> NDArray[np.int64]:
-    """Places of the smallest distances, at least `keep`: all that share the last distance are taken."""
-    if keep <= 0:
+def _nearest(distances: NDArray[np.uint16], count: int) -> NDArray[np.int64]:
+    """Return the positions of the smallest distances: at least `count`, with all that share the largest of them."""
+    if count <= 0:
         return np.zeros(0, np.int64)
-    limit = int(np.searchsorted(np.cumsum(np.bincount(distances)), keep))
-    return np.flatnonzero(distances <= limit)
+    # Distances are small integers, so a histogram gives the threshold in one pass without sorting.
+    threshold = int(np.searchsorted(np.cumsum(np.bincount(distances)), count))
+    return np.flatnonzero(distances <= threshold)
 
 
 def exact_cosines(snapshot: Snapshot, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Cosines of a unit vector with stored vectors."""
+    """Return the cosines of a unit vector with the stored vectors of some rows."""
     cosines = np.zeros(len(rows), np.float32)
-    for segment, own, places in snapshot.split(rows):
+    for segment, own, positions in snapshot.split(rows):
+        # Vectors are stored as int8; `scale` brings each to unit length.
         scales = segment.column("scale")[own].astype(np.float32)
-        cosines[places] = (segment.vectors(own).astype(np.float32) @ vector) * scales
+        cosines[positions] = (segment.vectors(own).astype(np.float32) @ vector) * scales
     return cosines

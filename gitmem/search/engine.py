@@ -1,4 +1,7 @@
-"""A search from end to end: retrieve twice, fuse, rank as code, select."""
+"""Run a search: retrieve by words and by meaning, fuse the scores, rank the candidates, select the hits.
+
+Retrieval is cheap per row and sees all rows in scope; ranking is expensive per row and sees a few hundred candidates.
+"""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -8,8 +11,15 @@ from numpy.typing import NDArray
 
 from gitmem.embedding.encoder import Encoder
 from gitmem.search.dense import exact_cosines, search_dense
-from gitmem.search.fuse import COSINE_PRIOR, FusionWeights, fuse_ranks, fuse_zscores, standardise, standardise_lexical
-from gitmem.search.hits import Hit, Signals, Spans, load_candidates, load_hit, load_spans, select_candidates
+from gitmem.search.fuse import (
+    COSINE_PRIOR,
+    FusionWeights,
+    fuse_ranks,
+    fuse_zscores,
+    standardise,
+    standardise_lexical,
+)
+from gitmem.search.hits import Hit, RetrievalScores, Spans, load_candidates, load_hit, load_spans, select_candidates
 from gitmem.search.lexical import LexicalScores, max_score, search_lexical
 from gitmem.search.query_parser import ParsedQuery
 from gitmem.search.rank import Candidates, Features, combine_features, compute_features, confidence
@@ -17,28 +27,35 @@ from gitmem.search.scope import Scope
 from gitmem.store.graph import RowGraph
 from gitmem.words import count_identifiers
 
-KEEP: Final = 120
+CANDIDATE_LIMIT: Final = 120
 """Candidates of each retrieval that are ranked."""
 
 FUSION_WEIGHTS: Final = FusionWeights(semantic=0.49, lexical=0.63)
-"""What fits public retrieval queries, see the benchmarks."""
+"""Fitted on public retrieval queries, see the benchmarks."""
 
 RECORD_FUSION: Final = FusionWeights(semantic=0.42, lexical=0.7)
-"""The same for records: what fits headings of public documentation."""
+"""The same for records, fitted on headings of public documentation."""
 
-PATHS: Final = 48
-"""Files whose paths are compared with the question: those whose best chunk and words promise most. The others would
-need more than a path to come among the first."""
+PATH_LIMIT: Final = 48
+"""Files whose paths are compared with the query: those of the best chunk and lexical score.
+
+The others would need more than a good path to come among the first.
+"""
 
 ROW_SHARE: Final = 0.2
-"""What a row's own words count beside those of its file, where it is asked how much of the file was found."""
+"""Weight of a row's own lexical score, relative to that of its file, in `fused_row`.
+
+`fused_row` measures how much of a file matches.
+"""
 
 RRF_SCALE: Final = 60.0
-"""Brings a sum of reciprocal ranks to the range of a standard score."""
+"""Factor that brings a sum of reciprocal ranks to the range of a z-score, for which the ranking weights are fitted."""
 
 MIN_COSINE: Final = 0.3
-"""A chunk that shares no word with the question must be at least this near to be a hit: what questions about nothing in
-a repository (cooking, sports) come to at the most."""
+"""Minimum cosine of a hit that shares no word with the query.
+
+It is the most that queries about subjects absent from a repository (cooking, sports) reach.
+"""
 
 
 def search(
@@ -52,26 +69,25 @@ def search(
     weights: FusionWeights = FUSION_WEIGHTS,
     graph: RowGraph | None = None,
 ) -> list[Hit]:
-    """The best hits in scope, best first, each with the likelihood that it answers the question.
+    """Return the best hits in scope, best first; their score is the probability that they answer the query.
 
-    The encoder is the one the index was made with, unused in lexical mode. `weights` are those of the fusion `zscore`.
-    A graph speeds up retrieval by meaning over very many rows; without one it is exact.
+    The encoder must be the one that made the index; mode `lexical` does not use it. `weights` apply to the fusion
+    `zscore`. A graph speeds up retrieval by meaning over very many rows; without one the retrieval scans all of them.
     """
-    if not scope.rows:
+    if not scope.row_count:
         return []
     retrieved = retrieve(scope, query, encoder, mode=mode, graph=graph)
-    ordered = rank_candidates(retrieved, limit=limit, fusion=fusion, weights=weights)
+    ranking = rank_candidates(retrieved, limit=limit, fusion=fusion, weights=weights)
     return [
-        load_hit(scope, retrieved.candidates, place, confidence(score), ordered.features)
-        for place, score in ordered.chosen
+        load_hit(scope, retrieved.candidates, position, confidence(score), ranking.features)
+        for position, score in ranking.selected
     ]
 
 
 class Retrieval(NamedTuple):
-    """What a question found, before its two scores are fused: `candidates` have no fused score
-    yet, `idf` is of its terms.
+    """Candidates of a query before fusion: their fused scores are zero as yet. `idf` is that of the query's terms.
 
-    It holds on to nothing of the index.
+    It holds no reference to the index.
     """
 
     query: ParsedQuery
@@ -81,71 +97,73 @@ class Retrieval(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """Places of the best candidates with their scores, best first, and the features of all candidates."""
+    """Positions of the selected candidates with their scores, best first, and the features of all candidates."""
 
     features: Features
-    chosen: list[tuple[int, float]]
+    selected: list[tuple[int, float]]
 
 
 def retrieve(
     scope: Scope, query: ParsedQuery, encoder: Encoder, *, mode: str = "hybrid", graph: RowGraph | None = None
 ) -> Retrieval:
-    """The candidates of a question; all that costs a look into the index."""
+    """Retrieve the candidates of a query. No later stage reads the index."""
     lexical = search_lexical(scope, (*query.terms, *query.compounds))
-    by_words = _best_of_parts(scope, lexical.rows) if mode != "semantic" else np.zeros(0, np.int64)
+    lexical_rows = _best_per_partition(scope, lexical.rows) if mode != "semantic" else np.zeros(0, np.int64)
     if mode == "lexical":
-        found = load_candidates(scope, by_words, _signals(scope, by_words, lexical))
-        return Retrieval(query, found, load_spans(scope, by_words), lexical.idf)
+        candidates = load_candidates(scope, lexical_rows, _scores_of(scope, lexical_rows, lexical))
+        return Retrieval(query, candidates, load_spans(scope, lexical_rows), lexical.idf)
     vector = encoder.encode_query(query.text)
-    rows = _with_near_rows(scope, by_words, vector, lexical, graph)
+    rows = _add_near_rows(scope, lexical_rows, vector, lexical, graph)
     cosines = exact_cosines(scope.snapshot, vector, rows)
-    found = load_candidates(scope, rows, _signals(scope, rows, lexical if mode == "hybrid" else None, cosines))
-    most = max_score(lexical.idf)
-    found = found._replace(path_cosine=_path_cosines(found, encoder, vector, most)[found.file])
-    return Retrieval(query, found, load_spans(scope, rows), lexical.idf)
+    candidates = load_candidates(scope, rows, _scores_of(scope, rows, lexical if mode == "hybrid" else None, cosines))
+    path_cosines = _path_cosines(candidates, encoder, vector, max_score(lexical.idf))
+    candidates = candidates._replace(path_cosine=path_cosines[candidates.file])
+    return Retrieval(query, candidates, load_spans(scope, rows), lexical.idf)
 
 
-def _path_cosines(found: Candidates, encoder: Encoder, vector: NDArray[np.float32], most: float) -> NDArray[np.float32]:
-    """How near the words of each promising path are to the question, zero for the others and for records.
+def _path_cosines(
+    candidates: Candidates, encoder: Encoder, vector: NDArray[np.float32], max_lexical: float
+) -> NDArray[np.float32]:
+    """Return the cosine of each promising path's words and the query, [paths]; zero for other paths and records.
 
-    No path is part of what is stored, so a move costs nothing. einsum, as paths of the same words shall give the same
-    bits, which a matrix product does not promise.
+    Path vectors are computed per query and not stored: paths are not part of the index, so moving a file costs nothing.
     """
-    promise = np.full(len(found.paths), -np.inf, np.float32)
-    near = standardise(found.dense, COSINE_PRIOR)
-    np.maximum.at(promise, found.file, near + standardise_lexical(found.file_lexical, most))
-    promise[found.file[found.records]] = -np.inf
-    best = np.argsort(-promise, kind="stable")[: min(PATHS, int(np.isfinite(promise).sum()))]
-    names = encoder.encode_names([count_identifiers(found.paths[file]) for file in best.tolist()])
+    promise = np.full(len(candidates.paths), -np.inf, np.float32)
+    by_meaning = standardise(candidates.dense, COSINE_PRIOR)
+    np.maximum.at(promise, candidates.file, by_meaning + standardise_lexical(candidates.file_lexical, max_lexical))
+    promise[candidates.file[candidates.records]] = -np.inf
+    best = np.argsort(-promise, kind="stable")[: min(PATH_LIMIT, int(np.isfinite(promise).sum()))]
+    names = encoder.encode_names([count_identifiers(candidates.paths[file]) for file in best.tolist()])
     cosines = np.zeros(len(promise), np.float32)
+    # einsum, because paths with the same words must get the same bits: a matrix product does not promise that.
     cosines[best] = np.einsum("ij,j->i", names, vector)
     return cosines
 
 
-def _signals(
+def _scores_of(
     scope: Scope, rows: NDArray[np.int64], lexical: LexicalScores | None, cosines: NDArray[np.float32] | None = None
-) -> Signals:
-    """Both scores of some rows; zeros for the one that has no say."""
-    none = np.zeros(len(rows), np.float32)
-    return Signals(
-        dense=none if cosines is None else cosines,
-        lexical=none if lexical is None else lexical.rows[rows],
-        file_lexical=none if lexical is None else lexical.files[scope.entry_of[rows]],
+) -> RetrievalScores:
+    """Return the retrieval scores of some rows; zeros for a retrieval that the mode excludes."""
+    zeros = np.zeros(len(rows), np.float32)
+    return RetrievalScores(
+        dense=zeros if cosines is None else cosines,
+        lexical=zeros if lexical is None else lexical.rows[rows],
+        file_lexical=zeros if lexical is None else lexical.files[scope.entry_of[rows]],
     )
 
 
-def _with_near_rows(
+def _add_near_rows(
     scope: Scope,
-    by_words: NDArray[np.int64],
+    lexical_rows: NDArray[np.int64],
     vector: NDArray[np.float32],
     lexical: LexicalScores,
     graph: RowGraph | None,
 ) -> NDArray[np.int64]:
-    """Rows of either retrieval, ascending."""
-    near = search_dense(scope, vector, KEEP, graph)
-    close = near.rows[(near.cosines >= MIN_COSINE) | (lexical.rows[near.rows] > 0)]
-    joined = np.concatenate([by_words, close])
-    return np.unique(joined, return_index=True)[0]  # without return_index, numpy imports numpy.ma
+    """Return the rows of either retrieval, ascending."""
+    nearest = search_dense(scope, vector, CANDIDATE_LIMIT, graph)
+    near_rows = nearest.rows[(nearest.cosines >= MIN_COSINE) | (lexical.rows[nearest.rows] > 0)]
+    rows = np.concatenate([lexical_rows, near_rows])
+    return np.unique(rows, return_index=True)[0]  # without return_index, numpy imports numpy.ma
 
 
 def rank_candidates(
@@ -156,63 +174,68 @@ def rank_candidates(
     weights: FusionWeights = FUSION_WEIGHTS,
     record_weights: FusionWeights = RECORD_FUSION,
 ) -> Ranking:
-    """Fuse, rank and select; the same candidates can be ordered by other weights again.
-
-    What a symbol means says little of where it is defined: chunks near to it are those that hold little else. So its
-    cosines count only where no word was found.
-    """
-    found = retrieved.candidates
-    by_words = retrieved.query.coded and bool(found.file_lexical.any())
-    dense = np.zeros_like(found.dense) if by_words else found.dense
-    most = max_score(retrieved.idf)
-    fused_row, fused = _fuse_both(found, dense, fusion, weights, most)
-    if found.records.any():
-        told_row, told = _fuse_both(found, dense, fusion, record_weights, most)
-        fused_row, fused = np.where(found.records, told_row, fused_row), np.where(found.records, told, fused)
-    found = found._replace(fused_row=fused_row, fused=fused)
-    features = compute_features(retrieved.query, found, retrieved.idf)
-    return Ranking(
-        features, select_candidates(found, retrieved.spans, combine_features(features, found.records).tolist(), limit)
-    )
+    """Fuse, rank and select. The same candidates can be ranked again by other weights."""
+    candidates = retrieved.candidates
+    # The embedding of a symbol says little about where it is defined: the chunks near it are those with little else in
+    # them. For a symbol, cosines therefore count only if no word matches.
+    ignore_cosines = retrieved.query.coded and bool(candidates.file_lexical.any())
+    dense = np.zeros_like(candidates.dense) if ignore_cosines else candidates.dense
+    max_lexical = max_score(retrieved.idf)
+    fused_row, fused = _fuse_row_and_file(candidates, dense, fusion, weights, max_lexical)
+    if candidates.records.any():
+        record_row, record = _fuse_row_and_file(candidates, dense, fusion, record_weights, max_lexical)
+        fused_row = np.where(candidates.records, record_row, fused_row)
+        fused = np.where(candidates.records, record, fused)
+    candidates = candidates._replace(fused_row=fused_row, fused=fused)
+    features = compute_features(retrieved.query, candidates, retrieved.idf)
+    scores = combine_features(features, candidates.records).tolist()
+    return Ranking(features, select_candidates(candidates, retrieved.spans, scores, limit))
 
 
-def _fuse_both(
-    found: Candidates, dense: NDArray[np.float32], fusion: str, weights: FusionWeights, most: float
+def _fuse_row_and_file(
+    candidates: Candidates, dense: NDArray[np.float32], fusion: str, weights: FusionWeights, max_lexical: float
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Fused scores of the candidates with their own words, and with those of their files."""
-    by_row = weights._replace(lexical=ROW_SHARE * weights.lexical)
-    return _fuse(dense, found.lexical, fusion, by_row, most), _fuse(dense, found.file_lexical, fusion, weights, most)
+    """Return the cosines fused with the lexical scores of the rows, and with those of their files."""
+    row_weights = weights._replace(lexical=ROW_SHARE * weights.lexical)
+    by_row = _fuse(dense, candidates.lexical, fusion, row_weights, max_lexical)
+    return by_row, _fuse(dense, candidates.file_lexical, fusion, weights, max_lexical)
 
 
-def _best_of_parts(scope: Scope, scores: NDArray[np.float32]) -> NDArray[np.int64]:
-    """The best rows of each part of a scope: a long document crowds out no code, and no large tree a note."""
-    if len(scope.parts) == 1:
-        return _best(scores, KEEP)
-    return np.concatenate([_best(np.where(part, scores, np.float32(0)), KEEP) for part in scope.parts])
+def _best_per_partition(scope: Scope, scores: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Return the best rows of each partition of a scope.
+
+    With a limit of their own, long documents cannot crowd out code, nor a large tree a note.
+    """
+    if len(scope.partitions) == 1:
+        return _best(scores, CANDIDATE_LIMIT)
+    masked = [np.where(part, scores, np.float32(0)) for part in scope.partitions]
+    return np.concatenate([_best(part_scores, CANDIDATE_LIMIT) for part_scores in masked])
 
 
-def _best(scores: NDArray[np.float32], keep: int) -> NDArray[np.int64]:
-    """Rows of the highest positive scores, at least `keep` where there are so many: ties of the last are all taken."""
-    likely = np.flatnonzero((scores > 0) & (scores >= _floor(scores, keep)))
-    if len(likely) <= keep:
+def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+    """Return the rows of the `count` highest positive scores, with all that tie with the last of them."""
+    likely = np.flatnonzero((scores > 0) & (scores >= _lower_bound(scores, count)))
+    if len(likely) <= count:
         return likely
-    limit = np.partition(scores[likely], -keep)[-keep]
-    best: NDArray[np.int64] = likely[scores[likely] >= limit]
+    threshold = np.partition(scores[likely], -count)[-count]
+    best: NDArray[np.int64] = likely[scores[likely] >= threshold]
     return best
 
 
-def _floor(scores: NDArray[np.float32], keep: int) -> float:
-    """What at least `keep` of very many scores reach: the bests of as many groups. Spares sorting out all of them."""
-    size = len(scores) // (8 * keep)
+def _lower_bound(scores: NDArray[np.float32], count: int) -> float:
+    """Return a score that at least `count` of very many scores reach; 0 for few scores."""
+    # Split the scores into 8 * count groups and take the maximum of each: the count-th highest maximum is reached by
+    # at least `count` scores. It is close to the threshold, and the search for that needs to look at few scores then.
+    size = len(scores) // (8 * count)
     if size < 2:
         return 0.0
-    bests = scores[: size * 8 * keep].reshape(size, -1).max(axis=0)
-    return float(np.partition(bests, -keep)[-keep])
+    maxima = scores[: size * 8 * count].reshape(size, -1).max(axis=0)
+    return float(np.partition(maxima, -count)[-count])
 
 
 def _fuse(
-    dense: NDArray[np.float32], words: NDArray[np.float32], fusion: str, weights: FusionWeights, most: float
+    dense: NDArray[np.float32], lexical: NDArray[np.float32], fusion: str, weights: FusionWeights, max_lexical: float
 ) -> NDArray[np.float32]:
     if fusion == "rrf":
-        return fuse_ranks(dense, words) * RRF_SCALE
-    return fuse_zscores(dense, words, weights, most)
+        return fuse_ranks(dense, lexical) * RRF_SCALE
+    return fuse_zscores(dense, lexical, weights, max_lexical)

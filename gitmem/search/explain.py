@@ -1,14 +1,14 @@
-"""Why a hit has its score: each feature's value times its weight, their sum, and what repeats of a file took. Pure."""
+"""Explain the score of a hit: the contribution of each feature, their sum, and the damping of repeats. Pure."""
 
 import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gitmem.search.rank import OFFSET, SLOPE, weights_of
+from gitmem.search.rank import OFFSET, SLOPE, weights_for
 
 
-class Part(NamedTuple):
-    """What one feature adds to a hit's sum."""
+class Contribution(NamedTuple):
+    """Value and weight of one feature of a hit."""
 
     name: str
     value: float
@@ -16,31 +16,33 @@ class Part(NamedTuple):
 
     @property
     def contribution(self) -> float:
-        """Value times weight."""
+        """Return the amount added to the sum: value times weight."""
         return self.value * self.weight
 
 
 class Explanation(NamedTuple):
-    """A score in its parts, the largest contribution first.
+    """Decomposition of a score, the largest contribution first.
 
-    `ranked` is the score before selection, `kept` what selection left of it: less than 1 for a further chunk of a file.
+    `total` is the bias plus all contributions, and `ranked` the score it gives before selection. `repeat_factor` is
+    the factor that selection applied to it: less than 1 for a further chunk of a file.
     """
 
-    parts: list[Part]
+    parts: list[Contribution]
     bias: float
     total: float
     ranked: float
-    kept: float
+    repeat_factor: float
 
 
 def explain(features: Mapping[str, float], score: float, chunk_type: str) -> Explanation:
-    """Take the score of a hit of some chunk type apart. Of `features` (`Hit.scores`) those count that have a weight.
+    """Decompose the score of a hit of some chunk type. Of `features` (`Hit.scores`) only those with a weight count.
 
-    Weights are told as they act on the score, calibration included.
+    Weights and bias are reported as they act on the confidence, calibration included.
     """
-    weights, bias = weights_of(chunk_type)
+    weights, bias = weights_for(chunk_type)
+    # Calibration maps the logit x of a score to SLOPE * x + OFFSET, so it can be folded into weights and bias.
     bias = SLOPE * bias + OFFSET
-    parts = [Part(name, features[name], SLOPE * weight) for name, weight in weights.items() if name in features]
+    parts = [Contribution(name, features[name], SLOPE * weight) for name, weight in weights.items() if name in features]
     parts.sort(key=lambda part: (-abs(part.contribution), part.name))
     total = bias + sum(part.contribution for part in parts)
     ranked = 1.0 / (1.0 + math.exp(-total))

@@ -1,4 +1,8 @@
-"""Two rankings to one number a candidate. Pure."""
+"""Fuse two rankings, by meaning and by words, into one score per candidate. Pure.
+
+Two methods, chosen by `gitmem.fusion`: weighted z-scores, which use how far scores lie apart, and reciprocal rank
+fusion, which uses ranks alone and needs no weights.
+"""
 
 from typing import Final, NamedTuple
 
@@ -6,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 RRF_K: Final = 60
+"""Constant of Cormack 2009: the larger, the less the very first ranks dominate."""
 
 
 class FusionWeights(NamedTuple):
-    """What a standard deviation of the semantic and of the lexical score is worth."""
+    """Weight of one standard deviation of the semantic and of the lexical score."""
 
     semantic: float
     lexical: float
 
 
 class Prior(NamedTuple):
-    """What the candidates of a question come to on the average, and how far they stray: public retrieval queries."""
+    """Mean and standard deviation of the scores of a query's candidates, measured on public retrieval queries."""
 
     mean: float
     deviation: float
@@ -24,47 +29,52 @@ class Prior(NamedTuple):
 
 COSINE_PRIOR: Final = Prior(0.33, 0.10)
 LEXICAL_PRIOR: Final = Prior(0.28, 0.12)
-"""Of the highest word score that the question allows."""
+"""In shares of the highest lexical score that the query allows."""
 
 PRIOR_COUNT: Final = 4
+"""Pseudo-candidates with the prior's moments that are added to the real ones."""
 
 
 def fuse_zscores(
-    dense: NDArray[np.float32], lexical: NDArray[np.float32], weights: FusionWeights, most: float
+    dense: NDArray[np.float32], lexical: NDArray[np.float32], weights: FusionWeights, max_lexical: float
 ) -> NDArray[np.float32]:
-    """Weighted sum of standard scores. `most` is the highest word score that the question allows."""
+    """Return the weighted sum of the z-scores. `max_lexical` is the highest lexical score that the query allows."""
     fused = weights.semantic * standardise(dense, COSINE_PRIOR)
-    fused += weights.lexical * standardise_lexical(lexical, most)
+    fused += weights.lexical * standardise_lexical(lexical, max_lexical)
     return fused.astype(np.float32)
 
 
-def standardise_lexical(scores: NDArray[np.float32], most: float) -> NDArray[np.float32]:
-    """Standard scores of word scores, of which `most` is the highest that the question allows."""
-    return standardise(scores / most, LEXICAL_PRIOR) if most else np.zeros_like(scores)
+def standardise_lexical(scores: NDArray[np.float32], max_lexical: float) -> NDArray[np.float32]:
+    """Return the z-scores of lexical scores, of which `max_lexical` is the highest that the query allows."""
+    # BM25 scores grow with the number and rarity of the terms, so one prior fits all queries only after division.
+    return standardise(scores / max_lexical, LEXICAL_PRIOR) if max_lexical else np.zeros_like(scores)
 
 
-def standardise(values: NDArray[np.float32], typical: Prior) -> NDArray[np.float32]:
-    """Values minus their mean, in standard deviations, as if a few typical ones were among them: so the only candidate
-    of a narrow question has a score that says how good it is. Zeros where all are zero and have no say."""
+def standardise(values: NDArray[np.float32], prior: Prior) -> NDArray[np.float32]:
+    """Return z-scores of values among which PRIOR_COUNT typical ones are assumed; zeros if all values are zero."""
     if not values.any():
-        return np.zeros_like(values)
+        return np.zeros_like(values)  # a retrieval without any match has no say
+    # Plain z-scores of few candidates say nothing: a single one would always score 0, however good it is. With
+    # pseudo-candidates drawn from the prior its score is absolute at first and relative among many.
     count = len(values) + PRIOR_COUNT
-    mean = (float(values.sum()) + PRIOR_COUNT * typical.mean) / count
+    mean = (float(values.sum()) + PRIOR_COUNT * prior.mean) / count
     squares = float(np.square(values - mean).sum())
-    squares += PRIOR_COUNT * (typical.deviation**2 + (typical.mean - mean) ** 2)
+    # The pseudo-candidates' squared distance from the common mean: their variance plus the shift of their own mean.
+    squares += PRIOR_COUNT * (prior.deviation**2 + (prior.mean - mean) ** 2)
     scores: NDArray[np.float32] = (values - mean) / (squares / count) ** 0.5
     return scores
 
 
 def fuse_ranks(dense: NDArray[np.float32], lexical: NDArray[np.float32], k: int = RRF_K) -> NDArray[np.float32]:
-    """Reciprocal rank fusion (Cormack 2009): the sum of 1 / (k + rank) over the lists that hold the candidate.
+    """Return the reciprocal rank fusion of two scores: the sum of 1 / (k + rank) over the lists with the candidate.
 
-    Ranks count from 1; equal scores share the better rank; a score of zero is no place in a list.
+    Cormack, Clarke and Buettcher 2009. Ranks count from 1, ties share the better rank, and a candidate with a score
+    of zero is not in the list.
     """
     return _reciprocal(dense, k) + _reciprocal(lexical, k)
 
 
 def _reciprocal(values: NDArray[np.float32], k: int) -> NDArray[np.float32]:
-    ordered = np.sort(-values)
-    ranks = np.searchsorted(ordered, -values, side="left") + 1
+    ascending = np.sort(-values)
+    ranks = np.searchsorted(ascending, -values, side="left") + 1
     return np.where(values > 0, 1.0 / (k + ranks), 0.0).astype(np.float32)

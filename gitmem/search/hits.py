@@ -1,4 +1,4 @@
-"""Rows as candidates and as results: what a row's chunk is called, where it stands, which paths hold it."""
+"""Load rows of the index as candidates for ranking, and ranked candidates as hits."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -12,13 +12,14 @@ from gitmem.search.scope import Scope
 from gitmem.search.select import Scored, select
 from gitmem.types import CHUNK_TYPES, RECORD_KINDS
 
-_ALONE: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in RECORD_KINDS]
+_ONCE_PER_PATH: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in RECORD_KINDS]
 
 
 class Hit(NamedTuple):
-    """One result. Lines are 1-based, inclusive; `scores` holds the parts of `score`.
+    """One result of a search.
 
-    `other_paths` are the blob's other paths.
+    `start:end` are bytes of the blob, half-open; lines are 1-based and inclusive. `chunk` is the chunk's number in its
+    blob. `scores` are the components of `score` and the retrieval scores. `other_paths` hold the same blob.
     """
 
     path: str
@@ -36,16 +37,16 @@ class Hit(NamedTuple):
     other_paths: tuple[str, ...] = ()
 
 
-class Signals(NamedTuple):
-    """What retrieval says of each row: its cosine, its word score, and the word score of its file."""
+class RetrievalScores(NamedTuple):
+    """Scores of rows, [rows] each: the cosine, the lexical score, and the lexical score of the row's file."""
 
     dense: NDArray[np.float32]
     lexical: NDArray[np.float32]
     file_lexical: NDArray[np.float32]
 
 
-def load_candidates(scope: Scope, rows: NDArray[np.int64], signals: Signals) -> Candidates:
-    """What ranking needs to know of some rows, but for `path_cosine` and the fused scores, which are zero."""
+def load_candidates(scope: Scope, rows: NDArray[np.int64], scores: RetrievalScores) -> Candidates:
+    """Load the data that ranking needs of some rows. `path_cosine` and the fused scores are zero as yet."""
     entries, file = np.unique(scope.entry_of[rows], return_inverse=True)
     return Candidates(
         row=rows,
@@ -53,15 +54,15 @@ def load_candidates(scope: Scope, rows: NDArray[np.int64], signals: Signals) -> 
         paths=[path_text(scope.view.path(entry)) for entry in entries.tolist()],
         chunk_type=scope.snapshot.gather(("kind",), rows)["kind"].astype(np.uint8),
         symbol=scope.snapshot.symbols(rows),
-        words=scope.words[rows],
-        file_words=scope.file_words[entries][file],
-        **signals._asdict(),
+        words=scope.word_counts[rows],
+        file_words=scope.file_word_counts[entries][file],
+        **scores._asdict(),
         **dict.fromkeys(("path_cosine", "fused_row", "fused"), np.zeros(len(rows), np.float32)),
     )
 
 
 class Spans(NamedTuple):
-    """Where rows stand in their blobs: bytes, half-open, and the first line."""
+    """Spans of rows in their blobs, [rows] each: bytes, half-open, and the first line."""
 
     start: NDArray[np.int64]
     end: NDArray[np.int64]
@@ -69,50 +70,54 @@ class Spans(NamedTuple):
 
 
 def load_spans(scope: Scope, rows: NDArray[np.int64]) -> Spans:
-    """The spans of some rows."""
-    found = scope.snapshot.gather(("start", "length", "line"), rows)
-    start = found["start"].astype(np.int64)
-    return Spans(start, start + found["length"].astype(np.int64), found["line"].astype(np.int64))
+    """Load the spans of some rows."""
+    columns = scope.snapshot.gather(("start", "length", "line"), rows)
+    start = columns["start"].astype(np.int64)
+    return Spans(start, start + columns["length"].astype(np.int64), columns["line"].astype(np.int64))
 
 
-def select_candidates(found: Candidates, spans: Spans, scores: Sequence[float], limit: int) -> list[tuple[int, float]]:
-    """Places and final scores of the best candidates, best first."""
-    paths = [found.paths[file] for file in found.file.tolist()]
-    columns = (paths, *(column.tolist() for column in spans), scores, np.isin(found.chunk_type, _ALONE).tolist())
-    return select([Scored(place, *values) for place, values in enumerate(zip(*columns, strict=True))], limit)
+def select_candidates(
+    candidates: Candidates, spans: Spans, scores: Sequence[float], limit: int
+) -> list[tuple[int, float]]:
+    """Return positions and final scores of the best candidates, best first."""
+    paths = [candidates.paths[file] for file in candidates.file.tolist()]
+    once_per_path = np.isin(candidates.chunk_type, _ONCE_PER_PATH).tolist()
+    columns = (paths, *(column.tolist() for column in spans), scores, once_per_path)
+    scored = [Scored(position, *values) for position, values in enumerate(zip(*columns, strict=True))]
+    return select(scored, limit)
 
 
-def load_hit(scope: Scope, found: Candidates, place: int, score: float, features: Features) -> Hit:
-    """A ranked candidate as a result, with those of its features that count for its chunk type; none without any."""
-    chunk_type = CHUNK_TYPES[int(found.chunk_type[place])]
-    row = int(found.row[place])
+def load_hit(scope: Scope, candidates: Candidates, position: int, score: float, features: Features) -> Hit:
+    """Load one candidate as a hit. Its scores include the features that count for its chunk type, if there are any."""
+    chunk_type = CHUNK_TYPES[int(candidates.chunk_type[position])]
+    row = int(candidates.row[position])
     entry = int(scope.entry_of[row])
     segment, own = scope.snapshot.locate(row)
     blob = int(np.searchsorted(segment.first, own, side="right")) - 1
     start, length, line, lines = (int(segment.column(name)[own]) for name in ("start", "length", "line", "lines"))
     return Hit(
-        path=found.paths[int(found.file[place])],
+        path=candidates.paths[int(candidates.file[position])],
         start=start,
         end=start + length,
         start_line=line,
         end_line=line + lines - 1,
         chunk_type=chunk_type,
-        symbol=found.symbol[place],
+        symbol=candidates.symbol[position],
         language=segment.languages[int(segment.blob_languages[blob])],
         blob=scope.view.oid(entry),
         chunk=own - int(segment.first[blob]),
         score=score,
         scores={
-            "semantic": max(0.0, float(found.dense[place])),
-            "lexical": float(found.lexical[place]),
-            **(features_of(features, place, chunk_type) if features else {}),
+            "semantic": max(0.0, float(candidates.dense[position])),
+            "lexical": float(candidates.lexical[position]),
+            **(features_of(features, position, chunk_type) if features else {}),
         },
         other_paths=_other_paths(scope, entry),
     )
 
 
 def _other_paths(scope: Scope, entry: int) -> tuple[str, ...]:
-    """Further paths of the view with the same blob."""
+    """Return the other paths of the view with the same blob."""
     keys = scope.view.keys
-    same = np.flatnonzero((keys == keys[entry]) & (scope.view.reasons == 0))
-    return tuple(path_text(scope.view.path(other)) for other in same.tolist() if other != entry)
+    same_blob = np.flatnonzero((keys == keys[entry]) & (scope.view.reasons == 0))
+    return tuple(path_text(scope.view.path(other)) for other in same_blob.tolist() if other != entry)

@@ -1,23 +1,25 @@
-"""How good a ranked list is against the targets it should hold, and how much better one way of ranking is. Pure."""
+"""Quality of a ranked list against its expected targets, and the gain of one ranking over another. Pure."""
 
 import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 CUTOFF: Final = 10
-"""Results that are looked at."""
+"""Number of results that count: the 10 of NDCG@10."""
 
 
 class Quality(NamedTuple):
-    """NDCG@10 and recall@10, of a question or on average."""
+    """NDCG@10 and recall@10, of one query or on average."""
 
     ndcg: float
     recall: float
 
 
 class Gain(NamedTuple):
-    """What one ranking is worth over another on the same questions: mean difference, its standard error, and how many
-    questions it answers better and worse."""
+    """Gain in NDCG of one ranking over another for the same queries.
+
+    `mean` and `error` are the mean difference and its standard error, `better` and `worse` numbers of queries.
+    """
 
     mean: float
     error: float
@@ -26,34 +28,35 @@ class Gain(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is more than its standard error: less is likely to be chance."""
+        """Return whether the mean exceeds its standard error; a smaller gain is likely chance."""
         return self.mean > self.error
 
 
-def evaluate_ranking(met: Sequence[frozenset[int]], targets: int) -> Quality:
-    """Score a list of results, best first, each with the numbers of the targets it meets.
+def evaluate_ranking(matched_targets: Sequence[frozenset[int]], targets: int) -> Quality:
+    """Score a list of results, best first, each given by the numbers of the targets it matches.
 
-    Binary gain (Järvelin and Kekäläinen 2002): a result counts where it is the first to meet a target, discounted by
-    log2(rank + 1), over the same sum of a list that begins with all targets.
+    NDCG with binary gain (Järvelin and Kekäläinen 2002): a result gains 1 / log2(rank + 1) if it is the first to match
+    some target. The sum is divided by that of an ideal list, which begins with one result per target.
     """
-    seen: set[int] = set()
-    gained = 0.0
-    for rank, numbers in enumerate(met[:CUTOFF], 1):
-        if numbers - seen:
-            gained += 1 / math.log2(rank + 1)
-            seen |= numbers
+    covered: set[int] = set()
+    gain = 0.0
+    for rank, numbers in enumerate(matched_targets[:CUTOFF], 1):
+        if numbers - covered:
+            gain += 1 / math.log2(rank + 1)
+            covered |= numbers
     ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(CUTOFF, targets) + 1))
-    return Quality(gained / ideal, len(seen) / targets)
+    return Quality(gain / ideal, len(covered) / targets)
 
 
 def average(qualities: Sequence[Quality]) -> Quality:
-    """The mean over questions; zeros where there are none."""
+    """Return the mean over queries; zeros if there are none."""
     count = len(qualities) or 1
     return Quality(sum(one.ndcg for one in qualities) / count, sum(one.recall for one in qualities) / count)
 
 
 def compare(new: Sequence[Quality], old: Sequence[Quality]) -> Gain:
-    """The paired difference in NDCG; both lists answer the same questions in the same order."""
+    """Return the paired difference in NDCG; both lists hold the same queries in the same order."""
+    # Paired, because queries differ far more in difficulty than two rankings do on one query.
     differences = [one.ndcg - other.ndcg for one, other in zip(new, old, strict=True)]
     count = len(differences)
     mean = sum(differences) / count if count else 0.0

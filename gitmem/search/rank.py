@@ -1,7 +1,7 @@
-"""Ranking: what a candidate's symbol, path and file say beside its two retrieval scores.
+"""Rank candidates: features from symbol, path and file are combined with the two retrieval scores.
 
-Every feature is a number a candidate, mostly between 0 and 1; the score is their weighted sum through a logistic curve.
-Records have weights of their own, since they have no place in a tree and their passages are no definitions. The weights
+Every feature is one number per candidate, mostly between 0 and 1. The score is the logistic function of their weighted
+sum. Records have their own weights, because they have no place in a tree and their passages define nothing. The weights
 below are the whole model.
 """
 
@@ -19,65 +19,75 @@ from gitmem.search.path_roles import CACHED_NAMES, ROLES, content_terms, path_te
 from gitmem.search.query_parser import ParsedQuery
 from gitmem.types import CHUNK_TYPES, RECORD_KINDS
 
+# The unit of each feature is in brackets. "Coverage" is the agreement of a name with the query, see `_coverage`. The
+# weights of `lexical_gap` and `path` are not fitted: the fitting queries, answered by whole files, do not bear on them.
 WEIGHTS: Final[Mapping[str, float]] = {
-    "fused": 1.0,
-    "lexical_gap": -0.1,
-    "path_cosine": 4.2,
-    "definition": 1.0,
-    "definition_folded": 0.8,
-    "symbol": 2.5,
-    "stem": 3.8,
-    "folder": 2.4,
-    "path": 2.5,
-    "file": 1.5,
-    "file_size": 1.2,
-    "symbol_size": 0.97,
-    "function": 0.39,
-    "prose": -2.4,
-    "test": -3.3,
-    "example": -3.6,
-    "document": -2.8,
-    "auxiliary": -3.7,
+    "fused": 1.0,  # meaning of the chunk and words of its file, fused [standard deviations]
+    "lexical_gap": -0.1,  # words of the chunk, compared with the best chunk of its file [standard deviations below]
+    "path_cosine": 4.2,  # meaning of the path's words [cosine; 0 for files that are not among the most promising]
+    "definition": 1.0,  # the chunk defines a name of the query, ignoring case [0 or 1]
+    "definition_folded": 0.8,  # the same, ignoring underscores too; too rare for a fit, 0.8 of the exact one [0 or 1]
+    "symbol": 2.5,  # words of the symbol's own name [coverage, 0 to 1]
+    "stem": 3.8,  # words of the file's name [coverage, 0 to 1]
+    "folder": 2.4,  # words of the folders' names [coverage, 0 to 1]
+    "path": 2.5,  # the path contains a path fragment of the query [0 or 1]
+    "file": 1.5,  # fused scores of all chunks of the file [share of the best file's sum, 0 to 1]
+    "file_size": 1.2,  # words of the file [log scale: 0 at about 1,100 words, 1 at 22,000]
+    "symbol_size": 0.97,  # words of the chunk, if the query is a symbol [log scale: 0 at about 50 words, 1 at 400]
+    "function": 0.39,  # the chunk is a function or method [0 or 1]
+    "prose": -2.4,  # the chunk is text instead of code [0 or 1]
+    "test": -3.3,  # role of the path, unless the query mentions it [0 or 1], here and below
+    "example": -3.6,  # examples, demos, benchmarks
+    "document": -2.8,  # documentation, change logs
+    "auxiliary": -3.7,  # vendored, generated and compatibility code, migrations, translations
 }
-"""What one unit of each feature adds to a candidate's sum. Fitted on public retrieval queries, see the benchmarks."""
+"""Logits that one unit of each feature adds to a score. Fitted on public retrieval queries: `tests/bench/fit.py`."""
 
 BIAS: Final = -7.5
 
 RECORD_WEIGHTS: Final[Mapping[str, float]] = {"fused": 2.4, "lexical_gap": -0.66, "file": 1.7}
 RECORD_BIAS: Final = -6.7
-"""The same for records, fitted on headings of public documentation, and then brought to such a scale that records and
-code of one score answer equally often."""
+"""The same for records: fitted on headings of public documentation, then scaled.
+
+At this scale, records and code with the same score answer equally often.
+"""
 
 SLOPE: Final = 0.68
 OFFSET: Final = -0.2
-"""From the logit of a score to that of the share of results with such a score that answer the question (Platt 1999)."""
+"""Platt scaling (Platt 1999) from the logit of a score to that of a probability.
 
-FILE_FADE: Final = 0.97
-FILE_CHUNKS: Final = 8
-"""How many chunks of a file speak for it, each counting a little less than the one before."""
+The probability is the share of results with such a score that answer the query. The weights alone order candidates of
+one query well, but they are fitted on order and not on probability, so their scores were too extreme: the slope is
+below 1.
+"""
 
-_MARKS: Final = frozenset(("definition", "definition_folded", "function", "prose", "path", *ROLES))
-"""Features a candidate has or has not."""
+CHUNK_DECAY: Final = 0.97
+COUNTED_CHUNKS: Final = 8
+"""Best chunks of a file that count for it, and the factor by which each counts less than the one before."""
+
+_BINARY: Final = frozenset(("definition", "definition_folded", "function", "prose", "path", *ROLES))
+"""Features that are 0 or 1."""
 
 
-def _kinds(names: str) -> NDArray[np.float64]:
-    """1 for the chunk types in `names`, 0 for the others, in the order of CHUNK_TYPES."""
+def _chunk_type_mask(names: str) -> NDArray[np.float64]:
+    """Return 1 for the chunk types in `names`, 0 for the others, in the order of CHUNK_TYPES."""
     return np.array([float(chunk_type in names.split()) for chunk_type in CHUNK_TYPES])
 
 
-_ACTING: Final = _kinds("function method")
-_TELLING: Final = _kinds("section text note document turn")
-_DEFINING: Final = 1 - _TELLING
-_REMEMBERED: Final = _kinds(" ".join(RECORD_KINDS)) > 0
+_IS_FUNCTION: Final = _chunk_type_mask("function method")
+_IS_PROSE: Final = _chunk_type_mask("section text note document turn")
+_CAN_DEFINE: Final = 1 - _IS_PROSE
+_IS_RECORD: Final = _chunk_type_mask(" ".join(RECORD_KINDS)) > 0
 
 
 class Candidates(NamedTuple):
-    """Rows that may be hits, column by column, with what ranking needs to know of them.
+    """Rows that may become hits, column by column, with the data that ranking needs.
 
-    `file` is the place in `paths`, which names each file once; `chunk_type` is a place in CHUNK_TYPES. `words`
-    and `file_words` are the lengths of the row's text and of its file, `dense` the cosine, `lexical` the word
-    score of the row and `file_lexical` that of its file, `path_cosine` how near the path's own words are to the
-    question. `fused_row` is the cosine with the row's word score, `fused` with its file's.
+    - `file` indexes `paths`, which names each file once; `chunk_type` indexes CHUNK_TYPES.
+    - `words` and `file_words`: lengths of the row's text and of its file.
+    - `dense`: the cosine of row and query; `path_cosine`: that of the path's words and the query.
+    - `lexical` and `file_lexical`: lexical scores of the row and of its file.
+    - `fused_row` and `fused`: the cosine fused with the row's lexical score, and with its file's.
     """
 
     row: NDArray[np.int64]
@@ -96,122 +106,123 @@ class Candidates(NamedTuple):
 
     @property
     def records(self) -> NDArray[np.bool_]:
-        """Which candidates are records of the memory."""
-        told: NDArray[np.bool_] = _REMEMBERED[self.chunk_type]
-        return told
+        """Return which candidates are records of the memory."""
+        is_record: NDArray[np.bool_] = _IS_RECORD[self.chunk_type]
+        return is_record
 
 
 Features = Mapping[str, NDArray[np.float64]]
-"""A column for each of WEIGHTS."""
+"""One column for each name of WEIGHTS."""
 
 
-class _Asked(NamedTuple):
-    """The terms of a question: what each is worth, and all together."""
+class _TermWeights(NamedTuple):
+    """The idf of each term of the query, and their sum."""
 
     idf: Mapping[str, float]
-    wanted: float
+    total: float
 
 
 def compute_features(query: ParsedQuery, candidates: Candidates, idf: Mapping[str, float]) -> Features:
-    """The features of all candidates."""
-    asked = _Asked(idf, sum(idf.values()) or 1.0)
-    by_file = _path_features(query, candidates.paths, asked)
+    """Compute the features of all candidates."""
+    weights = _TermWeights(idf, sum(idf.values()) or 1.0)
+    by_file = _path_features(query, candidates.paths, weights)
     return {
         "fused": candidates.fused.astype(np.float64),
-        "lexical_gap": _behind(candidates, max_score(idf)),
+        "lexical_gap": _lexical_gap(candidates, max_score(idf)),
         "path_cosine": candidates.path_cosine.astype(np.float64),
-        "file": _coherence(candidates),
+        "file": _file_coherence(candidates),
         **_shape_features(query, candidates),
-        **_definitions(query, candidates),
-        "symbol": np.array([_coverage(_name_terms(symbol), asked) for symbol in candidates.symbol]),
+        **_definition_features(query, candidates),
+        "symbol": np.array([_coverage(_name_terms(symbol), weights) for symbol in candidates.symbol]),
         **{name: values[candidates.file] for name, values in by_file.items()},
     }
 
 
 def combine_features(features: Features, records: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Scores between 0 and 1 from features; `records` says which candidates are records."""
+    """Return scores between 0 and 1; `records` marks the candidates that are records."""
     sums = sum((WEIGHTS[name] * values for name, values in features.items()), start=np.float64(BIAS))
     if records.any():
-        told = sum((weight * features[name] for name, weight in RECORD_WEIGHTS.items()), start=np.float64(RECORD_BIAS))
-        sums = np.where(records, told, sums)
+        own = sum((weight * features[name] for name, weight in RECORD_WEIGHTS.items()), start=np.float64(RECORD_BIAS))
+        sums = np.where(records, own, sums)
     scores: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-sums))
     return scores
 
 
 def confidence(score: float) -> float:
-    """How likely a result of some score answers the question; never falls as the score rises."""
+    """Return the probability that a result with some score answers the query; it never falls as the score rises."""
     if not 0 < score < 1:
-        return score
+        return score  # no finite logit
     return 1.0 / (1.0 + math.exp(-SLOPE * math.log(score / (1.0 - score)) - OFFSET))
 
 
-def weights_of(chunk_type: str) -> tuple[Mapping[str, float], float]:
-    """The weights and the bias for candidates of a chunk type."""
+def weights_for(chunk_type: str) -> tuple[Mapping[str, float], float]:
+    """Return the weights and the bias for candidates of a chunk type."""
     return (RECORD_WEIGHTS, RECORD_BIAS) if chunk_type in RECORD_KINDS else (WEIGHTS, BIAS)
 
 
-def features_of(features: Features, place: int, chunk_type: str) -> dict[str, float]:
-    """The features of one candidate that count for its chunk type; of those it has or has not, only what it has."""
-    told = {name: float(features[name][place]) for name in weights_of(chunk_type)[0]}
-    return {name: value for name, value in told.items() if value or name not in _MARKS}
+def features_of(features: Features, position: int, chunk_type: str) -> dict[str, float]:
+    """Return the features of one candidate that count for its chunk type, without binary ones that are 0."""
+    values = {name: float(features[name][position]) for name in weights_for(chunk_type)[0]}
+    return {name: value for name, value in values.items() if value or name not in _BINARY}
 
 
-def _behind(candidates: Candidates, most: float) -> NDArray[np.float64]:
-    """How far each candidate's word score is below the best of its file, in standard deviations of all of them: `fused`
-    knows the words of the file, this tells its chunks apart."""
-    scores = standardise_lexical(candidates.lexical, most).astype(np.float64)
+def _lexical_gap(candidates: Candidates, max_lexical: float) -> NDArray[np.float64]:
+    """Return how far each lexical score is below the best of its file, in standard deviations over all candidates."""
+    # `fused` contains the file's lexical score, which all its chunks share. This feature tells them apart.
+    scores = standardise_lexical(candidates.lexical, max_lexical).astype(np.float64)
     best = np.full(len(candidates.paths), -np.inf)
     np.maximum.at(best, candidates.file, scores)
-    behind: NDArray[np.float64] = best[candidates.file] - scores
-    return behind
+    gap: NDArray[np.float64] = best[candidates.file] - scores
+    return gap
 
 
-def _coherence(candidates: Candidates) -> NDArray[np.float64]:
-    """How much of each candidate's file was found: its best chunks' positive fused scores, against the best file's."""
-    found = np.maximum(candidates.fused_row, 0.0).astype(np.float64)
-    order = np.lexsort((-found, candidates.file))
+def _file_coherence(candidates: Candidates) -> NDArray[np.float64]:
+    """Return for each candidate how much of its file matches: the sum of its best chunks, relative to the best file."""
+    # A file that is about the query matches in many chunks, one that mentions it in a single one. Negative fused
+    # scores (below average) count as nothing, and only the best chunks count, so a long file gains little by length.
+    scores = np.maximum(candidates.fused_row, 0.0).astype(np.float64)
+    order = np.lexsort((-scores, candidates.file))
     files = candidates.file[order]
-    place = np.arange(len(files)) - np.searchsorted(files, files)
-    told = np.where(place < FILE_CHUNKS, found[order] * FILE_FADE**place, 0.0)
-    totals = np.bincount(files, told, len(candidates.paths))
+    rank_in_file = np.arange(len(files)) - np.searchsorted(files, files)
+    counted = np.where(rank_in_file < COUNTED_CHUNKS, scores[order] * CHUNK_DECAY**rank_in_file, 0.0)
+    totals = np.bincount(files, counted, len(candidates.paths))
     coherence: NDArray[np.float64] = (totals / (totals.max(initial=0.0) or 1.0))[candidates.file]
     return coherence
 
 
 def _shape_features(query: ParsedQuery, candidates: Candidates) -> dict[str, NDArray[np.float64]]:
-    """Sizes on a log scale, zero at about 50 words a chunk and 1,100 a file; code that acts; text that only tells.
-
-    The chunk's own size counts where the question is only a symbol: there it tells a definition from an alias or a
-    re-export, elsewhere it tells nothing.
-    """
+    """Return the sizes on a log scale, and whether a chunk is a function or prose."""
     return {
+        # A chunk's own size counts only if the query is a symbol: there it distinguishes a definition from an alias or
+        # a re-export. For other queries it says nothing.
         "symbol_size": (np.log1p(candidates.words.astype(np.float64)) - 4) / 2 * query.coded,
         "file_size": (np.log1p(candidates.file_words.astype(np.float64)) - 7) / 3,
-        "function": _ACTING[candidates.chunk_type],
-        "prose": _TELLING[candidates.chunk_type],
+        "function": _IS_FUNCTION[candidates.chunk_type],
+        "prose": _IS_PROSE[candidates.chunk_type],
     }
 
 
-def _definitions(query: ParsedQuery, candidates: Candidates) -> dict[str, NDArray[np.float64]]:
-    """Which candidates define what the question names."""
-    found = {name: np.zeros(len(candidates.row)) for name in ("definition", "definition_folded")}
+def _definition_features(query: ParsedQuery, candidates: Candidates) -> dict[str, NDArray[np.float64]]:
+    """Return which candidates define a name of the query."""
+    features = {name: np.zeros(len(candidates.row)) for name in ("definition", "definition_folded")}
     if not query.names:
-        return found
-    endings = {_fold(name[-1]) for name in query.names}
-    for place in np.flatnonzero(_DEFINING[candidates.chunk_type]).tolist():
-        symbol = candidates.symbol[place]
+        return features
+    last_parts = {_fold(name[-1]) for name in query.names}
+    for position in np.flatnonzero(_CAN_DEFINE[candidates.chunk_type]).tolist():
+        symbol = candidates.symbol[position]
         folded = _fold(symbol.lower())
-        if not symbol or not any(ending in folded for ending in endings):  # spares nearly all of them the closer look
+        # A substring test rules out nearly all candidates before their names are split and compared.
+        if not symbol or not any(part in folded for part in last_parts):
             continue
         for parts in _qualified_names(symbol):
             exact, alike = _defines(query, parts)
             if exact or alike:
-                found["definition" if exact else "definition_folded"][place] = 1.0
-    return found
+                features["definition" if exact else "definition_folded"][position] = 1.0
+    return features
 
 
 def _defines(query: ParsedQuery, parts: Sequence[str]) -> tuple[bool, bool]:
-    """Whether a qualified name is one the question names: exactly, or but for case and underscores."""
+    """Return whether a qualified name ends with a name of the query: ignoring case, and ignoring underscores too."""
     lower = tuple(part.lower() for part in parts)
     exact = any(name == lower[-len(name) :] for name in query.names)
     if exact:
@@ -226,7 +237,7 @@ def _fold(name: str) -> str:
 
 
 def _qualified_names(symbol: str) -> list[tuple[str, ...]]:
-    """Each name of a symbol in its parts; the container of the first holds for those that follow (`A.b, c`)."""
+    """Return each name of a symbol in its parts; the container of the first also holds the others (`A.b, c`)."""
     first, *others = (
         tuple(part for part in name.replace(" > ", ".").split(".") if part) for name in symbol.split(", ")
     )
@@ -235,38 +246,40 @@ def _qualified_names(symbol: str) -> list[tuple[str, ...]]:
 
 @lru_cache(maxsize=CACHED_NAMES)
 def _name_terms(symbol: str) -> tuple[str, ...]:
-    """What the name of a symbol says, without what contains it."""
+    """Return the terms of the first name of a symbol, without its containers."""
     return content_terms(symbol.split(", ", 1)[0].rsplit(".", 1)[-1].rsplit(" > ", 1)[-1])
 
 
-def _coverage(held: Sequence[str], asked: _Asked) -> float:
-    """How much of what a name says was asked for, and how much of what was asked it says, as a geometric mean."""
-    if asked.idf.keys().isdisjoint(held):  # nearly all are
+def _coverage(terms: Sequence[str], weights: _TermWeights) -> float:
+    """Return the geometric mean of two shares: of the name's terms in the query, and of the query's idf in the name."""
+    # Precision and recall of the name. Either alone would misjudge: a long name covers much of any query, and a name
+    # of one common word is covered by many.
+    if weights.idf.keys().isdisjoint(terms):  # true of nearly all names
         return 0.0
-    shared = [asked.idf[term] for term in held if term in asked.idf]
-    return float((len(shared) / len(held) * min(1.0, sum(shared) / asked.wanted)) ** 0.5)
+    shared = [weights.idf[term] for term in terms if term in weights.idf]
+    return float((len(shared) / len(terms) * min(1.0, sum(shared) / weights.total)) ** 0.5)
 
 
-def _path_features(query: ParsedQuery, paths: Sequence[str], asked: _Asked) -> dict[str, NDArray[np.float64]]:
-    """What the paths say, a value a path."""
-    words = [path_terms(path) for path in paths]
-    places = np.array([word.place for word in words], str)
-    spoken_of = _asked_places(query)
+def _path_features(query: ParsedQuery, paths: Sequence[str], weights: _TermWeights) -> dict[str, NDArray[np.float64]]:
+    """Return the features of the paths, one value per path."""
+    by_path = [path_terms(path) for path in paths]
+    roles = np.array([terms.role for terms in by_path], str)
+    mentioned = _mentioned_roles(query)
     return {
-        "stem": np.array([_coverage(word.stem, asked) for word in words]),
-        "folder": np.array([_coverage(word.folder, asked) for word in words]),
+        "stem": np.array([_coverage(terms.stem, weights) for terms in by_path]),
+        "folder": np.array([_coverage(terms.folder, weights) for terms in by_path]),
         "path": np.array([float(any(part in path.lower() for part in query.paths)) for path in paths]),
-        **{place: (places == place) * float(place not in spoken_of) for place in ROLES},
+        **{role: (roles == role) * float(role not in mentioned) for role in ROLES},
     }
 
 
-def _asked_places(query: ParsedQuery) -> frozenset[str]:
-    """Places the question itself speaks of, which are then no fault."""
+def _mentioned_roles(query: ParsedQuery) -> frozenset[str]:
+    """Return the roles that the query itself mentions; they do not count against a file then."""
     words = set(query.terms)
-    told = {
+    cues = {
         "test": {"test", "spec", "fixtur", "mock"},
         "example": {"exampl", "sampl", "demo", "tutorial", "benchmark", "bench"},
         "document": {"doc", "document", "readm", "changelog", "guid", "licens"},
         "auxiliary": {"vendor", "compat", "legacy", "deprecat", "generat", "migrat", "local"},
     }
-    return frozenset(place for place, cues in told.items() if words & cues)
+    return frozenset(role for role, stems in cues.items() if words & stems)

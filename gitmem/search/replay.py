@@ -1,4 +1,8 @@
-"""Questions whose answers are known, asked once and ordered as often as weights are tried. Pure."""
+"""Queries with known answers: retrieved once, then ranked again for each set of weights under trial. Pure.
+
+Only retrieval reads the index, and it does not depend on the fusion weights. A grid search over weights thus pays for
+it once per query.
+"""
 
 from typing import NamedTuple
 
@@ -12,44 +16,47 @@ from gitmem.search.scope import Scope
 
 
 class JudgedRetrieval(NamedTuple):
-    """What was retrieved for a question, and which of its `targets` each candidate meets."""
+    """Candidates of a query with their relevance judgements.
+
+    `matched_targets` holds, for each candidate, the numbers of the expected targets that it matches, of `targets`.
+    """
 
     retrieved: Retrieval
-    met: list[frozenset[int]]
+    matched_targets: list[frozenset[int]]
     targets: int
 
 
-def judge_retrieval(scope: Scope, retrieved: Retrieval, targets: NDArray[np.int64]) -> JudgedRetrieval:
-    """Pair candidates with the target rows that they are or share lines with."""
+def judge_retrieval(scope: Scope, retrieved: Retrieval, target_rows: NDArray[np.int64]) -> JudgedRetrieval:
+    """Judge the candidates of a query: each matches the target rows that it equals or shares lines with."""
     rows = retrieved.candidates.row
-    return JudgedRetrieval(retrieved, _meeting(scope, rows, targets), len(targets))
+    return JudgedRetrieval(retrieved, _match_targets(scope, rows, target_rows), len(target_rows))
 
 
-def _meeting(scope: Scope, rows: NDArray[np.int64], targets: NDArray[np.int64]) -> list[frozenset[int]]:
-    met: list[set[int]] = [set() for _ in rows]
-    first, last = _lines(scope, rows)
-    target_first, target_last = _lines(scope, targets)
+def _match_targets(scope: Scope, rows: NDArray[np.int64], targets: NDArray[np.int64]) -> list[frozenset[int]]:
+    matched: list[set[int]] = [set() for _ in rows]
+    first, last = _line_ranges(scope, rows)
+    target_first, target_last = _line_ranges(scope, targets)
     blobs, target_blobs = _blobs(scope, rows), _blobs(scope, targets)
     for number in range(len(targets)):
-        beside = blobs == target_blobs[number]
-        meeting = beside & (first <= target_last[number]) & (last >= target_first[number])
-        for place in np.flatnonzero(meeting).tolist():
-            met[place].add(number)
-    return [frozenset(numbers) for numbers in met]
+        same_blob = blobs == target_blobs[number]
+        overlaps = same_blob & (first <= target_last[number]) & (last >= target_first[number])
+        for position in np.flatnonzero(overlaps).tolist():
+            matched[position].add(number)
+    return [frozenset(numbers) for numbers in matched]
 
 
-def _lines(scope: Scope, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First and last line of some rows."""
-    found = scope.snapshot.gather(("line", "lines"), rows)
-    first = found["line"].astype(np.int64)
-    return first, first + found["lines"].astype(np.int64) - 1
+def _line_ranges(scope: Scope, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first and last line of each row, inclusive."""
+    columns = scope.snapshot.gather(("line", "lines"), rows)
+    first = columns["line"].astype(np.int64)
+    return first, first + columns["lines"].astype(np.int64) - 1
 
 
 def _blobs(scope: Scope, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.searchsorted(scope.snapshot.blob_first, rows, side="right")
 
 
-def measure_quality(trial: JudgedRetrieval, weights: FusionWeights, fusion: str = "zscore") -> Quality:
-    """How good the first results are under some weights."""
-    chosen = rank_candidates(trial.retrieved, limit=CUTOFF, fusion=fusion, weights=weights).chosen
-    return evaluate_ranking([trial.met[place] for place, _ in chosen], trial.targets)
+def measure_quality(judged: JudgedRetrieval, weights: FusionWeights, fusion: str = "zscore") -> Quality:
+    """Rank the candidates by some weights and return the quality of the first results."""
+    selected = rank_candidates(judged.retrieved, limit=CUTOFF, fusion=fusion, weights=weights).selected
+    return evaluate_ranking([judged.matched_targets[position] for position, _ in selected], judged.targets)

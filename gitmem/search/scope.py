@@ -1,7 +1,7 @@
-"""Which rows may be found: those of the view's blobs that pass the filters, decided before anything is ranked.
+"""Rows a search may find: those of the view's blobs that pass the filters, selected before anything is ranked.
 
-A narrow filter therefore never starves results that exist. Each row belongs to one path: the first, in path order, of
-the paths that hold its blob and pass the filters.
+A narrow filter therefore never hides results that exist, as filtering the first N hits would. Each row belongs to one
+path: of the paths that hold its blob and pass the filters, the first in path order.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from gitmem.types import CHUNK_TYPES, RECORD_LANGUAGE
 
 
 class Filters(NamedTuple):
-    """What a question is limited to; empty means no limit. Globs follow gitignore."""
+    """Filters of a search; an empty one restricts nothing. Globs follow gitignore; the others are names."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -31,9 +31,10 @@ class Filters(NamedTuple):
 
 
 class Scope:
-    """The rows in question. `entry_of` [rows] gives each row's place in the view, -1 where it is out of scope.
+    """Searchable rows of a snapshot, and the statistics over them that ranking needs.
 
-    `blob_of` is what `snapshot.match(view)` gives, for who has it already.
+    `entry_of` [rows] maps each row to its entry in the view, -1 if the row is out of scope. Pass `blob_of`, the result
+    of `snapshot.match(view)`, if it is known already.
     """
 
     def __init__(
@@ -51,8 +52,8 @@ class Scope:
             codes = [CHUNK_TYPES.index(chunk_type) for chunk_type in filters.chunk_types]
             self.entry_of[~np.isin(snapshot.column("kind"), codes)] = -1
 
-    def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Put all rows but these out of scope; to be called before anything is asked of it."""
+    def restrict(self, rows: NDArray[np.bool_]) -> None:
+        """Put all other rows out of scope. Call it before any other method: the statistics below are cached."""
         self.entry_of[~rows] = -1
 
     def _path_filter(self, filters: Filters) -> NDArray[np.bool_]:
@@ -62,98 +63,103 @@ class Scope:
         return np.fromiter((matches(path) for path in self.view.paths), bool, len(self.view))
 
     def _language_rows(self, languages: Sequence[str]) -> NDArray[np.bool_]:
-        parts = []
-        for segment in self.snapshot.segments:
+        masks = []
+        for segment in self.snapshot.segments:  # language codes are numbered per segment
             codes = [code for code, name in enumerate(segment.languages) if name in languages]
-            parts.append(np.repeat(np.isin(segment.blob_languages, codes), np.diff(segment.first)))
-        return np.concatenate(parts) if parts else np.zeros(0, bool)
+            masks.append(np.repeat(np.isin(segment.blob_languages, codes), np.diff(segment.first)))
+        return np.concatenate(masks) if masks else np.zeros(0, bool)
 
     def rows_of(self, entries: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rows in scope that belong to some entries, all of which are indexed."""
+        """Return the rows in scope that belong to some entries, all of which are indexed."""
         rows, sizes = _rows_of_blobs(self.snapshot, self._blob_of[entries])
         inside: NDArray[np.bool_] = self.entry_of[rows] == np.repeat(entries, sizes)
         return rows[inside]
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:
-        """Rows in scope."""
+        """Return which rows are in scope, [rows]."""
         return self.entry_of >= 0
 
     @cached_property
-    def rows(self) -> int:
-        """How many rows are in scope."""
+    def row_count(self) -> int:
+        """Return the number of rows in scope."""
         return int(self.mask.sum())
 
     @cached_property
-    def whole(self) -> bool:
-        """Whether every row of the snapshot is in scope."""
-        return self.rows == self.snapshot.rows
+    def is_whole_snapshot(self) -> bool:
+        """Return whether every row of the snapshot is in scope."""
+        return self.row_count == self.snapshot.rows
 
     @cached_property
-    def parts(self) -> list[NDArray[np.bool_]]:
-        """The rows in scope, those of files and those of records apart where there are both."""
+    def partitions(self) -> list[NDArray[np.bool_]]:
+        """Return the rows in scope as masks: rows of files and rows of records apart, if there are both.
+
+        The two differ too much in length and number to share statistics or a list of candidates.
+        """
         if not any(RECORD_LANGUAGE in segment.languages for segment in self.snapshot.segments):
             return [self.mask]
-        told = self._language_rows((RECORD_LANGUAGE,))
-        parts = [part for part in (self.mask & ~told, self.mask & told) if part.any()]
-        return parts if len(parts) == 2 else [self.mask]
+        records = self._language_rows((RECORD_LANGUAGE,))
+        partitions = [part for part in (self.mask & ~records, self.mask & records) if part.any()]
+        return partitions if len(partitions) == 2 else [self.mask]
 
     @cached_property
-    def words(self) -> NDArray[np.float32]:
-        """Words of each row's text."""
+    def word_counts(self) -> NDArray[np.float32]:
+        """Return the number of words in each row's text, [rows]."""
         return self.snapshot.column("words").astype(np.float32)
 
     @cached_property
-    def lengths(self) -> NDArray[np.float32]:
-        """Words of each row against the average of its part: documents are longer than files."""
-        lengths = np.ones(len(self.words), np.float32)
-        for part in self.parts:
+    def relative_lengths(self) -> NDArray[np.float32]:
+        """Return each row's words divided by the mean of its partition, [rows]: documents are longer than files."""
+        lengths = np.ones(len(self.word_counts), np.float32)
+        for part in self.partitions:
             if part.any():
-                lengths[part] = self.words[part] / max(float(self.words[part].mean()), 1e-9)
+                lengths[part] = self.word_counts[part] / max(float(self.word_counts[part].mean()), 1e-9)
         return lengths
 
     @cached_property
-    def file_words(self) -> NDArray[np.float32]:
-        """Words of each path's rows, [entries]."""
+    def file_word_counts(self) -> NDArray[np.float32]:
+        """Return the number of words in each path's rows, [entries]."""
         inside = self.entry_of[self.mask]
-        return np.bincount(inside, self.words[self.mask], len(self.view)).astype(np.float32)
+        return np.bincount(inside, self.word_counts[self.mask], len(self.view)).astype(np.float32)
 
     @cached_property
-    def file_lengths(self) -> NDArray[np.float32]:
-        """Words of each path against the average of its part, [entries]."""
+    def relative_file_lengths(self) -> NDArray[np.float32]:
+        """Return each path's words divided by the mean of its partition, [entries]."""
         lengths = np.ones(len(self.view), np.float32)
-        for part in self.parts:
-            filled = np.zeros(len(self.view), bool)
-            filled[self.entry_of[part]] = True
-            mean = float(self.file_words[filled].sum()) / max(int(filled.sum()), 1)
-            lengths[filled] = self.file_words[filled] / max(mean, 1e-9)
+        for part in self.partitions:
+            has_rows = np.zeros(len(self.view), bool)
+            has_rows[self.entry_of[part]] = True
+            mean = float(self.file_word_counts[has_rows].sum()) / max(int(has_rows.sum()), 1)
+            lengths[has_rows] = self.file_word_counts[has_rows] / max(mean, 1e-9)
         return lengths
 
     @cached_property
-    def filled(self) -> NDArray[np.bool_]:
-        """Which paths have a row in scope, [entries]."""
-        filled = np.zeros(len(self.view), bool)
-        filled[self.entry_of[self.mask]] = True
-        return filled
+    def has_rows(self) -> NDArray[np.bool_]:
+        """Return which paths have a row in scope, [entries]."""
+        has_rows = np.zeros(len(self.view), bool)
+        has_rows[self.entry_of[self.mask]] = True
+        return has_rows
 
     @cached_property
-    def entries(self) -> int:
-        """How many paths have a row in scope."""
-        return int(self.filled.sum())
+    def file_count(self) -> int:
+        """Return the number of paths with a row in scope."""
+        return int(self.has_rows.sum())
 
 
 def _assign_rows(snapshot: Snapshot, blob_of: NDArray[np.int64], allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Map each row to the first allowed entry that holds its blob, -1 if there is none."""
     entry_of = np.full(snapshot.rows, -1, np.int32)
-    places = np.flatnonzero(allowed)
-    blobs, first = np.unique(blob_of[places], return_index=True)
+    entries = np.flatnonzero(allowed)
+    blobs, first = np.unique(blob_of[entries], return_index=True)
     rows, sizes = _rows_of_blobs(snapshot, blobs)
-    entry_of[rows] = np.repeat(places[first], sizes)
+    entry_of[rows] = np.repeat(entries[first], sizes)
     return entry_of
 
 
 def _rows_of_blobs(snapshot: Snapshot, blobs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows of some blobs, one blob's behind the other's, and how many each has."""
+    """Return the rows of some blobs, concatenated in the order of the blobs, and the number of rows of each."""
     starts, ends = snapshot.blob_first[blobs], snapshot.blob_first[blobs + 1]
     sizes = ends - starts
-    within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.repeat(starts, sizes) + within, sizes
+    # Concatenated ranges without a loop: a running number, reset to 0 where each blob begins, plus the blob's start.
+    offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.repeat(starts, sizes) + offsets, sizes

@@ -1,58 +1,63 @@
-"""From scored candidates to the list shown: overlaps collapsed, repeats of a file damped, ties settled. Pure."""
+"""Select the hits from scored candidates: collapse overlaps, damp repeats of a file, break ties. Pure."""
 
 import heapq
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 REPEAT_DECAY: Final = 0.02
-"""What each further chunk of one file keeps of its score: it comes before other files only where those are hopeless.
-Measured: 0.5 costs 0.019 of NDCG@10 over files, 0.1 costs 0.003, this 0.0005."""
+"""Factor on the score of each further chunk of a file: it precedes other files only if those are hopeless.
+
+Measured in NDCG@10 over files: 0.5 costs 0.019, 0.1 costs 0.003, and 0.02 costs 0.0005.
+"""
 
 COLLAPSED_BYTES: Final = 6000
-"""A class longer than this does not stand for its methods: both may be shown."""
+"""Longest class that represents its methods; of a longer one both class and methods may be hits."""
 
 
 class Scored(NamedTuple):
-    """A candidate's place and score. `start` and `end` are bytes of the blob, half-open.
+    """Position of a candidate in its list, its location and score. `start` and `end` are bytes, half-open.
 
-    One that is `alone` is not shown beside a better one of its path: a document is found once.
+    If `once_per_path`, a better candidate of the same path removes it: a document is one hit.
     """
 
-    place: int
+    position: int
     path: str
     start: int
     end: int
     line: int
     score: float
-    alone: bool = False
+    once_per_path: bool = False
 
 
 def select(candidates: Sequence[Scored], limit: int, decay: float = REPEAT_DECAY) -> list[tuple[int, float]]:
-    """Places and final scores of the best, scores never rising; ties go by path and line.
+    """Return positions and final scores of the best candidates, scores never rising; ties go by path and line.
 
-    A candidate that overlaps a chosen one in its file (a method and its class) is dropped, unless the wider of the two
-    is too long to be an answer to the same question.
+    A candidate that overlaps a selected one in its file (a method and its class) is dropped, unless the wider of the
+    two is too long to answer the same query.
     """
-    queue = [(-item.score, item.path, item.line, place, 0) for place, item in enumerate(candidates)]
-    heapq.heapify(queue)
-    taken: dict[str, list[Scored]] = {}
-    chosen: list[tuple[int, float]] = []
-    while queue and len(chosen) < limit:
-        negative, path, line, place, repeats = heapq.heappop(queue)
-        item = candidates[place]
-        others = taken.setdefault(path, [])
-        if (others and item.alone) or any(_collapse(item, other) for other in others):
+    # Greedy selection with a lazy heap: a score is damped only when its candidate comes to the top after others of
+    # its file have been selected. It goes back with the lower score and the number of repeats it accounts for.
+    heap = [(-item.score, item.path, item.line, number, 0) for number, item in enumerate(candidates)]
+    heapq.heapify(heap)
+    selected_by_path: dict[str, list[Scored]] = {}
+    selected: list[tuple[int, float]] = []
+    while heap and len(selected) < limit:
+        negative, path, line, number, repeats = heapq.heappop(heap)
+        item = candidates[number]
+        others = selected_by_path.setdefault(path, [])
+        if (others and item.once_per_path) or any(_collapse(item, other) for other in others):
             continue
         if len(others) > repeats:
             damped = item.score * decay ** len(others)
-            heapq.heappush(queue, (-damped, path, line, place, len(others)))
+            heapq.heappush(heap, (-damped, path, line, number, len(others)))
             continue
         others.append(item)
-        chosen.append((item.place, -negative))
-    return chosen
+        selected.append((item.position, -negative))
+    return selected
 
 
 def _collapse(one: Scored, other: Scored) -> bool:
+    """Return whether two chunks of a file overlap and the wider one is short enough to represent both."""
     if one.start >= other.end or other.start >= one.end:
         return False
     return max(one.end - one.start, other.end - other.start) <= COLLAPSED_BYTES

@@ -1,7 +1,7 @@
-"""Where a chunk says what it is: its signature and the first sentence of its doc comment. Pure.
+"""Find the declaration of a chunk and the first sentence of its doc comment. Pure.
 
-Read off the lines and the symbol alone. What a grammar would add is not worth parsing a file again for ten results;
-where the guess fails (a name that no line holds), there is no lead, and the lines that match stand for the chunk.
+Both are guessed from the lines and the symbol alone: a parse could do better, but is not worth its time for ten
+results. If the guess fails (no line contains the name), the lines that match the query represent the chunk.
 """
 
 import re
@@ -9,118 +9,127 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 SCANNED_LINES: Final = 200
-"""The signature is looked for in so many lines: beyond a doc comment of that length, and not through a whole class."""
+"""Lines searched for a declaration: enough to pass a long doc comment, too few to walk through a whole class."""
 
 MAX_DECLARATION_LINES: Final = 3
 MAX_DOC_LINES: Final = 2
 
 _WORD: Final = re.compile(r"\w")
 _RUN: Final = re.compile(r"\w+")
+
+# `--` opens a comment (SQL, Lua, Haskell), but `--i` is a decrement; so does `#`, but not in `#include` or `#[derive]`.
 _LINE_COMMENT: Final = re.compile(r"//|--(?![^\s|-])|;|%|#(?![A-Za-z\[!{])")
 _OPENER: Final = re.compile(r"""(?:@\w*doc\s+)?(?:~[sS]|[rRuU])?(\"""|''')|(/\*|\{-|--\[\[|<!--|=begin\b)""")
 _CLOSERS: Final = {'"""': '"""', "'''": "'''", "/*": "*/", "{-": "-}", "--[[": "]]", "<!--": "-->", "=begin": "=end"}
-"""What opens a comment or documentation string that may have several lines, and what closes it."""
+"""Delimiters of comments and documentation strings that may span several lines."""
 
 _BARE_TAG: Final = re.compile(r"</?\w+\s*/?>")
 _FIELD: Final = re.compile(r"\W*(?:[@:\\]\w|\.\. )")
-"""Where a doc comment turns from sentences to fields: `@param`, `:param`, `\\param`, `.. note`."""
+"""First field of a doc comment, which ends its prose: `@param`, `:param`, `\\param`, `.. note`."""
 
 _SENTENCE_END: Final = re.compile(r"""[.!?:]\s*(?:\*/|-\}|\]\]|-->|\"\"\"|''')?$""")
 
 
 class Signature(NamedTuple):
-    """Places of lines, from 0: of the signature, and of the first sentence of what documents it."""
+    """Indices (from 0) of the lines of a declaration and of the first sentence of its documentation."""
 
-    signature: list[int]
+    declaration: list[int]
     doc: list[int]
 
 
 def has_text(line: str) -> bool:
-    """Whether a line says anything: blank lines, lone braces and bare tags (`/// <summary>`, `</div>`) do not."""
+    """Return whether a line has words. Blank lines, lone braces and bare tags (`/// <summary>`, `</div>`) have none."""
     return _WORD.search(_BARE_TAG.sub("", line) if "<" in line else line) is not None
 
 
 def unqualified_names(symbol: str) -> list[str]:
-    """The names a chunk defines, without what contains them: `A.b, c` has b and c."""
+    """Return the names a chunk defines without their containers: b and c for `A.b, c`."""
     return [re.split(r" > |\.", name)[-1] or name for name in symbol.split(", ")] if symbol else []
 
 
 def find_signature(lines: Sequence[str], symbol: str) -> Signature:
-    """Find signature and doc of the first name of a symbol in a chunk's lines; either may be empty."""
+    """Find the declaration and doc of the first name of a symbol in a chunk's lines; either may be empty."""
     lines = lines[:SCANNED_LINES]
     comment = comment_mask(lines)
     start = find_name_line(lines, comment, unqualified_names(symbol)[0]) if symbol else None
     if start is None:
         return Signature([], _first_sentence(lines, comment, 0))
-    signature = _signature(lines, start)
-    return Signature(signature, _doc_above(lines, comment, start) or _doc_below(lines, comment, signature[-1] + 1))
+    declaration = _declaration(lines, start)
+    # Most languages document above the declaration; Python and its like at the start of the body.
+    return Signature(declaration, _doc_above(lines, comment, start) or _doc_below(lines, comment, declaration[-1] + 1))
 
 
 def find_name_line(lines: Sequence[str], comment: Sequence[bool], name: str) -> int | None:
-    """The place of the first line that holds a name, of code if there is one: a heading may look like a comment."""
-    places = [place for place, line in enumerate(lines) if name in line and _stands_in(name, line)]
-    return next((place for place in places if not comment[place]), places[0] if places else None)
+    """Return the index of the first line containing a name, None without such a line.
+
+    Lines of code come before comments. A comment counts if no code does, because a heading may look like one.
+    """
+    positions = [position for position, line in enumerate(lines) if name in line and _is_whole_word(name, line)]
+    return next((position for position in positions if not comment[position]), positions[0] if positions else None)
 
 
-def _stands_in(name: str, line: str) -> bool:
-    """Whether a line that contains a name has it as a whole word; an operator needs no gap around it."""
+def _is_whole_word(name: str, line: str) -> bool:
+    """Return whether a name contained in a line is a whole word of it; an operator needs no word boundary."""
     return _RUN.fullmatch(name) is None or name in _RUN.findall(line)
 
 
 def comment_mask(lines: Sequence[str]) -> list[bool]:
-    """Which lines are comment or documentation and nothing else."""
-    marks, closer = [], ""
+    """Return for each line whether it consists of comment or documentation only."""
+    mask, closer = [], ""  # closer: the delimiter that ends the open block comment
     for line in lines:
         text = line.strip()
         if not closer:
-            opened = _OPENER.match(text)
-            if opened is None:
-                marks.append(_LINE_COMMENT.match(text) is not None)
+            opener = _OPENER.match(text)
+            if opener is None:
+                mask.append(_LINE_COMMENT.match(text) is not None)
                 continue
-            closer = _CLOSERS[opened.group(opened.lastindex or 0)]
-            text = text[opened.end() :]
-        _, closed, behind = text.partition(closer)
-        closer = "" if closed else closer
-        marks.append(not has_text(behind))
-    return marks
+            closer = _CLOSERS[opener.group(opener.lastindex or 0)]
+            text = text[opener.end() :]
+        _, closing, rest = text.partition(closer)
+        closer = "" if closing else closer
+        mask.append(not has_text(rest))  # `/* x */ code` is not a comment line
+    return mask
 
 
-def _signature(lines: Sequence[str], start: int) -> list[int]:
-    """The lines from one on until its brackets are closed, as far as they are few."""
-    places, depth = [start], 0
-    for place in range(start, min(start + MAX_DECLARATION_LINES, len(lines))):
-        if place > start and has_text(lines[place]):
-            places.append(place)
-        depth += sum(lines[place].count(mark) for mark in "([") - sum(lines[place].count(mark) for mark in ")]")
+def _declaration(lines: Sequence[str], start: int) -> list[int]:
+    """Return the lines from `start` until its brackets are closed, at most MAX_DECLARATION_LINES."""
+    positions, depth = [start], 0
+    for position in range(start, min(start + MAX_DECLARATION_LINES, len(lines))):
+        line = lines[position]
+        if position > start and has_text(line):
+            positions.append(position)
+        depth += sum(line.count(bracket) for bracket in "([") - sum(line.count(bracket) for bracket in ")]")
         if depth <= 0:
             break
-    return places
+    return positions
 
 
 def _doc_above(lines: Sequence[str], comment: Sequence[bool], end: int) -> list[int]:
-    """The first sentence of the last comment before a line."""
-    last = next((place for place in reversed(range(end)) if comment[place]), None)
+    """Return the first sentence of the last comment before a line."""
+    last = next((position for position in reversed(range(end)) if comment[position]), None)
     if last is None:
         return []
-    first = next((place + 1 for place in reversed(range(last)) if not comment[place]), 0)
+    first = next((position + 1 for position in reversed(range(last)) if not comment[position]), 0)
     return _first_sentence(lines, comment, first)
 
 
 def _doc_below(lines: Sequence[str], comment: Sequence[bool], start: int) -> list[int]:
-    """The first sentence of the comment that a body begins with."""
-    first = next((place for place in range(start, len(lines)) if has_text(lines[place]) or comment[place]), len(lines))
+    """Return the first sentence of the comment that begins a body."""
+    body = range(start, len(lines))
+    first = next((position for position in body if has_text(lines[position]) or comment[position]), len(lines))
     return _first_sentence(lines, comment, first)
 
 
 def _first_sentence(lines: Sequence[str], comment: Sequence[bool], first: int) -> list[int]:
-    """Lines of a comment from its first words to the end of the sentence, as far as they are few."""
-    taken: list[int] = []
-    for place in range(first, len(lines)):
-        line = lines[place]
-        if not comment[place] or (taken and (not has_text(line) or _FIELD.match(line))):
+    """Return the lines of a comment from its first words to the end of the sentence, at most MAX_DOC_LINES."""
+    sentence: list[int] = []
+    for position in range(first, len(lines)):
+        line = lines[position]
+        if not comment[position] or (sentence and (not has_text(line) or _FIELD.match(line))):
             break
+        # The delimiter goes first: `=begin` and `@doc` are words, yet no text.
         if has_text(_OPENER.sub("", line, count=1)):
-            taken.append(place)
-            if len(taken) == MAX_DOC_LINES or _SENTENCE_END.search(line):
+            sentence.append(position)
+            if len(sentence) == MAX_DOC_LINES or _SENTENCE_END.search(line):
                 break
-    return taken
+    return sentence

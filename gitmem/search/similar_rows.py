@@ -1,40 +1,42 @@
-"""Chunks like a given one, by the vectors both were stored with. Nothing is embedded."""
+"""Find chunks similar to a given one by comparing stored vectors. Nothing is embedded."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.search.dense import search_dense
-from gitmem.search.engine import KEEP
-from gitmem.search.hits import Hit, Signals, load_candidates, load_hit, load_spans, select_candidates
+from gitmem.search.engine import CANDIDATE_LIMIT
+from gitmem.search.hits import Hit, RetrievalScores, load_candidates, load_hit, load_spans, select_candidates
 from gitmem.search.scope import Scope
 
 
-def search_related(scope: Scope, row: int, limit: int) -> list[Hit]:
-    """The nearest chunks in scope, best first, without the chunk itself and what overlaps it in its blob."""
+def search_similar(scope: Scope, row: int, limit: int) -> list[Hit]:
+    """Return the nearest chunks in scope, best first, without the chunk itself and chunks that overlap it."""
     vector = scope.snapshot.unit_vectors(np.array([row]))[0]
     if not vector.any():
-        return []
-    near = search_dense(scope, vector, KEEP)
-    apart = ~_overlaps(scope, near.rows, row) & (near.cosines > 0)
-    rows, cosines = near.rows[apart], near.cosines[apart]
-    none = np.zeros(len(rows), np.float32)
-    found = load_candidates(scope, rows, Signals(cosines, none, none))
-    chosen = select_candidates(found, load_spans(scope, rows), np.minimum(cosines, 1.0).tolist(), limit)
-    return [load_hit(scope, found, place, score, {}) for place, score in chosen]
+        return []  # a chunk without words has a zero vector
+    nearest = search_dense(scope, vector, CANDIDATE_LIMIT)
+    distinct = ~_overlaps(scope, nearest.rows, row) & (nearest.cosines > 0)
+    rows, cosines = nearest.rows[distinct], nearest.cosines[distinct]
+    zeros = np.zeros(len(rows), np.float32)
+    candidates = load_candidates(scope, rows, RetrievalScores(cosines, zeros, zeros))
+    # The cosine is the score: signals that relate words to names or paths need a query.
+    selected = select_candidates(candidates, load_spans(scope, rows), np.minimum(cosines, 1.0).tolist(), limit)
+    return [load_hit(scope, candidates, position, score, {}) for position, score in selected]
 
 
 def _overlaps(scope: Scope, rows: NDArray[np.int64], row: int) -> NDArray[np.bool_]:
-    """Which rows share bytes with one row: in the same blob, with meeting spans."""
+    """Return which rows share bytes with one row: same blob, overlapping spans."""
     first, last = _blob_rows(scope, row)
     spans = scope.snapshot.gather(("start", "length"), np.append(rows, row))
     starts = spans["start"].astype(np.int64)
     ends = starts + spans["length"].astype(np.int64)
-    beside = (rows >= first) & (rows < last)
-    met: NDArray[np.bool_] = (beside & (starts[:-1] < ends[-1]) & (ends[:-1] > starts[-1])) | (rows == row)
-    return met
+    same_blob = (rows >= first) & (rows < last)
+    overlaps: NDArray[np.bool_] = (same_blob & (starts[:-1] < ends[-1]) & (ends[:-1] > starts[-1])) | (rows == row)
+    return overlaps
 
 
 def _blob_rows(scope: Scope, row: int) -> tuple[int, int]:
+    """Return the range of rows, half-open, of the blob that holds a row."""
     first = scope.snapshot.blob_first
     blob = int(np.searchsorted(first, row, side="right")) - 1
     return int(first[blob]), int(first[blob + 1])

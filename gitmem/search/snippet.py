@@ -1,6 +1,6 @@
-"""The lines of a hit worth reading: signature, first sentence of its doc, and those with the question's words. Pure.
+"""Select the lines of a hit worth reading: declaration, first sentence of the doc, lines with the query's terms. Pure.
 
-What it costs to read and what it must still tell are measured in `tests/bench/`.
+`tests/bench/` measures both sides of the trade: the tokens that snippets cost, and how often they show the answer.
 """
 
 import re
@@ -13,39 +13,39 @@ from typing import Final, NamedTuple
 from gitmem.search.signature import comment_mask, find_name_line, find_signature, has_text, unqualified_names
 from gitmem.words import decode, terms_of
 
-SHOWN_LINES: Final = 6
-"""Lines of a chunk shown at most."""
+MAX_LINES: Final = 6
+"""Maximum number of lines of a chunk in a snippet."""
 
-LEAST_LINES: Final = 4
-"""Lines of a chunk shown at least: those that match best, and where none is left, the next ones of the body."""
+MIN_LINES: Final = 4
+"""Minimum number: the best matches and, if there are too few, the next lines of the body."""
 
-REPEATED: Final = 0.5
-"""What a word of the question is worth in a line, each time that a line shown already has it; a new word is worth 1."""
+REPEAT_VALUE: Final = 0.5
+"""Factor on the value of a term for each selected line that has it already; a new term has the value 1."""
 
-LEAST_WORTH: Final = 1.0
-"""Beyond the least, a line worth less is not shown: one new word, or two that were seen once."""
+MIN_VALUE: Final = 1.0
+"""Least value of a line beyond the minimum number: one new term, or two that occurred once."""
 
 _WORD: Final = re.compile(r"\w+")
 _LINE_END: Final = re.compile("\n")
 
 
 class SnippetLine(NamedTuple):
-    """A line of the file with its 1-based number; `number` 0 stands for lines left out."""
+    """A line of the file with its 1-based number; `number` 0 marks a gap."""
 
     number: int
     text: str
 
 
 def lines_of(data: bytes, start_line: int, end_line: int) -> list[str]:
-    """Lines of a blob, 1-based and inclusive, without their ends; a line ends at a line feed."""
+    """Return lines of a blob, 1-based and inclusive, without their ends; a line ends at a line feed."""
     lines = data.split(b"\n", end_line)[start_line - 1 : end_line]
     return [decode(line).removesuffix("\r") for line in lines]
 
 
-def lines_touched(data: bytes, start: int, end: int) -> list[str]:
-    """Lines of a blob that bytes `start` to `end` (exclusive) lie in, as `lines_of` gives them.
+def lines_of_span(data: bytes, start: int, end: int) -> list[str]:
+    """Return the lines of a blob that contain bytes `start` to `end` (exclusive), as `lines_of` does.
 
-    What is before them, be it ever so much, is not taken apart.
+    The text before them is not split, however long it is.
     """
     stop = data.find(b"\n", end - 1)
     lines = data[data.rfind(b"\n", 0, start) + 1 : stop if stop >= 0 else len(data)].split(b"\n")
@@ -53,113 +53,121 @@ def lines_touched(data: bytes, start: int, end: int) -> list[str]:
 
 
 def number_lines(lines: Sequence[str], first: int) -> list[SnippetLine]:
-    """All lines with their numbers."""
-    return [SnippetLine(first + place, line) for place, line in enumerate(lines)]
+    """Return all lines with their numbers, which begin at `first`."""
+    return [SnippetLine(first + position, line) for position, line in enumerate(lines)]
 
 
 def make_snippet(
-    lines: Sequence[str], first: int, terms: Sequence[str], symbol: str = "", shown: int = SHOWN_LINES
+    lines: Sequence[str], first: int, terms: Sequence[str], symbol: str = "", limit: int = MAX_LINES
 ) -> list[SnippetLine]:
-    """Pick at most `shown` of a chunk's lines, in order; `first` is the number of the first.
+    """Select at most `limit` of a chunk's lines, in order; `first` is the number of the first.
 
-    Lines that tell nothing, like lone braces, are never picked, and only gaps that leave out others are marked.
+    Lines without words, such as lone braces, are never selected, and gaps that skip nothing else are not marked.
     """
-    telling = [place for place, line in enumerate(lines) if has_text(line)]
-    if len(telling) <= shown:
-        return _with_gaps(telling, telling, lines, first)
-    lead = find_signature(lines, symbol)
-    wanted = [*lead.signature, *lead.doc][:shown]
-    wanted += _matching(lines, symbol, frozenset(terms), wanted, shown - len(wanted))
-    behind = max([*lead.signature, *lead.doc], default=-1)
-    after = [place for place in telling if place > behind and place not in wanted]
-    wanted += after[: max(0, min(LEAST_LINES, shown) - len(wanted))]
-    return _with_gaps(sorted(wanted), telling, lines, first)
+    candidates = [position for position, line in enumerate(lines) if has_text(line)]
+    if len(candidates) <= limit:
+        return _with_gaps(candidates, candidates, lines, first)
+    # Three steps: what the chunk is, why it matches, and if room is left up to the minimum, how its body begins.
+    signature = find_signature(lines, symbol)
+    selected = [*signature.declaration, *signature.doc][:limit]
+    selected += _best_matches(lines, symbol, frozenset(terms), selected, limit - len(selected))
+    signature_end = max([*signature.declaration, *signature.doc], default=-1)
+    body = [position for position in candidates if position > signature_end and position not in selected]
+    selected += body[: max(0, min(MIN_LINES, limit) - len(selected))]
+    return _with_gaps(sorted(selected), candidates, lines, first)
 
 
-def _matching(lines: Sequence[str], symbol: str, asked: frozenset[str], shown: Sequence[int], room: int) -> list[int]:
-    """Places of the lines that say most about the question beyond those shown, each chosen in view of those before.
+def _best_matches(
+    lines: Sequence[str], symbol: str, terms: frozenset[str], selected: Sequence[int], room: int
+) -> list[int]:
+    """Return the positions of the lines that add most to those selected, each chosen in view of the earlier ones.
 
-    A line that defines a further name of the chunk is worth as much as a new word.
+    A line that defines another name of the chunk has the value of a new term.
     """
-    held = _terms_held(lines, asked)
-    defining = _defining(lines, symbol)
-    seen = Counter(term for place in shown for term in held.get(place, ()))
-    alike: dict[tuple[frozenset[str], bool], list[int]] = {}  # of lines with the same words the first comes first
-    for place in sorted((held.keys() | defining) - set(shown)):
-        alike.setdefault((held.get(place, frozenset()), place in defining), []).append(place)
+    terms_by_line = _match_terms(lines, terms)
+    definitions = _definition_lines(lines, symbol)
+    occurrences = Counter(term for position in selected for term in terms_by_line.get(position, ()))
 
-    def worth(words: frozenset[str], defines: bool) -> float:
-        return sum(REPEATED ** seen[term] for term in words) + defines
+    # Greedy maximum coverage with diminishing returns: take the line of the highest value, update the counts, repeat.
+    # Lines with the same terms have the same value at any time, so only the first of each group is compared.
+    groups: dict[tuple[frozenset[str], bool], list[int]] = {}
+    for position in sorted((terms_by_line.keys() | definitions) - set(selected)):
+        groups.setdefault((terms_by_line.get(position, frozenset()), position in definitions), []).append(position)
 
-    chosen: list[int] = []
-    while alike and len(chosen) < room:
-        most, first, best = max((worth(*kind), -places[0], kind) for kind, places in alike.items())
-        if most < LEAST_WORTH and len(shown) + len(chosen) >= LEAST_LINES:
+    def value_of(words: frozenset[str], defines: bool) -> float:
+        return sum(REPEAT_VALUE ** occurrences[term] for term in words) + defines
+
+    matches: list[int] = []
+    while groups and len(matches) < room:
+        # Of equal values the earliest line wins.
+        value, negative, best = max((value_of(*group), -positions[0], group) for group, positions in groups.items())
+        if value < MIN_VALUE and len(selected) + len(matches) >= MIN_LINES:
             break
-        chosen.append(-first)
-        del alike[best][0]
-        if not alike[best]:
-            del alike[best]
-        seen.update(best[0])
-    return chosen
+        matches.append(-negative)
+        del groups[best][0]
+        if not groups[best]:
+            del groups[best]
+        occurrences.update(best[0])
+    return matches
 
 
-def _terms_held(lines: Sequence[str], asked: frozenset[str]) -> Mapping[int, frozenset[str]]:
-    """The terms of the question in each line that has any.
-
-    Most lines have none, and need not be split and stemmed to see that: a stem keeps the letters of its word, but for
-    the last one.
-    """
-    beginnings = [term[:-1] or term for term in asked]
-    held = {}
-    for place in _places_with(beginnings, lines):
-        found = asked.intersection(chain.from_iterable(map(terms_of, _WORD.findall(lines[place]))))
-        if found:
-            held[place] = found
-    return held
+def _match_terms(lines: Sequence[str], terms: frozenset[str]) -> Mapping[int, frozenset[str]]:
+    """Return the terms of the query in each line that has any."""
+    # Most lines have none, and a substring search shows that without splitting and stemming them: a stem keeps the
+    # letters of its word, except for the last one (y becomes i).
+    prefixes = [term[:-1] or term for term in terms]
+    matches = {}
+    for position in _lines_containing(prefixes, lines):
+        shared = terms.intersection(chain.from_iterable(map(terms_of, _WORD.findall(lines[position]))))
+        if shared:
+            matches[position] = shared
+    return matches
 
 
-def _places_with(beginnings: Sequence[str], lines: Sequence[str]) -> set[int]:
-    """Places of the lines in which the letters of one of these follow each other, underscores aside."""
+def _lines_containing(prefixes: Sequence[str], lines: Sequence[str]) -> set[int]:
+    """Return the positions of the lines that contain one of the prefixes, ignoring case and underscores."""
+    # One search through the joined text per prefix; after a hit it goes on in the next line.
     text = "\n".join(lines).replace("_", "").lower()
     ends = [match.start() for match in _LINE_END.finditer(text)]
-    places = set()
-    for beginning in beginnings:
-        at = text.find(beginning)
+    positions = set()
+    for prefix in prefixes:
+        at = text.find(prefix)
         while at >= 0:
-            place = bisect_left(ends, at)
-            places.add(place)
-            at = text.find(beginning, ends[place]) if place < len(ends) else -1
-    return places
+            position = bisect_left(ends, at)
+            positions.add(position)
+            at = text.find(prefix, ends[position]) if position < len(ends) else -1
+    return positions
 
 
-def _defining(lines: Sequence[str], symbol: str) -> frozenset[int]:
-    """Places where the names of a merged chunk are defined, but for the first, which leads."""
+def _definition_lines(lines: Sequence[str], symbol: str) -> frozenset[int]:
+    """Return the positions that define the names of a merged chunk, except the first, which the signature shows."""
     names = unqualified_names(symbol)[1:]
     if not names:
         return frozenset()
     comment = comment_mask(lines)
-    return frozenset(place for name in names if (place := find_name_line(lines, comment, name)) is not None)
+    return frozenset(position for name in names if (position := find_name_line(lines, comment, name)) is not None)
 
 
-def _with_gaps(places: Sequence[int], telling: Sequence[int], lines: Sequence[str], first: int) -> list[SnippetLine]:
-    """Lines with their numbers, and a mark wherever lines that tell something are left out."""
-    shown: list[SnippetLine] = []
-    left_out = sorted({*telling} - {*places})
-    passed = 0
-    for place in places:
-        skipped = passed
-        while passed < len(left_out) and left_out[passed] < place:
+def _with_gaps(
+    selected: Sequence[int], candidates: Sequence[int], lines: Sequence[str], first: int
+) -> list[SnippetLine]:
+    """Return lines with their numbers, and a mark wherever lines with words are skipped."""
+    snippet: list[SnippetLine] = []
+    skipped = sorted({*candidates} - {*selected})
+    passed = 0  # skipped lines before the current one
+    for position in selected:
+        before = passed
+        while passed < len(skipped) and skipped[passed] < position:
             passed += 1
-        if passed > skipped:
-            shown.append(SnippetLine(0, ""))
-        shown.append(SnippetLine(first + place, lines[place]))
-    if passed < len(left_out):
-        shown.append(SnippetLine(0, ""))
-    return shown
+        if passed > before:
+            snippet.append(SnippetLine(0, ""))
+        snippet.append(SnippetLine(first + position, lines[position]))
+    if passed < len(skipped):
+        snippet.append(SnippetLine(0, ""))
+    return snippet
 
 
 def matched_spans(line: str, terms: Sequence[str]) -> list[tuple[int, int]]:
-    """Character spans of the identifiers in a line that share a term with the question."""
-    asked = frozenset(terms)
-    return [match.span() for match in _WORD.finditer(line) if asked.intersection(terms_of(match.group()))]
+    """Return the character spans of the identifiers in a line that share a term with the query."""
+    query_terms = frozenset(terms)
+    return [match.span() for match in _WORD.finditer(line) if query_terms.intersection(terms_of(match.group()))]

@@ -14,7 +14,7 @@ from gitmem.record import Record, format_record
 from gitmem.records.conversations import append_turn
 from gitmem.records.documents import add_document
 from gitmem.records.notes import add_note
-from gitmem.search.engine import KEEP
+from gitmem.search.engine import CANDIDATE_LIMIT
 from gitmem.search.fuse import RRF_K
 from gitmem.types import DOCUMENT, NOTE, TURN
 from tests.gitrepo import Repo
@@ -68,7 +68,7 @@ def test_a_note_is_one_row_however_long(repo: Repo) -> None:
 
 def test_a_document_of_many_passages_crowds_out_no_code(repo: Repo) -> None:
     text = "\n\n".join(
-        f"## Apples {number}\n\nharvest apples " + "harvest apples dry " * 30 for number in range(3 * KEEP)
+        f"## Apples {number}\n\nharvest apples " + "harvest apples dry " * 30 for number in range(3 * CANDIDATE_LIMIT)
     )
     add_document(workspace_of(repo), text, {})
     before = {hit.path for hit, _ in ask(repo, "harvest apples", kinds=("code",)).hits}

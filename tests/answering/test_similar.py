@@ -9,7 +9,7 @@ from gitmem.answering.search_query import SimilarQuery
 from gitmem.errors import UsageError
 from gitmem.memory.kinds import CODE, kind_of
 from gitmem.search.scope import Filters, Scope
-from gitmem.search.similar_rows import search_related
+from gitmem.search.similar_rows import search_similar
 from gitmem.store.snapshot import Snapshot
 from gitmem.workspace import open_snapshot, require_index
 from tests.gitrepo import Repo
@@ -37,7 +37,7 @@ def test_no_neighbour_overlaps_the_chunk(indexed: Repo) -> None:
     for row in np.flatnonzero(scope.mask).tolist():
         blob, start, end = place_of(scope.snapshot, row)
         oid = scope.view.oid(int(scope.entry_of[row]))
-        found = search_related(scope, row, 50)
+        found = search_similar(scope, row, 50)
         assert found, blob
         assert all(hit.blob != oid or hit.start >= end or hit.end <= start for hit in found)
         assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
@@ -47,8 +47,8 @@ def test_no_neighbour_overlaps_the_chunk(indexed: Repo) -> None:
 def test_the_limit_and_the_filters_are_kept(indexed: Repo) -> None:
     scope = scope_of(indexed)
     row = int(np.flatnonzero(scope.mask)[0])
-    assert len(search_related(scope, row, 2)) == 2
-    assert search_related(scope, row, 2) == search_related(scope, row, 50)[:2]
+    assert len(search_similar(scope, row, 2)) == 2
+    assert search_similar(scope, row, 2) == search_similar(scope, row, 50)[:2]
 
 
 def test_a_place_may_be_written_as_results_print_it() -> None:

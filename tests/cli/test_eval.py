@@ -14,7 +14,7 @@ from gitmem.errors import ExitCode
 from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Gain, Quality
-from gitmem.search.weight_fit import Fit
+from gitmem.search.weight_fit import WeightFit
 from gitmem.store.fitted_weights import Tuning, write_tuning
 from tests.cli.test_startup import HEAVY, imported
 from tests.gitrepo import ISOLATION, Repo
@@ -83,7 +83,7 @@ def test_tuning_says_what_it_found_and_what_becomes_of_it(cli: Cli, repo: Repo) 
 
 def told_of(fitted: Gain, held_out: Gain, weights: FusionWeights) -> list[str]:
     """The lines about a fit."""
-    return _fit_lines(Fit(weights, fitted, held_out, Quality(0.4, 0.5), Quality(0.43, 0.5)))
+    return _fit_lines(WeightFit(weights, fitted, held_out, Quality(0.4, 0.5), Quality(0.43, 0.5)))
 
 
 def test_a_fit_is_told_with_what_both_halves_gain() -> None:

@@ -30,7 +30,7 @@ def test_contributions_add_up_to_the_score(cli: Cli, indexed: Repo, mode: str) -
         total = told["bias"] + sum(part["contribution"] for part in told["features"])
         assert told["bias"] == SLOPE * BIAS + OFFSET
         assert told["sum"] == pytest.approx(total, abs=1e-4)
-        assert hit["score"] == pytest.approx(told["kept"] / (1 + math.exp(-total)), abs=1e-4)
+        assert hit["score"] == pytest.approx(told["repeat_factor"] / (1 + math.exp(-total)), abs=1e-4)
 
 
 def test_the_largest_contribution_comes_first(cli: Cli, indexed: Repo) -> None:
@@ -42,7 +42,7 @@ def test_the_largest_contribution_comes_first(cli: Cli, indexed: Repo) -> None:
 def test_a_further_chunk_of_a_file_says_what_it_lost(cli: Cli, indexed: Repo) -> None:
     hits = explained(cli, indexed, "cookie")
     paths = [hit["path"] for hit in hits]
-    kept = [hit["explain"]["kept"] for hit in hits]
+    kept = [hit["explain"]["repeat_factor"] for hit in hits]
     before = [paths[:place].count(path) for place, path in enumerate(paths)]
     assert max(before) > 0
     assert [share == pytest.approx(1) for share in kept] == [count == 0 for count in before]

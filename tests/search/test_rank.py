@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.search.engine import KEEP, _best
+from gitmem.search.engine import CANDIDATE_LIMIT, _best
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
 from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import (
     BIAS,
-    FILE_CHUNKS,
-    FILE_FADE,
+    CHUNK_DECAY,
+    COUNTED_CHUNKS,
     RECORD_BIAS,
     RECORD_WEIGHTS,
     WEIGHTS,
@@ -56,7 +56,9 @@ def test_a_file_is_worth_its_best_chunks_each_a_little_less(rows: list[tuple[int
     for file, score in rows:
         by_file[file].append(max(score, 0.0))
     totals = {
-        file: sum(value * FILE_FADE**place for place, value in enumerate(sorted(found, reverse=True)[:FILE_CHUNKS]))
+        file: sum(
+            value * CHUNK_DECAY**place for place, value in enumerate(sorted(found, reverse=True)[:COUNTED_CHUNKS])
+        )
         for file, found in by_file.items()
     }
     most = max(totals.values(), default=0.0) or 1.0
@@ -117,14 +119,17 @@ def test_likelihoods_are_ordered_as_scores_are(scores: list[float]) -> None:
 
 
 @given(
-    rows=st.integers(0, 30 * KEEP), different=st.integers(1, 5000), positive=st.floats(0, 1), seed=st.integers(0, 99)
+    rows=st.integers(0, 30 * CANDIDATE_LIMIT),
+    different=st.integers(1, 5000),
+    positive=st.floats(0, 1),
+    seed=st.integers(0, 99),
 )
 def test_the_best_rows_are_those_of_a_full_sort(rows: int, different: int, positive: float, seed: int) -> None:
     dice = np.random.default_rng(seed)
     scores = (dice.integers(0, different, rows) * (dice.random(rows) < positive)).astype(np.float32)
     ordered = sorted(scores[scores > 0].tolist(), reverse=True)
-    limit = ordered[KEEP - 1] if len(ordered) >= KEEP else 0.0
-    assert _best(scores, KEEP).tolist() == np.flatnonzero((scores > 0) & (scores >= limit)).tolist()
+    limit = ordered[CANDIDATE_LIMIT - 1] if len(ordered) >= CANDIDATE_LIMIT else 0.0
+    assert _best(scores, CANDIDATE_LIMIT).tolist() == np.flatnonzero((scores > 0) & (scores >= limit)).tolist()
 
 
 def test_the_chunk_that_has_most_of_the_words_is_not_behind_in_its_file() -> None:

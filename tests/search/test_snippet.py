@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gitmem.search.query_parser import parse_query
 from gitmem.search.signature import has_text
-from gitmem.search.snippet import LEAST_LINES, SHOWN_LINES, SnippetLine, lines_of, lines_touched, make_snippet
+from gitmem.search.snippet import MAX_LINES, MIN_LINES, SnippetLine, lines_of, lines_of_span, make_snippet
 from gitmem.words import count_identifiers, terms_of
 
 ROUTE = '''@contextmanager
@@ -116,7 +116,7 @@ def test_beyond_the_least_a_line_that_only_repeats_what_is_shown_is_left_out() -
 def test_where_nothing_matches_the_first_lines_of_the_body_are_shown() -> None:
     made = shown("\n".join(["def run():", *FILLER]), "xylophone", "run")
     assert made == ["1 def run():", "2 step_0()", "3 step_1()", "4 step_2()", "..."]
-    assert len(made) - 1 == LEAST_LINES
+    assert len(made) - 1 == MIN_LINES
 
 
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -164,7 +164,7 @@ words = st.sampled_from(
 
 @unhurried
 @given(
-    st.lists(st.lists(words, min_size=1, max_size=4), min_size=SHOWN_LINES + 1, max_size=30),
+    st.lists(st.lists(words, min_size=1, max_size=4), min_size=MAX_LINES + 1, max_size=30),
     st.lists(words, max_size=4),
 )
 def test_a_word_asked_for_is_shown_if_the_chunk_has_it(chunk: list[list[str]], asked: list[str]) -> None:
@@ -184,4 +184,4 @@ def test_lines_of_a_span_are_those_that_its_numbers_name(parts: list[bytes], dra
     start = drawn.draw(st.integers(0, len(data) - 1))
     end = drawn.draw(st.integers(start + 1, len(data)))
     first, last = (data[:place].count(b"\n") + 1 for place in (start, end - 1))
-    assert lines_touched(data, start, end) == lines_of(data, first, last)
+    assert lines_of_span(data, start, end) == lines_of(data, first, last)
