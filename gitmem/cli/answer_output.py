@@ -1,4 +1,4 @@
-"""The options and the output that `query` and `related` share."""
+"""Options and output that `query` and `related` share."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
 MAX_CONTEXT: Final = 1000
 
 _OPTIONS: Final = (
-    click.option("-n", "--limit", type=int, metavar="N", help="At most this many results.  [default: 10]"),
+    click.option("-n", "--limit", type=int, metavar="N", help="Maximum number of results.  [default: 10]"),
     click.option("-C", "--context", type=click.IntRange(0, MAX_CONTEXT), metavar="N", default=0,
                  help="Show N lines around each result."),
     click.option("--full", is_flag=True, help="Show whole chunks."),
-    click.option("-l", "--paths-only", is_flag=True, help="Show nothing but the paths."),
-    click.option("--json", "as_json", is_flag=True, help="Answer as one JSON object."),
-    click.option("--jsonl", "as_lines", is_flag=True, help="Answer as JSON, one result a line."),
+    click.option("-l", "--paths-only", is_flag=True, help="Show only the paths."),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+    click.option("--jsonl", "as_lines", is_flag=True, help="Print JSON, one result per line."),
     click.option("--color", type=click.Choice(CHOICES), default="auto", help="When to use colour."),
 )  # fmt: skip
 
 
-neighbors_option = click.option("--neighbors", is_flag=True, help="Show each result whole with the chunks beside it.")
+neighbors_option = click.option("--neighbors", is_flag=True, help="Show whole results with the adjacent chunks.")
 
 
 def format_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that say how many results there are and how they look."""
+    """Add the options for the number of results and the output format."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
 
 
 class Format(NamedTuple):
-    """How an answer is written. `limit` 0 is the configured default."""
+    """Output format of an answer. `limit` 0 means the configured default."""
 
     limit: int
     context: int
@@ -59,74 +59,74 @@ class Format(NamedTuple):
     neighbors: bool = False
 
     @classmethod
-    def load(cls, ctx: click.Context, limit: int | None, shown: Mapping[str, Any]) -> "Format":
-        """From the values of `format_options`. Raises UsageError."""
+    def load(cls, ctx: click.Context, limit: int | None, options: Mapping[str, Any]) -> "Format":
+        """Build a format from the values of `format_options`. Raises UsageError."""
         if limit is not None and limit < 1:
             raise UsageError(f"the limit is {limit}, it must be at least 1")
-        if sum((shown["paths_only"], shown["as_json"], shown["as_lines"])) > 1:
+        if sum((options["paths_only"], options["as_json"], options["as_lines"])) > 1:
             raise click.UsageError("`-l`, `--json` and `--jsonl` exclude each other", ctx)
-        if shown["paths_only"] and shown.get("explain"):
+        if options["paths_only"] and options.get("explain"):
             raise click.UsageError("`-l` and `--explain` exclude each other", ctx)
-        if shown["context"] and shown.get("neighbors"):
+        if options["context"] and options.get("neighbors"):
             raise click.UsageError("`-C` and `--neighbors` exclude each other", ctx)
-        return cls(limit=limit or 0, quiet=is_quiet(ctx), **shown)
+        return cls(limit=limit or 0, quiet=is_quiet(ctx), **options)
 
 
-def write_answer(workspace: Workspace, made: Answer, form: Format) -> ExitCode:
-    """Print an answer; returns the exit code: 0 with hits, 1 without."""
-    for note in [] if form.quiet else made.notes:
+def write_answer(workspace: Workspace, answer: Answer, form: Format) -> ExitCode:
+    """Print an answer; return OK with hits and NO_RESULTS without."""
+    for note in [] if form.quiet else answer.notes:
         say(f"note: {note}")
-    told = _explanations(made, form)
+    explanations = _explanations(answer, form)
     if form.as_json:
-        write_json(answer_json(made, told))
+        write_json(answer_json(answer, explanations))
     elif form.as_lines:
-        for place, why in enumerate(told):
-            write_json_line(hit_json(made, place, why))
+        for index, explanation in enumerate(explanations):
+            write_json_line(hit_json(answer, index, explanation))
     elif form.paths_only:
-        for path in dict.fromkeys(named_hit(hit).path for hit, _ in made.hits):
+        for path in dict.fromkeys(named_hit(hit).path for hit, _ in answer.hits):
             print(visible(path))
-    elif made.hits:
-        _write_hits(workspace, made, told, form, choose_style(form.color, os.environ))
-    if not made.hits:
-        say(_nothing_found(made))
-    return ExitCode.OK if made.hits else ExitCode.NO_RESULTS
+    elif answer.hits:
+        _write_hits(workspace, answer, explanations, form, choose_style(form.color, os.environ))
+    if not answer.hits:
+        say(_no_results(answer))
+    return ExitCode.OK if answer.hits else ExitCode.NO_RESULTS
 
 
-def _explanations(made: Answer, form: Format) -> "list[Explanation | None]":
-    """Why each hit has its score, where that was asked for."""
+def _explanations(answer: Answer, form: Format) -> "list[Explanation | None]":
+    """Return the explanation of each hit's score, or None for each without `--explain`."""
     if not form.explain:
-        return [None] * len(made.hits)
+        return [None] * len(answer.hits)
     from gitmem.search.explain import explain
 
-    return [explain(hit.scores, hit.score, hit.chunk_type) for hit, _ in made.hits]
+    return [explain(hit.scores, hit.score, hit.chunk_type) for hit, _ in answer.hits]
 
 
 def _write_hits(
-    workspace: Workspace, made: Answer, told: "list[Explanation | None]", form: Format, style: Style
+    workspace: Workspace, answer: Answer, explanations: "list[Explanation | None]", form: Format, style: Style
 ) -> None:
-    around: list[tuple[list[str], list[str]]] = [([], [])] * len(made.hits)
+    contexts: list[tuple[list[str], list[str]]] = [([], [])] * len(answer.hits)
     if form.context:
         from gitmem.answering.context_lines import read_context
 
-        around = read_context(workspace.location, [hit for hit, _ in made.hits], form.context, made.files)
+        contexts = read_context(workspace.location, [hit for hit, _ in answer.hits], form.context, answer.files)
     full = form.full or form.neighbors
-    remarks = first_mentions(made.remarks)
-    for place, ((hit, lines), outside, why) in enumerate(zip(made.hits, around, told, strict=True)):
-        shown = format_hit(
-            named_hit(hit), lines, made.terms, style, change=made.changes.get(hit.path, ""), full=full, around=outside,
-            beside=made.adjacent[place], remarks=remarks[place],
+    remarks = first_mentions(answer.remarks)
+    for index, ((hit, lines), context, explanation) in enumerate(zip(answer.hits, contexts, explanations, strict=True)):
+        output = format_hit(
+            named_hit(hit), lines, answer.terms, style, change=answer.changes.get(hit.path, ""), full=full,
+            context=context, adjacent=answer.adjacent[index], remarks=remarks[index],
         )  # fmt: skip
-        print("\n".join([*shown, *(format_explanation(why, hit, style) if why else [])]))
+        print("\n".join([*output, *(format_explanation(explanation, hit, style) if explanation else [])]))
     if not form.quiet:
-        print(style.paint("dim", _describe(made)))
+        print(style.paint("dim", _describe(answer)))
 
 
-def _nothing_found(made: Answer) -> str:
-    tree = _describe(made)
-    if made.query.filters.any:
+def _no_results(answer: Answer) -> str:
+    tree = _describe(answer)
+    if answer.query.filters.any:
         return f"no results; the filters may be the cause ({tree})"
     return f"no results ({tree})"
 
 
-def _describe(made: Answer) -> str:
-    return f"{describe_view(made.view)}, {made.stats['query_time_ms']:.0f} ms"
+def _describe(answer: Answer) -> str:
+    return f"{describe_view(answer.view)}, {answer.stats['query_time_ms']:.0f} ms"

@@ -12,12 +12,12 @@ from gitmem.errors import ExitCode
 def command(ctx: click.Context) -> ExitCode:
     """Stop an index run in another process.
 
-    It ends after the batch at hand. What it has done is kept: the next `gitmem index` goes on from there.
+    The run ends after its current batches. Completed work is kept: the next `gitmem index` continues from there.
 
     \b
     Examples:
       gitmem cancel
     """
     stopped = cancel(open_here(ctx))
-    print("stopped; what is done is kept, to go on: gitmem index" if stopped else "no run is going on")
+    print("stopped; completed work is kept, continue with: gitmem index" if stopped else "no index run to stop")
     return ExitCode.OK

@@ -21,7 +21,7 @@ def command(shell: str) -> ExitCode:
     """
     from click.shell_completion import get_completion_class
 
-    made = get_completion_class(shell)
-    assert made is not None, "click knows these shells"
-    print(made(root, {}, "gitmem", COMPLETE_VARIABLE).source())
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None, "click supports these shells"
+    print(completion_class(root, {}, "gitmem", COMPLETE_VARIABLE).source())
     return ExitCode.OK

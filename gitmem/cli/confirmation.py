@@ -1,14 +1,23 @@
-"""A question before something that cannot be taken back."""
+"""Ask the user to confirm an action that cannot be undone."""
+
+import sys
 
 import click
 
-from gitmem.cli.uninstall import is_asked_by_a_person
 from gitmem.errors import UsageError
 
 
-def confirm(question: str, why: str, unasked: str) -> None:
-    """Go on after a yes. `why` and the command `unasked` are told where nobody can answer."""
-    if not is_asked_by_a_person():
-        raise UsageError(f"{why}, and nobody can answer", hint=unasked)
+def confirm(question: str, hint: str) -> None:
+    """Continue if the user answers yes, exit with 1 otherwise.
+
+    Raises: UsageError without a terminal, with `hint`, the command that needs no answer.
+    """
+    if not is_interactive():
+        raise UsageError("refusing to continue without a terminal; pass `--yes`", hint=hint)
     if not click.confirm(question, err=True):
         raise click.exceptions.Exit(1)
+
+
+def is_interactive() -> bool:
+    """Return whether standard input is a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty()

@@ -1,4 +1,4 @@
-"""What every command shares: the repository it works in, and whether there is a person at the other end."""
+"""Shared by all commands: the repository they work in, `--quiet`, and JSON output."""
 
 import os
 import sys
@@ -10,17 +10,17 @@ from gitmem.workspace import Workspace, open_workspace
 
 
 def open_here(ctx: click.Context, path: str = "") -> Workspace:
-    """Open the repository of `-C` (or of a path below it)."""
+    """Open the repository of `-C`, or of a path relative to it."""
     return open_workspace(Path(ctx.obj["folder"]) / path, os.environ)
 
 
 def is_quiet(ctx: click.Context) -> bool:
-    """Whether `-q` was given."""
+    """Return whether `-q` was given."""
     return bool(ctx.obj["quiet"])
 
 
 def write_json(value: object) -> None:
-    """Print a value as JSON in plain ASCII, so that no encoding of the output can harm it."""
+    """Print a value as JSON in plain ASCII, which every output encoding can represent."""
     import json
 
     sys.stdout.write(json.dumps(value, indent=2) + "\n")

@@ -16,9 +16,9 @@ from gitmem.errors import ExitCode
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> ExitCode:
-    """Check that everything works, and say what mends it.
+    """Check that everything works, and suggest fixes.
 
-    Each line is ok, warn or fail; the exit code is 5 where one fails. Nothing is changed, and no network is used.
+    Each check is ok, warn or fail; the exit code is 5 if one fails. Nothing is changed, and no network is used.
 
     \b
     Examples:

@@ -10,11 +10,11 @@ from gitmem.display import visible
 from gitmem.errors import ExitCode, GitmemError
 
 DEBUG_VARIABLE = "GITMEM_DEBUG"
-_FEWER = "close something, or index with fewer processes: git config gitmem.jobs 1"
+_FEWER = "close other programs, or index with fewer processes: git config gitmem.jobs 1"
 
 
 def report(problem: Exception, environment: Mapping[str, str]) -> ExitCode:
-    """Say what went wrong on standard error; returns the exit code."""
+    """Print an error on standard error; return its exit code. With GITMEM_DEBUG set, print the traceback too."""
     if environment.get(DEBUG_VARIABLE):
         import traceback
 
@@ -27,28 +27,28 @@ def report(problem: Exception, environment: Mapping[str, str]) -> ExitCode:
 
 
 def explain(problem: Exception) -> tuple[str, str, ExitCode]:
-    """Message, hint (may be empty) and exit code of an error."""
+    """Return message, hint (may be "") and exit code of an error."""
     if isinstance(problem, GitmemError):
         return problem.message, problem.hint, problem.exit_code
     if isinstance(problem, click.ClickException):
         return _usage(problem)
-    if _lacks_memory(problem):
+    if _is_out_of_memory(problem):
         return "out of memory", _FEWER, ExitCode.FAILED
     if isinstance(problem, RuntimeError) and "start new thread" in str(problem):
-        return "the system gives no further thread: too little memory, or too many processes", _FEWER, ExitCode.FAILED
+        return "cannot start a thread: out of memory, or too many processes", _FEWER, ExitCode.FAILED
     if isinstance(problem, OSError) and problem.strerror:
         place = f": {problem.filename}" if problem.filename else ""
         full = problem.errno in (errno.ENOSPC, errno.EDQUOT) and not place
-        hint = "what gitmem prints is sent to a disk that is full" if full else _debug_hint()
+        hint = "the output is redirected to a full disk" if full else _debug_hint()
         return f"{problem.strerror}{place}", hint, ExitCode.FAILED
     return f"gitmem failed: {type(problem).__name__}: {problem}", _debug_hint(), ExitCode.FAILED
 
 
-def _lacks_memory(problem: BaseException) -> bool:
-    """Whether memory ran out; a library that could not be loaded for that reason says so only in its words."""
+def _is_out_of_memory(problem: BaseException) -> bool:
+    """Return whether memory ran out. A library that cannot be loaded for that reason says so only in its message."""
     if isinstance(problem, ImportError):
-        told = str(problem).lower()
-        return "cannot allocate memory" in told or "failed to map segment" in told
+        message = str(problem).lower()
+        return "cannot allocate memory" in message or "failed to map segment" in message
     return isinstance(problem, MemoryError) or getattr(problem, "errno", None) == errno.ENOMEM
 
 
@@ -64,7 +64,7 @@ def _usage(problem: click.ClickException) -> tuple[str, str, ExitCode]:
 
 
 def say(line: str) -> None:
-    """Write one line to standard error; an error that cannot be told is no further error."""
+    """Write one line to standard error. Ignore a failure, which could be reported nowhere else."""
     try:
         print(visible(line), file=sys.stderr)
     except (OSError, ValueError, AttributeError):

@@ -1,4 +1,4 @@
-"""`gitmem index` where nothing is to be done, answered before the parser of arguments is loaded."""
+"""`gitmem index` with nothing to do, answered before click is loaded: scripts and hooks run it again and again."""
 
 import os
 from pathlib import Path
@@ -10,9 +10,9 @@ from gitmem.workspace import open_workspace
 
 
 def answer_if_current() -> ExitCode | None:
-    """Say that HEAD is indexed and return 0; None where it is not, or something else is to be said.
+    """Print that HEAD is indexed and return OK; return None if the full command must run.
 
-    What is uncommitted is looked at only where somebody left word that it is not indexed.
+    Uncommitted files are not compared here. A mark in the state folder says that some are not indexed.
     """
     workspace = open_workspace(Path(), os.environ)
     tree, name = workspace.location.head_tree, describe_head(workspace.location)

@@ -11,39 +11,39 @@ from gitmem.errors import ExitCode
 
 
 @click.command()
-@click.option("--now", is_flag=True, help="Also drop what was in use within the last 14 days.")
-@click.option("--dry-run", is_flag=True, help="Say what would go, change nothing.")
-@click.option("--no-wait", is_flag=True, help="Give up where another process is writing the index.")
+@click.option("--now", is_flag=True, help="Also remove what was used in the last 14 days.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed; change nothing.")
+@click.option("--no-wait", is_flag=True, help="Fail if another process is writing the index.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
 def command(ctx: click.Context, now: bool, dry_run: bool, no_wait: bool, as_json: bool) -> ExitCode:
-    """Drop what no ref reaches any more.
+    """Remove chunks that no ref reaches any more.
 
-    Kept is whatever a branch, a tag, another ref, a reflog, or HEAD or the index of any working tree reaches, what is
-    uncommitted there, and what was in use within the last 14 days. Files of earlier generations go ten minutes after
-    they were last needed, so that no reader loses one.
+    Everything stays that a ref, a reflog, or HEAD or the index of any working tree reaches, that is uncommitted there,
+    or that was used in the last 14 days. Files of earlier generations are removed after ten minutes, so that no reader
+    loses one.
 
     \b
     Examples:
       gitmem gc --dry-run
       gitmem gc
     """
-    made = collect(open_here(ctx), now=now, dry_run=dry_run, wait=not no_wait)
+    report = collect(open_here(ctx), now=now, dry_run=dry_run, wait=not no_wait)
     if as_json:
-        write_json(asdict(made))
+        write_json(asdict(report))
     else:
-        print(_line(made))
+        print(_line(report))
     return ExitCode.OK
 
 
-def _line(made: CollectReport) -> str:
-    verb = "would drop" if made.dry_run else "dropped"
-    line = f"{verb} {count(made.blobs, 'blob')}, {count(made.chunks, 'chunk')}; {made.chunks_left:,} left"
-    files = made.files + made.leftovers
+def _line(report: CollectReport) -> str:
+    verb = "would remove" if report.dry_run else "removed"
+    line = f"{verb} {count(report.blobs, 'blob')}, {count(report.chunks, 'chunk')}; {report.chunks_left:,} left"
+    files = report.files + report.leftovers
     if files:
-        line += f"; {count(files, 'file')}, {size(made.bytes)} {'to free' if made.dry_run else 'freed'}"
-    if made.recent:
-        line += f"; {count(made.recent, 'blob')} in use lately (--now)"
-    if made.waiting_bytes:
-        line += f"; {size(made.waiting_bytes)} more after ten minutes"
+        line += f"; {count(files, 'file')}, {size(report.bytes)} {'to free' if report.dry_run else 'freed'}"
+    if report.recent:
+        line += f"; {count(report.recent, 'blob')} used recently (--now removes them)"
+    if report.waiting_bytes:
+        line += f"; {size(report.waiting_bytes)} more after ten minutes"
     return line

@@ -1,4 +1,4 @@
-"""Hits for people."""
+"""Format hits for people: heading, notes, snippet or chunk with line numbers, and the explanation of the score."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from gitmem.search.hits import Hit
 
 MAX_COLUMNS: Final = 200
-"""Longer lines are cut, for a narrower terminal earlier."""
+"""Maximum length of a line of code; less on a narrower terminal."""
 
-_WHOLE: Final = 0.9999
-"""A share of a score that is all of it, but for rounding."""
+_UNDAMPED: Final = 0.9999
+"""Shares of a score above this are 1 except for rounding."""
 
 _PATHS_SHOWN: Final = 2
 _TAB: Final = "    "
@@ -32,51 +32,56 @@ def format_hit(
     *,
     change: str = "",
     full: bool = False,
-    around: tuple[Sequence[str], Sequence[str]] = ((), ()),
-    beside: "tuple[Piece | None, Piece | None]" = (None, None),
+    context: tuple[Sequence[str], Sequence[str]] = ((), ()),
+    adjacent: "tuple[Piece | None, Piece | None]" = (None, None),
     remarks: "Sequence[Remark]" = (),
 ) -> list[str]:
-    """A hit as lines: place, what is uncommitted there, symbol and score, the notes about it, then its code with line
-    numbers, with the lines around it or the chunks beside it."""
-    before, after = around
+    """Return the lines that show a hit.
+
+    The heading has location, uncommitted change, symbol and score. Below come identical files, notes about the code,
+    and the code with line numbers: a snippet or, with `full`, the whole chunk, with context lines or adjacent chunks.
+    """
+    before, after = context
     first = hit.start_line
     body = number_lines(lines, first) if full else make_snippet(lines, first, terms, hit.symbol)
     own = [*number_lines(before, first - len(before)), *body, *number_lines(after, hit.end_line + 1)]
-    sides = [number_lines(piece.lines, piece.first) if piece else None for piece in beside]
+    sides = [number_lines(piece.lines, piece.first) if piece else None for piece in adjacent]
     parts = [part for part in (sides[0], own, sides[1]) if part is not None]
+    # The line numbers of all parts are aligned, so the widest decides.
     digits = len(str(max([hit.end_line + len(after), *(part[-1].number for part in sides if part)])))
-    shown = [[_code(line, digits, terms, style) for line in part] for part in parts]
+    code = [[_code(line, digits, terms, style) for line in part] for part in parts]
     notes = [style.paint("dim", f"  {format_remark(remark)}") for remark in remarks]
-    return [_heading(hit, change, style), *_also(hit, style), *notes, *_divided(shown, style)]
+    return [_heading(hit, change, style), *_other_paths(hit, style), *notes, *_join_parts(code, style)]
 
 
-def _divided(parts: Sequence[Sequence[str]], style: Style) -> list[str]:
-    """The lines of chunks with a mark between each two."""
+def _join_parts(parts: Sequence[Sequence[str]], style: Style) -> list[str]:
+    """Join the lines of chunks with a boundary line between them."""
     boundary = style.paint("dim", BOUNDARY)
-    return [line for place, part in enumerate(parts) for line in ([boundary, *part] if place else part)]
+    return [line for index, part in enumerate(parts) for line in ([boundary, *part] if index else part)]
 
 
 def _heading(hit: "Hit", change: str, style: Style) -> str:
-    place = f"{visible(hit.path)}:{hit.start_line}-{hit.end_line}"
-    parts = [("path", place), *([("dim", change)] if change else []), ("symbol", visible(hit.symbol))]
+    location = f"{visible(hit.path)}:{hit.start_line}-{hit.end_line}"
+    parts = [("path", location), *([("dim", change)] if change else []), ("symbol", visible(hit.symbol))]
     parts = [(name, text) for name, text in parts if text]
     score = f"{hit.score:.2f}"
     gap = min(style.width, MAX_COLUMNS) - sum(len(text) + 2 for _, text in parts) + 2 - len(score)
     return "  ".join(style.paint(name, text) for name, text in parts) + " " * max(2, gap) + style.paint("dim", score)
 
 
-def _also(hit: "Hit", style: Style) -> list[str]:
+def _other_paths(hit: "Hit", style: Style) -> list[str]:
+    """Return a line that names other paths with the same content, if there are any."""
     if not hit.other_paths:
         return []
-    shown = ", ".join(visible(path) for path in hit.other_paths[:_PATHS_SHOWN])
+    paths = ", ".join(visible(path) for path in hit.other_paths[:_PATHS_SHOWN])
     more = (
         f" and {count(len(hit.other_paths) - _PATHS_SHOWN, 'more file')}" if len(hit.other_paths) > _PATHS_SHOWN else ""
     )
-    return [style.paint("dim", f"  the same in {shown}{more}")]
+    return [style.paint("dim", f"  the same in {paths}{more}")]
 
 
 def _code(line: SnippetLine, digits: int, terms: Sequence[str], style: Style) -> str:
-    """A numbered line. It is set in on a terminal; what reads it elsewhere may pay for every character."""
+    """Return a line of code with its number. Only a terminal gets an indent: a program may pay for every character."""
     margin = "  " if style.width else ""
     if not line.number:
         return margin + style.paint("dim", "⋮".rjust(digits) if style.width else "...")
@@ -86,14 +91,14 @@ def _code(line: SnippetLine, digits: int, terms: Sequence[str], style: Style) ->
 
 
 def _cut(text: str, terms: Sequence[str], style: Style, digits: int) -> str:
-    """As much of a line as there is room for, from where it first matches if that would be cut off."""
+    """Cut a line to the available width. If the cut would lose the first match, keep the part around the match."""
     limit = min(MAX_COLUMNS, style.width - digits - 4) if style.width else MAX_COLUMNS
     if len(text) <= limit:
         return text
-    matched = next(iter(matched_spans(text, terms)), (0, 0))
-    if matched[1] < limit:
+    match_start, match_end = next(iter(matched_spans(text, terms)), (0, 0))
+    if match_end < limit:
         return text[: limit - 1] + "…"
-    start = min(matched[0] - limit // 3, len(text) - limit + 1)
+    start = min(match_start - limit // 3, len(text) - limit + 1)
     piece = text[start : start + limit - 1]
     return "…" + piece if start + len(piece) == len(text) else f"…{piece[:-1]}…"
 
@@ -108,18 +113,18 @@ def _mark(text: str, terms: Sequence[str], style: Style) -> str:
     return "".join(parts) + visible_code(text[at:])
 
 
-def format_explanation(told: "Explanation", hit: "Hit", style: Style) -> list[str]:
-    """Why a hit has its score, in aligned columns: value, weight and contribution of what counts."""
+def format_explanation(explanation: "Explanation", hit: "Hit", style: Style) -> list[str]:
+    """Return the explanation of a score in aligned columns: feature, value, weight and contribution."""
     rows = [
         (part.name, f"{part.value:.3f} x ", f"{part.weight:.3f} = ", f"{part.contribution:+.3f}")
-        for part in told.parts
+        for part in explanation.parts
         if part.contribution
     ]
-    rows += [("bias", "", "", f"{told.bias:+.3f}"), ("sum", "", "", f"{told.total:+.3f}")]
+    rows += [("bias", "", "", f"{explanation.bias:+.3f}"), ("sum", "", "", f"{explanation.total:+.3f}")]
     first, *widths = [max(len(row[column]) for row in rows) for column in range(4)]
     columns = ["  ".join(["", name.ljust(first), "".join(map(str.rjust, numbers, widths))]) for name, *numbers in rows]
-    found = f"  found by meaning {hit.scores['semantic']:.3f}, by words {hit.scores['lexical']:.3f}"
-    score = f"  score {told.ranked:.3f}"
-    if told.repeat_factor < _WHOLE:
-        score += f", x {told.repeat_factor:.3f} as a further chunk of its file = {hit.score:.3f}"
-    return [style.paint("dim", line) for line in (found, *columns, score)]
+    retrieval = f"  semantic {hit.scores['semantic']:.3f}, lexical {hit.scores['lexical']:.3f}"
+    score = f"  score {explanation.ranked:.3f}"
+    if explanation.repeat_factor < _UNDAMPED:
+        score += f", x {explanation.repeat_factor:.3f} as a further chunk of its file = {hit.score:.3f}"
+    return [style.paint("dim", line) for line in (retrieval, *columns, score)]

@@ -1,6 +1,6 @@
-"""`gitmem hook EVENT`, which hooks call: returns at once and prints nothing, whatever there is to do or to complain of.
+"""`gitmem hook EVENT`, which git hooks call: return at once and print nothing, whatever happens.
 
-Not for people, so the list of commands leaves it out; the parser of arguments is not loaded for it.
+It is not a command for people, so `--help` does not list it, and it runs without click to start faster.
 """
 
 import os
@@ -16,35 +16,36 @@ from gitmem.paths import STARTING
 
 REFRESH: Final = "refresh"
 _NICENESS: Final = 10
-"""That of `hooks/*.sh`."""
+"""Scheduling priority, the same as in `hooks/*.sh`."""
 
 
 def run_hook(args: Sequence[str]) -> ExitCode:
-    """Take up, in a process of its own, what an event of git changed, or anything at all with `refresh`. Returns 0.
+    """Start a background process that indexes the changes of a git event, or any changes with `refresh`; return OK.
 
-    What git hands its hooks besides the event is not looked at: the repository says what has changed.
+    The arguments that git passes to its hooks are ignored: the repository itself shows the changes.
     """
     if not args or args[0] not in (*EVENTS, REFRESH):
         raise UsageError("`gitmem hook` is called by git's hooks", hint="to index by hand: gitmem index")
     if os.name == "posix":
         if os.fork():
             return ExitCode.OK
-        _settle()
-    with suppress(Exception):  # nobody listens, and what belongs to a repository with an index is in its log
+        _detach()
+    with suppress(Exception):  # a front end without a terminal; failures of an index are in its run log
         _catch_up(args[0])
     return ExitCode.OK
 
 
-def _settle() -> None:
-    """Let go of the terminal, of every descriptor (a caller may wait for the end of its pipe) and of the processor."""
+def _detach() -> None:
+    """Detach from the terminal, close every descriptor, and lower the priority."""
     with suppress(OSError):
         os.setsid()
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's `&` has it ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for `&`
+    # A program that captures git's output waits until every process has closed the pipe.
     os.closerange(0, os.sysconf("SC_OPEN_MAX"))
     for _ in range(3):
         os.open(os.devnull, os.O_RDWR)
-    os.nice(max(0, _NICENESS - os.nice(0)))  # the hook's shell has done so for the start of this program
+    os.nice(max(0, _NICENESS - os.nice(0)))  # the hook's shell has already set it if it started this program
 
 
 def _catch_up(event: str) -> None:
@@ -52,7 +53,8 @@ def _catch_up(event: str) -> None:
     from gitmem.workspace import open_workspace
 
     workspace = open_workspace(Path(), os.environ)
-    with suppress(OSError):  # what happens from here on may come too late for us: the next hook is to start another
+    # From here on a later event may be missed, so the next hook must start a process of its own again.
+    with suppress(OSError):
         (Path(os.environ.get("GIT_DIR") or ".git") / STARTING).unlink()
-    os.chdir(workspace.location.git_dir)  # a folder that somebody removes or moves is not held
+    os.chdir(workspace.location.git_dir)  # do not keep a working tree busy that the user removes or moves
     catch_up(workspace, event, os.environ)

@@ -14,10 +14,10 @@ from gitmem.install.hook_state import INSTALLED, LEFT, OUTDATED, HookReport
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
 def command(ctx: click.Context, action: str, as_json: bool) -> ExitCode:
-    """Let git keep the index up to date.
+    """Install, show or remove the git hooks that keep the index up to date.
 
-    The hooks start gitmem in the background after commits, merges, checkouts and rebases; they never fail, print or
-    wait. Hooks that are there stay as they are and run as before, and `uninstall` restores every byte.
+    The hooks start gitmem in the background after commits, merges, checkouts and rebases. They never fail, print or
+    wait. Existing hooks still run, and `uninstall` restores every byte.
 
     \b
     Examples:
@@ -41,16 +41,16 @@ def command(ctx: click.Context, action: str, as_json: bool) -> ExitCode:
 
 
 def describe(report: HookReport) -> list[str]:
-    """What stands after an installation, in one line."""
-    there = report.events(INSTALLED)
-    place = " (in git's configuration)" if report.configured and there else ""
+    """Return one line about the hooks after an installation."""
+    installed = report.events(INSTALLED)
+    location = " (in git's configuration)" if report.configured and installed else ""
     others = [hook.event for hook in report.states if hook.state != INSTALLED]
     rest = f"; not {' '.join(others)}: gitmem hooks status" if others else ""
-    return [f"hooks: {' '.join(there) or 'none'}{place}{rest}"]
+    return [f"hooks: {' '.join(installed) or 'none'}{location}{rest}"]
 
 
 def _advise(report: HookReport) -> list[str]:
-    """What a person can do about each event that gitmem is not called at."""
+    """Return a line for each event without a hook of gitmem, with what the user can do about it."""
     others = [hook for hook in report.states if hook.state != INSTALLED]
     return [f"  {hook.event} {hook.state}: {hook.told}; {hook.advice}".removesuffix("; ") for hook in others]
 

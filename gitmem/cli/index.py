@@ -15,45 +15,44 @@ from gitmem.workspace import Workspace
 @click.command()
 @click.option("--rev", metavar="REV", default="", help="Index this commit, tag, branch or tree instead of HEAD.")
 @click.option("--full", is_flag=True, help="Embed everything again.")
-@click.option("--no-wait", is_flag=True, help="Give up where another process is writing the index.")
-@click.option("--graph", is_flag=True, help="Build or extend the neighbour graph of a large index, and wait for it.")
+@click.option("--no-wait", is_flag=True, help="Fail if another process is writing the index.")
+@click.option("--graph", is_flag=True, help="Build or extend the neighbour graph of a large index.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
 def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool, as_json: bool) -> ExitCode:
     """Bring the index up to date.
 
-    Only blobs that no indexed revision had before are read and embedded.
+    Only blobs that are not indexed yet are read and embedded.
 
     \b
     Examples:
-      gitmem index                  # HEAD, and what is uncommitted
-      gitmem index --rev v2.1       # another revision beside it
-      gitmem index --full           # everything anew
+      gitmem index                  # HEAD and uncommitted files
+      gitmem index --rev v2.1       # another revision as well
+      gitmem index --full           # embed everything again
     """
     workspace = open_here(ctx)
     tree, name = workspace.location.head_tree, describe_head(workspace.location)
     if rev:
         from gitmem.git.revisions import resolve
 
-        found = resolve(workspace.location, rev)
-        tree, name = found.tree, rev
+        tree, name = resolve(workspace.location, rev).tree, rev
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx) or as_json) as progress:
         options = {"uncommitted": not rev, "full": full, "wait": not no_wait}
-        made = refresh(workspace, tree, **options, report=progress, on_wait=progress.wait)
-    built = _build_graph(ctx, workspace) if graph else start_graph(workspace, made)
+        report = refresh(workspace, tree, **options, report=progress, on_wait=progress.wait)
+    graph_message = _build_graph(ctx, workspace) if graph else start_graph(workspace, report)
     if as_json:
-        write_json(index_json(made) | ({"graph": built} if built else {}))
+        write_json(index_json(report) | ({"graph": graph_message} if graph_message else {}))
     elif not is_quiet(ctx):
-        print_report(made, name)
-        print_notes(made)
-        if built:
-            print(f"  {built}")
-    return ExitCode.FAILED if made.problems else ExitCode.OK
+        print_report(report, name)
+        print_notes(report)
+        if graph_message:
+            print(f"  {graph_message}")
+    return ExitCode.FAILED if report.problems else ExitCode.OK
 
 
-def start_graph(workspace: Workspace, made: IndexReport) -> str:
-    """After a run that changed the index, let the neighbour graph follow in the background."""
-    if made.up_to_date:
+def start_graph(workspace: Workspace, report: IndexReport) -> str:
+    """Start building the neighbour graph in the background if a run changed the index; return a message or ""."""
+    if report.up_to_date:
         return ""
     from gitmem.freshness.graph_build import start_if_behind
 

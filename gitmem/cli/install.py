@@ -12,19 +12,19 @@ from gitmem.display import visible
 from gitmem.errors import ExitCode
 from gitmem.install.clients import CLIENTS
 
-_ASK: Final = "`gitmem` is not on the PATH, where clients look for it; for yourself alone: "
+_OFFER: Final = "`gitmem` is not on the PATH that clients search; to register it for yourself only: "
 
 
 @click.command()
 @click.argument("clients", nargs=-1, required=True, type=click.Choice(list(CLIENTS)))
-@click.option("--print", "only_print", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--print", "only_print", is_flag=True, help="Print the entries instead of writing them.")
 @click.option("--guide", is_flag=True, help="Add a short block to CLAUDE.md or AGENTS.md as well.")
 @click.pass_context
 def command(ctx: click.Context, clients: tuple[str, ...], only_print: bool, guide: bool) -> ExitCode:
-    """Let agents search this repository.
+    """Register the MCP server with agents' clients in this repository.
 
-    Enters the server into the project's file of each client (`.mcp.json` for Claude Code) and changes nothing else in
-    it. The entry can be committed. `gitmem uninstall` takes it out again.
+    Adds the server to the project's file of each client (`.mcp.json` for Claude Code) and changes nothing else in it.
+    The entry can be committed. `gitmem uninstall` removes it.
 
     \b
     Examples:
@@ -37,11 +37,11 @@ def command(ctx: click.Context, clients: tuple[str, ...], only_print: bool, guid
         return ExitCode.OK
     workspace = open_here(ctx)
     for name in clients:
-        told = install_client(workspace, name, guide=guide)
-        done = [what for one in told if (what := one.describe())]
+        results = install_client(workspace, name, guide=guide)
+        lines = [line for result in results if (line := result.describe())]
         if not is_quiet(ctx):
-            print(f"{CLIENTS[name].title}: {visible(', '.join(done)) or 'already there'}")
+            print(f"{CLIENTS[name].title}: {visible(', '.join(lines)) or 'already registered'}")
     offer = offer_local(os.environ)
     if offer and "claude" in clients:
-        say(f"note: {_ASK}{offer}")
+        say(f"note: {_OFFER}{offer}")
     return ExitCode.OK

@@ -1,6 +1,6 @@
-"""The console entry. Whatever happens below, a person sees an answer, or two lines: what went wrong and what helps.
+"""The entry point of the console script: run a command, print errors as two lines, exit with the documented code.
 
-Nothing is imported here before interrupts are caught.
+Modules of gitmem are imported inside functions here, so that an interrupt during an import is handled as well.
 """
 
 import gc
@@ -11,14 +11,16 @@ import sys
 _FAILED = 5
 """`ExitCode.FAILED`, for the case that `gitmem.errors` itself cannot be imported."""
 
-_GARBAGE = 50_000
-"""Objects made before the first search for garbage: imports make thousands, none of them garbage."""
+_GC_THRESHOLD = 50_000
+"""Allocations before the first garbage collection: imports allocate thousands of objects, none of them garbage."""
 
 
 def main() -> None:
-    """Run the command line of this process and end it with the command's exit code."""
-    gc.set_threshold(_GARBAGE)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's import would start a thread a core, for tiny products
+    """Run the command line of this process and exit with the command's code."""
+    gc.set_threshold(_GC_THRESHOLD)
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # importing numpy would start a thread per core, for tiny products
     try:
         _occupy_standard_streams()
         code = run(sys.argv[1:])
@@ -27,19 +29,19 @@ def main() -> None:
         from gitmem.errors import ExitCode
 
         code = ExitCode.INTERRUPTED
-    # Taking down the interpreter would cost a fifth of a query, and a late interrupt would be shown as a traceback.
+    # The interpreter's shutdown costs a fifth of a query, and an interrupt during it would print a traceback.
     os._exit(code)
 
 
 def run(args: list[str]) -> int:
-    """Run a command line to its end; returns the exit code, never raises but for a second interrupt."""
+    """Run a command line and return the exit code. Raises nothing except for a second interrupt."""
     try:
         from gitmem.errors import ExitCode
 
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="backslashreplace")  # no encoding may cost a result
-        code: int | None = _run_quickly(args)
+                stream.reconfigure(errors="backslashreplace")  # a path must not fail on the terminal's encoding
+        code: int | None = _run_fast_path(args)
         if code is None:
             from gitmem.cli.root import invoke
 
@@ -48,14 +50,14 @@ def run(args: list[str]) -> int:
     except KeyboardInterrupt:
         return _interrupted()
     except BrokenPipeError:
-        return ExitCode.OK  # whoever read the output has enough
+        return ExitCode.OK  # the reader, `head` for example, closed the pipe because it has enough
     except Exception as problem:
         return _report(problem)
     return code
 
 
 def _report(problem: Exception) -> int:
-    """Tell what went wrong; plainly where too little memory or too few files are left for what tells it well."""
+    """Print an error. If memory or descriptors are too scarce to import the formatter, print it plainly."""
     try:
         from gitmem.cli.error_output import report
 
@@ -75,8 +77,8 @@ def _conflict_hint(problem: Exception) -> str:
     return f"hint: {conflict_remedy(names)}\n" if names else ""
 
 
-def _run_quickly(args: list[str]) -> int | None:
-    """What machines call again and again needs no parser: hooks, and `gitmem index` with nothing to do."""
+def _run_fast_path(args: list[str]) -> int | None:
+    """Run the commands that programs call repeatedly without click: hooks, and `gitmem index` with nothing to do."""
     if args[:1] == ["hook"]:
         from gitmem.cli.hook import run_hook
 
@@ -89,7 +91,7 @@ def _run_quickly(args: list[str]) -> int | None:
 
 
 def _occupy_standard_streams() -> None:
-    """Where one of them is closed, the next file opened would take its number, and be written to as if it were it."""
+    """Open closed standard streams on the null device: otherwise the next opened file would get the stream's number."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -103,5 +105,5 @@ def _interrupted() -> int:
     from gitmem.errors import ExitCode
 
     if sys.stderr.isatty():
-        sys.stderr.write("\n")  # ends the line with the terminal's ^C
+        sys.stderr.write("\n")  # the terminal has echoed ^C without a line end
     return ExitCode.INTERRUPTED

@@ -91,7 +91,7 @@ def purge(ctx: click.Context, yes: bool, as_json: bool) -> ExitCode:
       gitmem memory purge
     """
     if not yes:
-        confirm("forget the memory's history for good?", "purge asks before it forgets", "gitmem memory purge --yes")
+        confirm("purge the former versions of the memory for good?", "gitmem memory purge --yes")
     made = purge_memory(open_here(ctx))
     if as_json:
         write_json(made._asdict())

@@ -1,4 +1,4 @@
-"""How far a run is, on standard error: a line that redraws itself on a terminal, a line now and then elsewhere."""
+"""Progress of a run on standard error: a redrawn line on a terminal, a line every ten seconds otherwise."""
 
 import sys
 import time
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
 
 REDRAW_SECONDS: Final = 0.1
 PLAIN_SECONDS: Final = 10.0
-_WIDTH: Final = 18
-_SETTLED: Final = 0.5
-"""Seconds before a rate means anything."""
+_BAR_WIDTH: Final = 18
+_WARM_UP_SECONDS: Final = 0.5
+"""Time before the rate is shown: earlier it is meaningless."""
 
 
 class ProgressLine:
-    """Callable with each state of a run; use it as a context so that its last line is cleared."""
+    """Callback for the progress of a run. As a context manager it clears its line at the end."""
 
-    def __init__(self, what: str, *, quiet: bool, unit: str = "chunk") -> None:
-        self._what = what
+    def __init__(self, title: str, *, quiet: bool, unit: str = "chunk") -> None:
+        self._title = title
         self._unit = unit
         self._quiet = quiet or sys.stderr is None
         self._terminal = not self._quiet and sys.stderr.isatty()
         self._started = self._drawn = time.monotonic()
-        self._shown = False
+        self._is_drawn = False
 
     def __enter__(self) -> "ProgressLine":
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._shown and self._terminal:
+        if self._is_drawn and self._terminal:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
@@ -40,35 +40,35 @@ class ProgressLine:
         self._draw(progress.blobs, progress.blobs_total, "file", progress.rows)
 
     def wait(self) -> None:
-        """Say that the work begins when another process has ended its own."""
+        """Print that the run waits for another process."""
         if not self._quiet:
-            print("another process is writing this index; waiting for it (gitmem cancel ends it)", file=sys.stderr)
+            print("another process is writing this index; waiting for it (gitmem cancel stops it)", file=sys.stderr)
 
     def step(self, done: int, total: int) -> None:
-        """The state of work that is counted in one unit alone."""
+        """Show the progress of work that is counted in one unit."""
         self._draw(done, total, self._unit, 0)
 
     def _draw(self, done: int, total: int, unit: str, chunks: int) -> None:
         now = time.monotonic()
         if self._quiet or now - self._drawn < (REDRAW_SECONDS if self._terminal else PLAIN_SECONDS):
             return
-        self._drawn, self._shown = now, True
+        self._drawn, self._is_drawn = now, True
         line = describe(done, total, unit, chunks, now - self._started, bar=self._terminal)
         width = terminal_width() if self._terminal else 0
-        line = visible(f"{self._what}  {line}")
+        line = visible(f"{self._title}  {line}")
         sys.stderr.write(f"\r{line[: width - 1]}\x1b[K" if self._terminal else f"{line}\n")
         sys.stderr.flush()
 
 
 def describe(done: int, total: int, unit: str, chunks: int, seconds: float, *, bar: bool) -> str:
-    """The state of a run: how much of it is done, how fast it goes, how long it will take."""
+    """Return the progress as text: finished and total units, chunks, rate and time left."""
     share = done / max(total, 1)
-    filled = round(share * _WIDTH)
-    parts = ["━" * filled + "─" * (_WIDTH - filled)] if bar else []
+    filled = round(share * _BAR_WIDTH)
+    parts = ["━" * filled + "─" * (_BAR_WIDTH - filled)] if bar else []
     parts.append(f"{done:,}/{total:,} {unit}s")
     if chunks:
         parts.append(count(chunks, "chunk"))
-    if seconds > _SETTLED and share > 0:
+    if seconds > _WARM_UP_SECONDS and share > 0:
         if done >= seconds:
             parts.append(f"{done / seconds:,.0f} {unit}s/s")
         parts.append(f"{duration(max(1.0, seconds / share - seconds))} left")

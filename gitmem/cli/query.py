@@ -18,18 +18,22 @@ from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import CHOICES, parse_kinds
 
 _MOST_BYTES: Final = 4 * MAX_QUERY + 64
-"""More than a question may have in any encoding: what stands behind need not be read to be refused."""
+"""Bytes to read from standard input: more than a query of maximum length has in any encoding."""
 
 
 @click.command()
 @click.argument("text", metavar="TEXT|-")
-@click.option("--rev", metavar="REV", default="", help="Ask a commit, tag, branch or tree; HEAD for what is committed.")
-@click.option("--staged", is_flag=True, help="Ask what is staged.")
-@click.option("--changed", metavar="A..B", default="", help="Find only what changed between two revisions.")
-@click.option("--path", "include", metavar="GLOB", multiple=True, help="Only these paths (gitignore syntax).")
-@click.option("--exclude", metavar="GLOB", multiple=True, help="Not these paths.")
-@click.option("--lang", "languages", metavar="NAME", multiple=True, help="Only this language (python, ts, c++).")
-@click.option("--type", "chunk_types", metavar="TYPE", multiple=True, help="Only this type (function, class, section).")
+@click.option(
+    "--rev", metavar="REV", default="", help="Search a commit, tag, branch or tree, without uncommitted files."
+)
+@click.option("--staged", is_flag=True, help="Search the staged files.")
+@click.option("--changed", metavar="A..B", default="", help="Search only the changes between two revisions.")
+@click.option("--path", "include", metavar="GLOB", multiple=True, help="Search only these paths (gitignore syntax).")
+@click.option("--exclude", metavar="GLOB", multiple=True, help="Exclude these paths.")
+@click.option("--lang", "languages", metavar="NAME", multiple=True, help="Search only this language (python, ts, c++).")
+@click.option(
+    "--type", "chunk_types", metavar="TYPE", multiple=True, help="Search only this chunk type (function, ...)."
+)
 @click.option(
     "--kind",
     "kinds",
@@ -48,11 +52,11 @@ _MOST_BYTES: Final = 4 * MAX_QUERY + 64
     "min_confidence",
     type_="--record-type",
 )
-@click.option("--mode", type=click.Choice(MODES), default="hybrid", help="By words and meaning, or one of them.")
+@click.option("--mode", type=click.Choice(MODES), default="hybrid", help="Use both scores or one.")
 @format_options
 @neighbors_option
-@click.option("--explain", is_flag=True, help="Show what each result's score is made of.")
-@click.option("--no-refresh", is_flag=True, help="Index nothing before answering.")
+@click.option("--explain", is_flag=True, help="Explain the score of each result.")
+@click.option("--no-refresh", is_flag=True, help="Do not index anything before the search.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -72,10 +76,10 @@ def command(
     no_refresh: bool,
     **shown: object,
 ) -> ExitCode:
-    """Ask in words or symbols, get the code.
+    """Search the code in words or by symbol.
 
-    The working tree is asked, with all that is uncommitted in it. What the index lacks is indexed first, as far as
-    there is time. Several filters of one kind mean any of them. The exit code is 0 with results and 1 without.
+    Searches the working tree, including uncommitted files. Files that are not indexed yet are indexed first, within a
+    time budget. A filter given several times matches any of its values. The exit code is 0 with results and 1 without.
 
     \b
     Examples:
@@ -115,18 +119,18 @@ def search_records(
 
 
 def read_query(text: str) -> str:
-    """The question itself, or standard input for `-`. Raises UsageError for what is no text."""
+    """Return the query, read from standard input if it is `-`. Raises UsageError if it is not text."""
     if text != "-":
         data = os.fsencode(text)
     elif sys.stdin is None or sys.stdin.closed:
-        raise UsageError("standard input is closed", hint='ask directly: gitmem query "where are cookies signed"')
+        raise UsageError("standard input is closed", hint='pass the query: gitmem query "where are cookies signed"')
     else:
         data = _read_bounded()
     try:
-        # the bound may lie inside a character: only a whole text has to end well
+        # Input at the bound may be cut inside a character; only shorter input must be complete UTF-8.
         query, _ = codecs.utf_8_decode(data, "strict", len(data) < _MOST_BYTES)
     except UnicodeDecodeError as problem:
-        raise UsageError("the query is binary data", hint="ask in words or symbols, in UTF-8") from problem
+        raise UsageError("the query is binary data", hint="search in words or symbols, in UTF-8") from problem
     return query.strip() if text == "-" else query
 
 

@@ -16,13 +16,13 @@ from gitmem.workspace import Workspace
 @click.command()
 @click.argument("place", metavar="PATH:LINE")
 @format_options
-@click.option("--no-refresh", is_flag=True, help="Index nothing before answering.")
+@click.option("--no-refresh", is_flag=True, help="Do not index anything before the search.")
 @click.pass_context
 def command(ctx: click.Context, /, place: str, limit: int | None, no_refresh: bool, **shown: object) -> ExitCode:
-    """Find code like the code at a place.
+    """Find code similar to the code at a location.
 
-    PATH is told from the root of the repository, as results print it, or from the current folder. The chunk at LINE
-    is compared with all others by what it means.
+    PATH is relative to the root of the repository, as in results, or to the current folder. The embedding of the chunk
+    at LINE is compared with all others.
 
     \b
     Examples:

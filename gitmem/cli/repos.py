@@ -12,9 +12,9 @@ from gitmem.errors import ExitCode, UsageError
 
 @click.group()
 def command() -> None:
-    """List the repositories that agents may ask from another one.
+    """List, add and remove the repositories that an MCP server may search.
 
-    `gitmem init` enters each. The tools of `gitmem mcp` take the name or the folder of one as `root`.
+    `gitmem init` adds each. The tools of `gitmem mcp` accept the name or the folder of one as `root`.
 
     \b
     Examples:
@@ -27,51 +27,51 @@ def command() -> None:
 @command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Answer as JSON.")
 def list_command(as_json: bool) -> ExitCode:
-    """List them with what there is of each.
+    """List the repositories and their states.
 
     \b
     Examples:
       gitmem repos list
     """
-    listed = list_repositories(os.environ)
+    rows = list_repositories(os.environ)
     if as_json:
-        write_json([{"name": one.name, "path": str(one.path), "state": one.state} for one in listed])
+        write_json([{"name": row.name, "path": str(row.path), "state": row.state} for row in rows])
         return ExitCode.OK
-    width = max((len(one.name) for one in listed), default=0)
-    for one in listed:
-        print(f"{visible(one.name):<{width}}  {visible(str(one.path))}  {one.state}")
+    width = max((len(row.name) for row in rows), default=0)
+    for row in rows:
+        print(f"{visible(row.name):<{width}}  {visible(str(row.path))}  {row.state}")
     return ExitCode.OK
 
 
 @command.command()
 @click.argument("path", default="", metavar="[PATH]")
-@click.option("--name", default="", metavar="NAME", help="Call it so instead of by its folder.")
+@click.option("--name", default="", metavar="NAME", help="Name of the repository instead of its folder's.")
 @click.pass_context
 def add(ctx: click.Context, path: str, name: str) -> ExitCode:
-    """Enter a repository.
+    """Add a repository.
 
     \b
     Examples:
       gitmem repos add
       gitmem repos add ~/src/flask --name flask
     """
-    entered = enter_repository(open_here(ctx, path), os.environ, name)
-    if entered is None:
-        raise UsageError("no list of repositories is kept here", hint="unset GITMEM_NO_REGISTRY, and set HOME")
+    repository = enter_repository(open_here(ctx, path), os.environ, name)
+    if repository is None:
+        raise UsageError("the registry of repositories is disabled", hint="unset GITMEM_NO_REGISTRY, and set HOME")
     if not is_quiet(ctx):
-        print(f"{visible(entered.name)}  {visible(str(entered.path))}")
+        print(f"{visible(repository.name)}  {visible(str(repository.path))}")
     return ExitCode.OK
 
 
 @command.command()
-@click.argument("wanted", metavar="NAME|PATH")
-def remove(wanted: str) -> ExitCode:
-    """Take a repository out of the list; its index stays.
+@click.argument("repository", metavar="NAME|PATH")
+def remove(repository: str) -> ExitCode:
+    """Remove a repository from the list; its index stays.
 
     \b
     Examples:
       gitmem repos remove flask
     """
-    if forget_repository(os.environ, wanted) is None:
-        raise UsageError(f"no repository `{wanted}` is known", hint="gitmem repos list")
+    if forget_repository(os.environ, repository) is None:
+        raise UsageError(f"unknown repository `{repository}`", hint="gitmem repos list")
     return ExitCode.OK

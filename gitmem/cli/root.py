@@ -1,4 +1,4 @@
-"""The command group. A command's module is imported when the command is called, and no earlier."""
+"""The command group. It imports the module of a command only when the command is invoked."""
 
 import os
 from importlib import import_module
@@ -12,33 +12,33 @@ from gitmem.errors import ExitCode
 COMMANDS: Final = {
     "init": "Index this repository.",
     "index": "Bring the index up to date.",
-    "query": "Ask in words or symbols, get the code.",
-    "related": "Find code like the code at a place.",
+    "query": "Search the code in words or by symbol.",
+    "related": "Find code similar to the code at a location.",
     "eval": "Evaluate the search on this repository's own history, and tune it.",
     "memory": "Keep notes in the repository itself, and see to all that is kept.",
     "doc": "Keep longer texts from elsewhere beside the code: pages, mails, chats, transcripts.",
     "conversation": "Keep conversations, turn by turn.",
-    "status": "Say whether the index is up to date and what it holds.",
-    "doctor": "Check that everything works, and say what mends it.",
+    "status": "Show the state and the content of the index.",
+    "doctor": "Check that everything works, and suggest fixes.",
     "verify": "Read every checksum and compare the index with git.",
-    "gc": "Drop what no ref reaches any more.",
+    "gc": "Remove chunks that no ref reaches any more.",
     "watch": "Keep the index up to date with the working tree, until ctrl-C.",
-    "hooks": "Let git keep the index up to date.",
-    "install": "Let agents search this repository.",
-    "repos": "List the repositories that agents may ask from another one.",
+    "hooks": "Install, show or remove the git hooks that keep the index up to date.",
+    "install": "Register the MCP server with agents' clients in this repository.",
+    "repos": "List, add and remove the repositories that an MCP server may search.",
     "mcp": "Serve agents: search this repository for Claude Code and others.",
     "cancel": "Stop an index run in another process.",
     "uninstall": "Remove the index, the hooks and the entries for agents from this repository.",
     "completion": "Print the completion script of a shell.",
 }
-"""Every command with what it does in a line, as its own help begins: the list needs no module of theirs."""
+"""Commands with the first line of their help. Listing them here avoids the import of every command for `--help`."""
 
 ALIASES: Final = {"search": "query"}
 COMPLETE_VARIABLE: Final = "_GITMEM_COMPLETE"
 
 
 class LazyGroup(click.Group):
-    """Finds commands by name in their modules."""
+    """Group that imports the module of a command when the command is invoked."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         return list(COMMANDS)
@@ -54,7 +54,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in COMMANDS and args[0] not in ALIASES:
-            raise click.UsageError(f"`{args[0]}` is no command of gitmem{_suggestion(args[0])}", ctx)
+            raise click.UsageError(f"no such command: `{args[0]}`{_suggestion(args[0])}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -74,9 +74,9 @@ def _suggestion(name: str) -> str:
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.option("-C", "folder", metavar="DIR", default=".", help="Work in this folder instead of the current one.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no notes.")
-@click.version_option(__version__, "--version", message="gitmem %(version)s", help="Say the version.")
+@click.option("-C", "folder", metavar="DIR", default=".", help="Run in this folder instead of the current one.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress and no notes.")
+@click.version_option(__version__, "--version", message="gitmem %(version)s", help="Print the version.")
 @click.pass_context
 def root(ctx: click.Context, folder: str, quiet: bool) -> None:
     """Search git repositories by meaning and by symbol, at any revision, offline."""
@@ -86,7 +86,7 @@ def root(ctx: click.Context, folder: str, quiet: bool) -> None:
 
 
 def invoke(args: list[str]) -> int:
-    """Run a command line; returns the command's exit code. Errors are the caller's."""
+    """Run a command line and return the command's exit code. Errors propagate."""
     if COMPLETE_VARIABLE in os.environ:
         return _complete(os.environ[COMPLETE_VARIABLE])
     try:
@@ -94,7 +94,7 @@ def invoke(args: list[str]) -> int:
             return int(root.invoke(context) or ExitCode.OK)
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
-    except click.Abort as aborted:  # a question answered with ctrl-C
+    except click.Abort as aborted:  # ctrl-C at a confirmation
         raise KeyboardInterrupt from aborted
 
 

@@ -10,10 +10,10 @@ from gitmem.errors import ExitCode
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Answer as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> ExitCode:
-    """Say whether the index is up to date and what it holds.
+    """Show the state and the content of the index.
 
     The state is `Up to Date`, `Needs Update` or `No Index`. Nothing is written.
 

@@ -1,4 +1,4 @@
-"""Colour, and when there is none."""
+"""Colours and width of the output, depending on the terminal."""
 
 import os
 import sys
@@ -7,23 +7,23 @@ from typing import Final, NamedTuple
 
 CHOICES: Final = ("auto", "always", "never")
 _DEFAULT_WIDTH: Final = 100
-_LEAST_WIDTH: Final = 40
+_MIN_WIDTH: Final = 40
 _CODES: Final = {"path": "35", "symbol": "1", "match": "1;31", "dim": "2"}
 
 
 class Style(NamedTuple):
-    """How to write for the other end of standard output. `width` 0 is no limit."""
+    """Style of standard output. `width` is in columns, 0 without a limit."""
 
     coloured: bool
     width: int = 0
 
-    def paint(self, what: str, text: str) -> str:
-        """Text in the colour of `path`, `symbol`, `match` or `dim`."""
-        return f"\x1b[{_CODES[what]}m{text}\x1b[0m" if self.coloured and text else text
+    def paint(self, role: str, text: str) -> str:
+        """Return text in the colour of a role: `path`, `symbol`, `match` or `dim`."""
+        return f"\x1b[{_CODES[role]}m{text}\x1b[0m" if self.coloured and text else text
 
 
 def choose_style(choice: str, environment: Mapping[str, str]) -> Style:
-    """Colour on a terminal only, unless asked for; https://no-color.org is respected."""
+    """Return the style: by default coloured only on a terminal and without NO_COLOR (https://no-color.org)."""
     terminal = sys.stdout.isatty()
     plain = bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
     coloured = choice == "always" or (choice == "auto" and terminal and not plain)
@@ -31,10 +31,10 @@ def choose_style(choice: str, environment: Mapping[str, str]) -> Style:
 
 
 def terminal_width() -> int:
-    """Columns of the terminal at standard output or standard error."""
+    """Return the columns of the terminal at standard output or standard error."""
     for stream in (sys.stdout, sys.stderr):
         try:
-            return max(_LEAST_WIDTH, os.get_terminal_size(stream.fileno()).columns)
+            return max(_MIN_WIDTH, os.get_terminal_size(stream.fileno()).columns)
         except (OSError, ValueError):
             continue
     return _DEFAULT_WIDTH

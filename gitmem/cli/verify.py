@@ -10,52 +10,52 @@ from gitmem.errors import ExitCode
 
 
 @click.command()
-@click.option("--repair", is_flag=True, help="Replace what is damaged.")
+@click.option("--repair", is_flag=True, help="Replace damaged files.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
 def command(ctx: click.Context, repair: bool, as_json: bool) -> ExitCode:
     """Read every checksum and compare the index with git.
 
-    The exit code is 0 where everything is sound (or was repaired) and 5 where it is not.
+    The exit code is 0 if everything is intact (or was repaired), else 5.
 
     \b
     Examples:
       gitmem verify
       gitmem verify --repair
     """
-    made = verify(open_here(ctx), repair=repair)
+    report = verify(open_here(ctx), repair=repair)
     if as_json:
-        write_json(_as_json(made))
+        write_json(_as_json(report))
     else:
-        _print(made)
-    return ExitCode.OK if made.sound else ExitCode.FAILED
+        _print(report)
+    return ExitCode.OK if report.sound else ExitCode.FAILED
 
 
-def _print(made: VerifyReport) -> None:
-    found = made.findings
-    for problem in made.repaired:
+def _print(report: VerifyReport) -> None:
+    findings = report.findings
+    for problem in report.repaired:
         print(f"repaired: {visible(problem)}")
-    for note in found.notes:
+    for note in findings.notes:
         print(f"note: {visible(note)}")
-    for problem in found.problems:
+    for problem in findings.problems:
         say(f"error: {problem}")
-    if found.problems:
+    if findings.problems:
         say("hint: gitmem verify --repair")
         return
-    print(f"sound: {count(found.segments, 'segment')}, {count(found.views, 'tree')}, {count(found.blobs, 'blob')}, "
-          f"{count(found.chunks, 'chunk')}")  # fmt: skip
+    print(f"sound: {count(findings.segments, 'segment')}, {count(findings.views, 'tree')}, "
+          f"{count(findings.blobs, 'blob')}, {count(findings.chunks, 'chunk')}")  # fmt: skip
 
 
-def _as_json(made: VerifyReport) -> dict[str, object]:
-    found = made.findings
+def _as_json(report: VerifyReport) -> dict[str, object]:
+    findings = report.findings
     return {
-        "sound": made.sound,
-        "segments": found.segments,
-        "trees": found.views,
-        "blobs": found.blobs,
-        "chunks": found.chunks,
-        "problems": found.problems,
-        "damaged": found.damaged,
-        "repaired": made.repaired,
-        "notes": found.notes,
+        "sound": report.sound,
+        "segments": findings.segments,
+        "trees": findings.views,
+        "blobs": findings.blobs,
+        "chunks": findings.chunks,
+        "problems": findings.problems,
+        "damaged": findings.damaged,
+        "repaired": report.repaired,
+        "notes": findings.notes,
     }

@@ -17,8 +17,8 @@ from gitmem.display import count, visible
 def command(ctx: click.Context) -> None:
     """Keep the index up to date with the working tree, until ctrl-C.
 
-    No question needs it: each looks at the working tree itself. It spares them the work where much changes at once,
-    as under a code generator. A line is printed for each look that found something to index.
+    Queries do not need it: each compares the working tree itself. Watching moves that work into the background when
+    many files change at once, for example under a code generator. Each run that indexed something prints a line.
 
     \b
     Examples:
@@ -27,10 +27,10 @@ def command(ctx: click.Context) -> None:
     """
     quiet = is_quiet(ctx)
 
-    def tell(looked: WatchEvent) -> None:
-        if looked.problem:
-            print(f"warning: {visible(looked.problem)}", file=sys.stderr, flush=True)
-        elif looked.report and not quiet:
-            print(f"{visible(looked.name)}: {count(looked.report.embedded, 'blob')} embedded", flush=True)
+    def report(event: WatchEvent) -> None:
+        if event.problem:
+            print(f"warning: {visible(event.problem)}", file=sys.stderr, flush=True)
+        elif event.report and not quiet:
+            print(f"{visible(event.name)}: {count(event.report.embedded, 'blob')} embedded", flush=True)
 
-    watch(Path(ctx.obj["folder"]), os.environ, tell, threading.Event())
+    watch(Path(ctx.obj["folder"]), os.environ, report, threading.Event())

@@ -87,10 +87,12 @@ def test_what_was_in_use_lately_stays_unless_it_shall_go_now(cli: Cli, own: Repo
     own.git("branch", "-q", "-D", "side")
     own.git("reflog", "expire", "--expire=now", "--all")
     let_pass(own, (KEEP_DAYS - 1) * DAY, "views")
-    assert cli("gc", cwd=own.path).out.startswith("dropped 0 blobs, 0 chunks; 12 left; 1 blob in use lately (--now)")
-    assert cli("gc", "--dry-run", "--now", cwd=own.path).out.startswith("would drop 1 blob, 1 chunk; ")
+    assert cli("gc", cwd=own.path).out.startswith(
+        "removed 0 blobs, 0 chunks; 12 left; 1 blob used recently (--now removes them)"
+    )
+    assert cli("gc", "--dry-run", "--now", cwd=own.path).out.startswith("would remove 1 blob, 1 chunk; ")
     assert json.loads(cli("gc", "--json", cwd=own.path).out)["recent"] == 1
-    assert cli("gc", "--now", cwd=own.path).out.startswith("dropped 1 blob, 1 chunk; ")
+    assert cli("gc", "--now", cwd=own.path).out.startswith("removed 1 blob, 1 chunk; ")
 
 
 def test_uncommitted_work_stays_and_goes_two_weeks_after_it_was_there(
@@ -126,15 +128,15 @@ def test_what_was_uncommitted_in_a_working_tree_that_is_gone_goes(cli: Cli, own:
 
 
 def test_a_second_run_finds_nothing(cli: Cli, dropped: Repo) -> None:
-    assert cli("gc", cwd=dropped.path).out.startswith("dropped 1 blob, 1 chunk; ")
+    assert cli("gc", cwd=dropped.path).out.startswith("removed 1 blob, 1 chunk; ")
     before = (dropped.path / ".gitmem" / "manifest").read_bytes()
-    assert cli("gc", cwd=dropped.path).out.startswith("dropped 0 blobs, 0 chunks; ")
+    assert cli("gc", cwd=dropped.path).out.startswith("removed 0 blobs, 0 chunks; ")
     assert (dropped.path / ".gitmem" / "manifest").read_bytes() == before
 
 
 def test_a_dry_run_changes_nothing(cli: Cli, dropped: Repo) -> None:
     before = sorted((path, path.stat().st_mtime_ns) for path in (dropped.path / ".gitmem").rglob("*"))
-    assert cli("gc", "--dry-run", cwd=dropped.path).out.startswith("would drop 1 blob, 1 chunk; ")
+    assert cli("gc", "--dry-run", cwd=dropped.path).out.startswith("would remove 1 blob, 1 chunk; ")
     assert json.loads(cli("gc", "--dry-run", "--json", cwd=dropped.path).out)["dry_run"] is True
     assert sorted((path, path.stat().st_mtime_ns) for path in (dropped.path / ".gitmem").rglob("*")) == before
 

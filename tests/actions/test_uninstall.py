@@ -115,9 +115,9 @@ def test_a_link_inside_the_index_is_removed_and_not_followed(cli: Cli, own: Repo
 
 
 def test_it_asks_first(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert_error(cli("uninstall", cwd=own.path), ExitCode.USAGE, "nobody can answer", "--yes")
+    assert_error(cli("uninstall", cwd=own.path), ExitCode.USAGE, "without a terminal", "--yes")
     for answer, code in ((b"n\n", 1), (b"y\n", 0)):
-        monkeypatch.setattr("gitmem.cli.uninstall.is_asked_by_a_person", lambda: True)
+        monkeypatch.setattr("gitmem.cli.confirmation.is_interactive", lambda: True)
         made = cli("uninstall", cwd=own.path, stdin=answer)
         assert made.code == code
     assert not (own.path / ".gitmem").exists()

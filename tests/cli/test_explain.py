@@ -57,7 +57,7 @@ def test_a_further_chunk_of_a_file_says_what_it_lost(cli: Cli, indexed: Repo) ->
 def test_the_explanation_stands_below_its_hit_in_aligned_columns(cli: Cli, indexed: Repo) -> None:
     hit = explained(cli, indexed, "-n", "1", SIGN)[0]
     lines = cli("query", "-n", "1", "--explain", SIGN, cwd=indexed.path).out.splitlines()
-    at = next(place for place, line in enumerate(lines) if line.startswith("  found by meaning "))
+    at = next(place for place, line in enumerate(lines) if line.startswith("  semantic "))
     rows = lines[at + 1 : -2]
     counting = [part for part in hit["explain"]["features"] if part["contribution"]]
     assert [row.split()[0] for row in rows] == [*(part["name"] for part in counting), "bias", "sum"]
@@ -70,7 +70,7 @@ def test_the_explanation_stands_below_its_hit_in_aligned_columns(cli: Cli, index
 
 def test_without_the_flag_nothing_is_explained_or_imported_for_it(cli: Cli, indexed: Repo) -> None:
     assert "explain" not in json.loads(cli("query", "--json", SIGN, cwd=indexed.path).out)["results"][0]
-    assert "found by meaning" not in cli("query", SIGN, cwd=indexed.path).out
+    assert "  semantic 0" not in cli("query", SIGN, cwd=indexed.path).out
     assert "gitmem.search.explain" not in imported(indexed.path, "query", SIGN)
     assert "gitmem.search.explain" in imported(indexed.path, "query", "--explain", SIGN)
 

@@ -165,7 +165,7 @@ def test_a_secret_is_refused_unless_it_is_allowed(cli: Cli, repo: Repo) -> None:
 
 def test_purging_asks_first(cli: Cli, repo: Repo) -> None:
     cli("memory", "add", "x", cwd=repo.path)
-    assert_error(cli("memory", "purge"), ExitCode.USAGE, "nobody can answer", "gitmem memory purge --yes")
+    assert_error(cli("memory", "purge"), ExitCode.USAGE, "without a terminal", "gitmem memory purge --yes")
     assert cli("memory", "purge", "--yes").out == "removed 0 objects, 0 B\n"
 
 

@@ -111,7 +111,7 @@ def test_each_client_is_entered_and_taken_out(cli: Cli, tmp_path: Path, name: st
     assert "/" not in written.replace("workspaceFolder", "")
     value = tomllib.loads(written) if client.file.endswith(".toml") else json.loads(written)
     assert "gitmem" in str(value)
-    assert cli("install", name, cwd=repo.path).out == f"{client.title}: already there\n"
+    assert cli("install", name, cwd=repo.path).out == f"{client.title}: already registered\n"
     assert f"the entry in {client.file}" in cli("uninstall", "--yes", cwd=repo.path).out
     assert repo.git("status", "--porcelain", "--untracked-files=all") == ""
     assert not (repo.path / client.file).parent.exists() or (repo.path / client.file).parent == repo.path
@@ -153,7 +153,7 @@ def test_an_entry_that_was_there_is_neither_changed_nor_taken_out(cli: Cli, tmp_
     repo = make_sample(tmp_path / "repo")
     ours = json.dumps({"mcpServers": {"gitmem": ENTRY}})
     other = json.dumps({"mcpServers": {"gitmem": {"command": "/opt/gitmem"}}})
-    for content, told in ((ours, "already there"), (other, "another entry of this name, which was left")):
+    for content, told in ((ours, "already registered"), (other, "another entry of this name, which was kept")):
         (repo.path / ".mcp.json").write_text(content)
         assert told in cli("install", "claude", cwd=repo.path).out
         cli("uninstall", "--yes", cwd=repo.path)
