@@ -23,8 +23,9 @@ def find_conflicts() -> list[str]:
 
 
 def conflict_remedy(names: list[str]) -> str:
-    """Return the commands that remove other distributions and restore the files they replaced or take with them."""
-    return f"pip uninstall {' '.join(names)} && pip install --force-reinstall --no-deps {DISTRIBUTION}"
+    """Return the commands that remove other distributions and restore the files they replaced or took with them."""
+    restore = f"pip install --force-reinstall --no-deps {DISTRIBUTION}"
+    return f"pip uninstall {' '.join(names)} && {restore}" if names else restore
 
 
 def _is_conflicting(distribution: Distribution) -> bool:

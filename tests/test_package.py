@@ -85,9 +85,9 @@ def test_doctor_reports_another_project_called_gitmem(shared_environment: Path, 
     (check,) = [check for check in json.loads(report.stdout)["checks"] if check["name"] == "conflicts"]
     assert report.returncode == ExitCode.FAILED
     assert check["state"] == "fail"
-    assert "gitmem" in check["told"]
-    assert "pip uninstall gitmem" in check["mend"]
-    assert "pip install --force-reinstall --no-deps gitmem-cli" in check["mend"]
+    assert "gitmem" in check["message"]
+    assert "pip uninstall gitmem" in check["remedy"]
+    assert "pip install --force-reinstall --no-deps gitmem-cli" in check["remedy"]
 
 
 def test_a_replaced_module_is_reported_with_the_remedy(shared_environment: Path, tmp_path: Path) -> None:
@@ -95,6 +95,11 @@ def test_a_replaced_module_is_reported_with_the_remedy(shared_environment: Path,
     report = _gitmem_of(shared_environment, tmp_path, "doctor")
     assert report.returncode == ExitCode.FAILED
     assert "hint: pip uninstall gitmem && pip install --force-reinstall --no-deps gitmem-cli" in report.stderr
+    uninstall = [sys.executable, "-m", "pip", "--python", str(shared_environment / "bin" / "python"), "uninstall", "-y"]
+    subprocess.run([*uninstall, "gitmem"], check=True, capture_output=True)
+    report = _gitmem_of(shared_environment, tmp_path, "doctor")  # pip took the replaced module with it
+    assert report.returncode == 5
+    assert "hint: pip install --force-reinstall --no-deps gitmem-cli" in report.stderr
 
 
 def _write_other_wheel(folder: Path, module: str) -> Path:

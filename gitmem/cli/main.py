@@ -68,13 +68,12 @@ def _report(problem: Exception) -> int:
 
 
 def _conflict_hint(problem: Exception) -> str:
-    """Return the remedy as a line if another project's distribution has replaced modules of gitmem."""
-    if not isinstance(problem, ImportError):
+    """Return the remedy as a line if a module of gitmem is missing, or replaced by another project's distribution."""
+    if not isinstance(problem, ImportError) or not (problem.name or "").startswith("gitmem"):
         return ""
     from gitmem.distribution import conflict_remedy, find_conflicts
 
-    names = find_conflicts()
-    return f"hint: {conflict_remedy(names)}\n" if names else ""
+    return f"hint: {conflict_remedy(find_conflicts())}\n"
 
 
 def _run_fast_path(args: list[str]) -> int | None:
