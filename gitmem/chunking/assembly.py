@@ -43,6 +43,7 @@ class Assembler:
     def assemble(self, file: Unit) -> list[Chunk]:
         """Return all chunks of the outline, ordered by start. Of chunks with the same start the longest comes first."""
         chunks: list[Chunk] = []
+        # The flag says that the loose text of the unit has already become part of a unit around it (see _shares_text).
         todo = [(file, False)]
         while todo:
             unit, shared = todo.pop()
@@ -74,11 +75,14 @@ class Assembler:
         The skeleton spans the whole container. Its own text is the loose text and the signatures of the members.
         """
         runs = self._runs(unit)
+        # `room` is what the skeleton may still take. Loose text comes first: nothing else shows it. Signatures fill the
+        # remainder in order, since each member also has a chunk of its own.
         room = self.bounds.max_bytes
         own, rest = runs, list[_Run]()
         if sum(run.end - run.start for run in runs) > room:
             own, rest = self._fitting(runs, unit.nodes[0].start_byte)
         parts = [(run.start, run.end) for run in own]
+        # The header may be inside a run that was too large. The skeleton repeats it then.
         if rest and not any(start <= unit.nodes[0].start_byte < end for start, end in parts):
             parts.append(self._signature(unit))
         room -= sum(end - start for start, end in parts)
@@ -121,7 +125,7 @@ class Assembler:
 
         Without a body the signature is one line.
         """
-        node = unit.nodes[0]
+        node = unit.nodes[0]  # the first clause, if the unit has several
         start = max(unit.start, self.data.rfind(b"\n", unit.start, node.start_byte) + 1)
         body = node.child_by_field_name("body")
         if body is None:
@@ -165,6 +169,7 @@ class Assembler:
         if end - start <= size:
             start, end = trim(self.data, start, end)
             return [self._run(unit, start, end, loose)] if end > start else []
+        # Each piece starts at a syntax boundary, and its depth is the cost of a cut there.
         spans = split_span(self.data, start, end, [(piece.start, piece.depth) for piece in loose], size)
         starts = [piece.start for piece in loose]
         return [
@@ -173,7 +178,7 @@ class Assembler:
         ]
 
     def _run(self, unit: Unit, start: int, end: int, loose: list[Piece]) -> _Run:
-        names = [piece.name for piece in loose if piece.name and piece.name != "_"]
+        names = [piece.name for piece in loose if piece.name and piece.name != "_"]  # `_ = value` names nothing
         chunk_types = frozenset([piece.chunk_type for piece in loose if piece.chunk_type])
         return _Run(start, end, unit.scope, names, chunk_types)
 
@@ -185,6 +190,7 @@ class Assembler:
         for run in runs:
             length = run.end - run.start
             near = bool(groups) and run.end - groups[-1][0].start <= MERGE_REACH * bounds.max_bytes
+            # A run that is large enough stays alone: merging it would only dilute what it is about.
             small = size < bounds.min_bytes or length < bounds.min_bytes
             if near and small and size + length <= bounds.max_bytes:
                 groups[-1].append(run)
@@ -202,6 +208,7 @@ class Assembler:
             scope = next((run.scope for run in group if run.scope), unit.symbol)
             nameless_type = self.grammar.merged_type if scope else ""
             return self._chunk(nameless_type or unit.chunk_type, scope, parts)
+        # The type of the names if they agree on one, else that of the container: `A, B` of two constants is a constant.
         chunk_types = frozenset().union(*(run.chunk_types for run in group))
         common_type = next(iter(chunk_types)) if len(chunk_types) == 1 else ""
         if common_type not in _PLURAL and len(names) > 1:

@@ -25,6 +25,8 @@ def merge_small(chunks: list[Chunk], size: int) -> list[Chunk]:
 
     Fewer are merged if no further pair is allowed.
     """
+    # The number of chunks is the budget, not their size: merging stops as soon as the mean is reached, so that the
+    # larger units of a file keep their own chunks.
     surplus = len(chunks) - max(1, size // MEAN_BYTES)
     if size <= EXEMPT_BYTES or surplus <= 0:
         return chunks
@@ -54,6 +56,7 @@ class _Merger:
         """Merge the pair with the smallest result. Returns False if no pair is left."""
         while self._heap:
             _, place, other, first, second = heapq.heappop(self._heap)
+            # Lazy deletion: the entry is stale if one of its chunks has been merged since.
             if self._chunks[place] is first and self._chunks[other] is second:
                 self._replace(place, other, _merged(first, second))
                 return True

@@ -1,4 +1,4 @@
-"""File name to language name. Knows names and first lines only; whether a language has a grammar is asked elsewhere."""
+"""Determine the language of a file by its name or first lines. `grammars` knows which languages have a grammar."""
 
 import re
 from typing import Final
@@ -7,28 +7,31 @@ TEXT: Final = "text"
 
 
 def language_of(path: str) -> str:
-    """Return the language a file name tells, '' when only the content can tell, 'text' for everything unknown."""
+    """Return the language of a file name.
+
+    Returns '' if the name has no extension, so that the content must decide, and 'text' for unknown extensions.
+    """
     name = path.replace("\\", "/").rpartition("/")[2]
-    found = _NAMES.get(name) or _NAMES.get(name.lower())
-    if found:
-        return found
+    language = _NAMES.get(name) or _NAMES.get(name.lower())
+    if language:
+        return language
     stem, dot, ext = name.rpartition(".")
     if not dot:
-        return _prefixed(name)
+        return _language_of_prefix(name)
     if ext in _CASED:
         return _CASED[ext]
-    found = _EXTENSIONS.get(ext.lower())
-    if found:
-        return found
+    language = _EXTENSIONS.get(ext.lower())
+    if language:
+        return language
     if not stem:
         return ""
     if ext.lower() in _TEMPLATES:
         return language_of(stem) or TEXT
-    return _prefixed(name) or TEXT
+    return _language_of_prefix(name) or TEXT
 
 
 def language_from_head(head: bytes) -> str:
-    """Return the language that the first lines of a file name by shebang, modeline or opening tag, else 'text'."""
+    """Return the language of the first lines of a file, by shebang, opening tag or modeline, else 'text'."""
     head = head.removeprefix(b"\xef\xbb\xbf")[:2048]
     if head.startswith(b"#!"):
         return _INTERPRETERS.get(_program(head[2:].partition(b"\n")[0]), TEXT)
@@ -43,7 +46,7 @@ def language_from_head(head: bytes) -> str:
 
 
 def _program(line: bytes) -> str:
-    """`/usr/bin/env -S A=b python3.11 -u` to `python`."""
+    """Return the program of a shebang: `python` for `/usr/bin/env -S A=b python3.11 -u`."""
     for word in line.decode("ascii", "replace").split():
         name = word.rpartition("/")[2].lower()
         if name != "env" and not name.startswith("-") and "=" not in name:
@@ -51,8 +54,8 @@ def _program(line: bytes) -> str:
     return ""
 
 
-def _prefixed(name: str) -> str:
-    """Names with a free tail: `Dockerfile.dev`, `Makefile.in`, `.env.local`; '' when nothing is known."""
+def _language_of_prefix(name: str) -> str:
+    """Return the language of names with a variable suffix, such as `Dockerfile.dev` or `Makefile.in`, else ''."""
     head = name.lstrip(".").split(".", 1)[0].lower()
     return {"dockerfile": "dockerfile", "containerfile": "dockerfile", "makefile": "make", "gnumakefile": "make"}.get(
         head, ""
@@ -70,9 +73,11 @@ _OPENINGS: Final = (
     (b"%yaml", "yaml"),
     (b"---\n", "yaml"),
 )
+# Names in editor modelines that differ from the names of languages here.
 _MODES: Final = {"c++": "cpp", "js": "javascript", "ts": "typescript", "shell-script": "bash", "makefile": "make",
                  "cs": "csharp", "c#": "csharp", "rb": "ruby", "py": "python", "emacs-lisp": "elisp", "zsh": "bash",
                  "conf": "ini", "dosini": "ini", "perl6": TEXT, "tf": "terraform"}  # fmt: skip
+# Programs of shebang lines, without version numbers.
 _INTERPRETERS: Final = {
     "sh": "bash", "bash": "bash", "dash": "bash", "ksh": "bash", "zsh": "bash", "ash": "bash", "bats": "bash",
     "fish": "fish", "python": "python", "pypy": "python", "uv": "python", "node": "javascript", "nodejs": "javascript",
@@ -85,6 +90,7 @@ _INTERPRETERS: Final = {
     "awk": TEXT, "gawk": TEXT, "sed": TEXT, "osascript": TEXT, "rust-script": "rust", "cargo": "rust", "dart": "dart",
 }  # fmt: skip
 
+# Complete file names. The exact case is tried before lower case.
 _NAMES: Final = {
     "Dockerfile": "dockerfile", "Containerfile": "dockerfile", "Makefile": "make", "makefile": "make",
     "GNUmakefile": "make", "Kbuild": "make", "CMakeLists.txt": "cmake", "meson.build": "meson",
@@ -116,8 +122,10 @@ _NAMES: Final = {
     ".nvmrc": TEXT, ".ruby-version": TEXT, ".tool-versions": TEXT, "xmonad.hs": "haskell", "stack.yaml": "yaml",
 }  # fmt: skip
 
+# Extensions whose case matters.
 _CASED: Final = {"C": "cpp", "H": "cpp", "R": "r", "S": "asm", "M": "matlab", "F": "fortran", "F90": "fortran",
                  "V": "verilog", "L": TEXT, "PL": "perl"}  # fmt: skip
+# Extensions added to a file name: the language is that of the name before them.
 _TEMPLATES: Final = frozenset({"in", "tmpl", "tpl", "template", "j2", "jinja", "jinja2", "dist", "sample", "example",
                                "bak", "orig", "default"})  # fmt: skip
 
@@ -158,7 +166,8 @@ _BY_LANGUAGE: Final = {
     "magik": "magik", "ispc": "ispc", "uxntal": "tal", "firrtl": "fir", "bsl": "bsl os",
     TEXT: "txt rst log text adoc asciidoc lock patch diff tap snap out less sass styl pug haml coffee hbs mustache",
 }  # fmt: skip
+# Reversed, so that the first language that lists an extension gets it.
 _EXTENSIONS: Final = {ext: language for language, exts in reversed(_BY_LANGUAGE.items()) for ext in exts.split()}
 _KNOWN: Final = frozenset(_BY_LANGUAGE)
 LANGUAGES: Final = _KNOWN | {*_NAMES.values()} - {""}
-"""Every name a language can have here."""
+"""All names of languages."""

@@ -48,6 +48,7 @@ def section_chunks(data: bytes, lines: Lines, bounds: ChunkBounds) -> list[Chunk
             continue
         start = pending if pending >= 0 else at
         deeper = index + 1 < len(sections) and sections[index + 1][1] > level
+        # A bare heading is joined with its first subsection while the headings are short. It says too little alone.
         if level and deeper and stop - start < bounds.max_bytes // 4 and not _has_body(data, at, stop):
             pending = start
             continue

@@ -16,6 +16,7 @@ _NAME_TYPES: Final = frozenset(
 
 def text_of(node: Node, data: bytes) -> str:
     """Return the node's own text on one line, of limited length."""
+    # A character has at most four bytes in UTF-8. Reading more of a long node would be wasted.
     raw = data[node.start_byte : min(node.end_byte, node.start_byte + 4 * _MAX_NAME)]
     text = raw.decode("utf-8", "replace")
     return (_SPACE.sub(" ", text).strip() if not text.isidentifier() else text)[:_MAX_NAME]

@@ -98,6 +98,7 @@ def outline_tree(data: bytes, root: Node, grammar: Grammar, bounds: ChunkBounds)
     budget = _NODE_BUDGET
     todo = [file]
     while todo and budget > 0:
+        # Depth first: if the budget runs out, some units are outlined completely and others not at all.
         unit = todo.pop()
         opener = _Opener(data, unit, grammar, bounds, budget)
         unit.pieces = opener.run()
@@ -139,6 +140,7 @@ class _Opener:
 
     def run(self) -> list[Piece]:
         """Walk the unit's nodes in the order of the text, opening those for which `_take` returns True."""
+        # One iterator for each open node, innermost last. A node that is to be opened suspends the iterator above it.
         nodes = self.unit.nodes
         stack = [iter([child for node in nodes for child in _children(node)])]
         while stack:
@@ -165,6 +167,7 @@ class _Opener:
         if shape in (COMMENT, PREFIX):
             self._take_lead(start, node.end_byte, prefix=shape == PREFIX)
             return False
+        # Keywords share the type name of their statement in some grammars (`class` in `class A`), but are not named.
         match = self._match(node, rule) if node.is_named else None
         if match is None:
             return self._take_loose(node, depth)
@@ -202,10 +205,12 @@ class _Opener:
         shape, chunk_type, name, node = match
         if self._join(match):
             return
+        # The piece keeps the name: the chunk into which it is merged lists it in its symbol.
         size = end - start
         if shape == MERGEABLE and size < self.mergeable_bytes:
             self._add(Piece(start, depth, chunk_type, name), node.type)
             return
+        # A short closure is part of what its function does and says little without it.
         if self.is_code and size < NESTED_BYTES:
             self._add(Piece(start, depth))
             return
@@ -233,6 +238,7 @@ class _Opener:
             return True
         if match.shape == MERGEABLE:
             return True
+        # Replace the loose signatures by the unit that they belong to.
         self.pieces.pop()
         self._take_unit(match.node, match, last.depth)
         self.pieces[-1].start = last.start
@@ -240,6 +246,7 @@ class _Opener:
 
     def _take_lead(self, start: int, end: int, *, prefix: bool) -> None:
         """Hold back a comment or prefix. A comment on the line of the previous node belongs to that node."""
+        # Some grammars include the line feed in a line comment. Without it, blank lines count the same everywhere.
         if self.data[end - 1 : end] == b"\n":
             end -= 1
         if not prefix and self.lead < 0 and self.pieces and self.data.find(b"\n", self.last_end, start) < 0:
@@ -275,7 +282,7 @@ class _Opener:
     def _take_loose(self, node: Node, depth: int) -> bool:
         """Start loose text. Returns True for the body of a container, and for text too large for one chunk."""
         start, end = node.start_byte, node.end_byte
-        if start == end:
+        if start == end:  # zero width: dedents, and tokens inserted by error recovery
             return False
         if depth == 1 and self.is_holder and node.type in self.grammar.bodies:
             self._flush_lead()
@@ -286,6 +293,8 @@ class _Opener:
         start = self._unit_start(start)
         self.lead = -1
         self._add(Piece(start, depth, "module"))
+        # Large loose text is opened too: its parts are places to cut, and it may contain units, as in `(function ()
+        # {...})()`.
         if end - start > self.max_bytes and node.child_count:
             return True
         self.last_end = end
@@ -309,6 +318,7 @@ class _Opener:
         # The text of a unit before its first inner unit, such as `class A:`, is a loose piece of its own.
         if not pieces or (pieces[0].unit is not None and unit.level and unit.shape != NAMESPACE):
             pieces.insert(0, Piece(unit.start, 0))
+        # A cut inside a line separates definitions written on one line. It is a last resort for splitting text.
         floor = unit.start
         for piece in pieces:
             at = max(line_start(data, piece.start, floor), floor)

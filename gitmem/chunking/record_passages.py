@@ -33,6 +33,7 @@ def record_chunks(data: bytes) -> list[Chunk]:
     if not has_text(content, 0, len(content)):
         return []
     base = len(data) - len(content)
+    # Spans and line numbers refer to the whole blob, header included, like those of code.
     lines = Lines(data)
     title = " ".join((record.id if record.kind == TURN else str(record.fields.get("title", ""))).split())
     chunks = []
@@ -68,6 +69,7 @@ def _byte_spans(record: Record) -> list[tuple[int, int]]:
     # Another program may have written the record: with spans that do not fit the text, the text stays in one piece.
     if not spans or any(not 0 <= start < end <= len(text) for start, end in spans):
         return [(0, len(record.content))]
+    # Encode each stretch of text once, instead of the text before each offset.
     places = sorted({place for span in spans for place in (0, *span)})
     offsets = {0: 0}
     for previous, place in pairwise(places):

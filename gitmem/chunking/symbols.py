@@ -31,6 +31,7 @@ def join_names(names: Iterable[tuple[str, str]], separator: str) -> str:
 
 def merge_symbols(first: str, second: str) -> str:
     """Return the symbol of two merged chunks of the same container, which is written once, before the first name."""
+    # `A.x` and `A.y` make `A.x, y`.
     container = container_of(second)
     name = second[len(container) :].lstrip(". >") if container else second
     if not first or not name or name in first.split(", "):

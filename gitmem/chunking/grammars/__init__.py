@@ -1,4 +1,4 @@
-"""Per-language tables, loaded when a blob of the language arrives; a generic table for grammars without one."""
+"""Tables of languages, each loaded with the first blob of its language. A generic table serves all other grammars."""
 
 from functools import cache
 from importlib import import_module
@@ -15,17 +15,18 @@ _MODULES: Final = {
     "scss": "styles", "json": "data_formats", "yaml": "data_formats", "toml": "data_formats", "hcl": "data_formats",
     "terraform": "data_formats", "objc": "others", "dart": "others", "r": "others", "clojure": "others",
 }  # fmt: skip
+# Languages with a grammar whose definitions make no better chunks than windows do.
 _WINDOWS: Final = frozenset(
     "text csv tsv psv pem po requirements gosum gitignore gitattributes pymanifest properties ini readline xcompose"
     " rst diff".split()
 )
 _UNSAFE: Final = frozenset({"agda", "cobol", "perl", "pony", "typst"})
-"""Their scanners crash or never return on some input."""
+"""Languages whose scanners crash or hang on some input. They are split into windows."""
 
 
 @cache
 def find_grammar(language: str) -> Grammar | None:
-    """The table of a language, or None for what is best read by windows."""
+    """Return the table of a language, None if it is split into windows."""
     if language in _WINDOWS or language in _UNSAFE:
         return None
     module = _MODULES.get(language)

@@ -1,4 +1,4 @@
-"""C, C++ and what is close to them: the name hides in a chain of declarators."""
+"""C, C++ and their relatives, in which a name is nested in a chain of declarators."""
 
 import re
 from typing import Final
@@ -13,7 +13,7 @@ _POINTER: Final = re.compile(rb"\([\w\s]*\*\s*(\w+)\s*\)\s*\(")
 
 
 def _innermost(node: Node) -> tuple[Node, bool]:
-    """Follow declarators to the name; tell whether a function declarator was on the way."""
+    """Return the node at the end of the chain of declarators, and whether one of them declares a function."""
     called = False
     for _ in range(12):
         inner = node.child_by_field_name("declarator")
@@ -27,8 +27,9 @@ def _innermost(node: Node) -> tuple[Node, bool]:
 
 
 def _dotted(text: str) -> str:
-    """`ns::Foo<T>::bar` to `ns.Foo.bar`; '' for what is no name."""
+    """Return a name with dots and without template arguments: `ns.Foo.bar` for `ns::Foo<T>::bar`. '' if invalid."""
     head, operator, tail = text.partition("operator")
+    # `operatorOf` is an ordinary name, `operator<` is not, and its angle bracket must stay.
     if operator and tail[:1].isalnum():
         head, operator, tail = text, "", ""
     if "<" in head:
@@ -38,12 +39,12 @@ def _dotted(text: str) -> str:
 
 
 def _without_angles(text: str) -> str:
-    kept, depth = [], 0
+    outside, depth = [], 0
     for char in text:
         depth += (char == "<") - (char == ">")
         if depth == 0 and char != ">":
-            kept.append(char)
-    return "".join(kept)
+            outside.append(char)
+    return "".join(outside)
 
 
 def _function(node: Node, data: bytes) -> Match | None:
@@ -51,6 +52,7 @@ def _function(node: Node, data: bytes) -> Match | None:
     if target is node:
         return None
     name = _dotted(text_of(target, data))
+    # After a syntax error, the parser may take a statement for a definition.
     if not called and name in ("if", "for", "while", "switch", "return"):
         return None
     return Match(LEAF, "method" if "." in name and "operator" not in name.partition(".")[0] else "function", name, node)
@@ -66,18 +68,18 @@ def _type(node: Node, data: bytes) -> Match | None:
 
 
 def named_type(node: Node, data: bytes) -> str:
-    """The `name` field only: an anonymous struct has none."""
+    """Return the `name` field, '' for an anonymous type. `name_of` would take the name of a member."""
     target = node.child_by_field_name("name")
     return text_of(target, data) if target is not None else ""
 
 
 def _declaration(node: Node, data: bytes) -> Match | None:
-    """`struct S {...} s;` is the struct, a prototype a small function, the rest a variable."""
-    made = node.child_by_field_name("type")
-    if made is not None and made.type in _TYPES and made.child_by_field_name("body") is not None:
-        found = _type(made, data)
-        if found is not None:
-            return found if found.name else found._replace(name=_declared(node, data))
+    """Match `struct S {...} s;` as the struct, a prototype as a small function, and the rest as variables."""
+    type_node = node.child_by_field_name("type")
+    if type_node is not None and type_node.type in _TYPES and type_node.child_by_field_name("body") is not None:
+        match = _type(type_node, data)
+        if match is not None:
+            return match if match.name else match._replace(name=_declared(node, data))
     target, called = _innermost(node)
     if target is node:
         return None
@@ -91,19 +93,20 @@ def _declared(node: Node, data: bytes) -> str:
 
 
 def _typedef(node: Node, data: bytes) -> Match | None:
-    made = node.child_by_field_name("type")
+    type_node = node.child_by_field_name("type")
     name = _declared(node, data)
-    if made is not None and made.type in _TYPES and made.child_by_field_name("body") is not None:
-        found = _type(made, data)
-        return found._replace(name=name or found.name) if found is not None else None
-    if made is None or not name or b"(" in data[made.end_byte : node.end_byte]:
+    if type_node is not None and type_node.type in _TYPES and type_node.child_by_field_name("body") is not None:
+        match = _type(type_node, data)
+        return match._replace(name=name or match.name) if match is not None else None
+    # The name of a function pointer is inside the parentheses: `typedef int (*callback)(void)`.
+    if type_node is None or not name or b"(" in data[type_node.end_byte : node.end_byte]:
         pointer = _POINTER.search(data, node.start_byte, node.end_byte)
         name = pointer[1].decode("utf-8", "replace") if pointer else name
     return Match(MERGEABLE, "type", name, node)
 
 
 def _macro(node: Node, data: bytes) -> Match | None:
-    """An include guard defines nothing worth a name."""
+    """Match macros with a value. One without, such as an include guard, is loose text."""
     if node.child_by_field_name("value") is None:
         return None
     return Match(MERGEABLE, "macro", name_of(node, data), node)

@@ -1,4 +1,4 @@
-"""C#."""
+"""C#: operators and destructors are named by their signs."""
 
 from typing import Final
 

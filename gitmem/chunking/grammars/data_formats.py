@@ -1,4 +1,4 @@
-"""JSON, YAML, TOML, HCL: keys, with the path to a key as its symbol; small neighbours are merged."""
+"""JSON, YAML, TOML, HCL: the symbol of a key is the path to it. Small neighbours are merged."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ def _key(node: Node, data: bytes) -> str:
 
 
 def _block(node: Node, data: bytes) -> str:
-    """`resource "aws_instance" "web" {`: the words before the brace."""
+    """Return the words before the brace: `resource.aws_instance.web` for `resource "aws_instance" "web" {`."""
     words = [text_of(child, data) for child in node.children[:5] if child.type in ("identifier", "string_lit")]
     return ".".join(unquoted(word) for word in words)
 

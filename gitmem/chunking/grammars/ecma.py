@@ -1,4 +1,4 @@
-"""JavaScript, TypeScript, TSX: declarations, and the many ways to assign a function to a name."""
+"""JavaScript, TypeScript, TSX: declarations, and the many ways of assigning a function to a name."""
 
 from typing import Final
 
@@ -25,7 +25,7 @@ _CLASSES: Final = frozenset({"class", "class_expression"})
 
 
 def _value(node: Node, name: str, value: Node | None, plain: str) -> Match | None:
-    """What an assignment makes of a name: a function, a class, an object with methods, or a constant."""
+    """Match an assigned value: a function, a class, an object with methods, or else the chunk type `plain`."""
     if value is None:
         return Match(MERGEABLE, plain, name, node)
     node_type = value.type
@@ -35,18 +35,21 @@ def _value(node: Node, name: str, value: Node | None, plain: str) -> Match | Non
         return Match(CONTAINER, "class", name, value)
     if node_type == "object" and _has_functions(value):
         return Match(CONTAINER, plain, name, value)
+    # `const Row = memo((props) => ...)`: the function passed to the call is what the name stands for.
     if node_type == "call_expression":
         arguments = value.child_by_field_name("arguments")
         if arguments is not None and any(child.type in _FUNCTIONS for child in arguments.children[:4]):
             return Match(
                 LEAF if value.end_byte - value.start_byte > CALLBACK_BYTES else MERGEABLE, "function", name, value
             )
+    # `(value as Type)`: look at the value.
     if node_type in ("as_expression", "satisfies_expression", "parenthesized_expression"):
         return _value(node, name, value.named_children[0] if value.named_child_count else None, plain)
     return Match(MERGEABLE, plain, name, value)
 
 
 def _has_functions(value: Node) -> bool:
+    # Only the first entries are searched: a data object may have any number of them.
     for child in value.children[:200]:
         if child.type == "method_definition":
             return True
@@ -58,6 +61,7 @@ def _has_functions(value: Node) -> bool:
 
 
 def _variable(node: Node, data: bytes) -> Match | None:
+    """Match `const name = value` by its value. Destructuring and several names make a constant."""
     declared = [child for child in node.children[:12] if child.type == "variable_declarator"]
     if not declared:
         return None
@@ -71,7 +75,7 @@ def _variable(node: Node, data: bytes) -> Match | None:
 
 
 def _statement(node: Node, data: bytes) -> Match | None:
-    """`exports.f = ...`, `A.prototype.b = ...`, `module.exports = {...}`."""
+    """Match assignments: `exports.f = ...`, `A.prototype.b = ...`, `module.exports = {...}`."""
     inner = node.children[0] if node.child_count else None
     if inner is None:
         return None
@@ -82,30 +86,32 @@ def _statement(node: Node, data: bytes) -> Match | None:
     left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
     if left is None or left.type not in ("identifier", "member_expression"):
         return None
+    # `exports.f = module.exports.f = function ...`: the value is that of the last assignment.
     while right is not None and right.type == "assignment_expression":
         right = right.child_by_field_name("right")
-    found = _value(node, _path(text_of(left, data)), right, "constant")
-    if found is None or (
-        found.shape == MERGEABLE and right is not None and right.type not in ("object", "call_expression")
+    match = _value(node, _path(text_of(left, data)), right, "constant")
+    # Assigning a plain value changes state. It defines nothing.
+    if match is None or (
+        match.shape == MERGEABLE and right is not None and right.type not in ("object", "call_expression")
     ):
         return None
-    return (
-        found._replace(chunk_type="method")
-        if ".prototype." in text_of(left, data) and found.chunk_type == "function"
-        else found
-    )
+    if ".prototype." in text_of(left, data) and match.chunk_type == "function":
+        return match._replace(chunk_type="method")
+    return match
 
 
 def _path(text: str) -> str:
+    """Return the name that an assignment target exports: `A.b` for `A.prototype.b`, `f` for `exports.f`."""
     if text.startswith("this."):
         return text[5:]
+    # Both spellings export the same name.
     for start in ("module.exports.", "exports."):
         text = text.removeprefix(start)
     return "module.exports" if text == "module.exports" else text.replace(".prototype.", ".").removesuffix(".prototype")
 
 
 def _export(node: Node, data: bytes) -> Match | None:
-    """The exported declaration; `export default` of a nameless value is called default."""
+    """Match the exported declaration. The name of a nameless one is `default`."""
     for field in ("declaration", "value"):
         inner = node.child_by_field_name(field)
         if inner is None:
@@ -120,6 +126,7 @@ def _export(node: Node, data: bytes) -> Match | None:
 
 
 def _ambient(node: Node, data: bytes) -> Match | None:
+    """Match the declaration inside `declare ...`."""
     for inner in node.children:
         rule = UNITS.get(inner.type)
         if rule is None:
@@ -136,14 +143,16 @@ def _namespace(node: Node, data: bytes) -> Match | None:
 
 
 def _member(node: Node, data: bytes) -> Match | None:
-    """Class fields and object entries: an arrow function makes a method."""
+    """Match class fields and object entries. A function as value makes a method."""
     target = node.child_by_field_name("property") or node.child_by_field_name("name") or node.child_by_field_name("key")
     name = unquoted(text_of(target, data)) if target is not None else ""
     value = node.child_by_field_name("value")
     if node.type == "pair" and (value is None or value.type not in _FUNCTIONS):
         return Match(MERGEABLE, "property", name, value or node)
-    found = _value(node, name, value, "field")
-    return found._replace(chunk_type="method") if found is not None and found.chunk_type == "function" else found
+    match = _value(node, name, value, "field")
+    if match is not None and match.chunk_type == "function":
+        return match._replace(chunk_type="method")
+    return match
 
 
 UNITS: Final = {

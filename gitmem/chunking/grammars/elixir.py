@@ -1,4 +1,4 @@
-"""Elixir: everything is a call; `def` and `defmodule` are told by their target."""
+"""Elixir: definitions are calls, recognised by their target: `def`, `defmodule` and so on."""
 
 from typing import Final
 
@@ -22,6 +22,7 @@ def _call(node: Node, data: bytes) -> Match | None:
         return Match(CONTAINER, _MODULES[word], _first(node, data), node)
     if word in _FUNCTIONS:
         return Match(LEAF, _FUNCTIONS[word], _head(node, data), node)
+    # `describe` groups tests. The definitions in a `quote` are those of the code that it generates.
     if word in ("describe", "quote"):
         return Match(TRANSPARENT, "", "", node) if word == "describe" else None
     return Match(MERGEABLE, "struct", "", node) if word in ("defstruct", "schema") else None
@@ -33,19 +34,20 @@ def _arguments(node: Node) -> list[Node]:
 
 
 def _first(node: Node, data: bytes) -> str:
-    found = _arguments(node)
-    return text_of(found[0], data).strip('"') if found else ""
+    arguments = _arguments(node)
+    return text_of(arguments[0], data).strip('"') if arguments else ""
 
 
 def _head(node: Node, data: bytes) -> str:
-    """`send_resp(conn, x) when is_map(x)` is named send_resp."""
-    found = _arguments(node)
-    head = found[0] if found else None
+    """Return the name in the head of a definition: `send_resp` for `send_resp(conn, x) when is_map(x)`."""
+    arguments = _arguments(node)
+    head = arguments[0] if arguments else None
     for _ in range(4):
         if head is None:
             return ""
         if head.type == "binary_operator":
             sign = head.child_by_field_name("operator")
+            # `a <~> b` defines the operator itself; a guard and a default value do not.
             if sign is not None and text_of(sign, data) not in ("when", "\\\\"):
                 return text_of(sign, data)
             head = head.child_by_field_name("left")
@@ -57,6 +59,7 @@ def _head(node: Node, data: bytes) -> str:
 
 
 def _attribute(node: Node, data: bytes) -> Match | None:
+    """Match module attributes: `@doc` belongs to the next function, `@type` and `@limit 10` are units."""
     inner = node.child_by_field_name("operand")
     target = inner.child_by_field_name("target") if inner is not None and inner.type == "call" else inner
     word = text_of(target, data) if target is not None else ""
@@ -68,8 +71,8 @@ def _attribute(node: Node, data: bytes) -> Match | None:
 
 
 def _type_name(call: Node, data: bytes) -> str:
-    found = _arguments(call)
-    return text_of(found[0], data).partition("::")[0].partition("(")[0].strip() if found else ""
+    arguments = _arguments(call)
+    return text_of(arguments[0], data).partition("::")[0].partition("(")[0].strip() if arguments else ""
 
 
 GRAMMARS: Final = {

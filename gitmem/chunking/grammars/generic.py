@@ -1,4 +1,7 @@
-"""A table read off a grammar's own node names, for languages nobody has written a table for."""
+"""Tables for languages without one of their own, guessed from the names of the grammar's node types.
+
+Grammars name definitions alike (`function_definition`, `class_declaration`), so most languages need no table.
+"""
 
 import re
 from typing import Final
@@ -18,6 +21,7 @@ from gitmem.chunking.grammar import (
 from gitmem.chunking.node_names import name_of, text_of
 from gitmem.chunking.parse import language_nodes
 
+# Patterns of node type names: functions, then types, then exceptions to both, then transparent nodes.
 _TAIL: Final = (
     r"(?:_(?:definition|declaration|def|decl|item|statement|stmt|specifier|clause|block|implementation|spec))?$"
 )
@@ -30,7 +34,7 @@ _TYPES: Final = re.compile(
     r"|contract|object|instance|implementation|impl|category|module|namespace|package|mixin|extension|entity"
     r"|architecture|resource|type|input|schema|model|typedef|newtype|data)" + _TAIL
 )
-_NOT: Final = re.compile(
+_EXCLUDED: Final = re.compile(
     r"(?:call|invocation|expression|_type|pointer|reference|parameters?|arguments?|name|modifier|body|list|literal|import"
     r"|_use|_ref|signature_help|identifier|keyword|alias|pattern|access|application|end_\w+|with_clause)$|^(?:type|data|"
     r"object|module|function|record|class|input|rule|instance|package|bind|union|enum|macro)$"
@@ -45,14 +49,24 @@ _CHUNK_TYPES: Final = {
     "category": "impl", "module": "module", "package": "module", "mixin": "trait", "extension": "impl",
     "entity": "class", "architecture": "class", "enumeration": "enum",
 }  # fmt: skip
-_SPACES: Final = frozenset({"namespace", "package", "module"})
-_SOFT: Final = frozenset({"type", "input", "schema", "model", "typedef", "newtype", "data", "resource"})
-_CALLED: Final = ("name", "identifier", "symbol")
-_DEFINES: Final = ("definition", "declaration", "_def", "_decl", "_item", "defun", "statement", "function", "procedure")
+_NAMESPACES: Final = frozenset({"namespace", "package", "module"})
+_MERGEABLE: Final = frozenset({"type", "input", "schema", "model", "typedef", "newtype", "data", "resource"})
+_NAME_SUFFIXES: Final = ("name", "identifier", "symbol")
+_DEFINITION_SUFFIXES: Final = (
+    "definition",
+    "declaration",
+    "_def",
+    "_decl",
+    "_item",
+    "defun",
+    "statement",
+    "function",
+    "procedure",
+)
 
 
 def make_generic(language: str) -> Grammar:
-    """Guess a table: node types that look like definitions are units, those that look like lists are looked through."""
+    """Guess a table: node types named like definitions are units, those named like lists are transparent."""
     table: dict[str, Rule] = {}
     for name in language_nodes(language):
         rule = _guess(name)
@@ -62,32 +76,36 @@ def make_generic(language: str) -> Grammar:
     prefixes = " ".join(
         name for name in language_nodes(language) if name in ("attribute_list", "annotation", "decorator")
     )
+    # Functions defined by several clauses, as in Erlang: neighbours of one name are one unit.
     joins = " ".join(name for name, rule in table.items() if rule.shape == LEAF)
     return make_grammar(language, table, comments=comments, prefixes=prefixes, joins=joins)
 
 
 def _name(node: Node, data: bytes) -> str:
-    """The name, what is called a name or an identifier, or that of the first clause inside."""
+    """Return the `name` field, or the first child of a type like `name` or `identifier`.
+
+    Without either, look into the first child, up to three levels: some grammars put the name into the first clause.
+    """
     for _ in range(3):
         name = name_of(node, data)
         if name or not node.named_child_count:
             return name
-        called = next((child for child in node.named_children[:6] if child.type.endswith(_CALLED)), None)
-        if called is not None:
-            return text_of(called, data)
+        target = next((child for child in node.named_children[:6] if child.type.endswith(_NAME_SUFFIXES)), None)
+        if target is not None:
+            return text_of(target, data)
         node = node.named_children[0]
     return ""
 
 
 def _guess(name: str) -> Rule | None:
-    if _CODE.match(name) and not _NOT.search(name) and name.endswith(_DEFINES):
+    if _CODE.match(name) and not _EXCLUDED.search(name) and name.endswith(_DEFINITION_SUFFIXES):
         return leaf("macro" if "macro" in name else "function", _name)
-    found = _TYPES.match(name)
-    if found and not _NOT.search(name) and (name.endswith(_DEFINES) or name in _CHUNK_TYPES):
-        word = found["word"]
-        if word in _SPACES:
+    match = _TYPES.match(name)
+    if match and not _EXCLUDED.search(name) and (name.endswith(_DEFINITION_SUFFIXES) or name in _CHUNK_TYPES):
+        word = match["word"]
+        if word in _NAMESPACES:
             return namespace("module", _name)
-        if word in _SOFT:
+        if word in _MERGEABLE:
             return mergeable("type", _name)
         return container(_CHUNK_TYPES.get(word, word), _name)
     return Rule(TRANSPARENT) if _TRANSPARENT.search(name) else None

@@ -1,4 +1,4 @@
-"""Go: methods are named by their receiver's type."""
+"""Go: the type of its receiver qualifies the name of a method."""
 
 from typing import Final
 
@@ -12,6 +12,7 @@ def _method(node: Node, data: bytes) -> str:
     receiver = node.child_by_field_name("receiver")
     own = next((child for child in receiver.children if child.type == "parameter_declaration"), None)
     type_node = own.child_by_field_name("type") if own is not None else None
+    # `func (s *Server) Run()`: the method belongs to `Server`.
     owner = plain_type(text_of(type_node, data).strip("()")) if type_node is not None else ""
     name = name_of(node, data)
     return f"{owner}.{name}" if owner else name
@@ -19,12 +20,12 @@ def _method(node: Node, data: bytes) -> str:
 
 def _spec(node: Node, data: bytes) -> Match:
     type_node = node.child_by_field_name("type")
-    known = _CHUNK_TYPES.get(type_node.type if type_node is not None else "", "type")
-    return Match(MERGEABLE if known == "type" else LEAF, known, name_of(node, data), node)
+    chunk_type = _CHUNK_TYPES.get(type_node.type if type_node is not None else "", "type")
+    return Match(MERGEABLE if chunk_type == "type" else LEAF, chunk_type, name_of(node, data), node)
 
 
 def _types(node: Node, data: bytes) -> Match | None:
-    """`type X struct` is one unit; a group of types is looked through."""
+    """Match `type X struct` as one unit. A group of types is transparent."""
     specs = [child for child in node.children if child.type in ("type_spec", "type_alias")]
     if len(specs) == 1:
         return _spec(specs[0], data)

@@ -1,4 +1,4 @@
-"""Haskell: a signature and all equations of a name are one unit."""
+"""Haskell: the signature and all equations of one name form one unit."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from gitmem.chunking.node_names import name_of, text_of
 
 
 def _equation(node: Node, data: bytes) -> str:
-    """The defined name, also of an infix operator."""
+    """Return the defined name, which may be that of an infix operator."""
     if node.child_by_field_name("name") is not None:
         return name_of(node, data)
     for child in node.children:
@@ -49,6 +49,7 @@ GRAMMARS: Final = {
         transparent="declarations imports class_declarations instance_declarations header exports",
         comments="comment haddock",
         prefixes="pragma",
+        # Each equation is a node of its own, and the signature another.
         joins="signature function bind",
         bodies="match",
         methods=True,

@@ -1,4 +1,4 @@
-"""Java."""
+"""Java: methods with a body are units, bare signatures are mergeable."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from gitmem.chunking.node_names import fixed, from_items, name_of
 
 
 def method_or_signature(node: Node, data: bytes) -> Match | None:
-    """A method with a body is a unit however small; a bare signature only with its documentation."""
+    """Match a method: with a body it is a unit however small, without one only if its documentation makes it large."""
     body = node.child_by_field_name("body")
     return Match(LEAF if body is not None else MERGEABLE, "method", name_of(node, data), node)
 

@@ -1,4 +1,4 @@
-"""Kotlin: one node type for classes, interfaces and enums; extension functions carry their receiver."""
+"""Kotlin: classes, interfaces and enums share a node type. The receiver qualifies extension functions."""
 
 from typing import Final
 
@@ -18,6 +18,7 @@ from gitmem.chunking.node_names import fixed, from_child, plain_type, text_of
 
 
 def _class(node: Node, data: bytes) -> Match | None:
+    # The keyword before the name distinguishes them.
     keywords = {child.type for child in node.children[:6] if not child.is_named}
     chunk_type = "interface" if "interface" in keywords else "enum" if "enum" in keywords else "class"
     return Match(CONTAINER, chunk_type, from_child("type_identifier", "simple_identifier")(node, data), node)

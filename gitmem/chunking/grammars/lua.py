@@ -1,4 +1,4 @@
-"""Lua and Luau: functions are fields of tables."""
+"""Lua and Luau: functions are assigned to variables and to fields of tables."""
 
 from typing import Final
 
@@ -9,11 +9,12 @@ from gitmem.chunking.node_names import from_field, text_of
 def _function(node: Node, data: bytes) -> Match | None:
     target = node.child_by_field_name("name")
     name = text_of(target, data) if target is not None else ""
+    # `function M:f()` takes `self`, `function M.f()` does not.
     return Match(LEAF, "method" if ":" in name else "function", name.replace(":", "."), node)
 
 
 def _assignment(node: Node, data: bytes) -> Match | None:
-    """`M.f = function() ... end`, `local t = { f = function() ... end }`."""
+    """Match assigned values: `M.f = function() ... end`, `local t = { f = function() ... end }`."""
     inner = node
     if node.type == "variable_declaration":
         inner = next((child for child in node.children if child.type == "assignment_statement"), None)

@@ -1,4 +1,4 @@
-"""HTML and its relatives: elements that have an id or are sections, scripts and styles."""
+"""HTML and its relatives: elements, named by their id, heading or tag, and merged while they are small."""
 
 import re
 from typing import Final
@@ -12,12 +12,13 @@ _MARKUP: Final = re.compile(rb"<[^>]*>")
 
 
 def _element(node: Node, data: bytes) -> Match | None:
-    """Named by its id, else by the first heading close to its start, else by its tag."""
+    """Match an element, named by its id, else the first heading near its start, else a tag such as `script`."""
     start, end = node.start_byte, node.end_byte
     tag = _TAG.match(data, start, end)
+    # Regular expressions on the start of the element: attributes and headings are found without opening its subtree.
     opening = data[start : min(end, start + 400)].partition(b">")[0]
-    found = _ID.search(opening)
-    name = found[1] if found else b""
+    identifier = _ID.search(opening)
+    name = identifier[1] if identifier else b""
     if not name and end - start >= 200 and tag and tag[1].lower() not in (b"html", b"body"):
         heading = _HEADING.search(data, start, min(end, start + 600))
         name = b" ".join(_MARKUP.sub(b"", heading[1]).split()) if heading else b""

@@ -1,4 +1,4 @@
-"""Small tables for languages whose node names alone do not tell enough."""
+"""Small tables for languages whose node types alone do not determine the units."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from gitmem.chunking.node_names import from_child, name_of, text_of
 
 
 def _dart_body(node: Node, data: bytes) -> Match | None:
-    """Signature and body are siblings: the signature leads, the body makes the unit."""
+    """Match a body. Signature and body are siblings: the signature is a prefix, and the body is the unit."""
     head = node.prev_named_sibling
     if head is None or not head.type.endswith("signature"):
         return None
@@ -27,7 +27,7 @@ def _r_assignment(node: Node, data: bytes) -> Match | None:
 
 
 def _lisp_form(node: Node, data: bytes) -> Match | None:
-    """`(defn name ...)`, `(defmacro name ...)`, `(def name ...)`."""
+    """Match definitions: `(defn name ...)`, `(defmacro name ...)`, `(def name ...)`."""
     words = [child for child in node.named_children[:6] if child.type == "sym_lit"]
     if len(words) < 2:
         return None
@@ -66,6 +66,7 @@ GRAMMARS: Final = {
         },
         transparent="class_body extension_body enum_body",
         comments="comment documentation_comment",
+        # Signatures are siblings of their bodies, see _dart_body.
         prefixes="method_signature function_signature getter_signature setter_signature annotation",
         bodies="block",
     ),

@@ -1,4 +1,4 @@
-"""PHP."""
+"""PHP: functions are also assigned to variables."""
 
 from typing import Final
 
@@ -14,6 +14,7 @@ def _statement(node: Node, data: bytes) -> Match | None:
     left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
     if left is None or right is None or left.type != "variable_name":
         return None
+    # `$f = function (...) {...}` and `$f = fn (...) => ...`
     if right.type in ("anonymous_function", "anonymous_function_creation_expression", "arrow_function"):
         return Match(LEAF, "function", text_of(left, data).lstrip("$"), right)
     return None

@@ -1,11 +1,11 @@
-"""Python, and Starlark, which shares its syntax."""
+"""Python and Starlark, which have the same syntax."""
 
 from gitmem.chunking.grammar import MERGEABLE, Match, Node, container, dynamic, leaf, make_grammar, mergeable
 from gitmem.chunking.node_names import from_field, text_of
 
 
 def _statement(node: Node, data: bytes) -> Match | None:
-    """`NAME = value` and `NAME: type = value`."""
+    """Match `NAME = value` and `NAME: type = value`."""
     inner = node.children[0] if node.type == "expression_statement" and node.child_count else node
     if inner.type != "assignment":
         return None
@@ -22,6 +22,7 @@ _UNITS = {
     "assignment": dynamic(_statement),
     "expression_statement": dynamic(_statement),
 }
+# Definitions inside `if TYPE_CHECKING:` or `try:` belong to the module or class around them.
 _TRANSPARENT = (
     "block if_statement else_clause elif_clause try_statement except_clause finally_clause with_statement "
     "except_group_clause"

@@ -1,4 +1,4 @@
-"""Ruby: classes and modules nest into dotted names; `private def` and DSL blocks."""
+"""Ruby: nested classes and modules, `private def`, and constants built with a block."""
 
 from typing import Final
 
@@ -22,8 +22,9 @@ def _scoped(node: Node, data: bytes) -> str:
 
 
 def _call(node: Node, data: bytes) -> Match | None:
-    """`private def x`, `X = Struct.new do`, and calls with a block that define methods inside."""
+    """Match `private def x` as the method. Other calls are loose text."""
     arguments = node.child_by_field_name("arguments")
+    # `private` is a method call with the definition as its argument.
     if arguments is not None and arguments.named_child_count == 1:
         inner = arguments.named_children[0]
         if inner.type in ("method", "singleton_method"):
@@ -32,6 +33,7 @@ def _call(node: Node, data: bytes) -> Match | None:
 
 
 def _constant(node: Node, data: bytes) -> Match | None:
+    """Match `X = Struct.new do ... end` as a class, other constants as such."""
     left = node.child_by_field_name("left")
     if left is None or left.type != "constant":
         return None

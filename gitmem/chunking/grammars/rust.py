@@ -1,4 +1,4 @@
-"""Rust: methods are named by the type of their impl block."""
+"""Rust: the type of its `impl` block qualifies the name of a method."""
 
 from typing import Final
 
@@ -7,6 +7,7 @@ from gitmem.chunking.node_names import plain_type, text_of
 
 
 def _impl(node: Node, data: bytes) -> str:
+    # The field `trait` of `impl Trait for Type` is ignored: methods are looked up by their type.
     target = node.child_by_field_name("type")
     return plain_type(text_of(target, data)).replace("::", ".") if target is not None else ""
 

@@ -1,4 +1,4 @@
-"""Scala 2 and 3."""
+"""Scala 2 and 3: the extended type qualifies extension methods."""
 
 from typing import Final
 
@@ -7,10 +7,11 @@ from gitmem.chunking.node_names import from_field, plain_type, text_of
 
 
 def _extension(node: Node, data: bytes) -> str:
-    """`extension (x: Int)`: the type it extends."""
+    """Return the extended type: `Int` for `extension (x: Int)`."""
     parameters = node.child_by_field_name("parameters")
     if parameters is None:
         return ""
+    # The type follows the colon: `(x: Int)`.
     return plain_type(text_of(parameters, data).strip("()").rpartition(":")[2].strip())
 
 

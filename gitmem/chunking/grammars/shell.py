@@ -1,4 +1,4 @@
-"""Bash and its relatives."""
+"""Bash and its relatives: functions, also those defined inside `if`."""
 
 from typing import Final
 
@@ -8,6 +8,7 @@ GRAMMARS: Final = {
     "bash": make_grammar(
         "bash",
         {"function_definition": leaf("function")},
+        # Functions are often defined only if a program exists.
         transparent="if_statement else_clause",
         bodies="compound_statement",
     )

@@ -1,4 +1,4 @@
-"""SQL: one unit for each statement that makes something."""
+"""SQL: one unit for each statement that creates or alters an object."""
 
 from typing import Final
 
@@ -17,12 +17,13 @@ def _statement(node: Node, data: bytes) -> Match | None:
         chunk_type = _CHUNK_TYPES.get(child.type)
         if chunk_type is None:
             continue
-        hard = chunk_type in ("type", "function") and child.type != "alter_table"
-        return Match(LEAF if hard else MERGEABLE, chunk_type, _name(child, data), child)
+        is_leaf = chunk_type in ("type", "function") and child.type != "alter_table"
+        return Match(LEAF if is_leaf else MERGEABLE, chunk_type, _name(child, data), child)
     return None
 
 
 def _name(node: Node, data: bytes) -> str:
+    # The grammar labels the name of an index as its column.
     column = node.child_by_field_name("column") if node.type == "create_index" else None
     target = column or next(
         (child for child in node.children if child.type in ("object_reference", "identifier")), None

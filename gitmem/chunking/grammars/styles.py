@@ -1,4 +1,4 @@
-"""CSS and SCSS: rules by selector, merged while they are small."""
+"""CSS and SCSS: rules, named by their selectors and merged while they are small."""
 
 from typing import Final
 
@@ -6,7 +6,8 @@ from gitmem.chunking.grammar import Node, make_grammar, mergeable
 
 
 def _head(node: Node, data: bytes) -> str:
-    """What stands before the block."""
+    """Return the text before the block, shortened."""
+    # A selector list can be long. Its beginning identifies the rule.
     block = next((child for child in node.children if child.type in ("block", "keyframe_block_list")), None)
     stop = block.start_byte if block is not None else node.end_byte
     raw = data[node.start_byte : min(stop, node.start_byte + 160)]

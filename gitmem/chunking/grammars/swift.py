@@ -1,4 +1,4 @@
-"""Swift: one node type for classes, structs, enums, actors and extensions."""
+"""Swift: classes, structs, enums, actors and extensions share a node type."""
 
 from typing import Final
 
@@ -9,6 +9,7 @@ _CHUNK_TYPES: Final = {"class": "class", "struct": "struct", "enum": "enum", "ex
 
 
 def _class(node: Node, data: bytes) -> Match | None:
+    # The grammar has no node types for them, only this field.
     word = node.child_by_field_name("declaration_kind")
     target = node.child_by_field_name("name")
     name = plain_type(text_of(target, data)) if target is not None else ""

@@ -1,4 +1,4 @@
-"""Zig: types are values, so a struct is a constant whose value is a container."""
+"""Zig: types are values, so a struct is a constant with a container as value."""
 
 from typing import Final
 
@@ -20,6 +20,7 @@ def _declaration(node: Node, data: bytes) -> Match | None:
     container = _container(inner)
     if container is None:
         return Match(MERGEABLE, "constant", name, inner)
+    # The keyword is two levels below the container.
     word = next(
         (child.type for part in container.children for child in part.children if child.type in _CHUNK_TYPES), "struct"
     )
@@ -31,7 +32,7 @@ def _test(node: Node, data: bytes) -> str:
 
 
 def _container(node: Node) -> Node | None:
-    """`struct {...}` at the right of the equals sign, behind a few expression nodes."""
+    """Return the node of `struct {...}` to the right of the equals sign, inside up to four expression nodes."""
     for _ in range(4):
         node = next((c for c in reversed(node.children) if c.type in _STEPS), None)
         if node is None or node.type == "ContainerDecl":
