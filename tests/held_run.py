@@ -8,13 +8,14 @@ before its end.
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from gitmem.cli.main import main
+from gitmem.indexing.worker_protocol import Batch, PackedRows
 from tests.faults.oracle import small_steps
 from tests.indexes import InlinePool
 
@@ -25,7 +26,7 @@ BATCHES: Final = 5
 class HoldingPool(InlinePool):
     """Pool that holds before it returns one of its results."""
 
-    def run(self, batches: Iterable[Sequence[tuple[str, bytes]]]) -> Iterator[list[dict[str, Any]]]:
+    def run(self, batches: Iterable[Batch]) -> Iterator[list[PackedRows]]:
         for number, result in enumerate(super().run(batches)):
             if number == BATCHES:
                 hold(Path(sys.argv[2]))

@@ -15,6 +15,7 @@ from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import refresh
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.indexing.row_builder import build_rows
+from gitmem.indexing.worker_protocol import Batch, BlobContent, BlobOutcome, PackedRows
 from gitmem.store.columns import COLUMNS, OUTCOMES
 from gitmem.store.manifest import find_manifest
 from gitmem.store.snapshot import Snapshot
@@ -52,7 +53,7 @@ class HashEncoder:
 
 
 class InlinePool:
-    """Digests in this process; a blob that holds `poison` fails like one whose worker died."""
+    """Builds rows in this process; a blob that contains `poison` fails like one whose worker died."""
 
     poison: bytes = b""
     digested: int = 0
@@ -61,18 +62,18 @@ class InlinePool:
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
-    def run(self, batches: Iterable[Sequence[tuple[str, bytes]]]) -> Iterator[list[dict[str, Any]]]:
+    def run(self, batches: Iterable[Batch]) -> Iterator[list[PackedRows]]:
         for batch in batches:
             type(self).digested += len(batch)
-            yield [self._digest(item) for item in batch] if self._poisoned(batch) else [build_rows(batch, self.encoder)]
+            yield [self._build(blob) for blob in batch] if self._poisoned(batch) else [build_rows(batch, self.encoder)]
 
-    def _poisoned(self, batch: Sequence[tuple[str, bytes]]) -> bool:
-        return bool(self.poison) and any(self.poison in data for _, data in batch)
+    def _poisoned(self, batch: Batch) -> bool:
+        return bool(self.poison) and any(self.poison in blob.content for blob in batch)
 
-    def _digest(self, item: tuple[str, bytes]) -> dict[str, Any]:
-        if not self._poisoned([item]):
-            return build_rows([item], self.encoder)
-        return {**build_rows([], self.encoder), "blobs": [(item[0], "failed", 0)]}
+    def _build(self, blob: BlobContent) -> PackedRows:
+        if not self._poisoned([blob]):
+            return build_rows([blob], self.encoder)
+        return build_rows([], self.encoder)._replace(blobs=[BlobOutcome(blob.language, "failed", 0)])
 
     def __enter__(self) -> Self:
         return self

@@ -124,10 +124,11 @@ def _grammars() -> Check:
 
 def _worker() -> Check:
     from gitmem.indexing.pool import Pool
+    from gitmem.indexing.worker_protocol import BlobContent
 
     with Pool(1) as pool:
-        results = list(pool.run([[("python", _SAMPLES["python"])]]))
-    rows = sum(len(part["symbols"]) for parts in results for part in parts)
+        results = list(pool.run([[BlobContent("python", _SAMPLES["python"])]]))
+    rows = sum(len(part.symbols) for parts in results for part in parts)
     if not rows:
         return Check("worker", FAIL, "the worker process returned no rows", "install gitmem again")
     return Check("worker", OK, "starts and answers")

@@ -1,7 +1,7 @@
-"""An index run: read what is missing from git, digest it in worker processes, publish segments as they fill.
+"""An index run: read missing blobs from git, have worker processes turn them into rows, publish segments as they fill.
 
-The caller holds the writer lock. After each published segment the manifest names it, so a run that is killed loses
-one segment's work at most, and the next run goes on from there.
+The caller holds the writer lock. Each published segment is named by the manifest at once. A run that is killed
+therefore loses at most the work of one segment, and the next run continues from there.
 """
 
 import math
@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import BULK_FROM, open_reader
 from gitmem.indexing.missing_blobs import MissingBlob
 from gitmem.indexing.pool import Pool
+from gitmem.indexing.worker_protocol import BlobContent, BlobOutcome, PackedPostings, PackedRows
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry
@@ -28,20 +29,20 @@ from gitmem.store.segment import write_segment
 from gitmem.types import RECORD_LANGUAGE
 
 FLUSH_ROWS: Final = 16_000
-"""A segment is published when this many rows are waiting: about 20 MB of memory, some seconds of work."""
+"""Number of waiting rows at which a segment is published: about 20 MB of memory, some seconds of work."""
 
 _BATCH_BYTES: Final = 384 << 10
 _BATCH_BLOBS: Final = 48
-_HURRY: Final = 6
-"""Against a deadline batches are this many times smaller, so that it is kept to some hundredths of a second."""
+_DEADLINE_DIVISOR: Final = 6
+"""With a deadline, batches are smaller by this factor, so that it is exceeded by some hundredths of a second only."""
 
 _BLOBS_PER_WORKER: Final = 40
-"""Fewer blobs than this are not worth starting another process for."""
+"""Starting another process is not worthwhile for fewer blobs than this."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is; handed to the caller's callback after every batch."""
+    """Progress of a run; passed to the caller's callback after every batch."""
 
     blobs_total: int
     blobs: int = 0
@@ -51,8 +52,7 @@ class Progress:
 
 @dataclass(slots=True)
 class RunResult:
-    """What a run did. `outcomes` counts blobs, `unreadable` and `failed` list hex ids, `left` counts what time was too
-    short for."""
+    """Result of a run. `outcomes` counts blobs; `unreadable` and `failed` list object ids in hexadecimal."""
 
     manifest: Manifest
     rows: int = 0
@@ -60,13 +60,23 @@ class RunResult:
     outcomes: Counter[str] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
-    left: int = 0
+
+    def add(self, rows: Sequence[Rows], text_bytes: int) -> None:
+        """Count the rows of one batch."""
+        for part in rows:
+            for key, code in zip(part.blobs.keys, part.blobs.outcomes, strict=True):
+                outcome = OUTCOMES[code]
+                self.outcomes[outcome] += 1
+                if outcome == "failed":
+                    self.failed.append(key[0].hex())
+            self.rows += len(part)
+        self.bytes += text_bytes
 
 
 class Run:
-    """Digests wanted blobs into new segments of a manifest.
+    """Indexes blobs into new segments of a manifest.
 
-    `files` are blobs that are perhaps only files of the working tree, with their paths.
+    `files` are the paths, by blob id, of blobs that may exist only as files of the working tree.
     """
 
     def __init__(
@@ -86,187 +96,204 @@ class Run:
 
     def execute(
         self,
-        wanted: Sequence[MissingBlob],
+        blobs: Sequence[MissingBlob],
         manifest: Manifest,
         *,
         publish: Callable[[Manifest], object] | None = None,
         deadline: float = math.inf,
         report: Callable[[Progress], None] = lambda _: None,
     ) -> RunResult:
-        """Index the wanted blobs. Each new segment is handed to `publish` in a manifest that names it.
+        """Index blobs. `publish` is called with a new generation of the manifest after each segment.
 
-        After the deadline (`time.monotonic`) none is begun any more, but for the first ones.
+        No batch is started after the deadline (`time.monotonic`), except the first one. An interrupt or cancellation
+        is raised after the finished rows have been published. Without `publish` they are dropped.
+
+        Raises: Cancelled (from `report`), WorkersFailed, GitFailed, StorageFailed.
         """
         result = RunResult(manifest)
-        progress = Progress(len(wanted))
-        waiting: list[Rows] = []
-        workers = max(1, min(self._jobs, -(-len(wanted) // _BLOBS_PER_WORKER)))
-        bulk = len(wanted) >= BULK_FROM
+        segments = _SegmentBuffer(self._paths, manifest, publish)
+        blobs_done = 0
+        workers = max(1, min(self._jobs, -(-len(blobs) // _BLOBS_PER_WORKER)))
+        bulk = len(blobs) >= BULK_FROM
         try:
             with open_reader(self._location, bulk=bulk, files=self._files) as reader, Pool(workers) as pool:
-                batches = _Batches(reader, wanted, self._max_file_bytes, self._files, deadline)
-                for digested, batch in zip(pool.run(batches), batches.sent, strict=False):
-                    rows = [_load_rows(part, keys) for part, keys in _share(digested, batch)]
-                    waiting += rows
-                    self._note(rows, batch, result, progress)
-                    report(progress)
-                    if sum(map(len, waiting)) >= FLUSH_ROWS:
-                        self._flush(waiting, result, publish)
+                batches = _Batches(reader, blobs, self._max_file_bytes, self._files, deadline)
+                for answers, batch in zip(pool.run(batches), batches.sent, strict=False):
+                    rows = [_load_rows(part, keys) for part, keys in batch.assign_keys(answers)]
+                    segments.append(rows)
+                    result.add(rows, batch.content_bytes)
+                    blobs_done += len(batch.keys)
+                    report(Progress(len(blobs), blobs_done, result.rows, result.bytes))
+                    if segments.is_full:
+                        segments.flush()
         except (KeyboardInterrupt, Cancelled):
             if publish is not None:
-                self._flush(waiting, result, publish)  # what is done is kept
+                segments.flush()
             raise
-        self._flush(waiting, result, publish)
+        segments.flush()
+        result.manifest = segments.manifest
         result.unreadable = batches.unreadable
-        result.left = len(wanted) - progress.blobs
         return result
-
-    def _note(self, rows: list[Rows], batch: "_Batch", result: RunResult, progress: Progress) -> None:
-        for part in rows:
-            for key, outcome in zip(part.blobs.keys, part.blobs.outcomes, strict=True):
-                result.outcomes[OUTCOMES[outcome]] += 1
-                if OUTCOMES[outcome] == "failed":
-                    result.failed.append(key[0].hex())
-            result.rows += len(part)
-        result.bytes += batch.bytes
-        progress.blobs += len(batch.keys)
-        progress.rows, progress.bytes = result.rows, result.bytes
-
-    def _flush(self, waiting: list[Rows], result: RunResult, publish: Callable[[Manifest], object] | None) -> None:
-        if not waiting:
-            return
-        entry = write_segment(self._paths.segments, concatenate(waiting))
-        result.manifest = add_segment(result.manifest, entry)
-        if publish is not None:
-            publish(result.manifest)
-        waiting.clear()  # last: who interrupts this has it done again
-
-
-def add_segment(manifest: Manifest, entry: SegmentEntry) -> Manifest:
-    """The next generation with one more segment."""
-    return manifest.with_segments([*(known for known in manifest.segments if known.name != entry.name), entry])
 
 
 def usable_cores() -> int:
-    """How many processes can run at once here."""
+    """Return how many processes can run at once; less than the number of cores if this process is restricted."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:
         return os.cpu_count() or 1
 
 
+class _SegmentBuffer:
+    """Rows that wait for the next segment, and the manifest with the segments written so far."""
+
+    def __init__(self, paths: IndexPaths, manifest: Manifest, publish: Callable[[Manifest], object] | None) -> None:
+        self.manifest = manifest
+        self._folder = paths.segments
+        self._publish = publish
+        self._waiting: list[Rows] = []
+
+    @property
+    def is_full(self) -> bool:
+        return sum(map(len, self._waiting)) >= FLUSH_ROWS
+
+    def append(self, rows: Sequence[Rows]) -> None:
+        self._waiting += rows
+
+    def flush(self) -> None:
+        """Write the waiting rows as a segment and publish the manifest that names it."""
+        if not self._waiting:
+            return
+        entry = write_segment(self._folder, concatenate(self._waiting))
+        self.manifest = add_segment(self.manifest, entry)
+        if self._publish is not None:
+            self._publish(self.manifest)
+        # Cleared last: after an interrupt in this method the next flush writes the same segment again.
+        self._waiting.clear()
+
+
+def add_segment(manifest: Manifest, entry: SegmentEntry) -> Manifest:
+    """Return the next generation, with one more segment."""
+    return manifest.with_segments([*(known for known in manifest.segments if known.name != entry.name), entry])
+
+
 @dataclass(slots=True)
 class _Batch:
-    """Blobs sent to a worker together, and those that were judged before (too large, unreadable)."""
+    """Blobs sent to a worker together, and those whose outcome was known before (too large, unreadable).
+
+    `keys` are all of them (object id, language requested); `known_outcomes` maps positions in `keys` to outcomes.
+    """
 
     keys: list[tuple[bytes, str]] = field(default_factory=list)
-    data: list[tuple[str, bytes]] = field(default_factory=list)
-    judged: dict[int, str] = field(default_factory=dict)
-    bytes: int = 0
+    contents: list[BlobContent] = field(default_factory=list)
+    known_outcomes: dict[int, str] = field(default_factory=dict)
+    content_bytes: int = 0
+
+    def assign_keys(self, answers: Sequence[PackedRows]) -> Iterator[tuple[PackedRows, list[tuple[bytes, str]]]]:
+        """Yield each answer with the keys of its blobs; blobs with a known outcome are added to the last answer."""
+        sent = iter(key for position, key in enumerate(self.keys) if position not in self.known_outcomes)
+        for number, rows in enumerate(answers):
+            keys = [next(sent) for _ in rows.blobs]
+            if number == len(answers) - 1:
+                others = [(self.keys[position], outcome) for position, outcome in self.known_outcomes.items()]
+                keys += [key for key, _ in others]
+                outcomes = [BlobOutcome(language, outcome, 0) for (_, language), outcome in others]
+                rows = rows._replace(blobs=[*rows.blobs, *outcomes])
+            yield rows, keys
 
 
 class _Batches:
-    """Reads blobs in order and groups them; `sent` remembers the groups in the order they were handed out."""
+    """Reads blobs in order and groups them into batches; `sent` yields the batches in the order of their dispatch."""
 
     def __init__(
         self,
         reader: ObjectReader,
-        wanted: Sequence[MissingBlob],
+        blobs: Sequence[MissingBlob],
         max_file_bytes: int,
         files: Mapping[str, bytes],
         deadline: float,
     ) -> None:
         self._reader = reader
-        self._wanted = wanted
+        self._blobs = blobs
         self._max_file_bytes = max_file_bytes
         self._files = files
         self._deadline = deadline
-        self._share = 1 if deadline == math.inf else _HURRY
+        divisor = 1 if deadline == math.inf else _DEADLINE_DIVISOR
+        self._max_bytes, self._max_blobs = _BATCH_BYTES // divisor, -(-_BATCH_BLOBS // divisor)
         self.unreadable: list[str] = []
         self._sent: list[_Batch] = []
 
     @property
     def sent(self) -> Iterator[_Batch]:
-        """The groups handed out so far, each forgotten once taken."""
+        """Yield the dispatched batches, dropping each from memory."""
         while True:
             yield self._sent.pop(0)
 
-    def __iter__(self) -> Iterator[list[tuple[str, bytes]]]:
-        sizes = self._reader.sizes(item.oid for item in self._wanted)
+    def __iter__(self) -> Iterator[list[BlobContent]]:
+        # Sizes first: git answers for all blobs in one pass, and a blob that is too large is never read.
+        sizes = self._reader.sizes(blob.oid for blob in self._blobs)
         fit = [
-            size is not None and (size <= self._max_file_bytes or item.language == RECORD_LANGUAGE)
-            for item, size in zip(self._wanted, sizes, strict=True)
+            size is not None and (size <= self._max_file_bytes or blob.language == RECORD_LANGUAGE)
+            for blob, size in zip(self._blobs, sizes, strict=True)
         ]
-        contents = self._reader.read_many(item.oid for item, fits in zip(self._wanted, fit, strict=True) if fits)
+        contents = self._reader.read_many(blob.oid for blob, fits in zip(self._blobs, fit, strict=True) if fits)
         batch = _Batch()
-        for item, size, fits in zip(self._wanted, sizes, fit, strict=True):
-            data = next(contents)[1] if fits else None
-            self._add(item, data, batch, too_large=size is not None and not fits)
+        for blob, size, fits in zip(self._blobs, sizes, fit, strict=True):
+            content = next(contents)[1] if fits else None
+            self._add(blob, content, batch, too_large=size is not None and not fits)
             if self._is_full(batch):
                 self._sent.append(batch)
-                yield batch.data
+                yield batch.contents
                 if time.monotonic() >= self._deadline:
                     return
                 batch = _Batch()
         if batch.keys:
             self._sent.append(batch)
-            yield batch.data
+            yield batch.contents
 
-    def _is_full(self, batch: "_Batch") -> bool:
-        return batch.bytes >= _BATCH_BYTES // self._share or len(batch.keys) >= -(-_BATCH_BLOBS // self._share)
+    def _is_full(self, batch: _Batch) -> bool:
+        return batch.content_bytes >= self._max_bytes or len(batch.keys) >= self._max_blobs
 
-    def _add(self, item: MissingBlob, data: bytes | None, batch: "_Batch", *, too_large: bool) -> None:
-        if data is None and item.oid in self._files:
-            return  # the file has changed meanwhile: nothing is to be remembered of a blob that may never be one
-        batch.keys.append((bytes.fromhex(item.oid), item.language))
-        if data is not None:
-            batch.data.append((item.language, data))
-            batch.bytes += len(data)
+    def _add(self, blob: MissingBlob, content: bytes | None, batch: _Batch, *, too_large: bool) -> None:
+        if content is None and blob.oid in self._files:
+            return  # the file has changed since; its old blob may never exist in git, so no outcome is recorded
+        batch.keys.append((bytes.fromhex(blob.oid), blob.language))
+        if content is not None:
+            batch.contents.append(BlobContent(blob.language, content))
+            batch.content_bytes += len(content)
             return
-        batch.judged[len(batch.keys) - 1] = "large" if too_large else "missing"
+        batch.known_outcomes[len(batch.keys) - 1] = "large" if too_large else "missing"
         if not too_large:
-            self.unreadable.append(item.oid)
+            self.unreadable.append(blob.oid)
 
 
-def _share(digested: list[dict[str, Any]], batch: _Batch) -> Iterator[tuple[dict[str, Any], list[tuple[bytes, str]]]]:
-    """Pair each result with the keys of its blobs; blobs judged before reading come with the last."""
-    sent = [key for place, key in enumerate(batch.keys) if place not in batch.judged]
-    taken = 0
-    for number, part in enumerate(digested):
-        keys = sent[taken : taken + len(part["blobs"])]
-        taken += len(keys)
-        if number == len(digested) - 1:
-            for place, outcome in batch.judged.items():
-                keys.append(batch.keys[place])
-                part["blobs"].append((batch.keys[place][1], outcome, 0))
-        yield part, keys
-
-
-def _load_rows(part: dict[str, Any], keys: list[tuple[bytes, str]]) -> Rows:
-    """Turn a worker's result into rows."""
-    languages, outcomes, sizes = zip(*part["blobs"], strict=True) if part["blobs"] else ((), (), ())
+def _load_rows(packed: PackedRows, keys: list[tuple[bytes, str]]) -> Rows:
+    """Convert a worker's answer to rows; `keys` are the object ids and requested languages of its blobs."""
     blobs = Blobs(
         keys,
-        list(languages),
-        np.array([OUTCOMES.index(outcome) for outcome in outcomes], np.uint8),
-        np.cumsum([0, *sizes]).astype(np.int64),
+        [blob.language for blob in packed.blobs],
+        np.array([OUTCOMES.index(blob.outcome) for blob in packed.blobs], np.uint8),
+        np.cumsum([0, *(blob.rows for blob in packed.blobs)]).astype(np.int64),
     )
     columns = {
-        name: np.frombuffer(part["columns"][name], "<f2" if name in ("scale", "norm") else "<u4").astype(kind)
-        for name, kind in COLUMNS.items()
+        name: np.frombuffer(packed.columns[name], "<f2" if name in ("scale", "norm") else "<u4").astype(dtype)
+        for name, dtype in COLUMNS.items()
     }
-    vectors = np.frombuffer(part["vectors"], np.int8).reshape(-1, part["dimensions"])
-    return Rows(
-        blobs, columns, part["symbols"], vectors, {name: _load_postings(part["postings"][name]) for name in FIELDS}
+    vectors = np.frombuffer(packed.vectors, np.int8).reshape(-1, packed.dimensions)
+    postings = {field: _load_postings(packed.postings[field]) for field in FIELDS}
+    return Rows(blobs, columns, packed.symbols, vectors, postings)
+
+
+def _load_postings(packed: PackedPostings) -> Postings:
+    return Postings(
+        packed.terms,
+        np.frombuffer(packed.term_ids, "<i4"),
+        np.frombuffer(packed.rows, "<i4"),
+        np.frombuffer(packed.counts, "<u1"),
     )
-
-
-def _load_postings(packed: tuple[list[bytes], bytes, bytes, bytes]) -> Postings:
-    terms, term, row, count = packed
-    return Postings(terms, np.frombuffer(term, "<i4"), np.frombuffer(row, "<i4"), np.frombuffer(count, "<u1"))
 
 
 def empty_manifest(manifest: Manifest | None, fingerprint: str) -> Manifest:
-    """A manifest without segments that follows another one."""
+    """Return a manifest without segments, to follow another one."""
     generation = manifest.generation if manifest else 0
     return Manifest(fingerprint, generation)

@@ -1,89 +1,66 @@
-"""The worker process: batches of blobs on standard input, rows on standard output, until the input ends.
+"""The main loop of a worker process: batches of blobs on standard input, rows on standard output.
 
-Started as `python -P -m gitmem.indexing.worker`, or copied from the process that needs it (`fork.py`). Parsing holds
-the interpreter lock and may crash on hostile content, so it happens here. Frames are a length and a `marshal` of plain
-types: the two ends are one version of one program.
+Started as `python -P -m gitmem.indexing.worker`, or forked from the process that needs it (`fork.py`). Parsing holds
+the interpreter lock and may crash on hostile content; therefore it runs in processes of its own.
 """
 
 import gc
-import marshal
 import math
 import os
 import time
-from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, BinaryIO, Final
+from typing import Final
 
-HEADER_BYTES = 8
-MAX_FRAME = 1 << 34
-"""More than any batch: the largest file that may be indexed has 1 GiB."""
+from gitmem.indexing.worker_protocol import Batch, read_batch, write_rows
 
 BATCH_SECONDS: Final = 10.0
 BYTE_SECONDS: Final = 1e-5
-"""Processor time that a batch may take, at most: some ten times what the slowest needs. Where one is wrongly ended its
-blobs are tried again one by one, so nothing is lost."""
+"""Limits of processor time, per batch and per byte: some ten times what the slowest batch needs. If they end a worker
+wrongly, its blobs are tried again one by one, so nothing is lost."""
 
-_GARBAGE = 50_000
-"""Objects made before the first search for garbage: imports make thousands, none of them garbage."""
-
-
-def write_frame(stream: BinaryIO, value: Any) -> None:
-    """Send one value."""
-    payload = marshal.dumps(value)
-    stream.write(len(payload).to_bytes(HEADER_BYTES, "little"))
-    stream.write(payload)
-    stream.flush()
-
-
-def read_frame(stream: BinaryIO) -> Any:
-    """Receive one value; raises EOFError where the other end is gone, ValueError where it talks nonsense."""
-    header = stream.read(HEADER_BYTES)
-    length = int.from_bytes(header, "little")
-    if length > MAX_FRAME:
-        raise ValueError("this is no frame: something else writes into the pipe")
-    payload = stream.read(length) if len(header) == HEADER_BYTES else b""
-    if len(header) < HEADER_BYTES or len(payload) < length:
-        raise EOFError("the other process is gone")
-    return marshal.loads(payload)  # noqa: S302 (written by our own child)
-
-
-def limit_seconds(batch: Iterable[tuple[str, bytes]]) -> None:
-    """Have the system end this process where a batch takes too much processor time.
-
-    A clock on the wall cannot tell a parser that hangs from a machine that is busy. It remains the last resort
-    (`pool.SECONDS_PER_BATCH`), for one that waits for ever and for systems without such limits.
-    """
-    try:
-        import resource
-    except ImportError:
-        return
-    seconds = BATCH_SECONDS + BYTE_SECONDS * sum(len(data) for _, data in batch)
-    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    wanted = math.ceil(time.process_time() + seconds)
-    with suppress(ValueError, OSError):  # somebody allows even less
-        resource.setrlimit(resource.RLIMIT_CPU, (wanted, most))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+_GARBAGE_THRESHOLD: Final = 50_000
+"""Allocations before the first garbage collection: imports make thousands of objects, none of them garbage."""
 
 
 def main() -> None:
     """Serve batches until the parent closes the pipe."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints must not reach the pipe
-    gc.set_threshold(_GARBAGE)
+    os.dup2(2, 1)  # output that a library prints must not reach the pipe
+    gc.set_threshold(_GARBAGE_THRESHOLD)
+    # Imported after the redirection, because an import may print too.
     from gitmem.embedding.bundled import BundledEncoder
     from gitmem.indexing.row_builder import build_rows
 
     encoder = BundledEncoder()
     while True:
         try:
-            batch = read_frame(requests)
+            batch = read_batch(requests)
         except EOFError:
             return
         limit_seconds(batch)
         try:
-            write_frame(answers, build_rows(batch, encoder))
+            write_rows(answers, build_rows(batch, encoder))
         except BrokenPipeError:
-            os._exit(0)  # the parent was killed; whoever did it wants no traceback
+            os._exit(0)  # the parent was killed; a traceback would only disturb the user
+
+
+def limit_seconds(batch: Batch) -> None:
+    """Have the system end this process if a batch takes too much processor time.
+
+    Wall time cannot distinguish a parser that hangs from a busy machine. The timeout of the parent
+    (`worker_process.SECONDS_PER_BATCH`) is the last resort, for a worker that waits forever and for systems without
+    such limits.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    seconds = BATCH_SECONDS + BYTE_SECONDS * sum(len(blob.content) for blob in batch)
+    # RLIMIT_CPU counts from the start of the process, so the limit moves on with every batch.
+    limit = math.ceil(time.process_time() + seconds)
+    with suppress(ValueError, OSError):  # a hard limit below ours is in force
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 if __name__ == "__main__":

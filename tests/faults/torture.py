@@ -17,6 +17,7 @@ from gitmem.chunking.chunk_size import ChunkBounds
 from gitmem.chunking.languages import language_of
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.indexing.row_builder import build_rows
+from gitmem.indexing.worker_protocol import BlobContent
 from tests.faults.report import Tally
 
 SECONDS: Final = 2.0
@@ -79,8 +80,8 @@ def measure(name: str, data: bytes) -> Cost:
     if child == 0:
         code = 1
         try:
-            made = build_rows([(language_of(name), data)], encoder)
-            os.write(write_end, made["blobs"][0][1].encode())
+            rows = build_rows([BlobContent(language_of(name), data)], encoder)
+            os.write(write_end, rows.blobs[0].outcome.encode())
             code = 0
         finally:
             os._exit(code)
@@ -96,7 +97,7 @@ def _warm() -> BundledEncoder:
     """What a worker has done before its first batch."""
     encoder = BundledEncoder()
     gc.set_threshold(50_000)
-    build_rows([("python", b"def f():\n    return 1\n")], encoder)
+    build_rows([BlobContent("python", b"def f():\n    return 1\n")], encoder)
     return encoder
 
 

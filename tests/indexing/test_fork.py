@@ -20,15 +20,16 @@ from pathlib import Path
 import numpy
 from gitmem.indexing.fork import ForkedWorker, can_fork
 from gitmem.indexing.pool import Pool
+from gitmem.indexing.worker_protocol import BlobContent
 
 def tell(**facts):
     print(json.dumps(facts))
 
 def job(text):
-    return [("python", text.encode())]
+    return [BlobContent("python", text.encode())]
 
 def rows(pool, text):
-    return [part["blobs"] for parts in pool.run([job(text)]) for part in parts]
+    return [part.blobs for parts in pool.run([job(text)]) for part in parts]
 
 def worker_of(pool):
     return pool._workers[0]._process

@@ -1,4 +1,4 @@
-"""A worker kept for the next pool: the same process, given up when it was busy or nobody wants it."""
+"""A spare worker: the next pool uses the same process, unless it died, was busy or is not kept."""
 
 import os
 import threading
@@ -6,27 +6,33 @@ from collections.abc import Iterator
 
 import pytest
 
-from gitmem.indexing import pool
-from gitmem.indexing.pool import Pool, spare
+from gitmem.indexing import pool as pool_module
+from gitmem.indexing.pool import Pool
+from gitmem.indexing.spare_worker import spare_worker
+from gitmem.indexing.worker_protocol import BlobContent
 
-JOB = [("python", b"def f():\n    return 1\n")]
+BATCH = [BlobContent("python", b"def f():\n    return 1\n")]
 
 
 @pytest.fixture(autouse=True)
-def _kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(pool, "can_fork", lambda: False)  # as in a process with threads
-    spare.seconds = 60.0
+def _enabled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(pool_module, "can_fork", lambda: False)  # as in a process with threads
+    spare_worker.seconds = 60.0
     yield
-    spare.seconds = 0.0
-    spare.end()
+    spare_worker.seconds = 0.0
+    spare_worker.end()
 
 
-def digest(workers: int = 1) -> list[int]:
-    """Digest one batch; returns the processes of the pool."""
-    with Pool(workers) as made:
-        (result,) = made.run([JOB])
-        assert result[0]["blobs"][0][0] == "python"
-        return [worker._process.pid for worker in made._workers if worker._process is not None]
+def run_batch(workers: int = 1) -> list[int]:
+    """Run one batch in a new pool; return the ids of its processes."""
+    with Pool(workers) as pool:
+        ((rows,),) = pool.run([BATCH])
+        assert rows.blobs[0].language == "python"
+        return processes_of(pool)
+
+
+def processes_of(pool: Pool) -> list[int]:
+    return [worker._process.pid for worker in pool._workers if worker._process is not None]
 
 
 def is_alive(process: int) -> bool:
@@ -37,48 +43,48 @@ def is_alive(process: int) -> bool:
     return True
 
 
-def test_the_next_pool_takes_the_process_of_the_last() -> None:
-    (first,) = digest()
-    assert digest() == [first]
-    assert first in digest(2)
-    spare.end()
+def test_the_next_pool_uses_the_process_of_the_last() -> None:
+    (first,) = run_batch()
+    assert run_batch() == [first]
+    assert first in run_batch(2)
+    spare_worker.end()
     assert not is_alive(first)
 
 
-def test_without_being_wanted_none_is_kept() -> None:
-    spare.seconds = 0.0
-    (first,) = digest()
+def test_no_worker_is_kept_unless_enabled() -> None:
+    spare_worker.seconds = 0.0
+    (first,) = run_batch()
     assert not is_alive(first)
-    assert spare.take() is None
+    assert spare_worker.take() is None
 
 
-def test_a_pool_that_was_left_in_the_middle_keeps_none() -> None:
-    with Pool(1) as made:
-        next(made.run([JOB, JOB, JOB]))
-    assert spare.take() is None
+def test_a_pool_closed_during_its_run_keeps_no_worker() -> None:
+    with Pool(1) as pool:
+        next(pool.run([BATCH, BATCH, BATCH]))
+    assert spare_worker.take() is None
 
 
-def test_a_process_that_died_meanwhile_is_replaced() -> None:
-    (first,) = digest()
+def test_a_spare_worker_that_died_is_replaced() -> None:
+    (first,) = run_batch()
     os.kill(first, 9)
-    (second,) = digest()
+    (second,) = run_batch()
     assert second != first
 
 
-def test_it_ends_when_its_time_is_over() -> None:
-    spare.seconds = 0.05
-    (first,) = digest()
+def test_a_spare_worker_ends_after_its_time() -> None:
+    spare_worker.seconds = 0.05
+    (first,) = run_batch()
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer):
             thread.join(20)
     assert not is_alive(first)
 
 
-def test_of_two_pools_at_once_one_finds_it() -> None:
-    (first,) = digest()
+def test_only_one_of_two_pools_gets_the_spare_worker() -> None:
+    (first,) = run_batch()
     with Pool(1) as one, Pool(1) as two:
-        for made in (one, two):
-            list(made.run([JOB]))
-        pids = {worker._process.pid for made in (one, two) for worker in made._workers if worker._process}
-        assert len(pids) == 2
-        assert first in pids
+        for pool in (one, two):
+            list(pool.run([BATCH]))
+        processes = {*processes_of(one), *processes_of(two)}
+        assert len(processes) == 2
+        assert first in processes

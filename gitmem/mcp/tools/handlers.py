@@ -68,10 +68,10 @@ class ToolHandlers:
 
     def close(self, seconds: float) -> None:
         """Stop what goes on behind the calls, and wait so long for its end at most."""
-        from gitmem.indexing.pool import spare
+        from gitmem.indexing.spare_worker import spare_worker
 
-        spare.seconds = 0.0
-        spare.end()
+        spare_worker.seconds = 0.0
+        spare_worker.end()
         with self._lock:
             for session in self._sessions.values():
                 session.close(seconds)
@@ -85,12 +85,12 @@ class ToolHandlers:
 
     def _session(self, root: str) -> "OpenRepository":
         """The repository that is asked about, opened once."""
-        from gitmem.indexing.pool import spare
+        from gitmem.indexing.spare_worker import spare_worker
         from gitmem.mcp.open_repository import OpenRepository
         from gitmem.mcp.tools.root_argument import find_root
 
         folder = find_root(self._folder, root, self._environment)
-        spare.seconds = WORKER_SECONDS
+        spare_worker.seconds = WORKER_SECONDS
         with self._lock:
             session = self._sessions.pop(folder, None) or OpenRepository(folder, self._environment, self._encoder)
             self._sessions[folder] = session
