@@ -125,45 +125,6 @@ def test_any_other_question_gets_an_answer(repo: Repo, text: str) -> None:
         assert len(lines) == hit.end_line - hit.start_line + 1
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical"])
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    include=st.sets(st.sampled_from(["lib/", "web/", "*.py", "docs", "none/"]), max_size=2),
-    exclude=st.sets(st.sampled_from(["lib/many.py", "tests/", "*.md"]), max_size=2),
-    languages=st.sets(st.sampled_from(["python", "go", "markdown", "klingon"]), max_size=2),
-    chunk_types=st.sets(st.sampled_from(["function", "section", "class"]), max_size=2),
-)
-def test_filters_hold_for_every_hit_and_starve_none(
-    repo: Repo, mode: str, include: set[str], exclude: set[str], languages: set[str], chunk_types: set[str]
-) -> None:
-    limits = {
-        "include": tuple(include),
-        "exclude": tuple(exclude),
-        "languages": tuple(languages),
-        "chunk_types": tuple(chunk_types),
-    }
-
-    def passes(hit: Any) -> bool:
-        inside = not include or any(matches(hit.path, glob) for glob in include)
-        outside = any(matches(hit.path, glob) for glob in exclude)
-        return (
-            inside
-            and not outside
-            and (not languages or hit.language in languages)
-            and (not chunk_types or hit.chunk_type in chunk_types)
-        )
-
-    hits = [hit for hit, _ in ask(repo, "rotate keys ring", mode=mode, limit=50, **limits).hits]
-    assert all(map(passes, hits))
-    everything = [hit for hit, _ in ask(repo, "rotate keys ring", mode=mode, limit=50).hits]
-    assert {hit.path for hit in everything if passes(hit)} <= {hit.path for hit in hits}
-
-
-def matches(path: str, glob: str) -> bool:
-    folder, _, name = path.rpartition("/")
-    return folder == glob.rstrip("/") or path == glob or (glob.startswith("*") and name.endswith(glob[1:]))
-
-
 def test_any_revision_can_be_asked_and_is_indexed_first(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     repo = Repo.init(tmp_path / "repo")
     first = repo.commit({"a.py": python_file("old_way")})

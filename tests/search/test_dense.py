@@ -35,7 +35,7 @@ from gitmem.store.view_file import View, ViewEntry, load_view
 
 Floats = NDArray[np.float32]
 needs_hnswlib = pytest.mark.skipif(not is_available(), reason="hnswlib is not installed")
-many = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 class Made(NamedTuple):
@@ -112,6 +112,7 @@ def recall(made: Made, asked: Floats, keep: int, graph: RowGraph | None = None) 
 @many
 @given(seed=st.integers(0, 2**20), count=st.integers(1, 150), parts=st.integers(1, 4), keep=st.integers(1, 200))
 def test_a_small_set_is_searched_exactly(tmp_path: Path, seed: int, count: int, parts: int, keep: int) -> None:
+    """Property 2: Relevance and ranking."""
     made = make(tmp_path, units(count, 64, seed), parts)
     asked = units(1, 64, seed + 1)[0]
     found = search_dense(Scope(made.snapshot, made.view, Filters()), asked, max(keep, count))
