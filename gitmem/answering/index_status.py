@@ -140,7 +140,7 @@ def _count(status: Status, view: "View", snapshot: "Snapshot") -> list[int]:
     status.chunks = int(sizes[indexed].sum())
     # A blob that several paths share counts once for its chunk types: its rows exist once.
     in_view = np.zeros(len(sizes), bool)
-    in_view[np.unique(indexed)] = True
+    in_view[indexed] = True
     _add(
         status.chunk_types,
         np.bincount(snapshot.column("kind")[np.repeat(in_view, sizes)].astype(np.uint8)),

@@ -41,7 +41,7 @@ def test_output_to_a_full_disk(own: Repo) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*GITMEM, "query", "sign"], cwd=own.path, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == ExitCode.FAILED
-    assert done.stderr.splitlines()[-1] == "hint: what gitmem prints is sent to a disk that is full"
+    assert done.stderr.splitlines()[-1] == "hint: the output is redirected to a full disk"
 
 
 def test_a_folder_that_is_not_there(cli: Cli, tmp_path: Path) -> None:

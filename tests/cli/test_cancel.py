@@ -77,7 +77,7 @@ def test_cancel_ends_the_run_of_another_process_and_keeps_what_it_did(
     cli: Cli, repo: Repo, run: subprocess.Popen[str]
 ) -> None:
     assert_error(cli("index", "--no-wait", cwd=repo.path), ExitCode.BUSY, "another process is writing this index")
-    assert cli("cancel", cwd=repo.path).out == "stopped; what is done is kept, to go on: gitmem index\n"
+    assert cli("cancel", cwd=repo.path).out == "stopped; completed work is kept, continue with: gitmem index\n"
     _, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == ExitCode.FAILED
     assert err.splitlines()[-2].startswith("error: stopped by `gitmem cancel` after ")
@@ -113,7 +113,7 @@ def test_cancel_ends_what_a_question_takes_up_and_the_answer_says_so(cli: Cli, r
     repo.commit({"only.py": "def only():\n    return 1\n"})
     index_here(repo)
     with running(repo, "query", "--rev", "full", "--json", "load 7") as question:
-        assert cli("cancel", cwd=repo.path).out == "stopped; what is done is kept, to go on: gitmem index\n"
+        assert cli("cancel", cwd=repo.path).out == "stopped; completed work is kept, continue with: gitmem index\n"
         out, err = question.communicate(timeout=PATIENCE)
     assert question.returncode == 0, err
     view = json.loads(out)["view"]
@@ -132,8 +132,8 @@ def test_a_signal_that_was_to_be_ignored_is_ignored(repo: Repo) -> None:
 
 
 def test_without_a_run_there_is_nothing_to_cancel(cli: Cli, own: Repo, tmp_path: Path) -> None:
-    assert cli("cancel", cwd=own.path).out == "no run is going on\n"
-    assert cli("cancel", cwd=Repo.init(tmp_path / "empty").path).out == "no run is going on\n"
+    assert cli("cancel", cwd=own.path).out == "no index run to stop\n"
+    assert cli("cancel", cwd=Repo.init(tmp_path / "empty").path).out == "no index run to stop\n"
 
 
 def test_what_a_killed_run_left_stops_no_other(cli: Cli, own: Repo) -> None:
@@ -144,7 +144,7 @@ def test_what_a_killed_run_left_stops_no_other(cli: Cli, own: Repo) -> None:
     assert cli("index", cwd=own.path).code == 0
     for name in ("running", "cancel"):
         (state / name).write_text("0" * 32)
-    assert cli("cancel", cwd=own.path).out == "no run is going on\n"
+    assert cli("cancel", cwd=own.path).out == "no index run to stop\n"
     assert not (state / "running").exists()
 
 

@@ -343,7 +343,7 @@ def test_related_takes_a_place_as_results_print_it_and_from_a_folder(cli: Cli, i
         (":7", "PATH:LINE"),
         ("src/cookeis.py:1", "did you mean `src/cookies.py`?"),
         ("guide.md:1", "did you mean `docs/guide.md`?"),
-        ("src/cookies.py:999", "lines, there is no line 999"),
+        ("src/cookies.py:999", "lines, line 999 does not exist"),
         ("logo.png:1", "not indexed: binary"),
         ("package-lock.json:1", "not indexed: generated"),
         ("empty.py:1", "not indexed: empty"),

@@ -105,7 +105,7 @@ def test_another_revision_is_searched_and_read_without_a_checkout(indexed: Repo)
 def test_related_finds_code_like_that_at_a_line(indexed: Repo) -> None:
     async def action(client: Client) -> None:
         assert "<results>" in await ask(client, "related", path="src/cookies.py", line=7)
-        assert "there is no line 999" in await refused(client, "related", path="src/cookies.py", line=999)
+        assert "line 999 does not exist" in await refused(client, "related", path="src/cookies.py", line=999)
         assert "did you mean `src/cookies.py`?" in await refused(client, "related", path="cookies.py", line=1)
 
     talk(indexed.path, action)
