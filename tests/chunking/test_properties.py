@@ -26,6 +26,7 @@ def test_any_bytes_are_covered(data: bytes, language: str) -> None:
 @RELAXED
 @given(st.text(max_size=600), st.sampled_from(["text", "markdown", "yaml", "bash"]))
 def test_any_text_is_covered(text: str, language: str) -> None:
+    """Property 6: Supported parsing."""
     data = text.encode("utf-8", "surrogatepass")
     assert_sound(data, chunk_blob(data, language, SMALL))
 
@@ -33,6 +34,7 @@ def test_any_text_is_covered(text: str, language: str) -> None:
 @RELAXED
 @given(st.sampled_from(SAMPLES), st.data())
 def test_a_damaged_sample_is_covered(path: Path, draw: st.DataObject) -> None:
+    """Property 6: Supported parsing."""
     data = bytearray(path.read_bytes())
     for _ in range(draw.draw(st.integers(1, 6))):
         at = draw.draw(st.integers(0, len(data)))
@@ -62,6 +64,7 @@ def test_own_text_stays_close_to_the_limit(path: Path, size: int) -> None:
     st.integers(1, 6), st.integers(0, 6), st.lists(st.sampled_from(["# note\n", "@wrap\n", ""]), min_size=6, max_size=6)
 )
 def test_methods_lie_inside_their_class_with_what_stands_above_them(depth: int, count: int, above: list[str]) -> None:
+    """Property 11: Context kept. Property 12: Nesting."""
     lines = []
     for level in range(depth):
         lines.append("    " * level + f"class K{level}:\n")

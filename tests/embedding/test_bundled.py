@@ -73,6 +73,7 @@ def test_a_vector_does_not_depend_on_its_batch(encoder: BundledEncoder, batch: l
 @many
 @given(text=texts)
 def test_vectors_are_finite_and_of_unit_length_or_zero(encoder: BundledEncoder, text: str) -> None:
+    """Property 8: Dimensions."""
     vector = encoder.encode_query(count_identifiers(text))
     length = float(np.linalg.norm(vector))
     assert np.isfinite(vector).all()

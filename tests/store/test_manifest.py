@@ -35,6 +35,7 @@ def write_fields(path: Path, fields: dict[str, Any]) -> None:
 @many
 @given(manifest=manifests)
 def test_a_manifest_is_read_back(tmp_path: Path, manifest: Manifest) -> None:
+    """Property 9: Storage round trip."""
     write_manifest(tmp_path / "manifest", manifest)
     assert find_manifest(tmp_path / "manifest") == manifest
 

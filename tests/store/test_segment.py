@@ -41,6 +41,7 @@ def reopen(folder: Path, entry: SegmentEntry) -> Segment:
 @many
 @given(made=some_blobs())
 def test_what_was_written_is_read_back(tmp_path: Path, made: list[MadeBlob]) -> None:
+    """Property 9: Storage round trip."""
     rows = rows_of(made)
     segment = reopen(tmp_path, write_segment(tmp_path, rows))
     segment.check()

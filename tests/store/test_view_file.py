@@ -33,6 +33,7 @@ entries = st.lists(
 @many
 @given(entries=entries)
 def test_a_view_is_read_back(tmp_path: Path, entries: list[ViewEntry]) -> None:
+    """Property 9: Storage round trip."""
     write_view(tmp_path / "view", "tree", entries)
     view = find_view(tmp_path / "view")
     assert view is not None
