@@ -1,63 +1,120 @@
-"""Find the file and the chunk that a location names in an open tree."""
+"""Find the file, lines and chunk that a location names in an open tree. The grammar is in `gitmem.locations`."""
 
 import posixpath
-from typing import TYPE_CHECKING, Final
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
+
+from gitmem.answering.symbol_lookup import SymbolChunk, find_symbol
 from gitmem.errors import UsageError
-from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text
+from gitmem.locations import LineRange, parse_location
+from gitmem.store.columns import OUTCOMES
+from gitmem.store.view_file import REASONS
 
 if TYPE_CHECKING:
-    from gitmem.answering.searcher import Searcher
+    from gitmem.git.object_reader import ObjectReader
+    from gitmem.store.snapshot import Snapshot
     from gitmem.store.view_file import View
-
-_EXAMPLE: Final = "gitmem related src/app.py:120"
 
 _COMPARED: Final = 5000
 """Paths whose spelling is compared for a suggestion: more would take a second."""
 
 
-def parse_place(place: str) -> tuple[str, int]:
-    """Return path and line of `path:line`; of `path:first-last` the first line. Raises UsageError."""
-    path, colon, lines = place.rpartition(":")
-    first = lines.split("-", 1)[0]
-    if not (colon and path and first.isdecimal() and 0 < len(first) < 10 and int(first) > 0):
-        raise UsageError(f"invalid location `{place}`, expected PATH:LINE", hint=_EXAMPLE)
-    return path, int(first)
+class IndexedTree(NamedTuple):
+    """Paths of a tree and the index of their blobs. The first `files` entries of the view are files, not records."""
+
+    view: "View"
+    snapshot: "Snapshot"
+    files: int
 
 
-def find_entry(view: "View", path: str, folder: str) -> int:
-    """Return the entry of a path in a view: relative to the root, or else to `folder`.
+class FoundLocation(NamedTuple):
+    """File of a view, with the lines that are meant; None for the whole file.
 
-    Raises: UsageError with the most similar path.
+    `row` is the first row of the chunk and `symbol` its symbol, if the location names a chunk or a symbol.
     """
-    entries = {known: entry for entry, known in enumerate(view.paths)}
+
+    entry: int
+    lines: LineRange | None = None
+    row: int | None = None
+    symbol: str = ""
+
+
+def find_location(tree: IndexedTree, text: str, folder: str = "") -> FoundLocation:
+    """Find a location in the tree of a tree. Its path is relative to the root, or else to `folder`.
+
+    Raises: UsageError if it does not exist or is ambiguous.
+    """
+    view = tree.view
+    location = parse_location(text, lambda path: _find_entry(view, path, folder) is not None)
+    if location.blob:
+        return _find_chunk(tree, _get_blob(tree, location.blob), location.chunk)
+    entry = _find_entry(view, location.path, folder)
+    if entry is None:
+        hint = _suggest_path(location.path, [*map(path_text, view.paths)])
+        raise UsageError(f"no such file in this tree: `{location.path}`", hint=hint)
+    if location.symbol:
+        chunks = _read_chunks(tree, _rows_of(tree, entry))
+        row, lines, symbol = find_symbol(path_text(view.paths[entry]), chunks, location.symbol)
+        return FoundLocation(entry, lines, row, symbol)
+    return FoundLocation(entry, location.lines)
+
+
+def get_row(tree: IndexedTree, reader: "ObjectReader", text: str, folder: str = "") -> int:
+    """Return the row of the chunk that a location names, of lines the innermost that contains the first line.
+
+    Raises: UsageError if there is none: the location names a whole file, or the file is not indexed or shorter.
+    """
+    location = find_location(tree, text, folder)
+    if location.row is not None:
+        return location.row
+    path = path_text(tree.view.paths[location.entry])
+    if location.lines is None:
+        raise UsageError(f"`{path}` is a whole file", hint=f"add a line or a symbol, for example `{path}:1`")
+    rows, line = _rows_of(tree, location.entry), location.lines.first
+    lines = len((reader.read(tree.view.oid(location.entry)) or b"").splitlines())
+    if line > lines:
+        raise UsageError(f"`{path}` has {lines} lines, line {line} does not exist")
+    return _innermost(tree, rows, line)
+
+
+def _find_entry(view: "View", path: str, folder: str) -> int | None:
+    """Return the entry of a path in a view: relative to the root, or else to `folder`; None if there is none."""
     for candidate in (path, posixpath.join(folder, path)):
-        entry = entries.get(path_bytes(posixpath.normpath(candidate)))
+        entry = view.find(path_bytes(posixpath.normpath(candidate)))
         if entry is not None:
             return entry
-    raise UsageError(f"no such file in this tree: `{path}`", hint=_suggest(path, [*map(path_text, view.paths)]))
+    return None
 
 
-def _suggest(path: str, paths: list[str]) -> str:
+def _suggest_path(path: str, paths: list[str]) -> str:
     """Suggest the path the user may have meant: a file of that name elsewhere, or the most similar spelling."""
-    from difflib import get_close_matches  # only for an error
-
     name = posixpath.basename(path)
     same = [other for other in paths if posixpath.basename(other) == name]
     near = get_close_matches(path, same or paths[:_COMPARED], 1, 0.0 if same else 0.6)
     return f"did you mean `{near[0]}`?" if near else "paths are relative to the root of the repository"
 
 
-def get_row(searcher: "Searcher", entry: int, line: int) -> int:
-    """Return the row of the innermost chunk that contains a line of a file.
+def _get_blob(tree: IndexedTree, prefix: str) -> int:
+    """Return the first entry whose blob's id begins with hex digits. Raises UsageError."""
+    oids = tree.view.oids[: tree.files]
+    whole = np.frombuffer(bytes.fromhex(prefix[: len(prefix) // 2 * 2]), np.uint8)
+    if len(whole) > oids.shape[1]:
+        raise UsageError(f"no blob of this tree begins with `{prefix}`")
+    candidates = np.flatnonzero((oids[:, : len(whole)] == whole).all(axis=1)).tolist()
+    blobs = {oid: entry for entry in reversed(candidates) if (oid := tree.view.oid(entry)).startswith(prefix)}
+    if not blobs:
+        raise UsageError(f"no blob of this tree begins with `{prefix}`")
+    if len(blobs) > 1:
+        raise UsageError(f"{len(blobs)} blobs of this tree begin with `{prefix}`", hint="give more digits of the id")
+    return next(iter(blobs.values()))
 
-    Raises: UsageError if the file is not indexed or has fewer lines.
-    """
-    from gitmem.store.columns import OUTCOMES
-    from gitmem.store.view_file import REASONS
 
-    view, snapshot = searcher.view, searcher.snapshot
+def _rows_of(tree: IndexedTree, entry: int) -> range:
+    """Return the rows of a file's chunks, in order of start. Raises UsageError if it has none."""
+    view, snapshot = tree.view, tree.snapshot
     path = path_text(view.paths[entry])
     blob = int(snapshot.match(view)[entry])
     if blob < 0:
@@ -67,21 +124,33 @@ def get_row(searcher: "Searcher", entry: int, line: int) -> int:
     first, end = (int(bound) for bound in snapshot.blob_first[blob : blob + 2])
     if first == end:
         raise UsageError(f"`{path}` is not indexed: {OUTCOMES[snapshot.blob_outcomes[blob]]}")
-    with open_reader(searcher.tree.location, bulk=False, files=searcher.files) as reader:
-        lines = len((reader.read(view.oid(entry)) or b"").splitlines())
-    if line > lines:
-        raise UsageError(f"`{path}` has {lines} lines, line {line} does not exist")
-    return _innermost(searcher, first, end, line)
+    return range(first, end)
 
 
-def _innermost(searcher: "Searcher", first: int, end: int, line: int) -> int:
-    """Return the shortest of a blob's rows that contains a line, or else the nearest row above it."""
-    starts = searcher.snapshot.column("line")[first:end].tolist()
-    sizes = searcher.snapshot.column("lines")[first:end].tolist()
-    spans = [
-        (size, row) for row, (start, size) in enumerate(zip(starts, sizes, strict=True)) if start <= line < start + size
-    ]
-    if spans:
-        return first + min(spans)[1]
-    above = [(start, row) for row, start in enumerate(starts) if start <= line]
-    return first + (max(above)[1] if above else 0)
+def _find_chunk(tree: IndexedTree, entry: int, number: int) -> FoundLocation:
+    """Find a chunk of a file by its number, from 0. Raises UsageError."""
+    rows = _rows_of(tree, entry)
+    if number >= len(rows):
+        path = path_text(tree.view.paths[entry])
+        raise UsageError(f"`{path}` has {len(rows)} chunks, chunk {number} does not exist")
+    (chunk,) = _read_chunks(tree, rows[number : number + 1])
+    return FoundLocation(entry, chunk.lines, chunk.row, chunk.symbol)
+
+
+def _read_chunks(tree: IndexedTree, rows: range) -> list[SymbolChunk]:
+    """Return the lines and symbols of consecutive rows."""
+    numbers = np.arange(rows.start, rows.stop, dtype=np.int64)
+    columns = tree.snapshot.gather(("line", "lines"), numbers)
+    spans = zip(columns["line"].tolist(), columns["lines"].tolist(), strict=True)
+    lines = [LineRange(first, first + size - 1) for first, size in spans]
+    return list(map(SymbolChunk, rows, lines, tree.snapshot.symbols(numbers)))
+
+
+def _innermost(tree: IndexedTree, rows: range, line: int) -> int:
+    """Return the shortest of a file's chunks that contains a line, or else the nearest above it."""
+    chunks = _read_chunks(tree, rows)
+    around = [(last - first, row) for row, (first, last), _ in chunks if first <= line <= last]
+    if around:
+        return min(around)[1]
+    above = [(first, row) for row, (first, _), _ in chunks if first <= line]
+    return max(above)[1] if above else rows.start

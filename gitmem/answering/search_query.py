@@ -48,7 +48,7 @@ class Query(NamedTuple):
 
 
 class SimilarQuery(NamedTuple):
-    """A location, `PATH:LINE`: the result is code like the chunk there.
+    """A location with a line, a symbol or a chunk (see `gitmem.locations`): the result is code like that chunk.
 
     The path is relative to the root of the tree, or else to `folder`, the user's folder below the root.
     """

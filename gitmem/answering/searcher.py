@@ -15,6 +15,7 @@ from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
 from gitmem.freshness.memory_view import join_records, records_tree
 from gitmem.freshness.tree_selection import SelectedTree, TreeReader, TreeSelection, open_tree
 from gitmem.git.locate import locate
+from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.workspace import Workspace, is_writable, open_snapshot, require_index
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from gitmem.answering.location_lookup import IndexedTree
     from gitmem.embedding.encoder import Encoder
     from gitmem.indexing.overlay import Overlay
     from gitmem.indexing.record_views import Records
@@ -111,6 +113,13 @@ class Searcher:
         return int((self._blob_of == -1).sum()) + self._overlay.unhashed
 
     @property
+    def indexed_tree(self) -> "IndexedTree":
+        """Files of the tree with the index of their blobs, to look up locations in."""
+        from gitmem.answering.location_lookup import IndexedTree
+
+        return IndexedTree(self.view, self.snapshot, self.files_in_tree)
+
+    @property
     def stale(self) -> bool:
         """Whether results may be missing from answers."""
         return self.missing_files > 0 or bool(self.tree.problem)
@@ -171,11 +180,11 @@ class Searcher:
         return SearchResult(parsed.terms, hits)
 
     def _find_similar(self, query: SimilarQuery, limit: int) -> "list[Hit]":
-        from gitmem.answering.location_lookup import find_entry, get_row, parse_place
+        from gitmem.answering.location_lookup import get_row
         from gitmem.search.similar_rows import search_similar
 
-        path, line = parse_place(query.text)
-        row = get_row(self, find_entry(self.view, path, query.folder), line)
+        with open_reader(self.tree.location, bulk=False, files=self.files) as reader:
+            row = get_row(self.indexed_tree, reader, query.text, query.folder)
         return search_similar(self.scope(query.filters), row, limit)
 
     def adjacent_chunks(self, hit: "Hit") -> "tuple[AdjacentChunk | None, AdjacentChunk | None]":

@@ -7,7 +7,7 @@ import click
 
 from gitmem.cli.error_output import say
 from gitmem.errors import ExitCode, UsageError
-from gitmem.mcp.tools.descriptions import DEFAULT, parse_toolsets
+from gitmem.mcp.tools.toolsets import DEFAULT, parse_toolsets
 
 _GIVEN = click.core.ParameterSource.COMMANDLINE
 

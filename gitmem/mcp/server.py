@@ -20,8 +20,9 @@ from gitmem import __version__
 from gitmem.display import visible
 from gitmem.errors import GitmemError
 from gitmem.mcp.tools.arguments import check_arguments
-from gitmem.mcp.tools.descriptions import Tool, instructions_for
+from gitmem.mcp.tools.descriptions import Tool
 from gitmem.mcp.tools.handlers import ToolHandlers
+from gitmem.mcp.tools.instructions import instructions_for
 from gitmem.mcp.tools.progress_and_cancellation import Call, Cancelled
 from gitmem.mcp.transport.handshake import NAME, TITLE
 from gitmem.mcp.transport.sdk_bridge import SERVER_STOPPED
@@ -39,7 +40,7 @@ def make_server(desk: ToolHandlers, tools: dict[str, Tool]) -> Server[Any]:
     threads = anyio.CapacityLimiter(THREADS)
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[types.Tool.model_validate(tool.described()) for tool in tools.values()])
+        return types.ListToolsResult(tools=[types.Tool.model_validate(tool.to_json()) for tool in tools.values()])
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = tools.get(params.name)

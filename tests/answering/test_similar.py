@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from gitmem.answering.answer import answer
-from gitmem.answering.location_lookup import parse_place
 from gitmem.answering.search_query import SimilarQuery
 from gitmem.errors import UsageError
 from gitmem.memory.kinds import CODE, kind_of
@@ -49,14 +48,6 @@ def test_the_limit_and_the_filters_are_kept(indexed: Repo) -> None:
     row = int(np.flatnonzero(scope.mask)[0])
     assert len(search_similar(scope, row, 2)) == 2
     assert search_similar(scope, row, 2) == search_similar(scope, row, 50)[:2]
-
-
-def test_a_place_may_be_written_as_results_print_it() -> None:
-    assert parse_place("a:b/c.py:12") == ("a:b/c.py", 12)
-    assert parse_place("c.py:12-40") == ("c.py", 12)
-    for place in ("", ":", "c.py:", "c.py:-1", "c.py:1234567890", "c.py:1_0", "c.py:²"):
-        with pytest.raises(UsageError):
-            parse_place(place)
 
 
 def test_the_innermost_chunk_counts(indexed: Repo) -> None:

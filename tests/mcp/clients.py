@@ -13,8 +13,8 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from gitmem.mcp.server import make_server
-from gitmem.mcp.tools.descriptions import DEFAULT, parse_toolsets
 from gitmem.mcp.tools.handlers import ToolHandlers
+from gitmem.mcp.tools.toolsets import DEFAULT, parse_toolsets
 
 SERVER: Final = (sys.executable, "-P", "-m", "gitmem", "mcp")
 INITIALIZE: Final = {

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from gitmem.mcp.tools.descriptions import DEFAULT, parse_toolsets
 from gitmem.mcp.tools.handlers import ToolHandlers
+from gitmem.mcp.tools.toolsets import DEFAULT, parse_toolsets
 from gitmem.mcp.transport.http import LOOPBACK, make_app
 from tests.gitrepo import Repo
 from tests.mcp.clients import SERVER

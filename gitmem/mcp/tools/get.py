@@ -10,7 +10,7 @@ from gitmem.errors import GitmemError, UsageError
 from gitmem.mcp.open_repository import OpenTree
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.excerpts import Excerpt, excerpts_json, read_excerpts
-from gitmem.mcp.tools.file_excerpts import read_place
+from gitmem.mcp.tools.file_excerpts import read_file_excerpt
 from gitmem.mcp.tools.json_output import dump
 from gitmem.mcp.tools.record_excerpts import is_record_name, read_records
 from gitmem.mcp.tools.text_output import Block, render_blocks
@@ -31,7 +31,7 @@ def read_named(workspace: Workspace, tree: OpenTree | None, arguments: Arguments
                     raise UsageError(f"`{name}` is no file of a revision", hint=f"gitmem memory show --at REV {name}")
                 return read_records(store, tip(), name, arguments["limit"] or GET_DEFAULT)
             assert tree is not None, "a tree is opened where a file is named"
-            return [read_place(tree.searcher, tree.reader, name)]
+            return [read_file_excerpt(tree.searcher, tree.reader, name)]
 
         def read(name: str) -> list[Excerpt]:
             try:

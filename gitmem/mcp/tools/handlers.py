@@ -109,7 +109,7 @@ class ToolHandlers:
             include=arguments["path"],
             exclude=arguments["exclude"],
             languages=parse_languages(arguments["language"]),
-            chunk_types=parse_chunk_types(arguments["type"]),
+            chunk_types=parse_chunk_types(arguments["chunk_type"]),
             kinds=parse_kinds(arguments["kind"]),
             records=_record_filters(arguments["filters"]),
         )
@@ -126,7 +126,7 @@ class ToolHandlers:
         from gitmem.answering.search_query import SimilarQuery
         from gitmem.freshness.tree_selection import WORKING_TREE
 
-        query = SimilarQuery(f"{arguments['path']}:{arguments['line']}", arguments["limit"])
+        query = SimilarQuery(arguments["location"], arguments["limit"])
         return self._answer(query, WORKING_TREE, arguments, call)
 
     def _answer(

@@ -19,7 +19,7 @@ from gitmem.types import DOCUMENT, NOTE
 
 _PART: Final = (
     r"(?:#L(?P<a>\d{1,9})(?:-L?(?P<b>\d{1,9}))?|:(?P<c>\d{1,9})-(?P<d>\d{1,9})"
-    r"|:(?:chunk_)?(?P<chunk>\d{1,9})|::chunk::(?P<number>\d{1,9})::[0-9a-f]{8})?"
+    r"|:(?P<chunk>\d{1,9})|::chunk::(?P<number>\d{1,9})::[0-9a-f]{8})?"
 )
 _KEPT: Final = re.compile(r"(?P<id>(?:mem|art)_[0-9a-f]{8,64})" + _PART)
 _SAID: Final = re.compile(r"(?P<id>conversation:.+?)(?: (?P<turn>\d{1,8}))?" + _PART, re.DOTALL)

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from gitmem import __version__
-from gitmem.mcp.tools.descriptions import Tool, instructions_for
+from gitmem.mcp.tools.descriptions import Tool
+from gitmem.mcp.tools.instructions import instructions_for
 
 NAME: Final = "gitmem"
 TITLE: Final = "gitmem: code search"
@@ -22,7 +23,7 @@ class Handshake:
     """Answers one client until its server is there."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
-        offered = {tool.name: tool.described() for tool in tools}
+        offered = {tool.name: tool.to_json() for tool in tools}
         self._tools = list(offered.values())
         self._instructions = instructions_for(offered)
         self.initialized: str | int | None = None

@@ -27,8 +27,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gitmem import __version__
 from gitmem.errors import ExitCode, UsageError
 from gitmem.mcp.server import make_server
-from gitmem.mcp.tools.descriptions import Tool, max_message_bytes
+from gitmem.mcp.tools.descriptions import Tool
 from gitmem.mcp.tools.handlers import ToolHandlers
+from gitmem.mcp.tools.toolsets import max_message_bytes
 
 TOKEN_VARIABLE: Final = "GITMEM_MCP_TOKEN"  # noqa: S105 (its name, not its value)
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.errors import ExitCode
-from gitmem.mcp.tools.descriptions import Tool, max_message_bytes
+from gitmem.mcp.tools.descriptions import Tool
 from gitmem.mcp.tools.handlers import ToolHandlers
+from gitmem.mcp.tools.toolsets import max_message_bytes
 from gitmem.mcp.transport.handshake import Handshake
 from gitmem.mcp.transport.jsonrpc import claim_stdio
 from gitmem.mcp.transport.shutdown import Shutdown

@@ -11,9 +11,10 @@ import pytest
 from mcp.client.client import Client
 
 from gitmem.errors import UsageError
-from gitmem.mcp.tools.descriptions import DEFAULT, TOOLSETS, instructions_for, parse_toolsets
 from gitmem.mcp.tools.handlers import WRITING_TOOLS
+from gitmem.mcp.tools.instructions import instructions_for
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
+from gitmem.mcp.tools.toolsets import DEFAULT, TOOLSETS, parse_toolsets
 from gitmem.registry import add_repository
 from tests.gitrepo import Repo
 from tests.mcp.clients import ask, refused, talk
@@ -39,8 +40,8 @@ def test_search_gives_places_numbered_lines_and_the_tree(indexed: Repo) -> None:
 def test_filters_are_applied(indexed: Repo) -> None:
     async def action(client: Client) -> None:
         assert "routing.ts" not in await ask(client, "search", query="request path", path="*.py")
-        assert "routing.ts" in await ask(client, "search", query="request path", language=["time"])
-        only = await ask(client, "search", query="route", type=["class"], detail="locations")
+        assert "routing.ts" in await ask(client, "search", query="request path", language=["ts"])
+        only = await ask(client, "search", query="route", chunk_type=["class"], detail="locations")
         assert "src/routing.ts:6-11 Router" in only
         assert "addRoute" not in only
         nothing = await ask(client, "search", query="route", exclude=["*"])
@@ -94,7 +95,7 @@ def test_another_revision_is_searched_and_read_without_a_checkout(indexed: Repo)
         assert found.endswith(f"[v1 {indexed.oid('v1')[:7]}, fresh]")
         assert "7     def sign_cookie" in await ask(client, "get", ids="old/session.py:7-8", rev="v1")
         told = await refused(client, "get", ids="old/session.py:7-8")
-        assert "there is no `old/session.py` in this tree" in told
+        assert "no such file in this tree: `old/session.py`" in told
         told = await refused(client, "search", query=SIGN, rev="v9")
         assert told.startswith("unknown commit, tag or branch: `v9`")
         assert "\nhint: " in told
@@ -102,49 +103,64 @@ def test_another_revision_is_searched_and_read_without_a_checkout(indexed: Repo)
     talk(indexed.path, action)
 
 
-def test_related_finds_code_like_that_at_a_line(indexed: Repo) -> None:
+def test_related_finds_code_like_that_at_a_location(indexed: Repo) -> None:
     async def action(client: Client) -> None:
-        assert "<results>" in await ask(client, "related", path="src/cookies.py", line=7)
-        assert "line 999 does not exist" in await refused(client, "related", path="src/cookies.py", line=999)
-        assert "did you mean `src/cookies.py`?" in await refused(client, "related", path="cookies.py", line=1)
+        for location in ("src/cookies.py:7", "src/cookies.py:7-9", "src/cookies.py#sign_cookie"):
+            assert "<results>" in await ask(client, "related", location=location)
+        assert "line 999 does not exist" in await refused(client, "related", location="src/cookies.py:999")
+        assert "is a whole file" in await refused(client, "related", location="src/cookies.py")
+        assert "did you mean `src/cookies.py`?" in await refused(client, "related", location="cookies.py:1")
 
     talk(indexed.path, action)
 
 
 @pytest.mark.parametrize(
-    ("name", "first", "last"),
+    ("location", "first", "last"),
     [
         ("src/cookies.py#L7-L8", 7, 8),
         ("src/cookies.py#L7", 7, 7),
         ("src/cookies.py:7-8", 7, 8),
+        ("src/cookies.py:7", 7, 7),
         ("src/cookies.py", 1, 18),
-        ("BLOB:0", None, None),
-        ("src/cookies.py:0", None, None),
-        ("src/cookies.py:chunk_0", None, None),
+        ("src/cookies.py:17-99", 17, 18),
     ],
 )
-def test_get_takes_every_form_of_a_place(indexed: Repo, name: str, first: int | None, last: int | None) -> None:
+def test_get_reads_lines_of_a_file(indexed: Repo, location: str, first: int, last: int) -> None:
     async def action(client: Client) -> None:
-        wanted = name.replace("BLOB", indexed.oid("HEAD:src/cookies.py")[:12])
-        text = await ask(client, "get", ids=[wanted])
-        lines = text.splitlines()
-        assert lines[1].startswith("src/cookies.py:")
-        if first is not None:
-            assert lines[1].startswith(f"src/cookies.py:{first}-{last}")
-            assert lines[2].startswith(f"{first} ")
-            assert len(lines) == last - first + 1 + 4 if last else True
+        lines = (await ask(client, "get", ids=[location])).splitlines()
+        assert lines[1] == f"src/cookies.py:{first}-{last}"
+        assert lines[2].startswith(f"{first} ")
+        assert len(lines) == last - first + 1 + 4
 
     talk(indexed.path, action)
 
 
-def test_what_cannot_be_read_is_told_beside_what_can(indexed: Repo) -> None:
+def test_get_reads_symbols_and_chunks(indexed: Repo) -> None:
+    blob = indexed.oid("HEAD:src/routing.ts")[:12]
+
     async def action(client: Client) -> None:
-        ids = ["src/cookies.py:1-2", "nowhere.py", "logo.png", "src/cookies.py:99", "src/cookies.py#L900"]
+        text = await ask(client, "get", ids="src/cookies.py#CookieSession.sign_cookie")
+        heading, first = text.splitlines()[1:3]
+        assert heading.startswith("src/cookies.py:")
+        assert heading.endswith(" CookieSession.sign_cookie")
+        assert first.endswith("def sign_cookie(self, value: str, secret: str) -> str:")
+        assert (await ask(client, "get", ids=f"{blob}:0")).splitlines()[1].startswith("src/routing.ts:")
+        value = json.loads(await ask(client, "get", ids="src/routing.ts#Router", format="json"))
+        assert (value["items"][0]["symbol"], value["items"][0]["start_line"]) == ("Router", 6)
+
+    talk(indexed.path, action)
+
+
+def test_get_reports_unreadable_locations_with_the_others(indexed: Repo) -> None:
+    async def action(client: Client) -> None:
+        blob = indexed.oid("HEAD:src/cookies.py")
+        ids = ["src/cookies.py:1-2", "nowhere.py", "logo.png", f"{blob}:99", "src/cookies.py#L900"]
         text = await ask(client, "get", ids=ids)
         assert text.startswith("<results>\nsrc/cookies.py:1-2\n1 ")
-        for told in ("no `nowhere.py`", "`logo.png` is binary", "there is no chunk 99", "there is no line 900"):
-            assert told in text
+        for problem in ("`nowhere.py`", "`logo.png` is binary", "chunk 99 does not exist", "line 900 does not exist"):
+            assert problem in text
         assert "is binary" in await refused(client, "get", ids="logo.png")
+        assert "no symbol `nothing`" in await refused(client, "get", ids="src/cookies.py#nothing")
 
     talk(indexed.path, action)
 
@@ -161,10 +177,10 @@ def test_what_cannot_be_read_is_told_beside_what_can(indexed: Repo) -> None:
         ({"query": "x", "limit": True}, "it is True"),
         ({"query": "x", "qery": "y"}, "did you mean `query`?"),
         ({"query": "x", "mode": "fuzzy"}, "one of `hybrid`, `semantic`, `lexical`"),
-        ({"query": "x", "kind": "thoughts"}, "`thoughts` cannot be searched"),
+        ({"query": "x", "kind": "thoughts"}, "unknown kind `thoughts`"),
         ({"query": "x", "path": [1]}, "a string or a list of strings"),
-        ({"query": "x", "language": "klingon"}, "`klingon` is no language"),
-        ({"query": "x", "type": "thing"}, "`thing` is no chunk type"),
+        ({"query": "x", "language": "klingon"}, "unknown language `klingon`"),
+        ({"query": "x", "chunk_type": "thing"}, "unknown chunk type `thing`"),
     ],
 )
 def test_bad_arguments_are_refused_before_anything_runs(tmp_path: Path, arguments: dict[str, Any], told: str) -> None:
@@ -356,8 +372,8 @@ def test_a_damaged_index_is_mended_and_answers(own: Repo) -> None:
 
 def test_the_tool_list_and_the_instructions_are_small() -> None:
     tools = parse_toolsets(DEFAULT)
-    described = json.dumps([tool.described() for tool in tools.values()], separators=(",", ":"))
-    assert len(described) < 6300  # some 1,500 tokens: more than four characters are one
+    described = json.dumps([tool.to_json() for tool in tools.values()], separators=(",", ":"))
+    assert len(described) < 6220  # 1,411 tokens of cl100k at 6,155 characters
     told = instructions_for(tools)
     assert len(told.encode()) < 2048
     assert "git repository" in told.split(".")[0]
@@ -367,13 +383,15 @@ def test_the_tool_list_and_the_instructions_are_small() -> None:
 
 @pytest.mark.parametrize("name", sorted({tool.name for tools in TOOLSETS.values() for tool in tools}))
 def test_a_tool_says_truly_whether_it_changes_anything(name: str) -> None:
-    hints = next(tool.hints for tools in TOOLSETS.values() for tool in tools if tool.name == name)
+    hints = next(tool.annotations for tools in TOOLSETS.values() for tool in tools if tool.name == name)
     assert hints.get("readOnlyHint", False) == (name not in WRITING_TOOLS)
     assert hints.get("destructiveHint", False) == (name == "delete")
     assert hints["openWorldHint"] is False
 
 
-@pytest.mark.parametrize(("names", "told"), [("admin", "toolset `admin` yet"), ("x", "is no toolset"), (",", "no")])
+@pytest.mark.parametrize(
+    ("names", "told"), [("admin", "`admin` is not available"), ("x", "unknown toolset `x`"), (",", "empty list")]
+)
 def test_toolsets_that_are_not_there_are_refused(names: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         parse_toolsets(names)

@@ -76,7 +76,7 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
         ("search", {"query": "x", "filters": {"since": "soon"}}, "ISO 8601"),
         ("search", {"query": "x", "filters": {"colour": "red"}}, "there is no argument `colour`"),
         ("search", {"query": "x", "filters": {"min_confidence": "high"}}, "a number of 0 to 1"),
-        ("search", {"query": "x", "kind": "code", "filters": {"type": "fact"}}, "do not apply to code"),
+        ("search", {"query": "x", "kind": "code", "filters": {"type": "fact"}}, "record filters do not apply to code"),
         ("search", {"query": "x", "neighbors": "yes"}, "true or false"),
         ("list", {"kind": "notes", "type": "email"}, "preference, fact"),
         ("list", {"kind": "conversations", "type": "x"}, "conversations have no type"),
@@ -132,7 +132,7 @@ def test_a_part_is_read_by_its_lines_or_its_chunk(own: Repo) -> None:
         assert all(LONG[start:end] == text for text, start, end in pieces)
         assert pieces[0][1] == 0
         assert pieces[-1][2] == len(LONG)
-        assert await content(f"{name}:1", f"{name}:chunk_1", f"{name}::chunk::001::{ids[1][-8:]}") == [pieces[1]] * 3
+        assert await content(f"{name}:1", f"{name}::chunk::001::{ids[1][-8:]}") == [pieces[1]] * 2
         assert "there is no chunk 99" in await refused(client, "get", ids=f"{name}:99")
         note = await kept(client, "memory_store", content="one\ntwo\nthree\n")
         assert await content(f"{note}:2-3", f"{note}#L2", f"{note}:0") == [
@@ -345,7 +345,7 @@ def test_a_note_that_says_the_same_is_pointed_out_and_stands_beside_its_code(own
 
 
 def test_the_tools_name_what_never_belongs_in_a_note() -> None:
-    for word in ("Worth it", "Never", "secret", "code says itself", "later sessions"):
+    for word in ("Worth storing", "Never", "secret", "obvious from the code", "later sessions"):
         assert word in MEMORY_STORE.description
     assert "secrets" in DOCUMENT_INGEST.description
 

@@ -13,8 +13,8 @@ from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 
 from gitmem.mcp.server import make_server
-from gitmem.mcp.tools.descriptions import DEFAULT, parse_toolsets
 from gitmem.mcp.tools.handlers import ToolHandlers
+from gitmem.mcp.tools.toolsets import DEFAULT, parse_toolsets
 from gitmem.mcp.transport.handshake import VERSIONS, Handshake
 from tests.gitrepo import unmeasured_environment
 from tests.mcp.clients import INITIALIZE, INITIALIZED, RawClient, talk_to_process

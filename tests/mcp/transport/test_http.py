@@ -16,8 +16,8 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.testclient import TestClient
 
 from gitmem.errors import UsageError
-from gitmem.mcp.tools.descriptions import DEFAULT, parse_toolsets
 from gitmem.mcp.tools.handlers import ToolHandlers
+from gitmem.mcp.tools.toolsets import DEFAULT, parse_toolsets
 from gitmem.mcp.transport.http import TOKEN_VARIABLE, make_app, serve_http
 from tests.gitrepo import Repo
 from tests.mcp.clients import INITIALIZE, PATIENCE, SERVER, ask
