@@ -128,7 +128,7 @@ def tune(workspace: Workspace, evaluation: Evaluation, report: Report = lambda _
     result = fit_weights(evaluation.to_fit.trials, evaluation.held_out.trials, FUSION_WEIGHTS, report)
     if result.is_better:
         queries = len(evaluation.held_out.trials)
-        tuning = Tuning(ranking_fingerprint(), *result.weights, gain=result.held_out.mean, questions=queries)
+        tuning = Tuning(ranking_fingerprint(), *result.weights, gain=result.held_out.mean, queries=queries)
         store_weights(workspace, tuning)
     else:
         reset_weights(workspace)

@@ -46,7 +46,7 @@ def _weights(tuning: TuningState) -> str:
     if tuning.state != FITTED:
         return "default; the fitted ones are for another model or ranking, run `gitmem eval --tune`"
     values = f"semantic {weights.semantic:g}, lexical {weights.lexical:g}"
-    return f"fitted here: {values}; NDCG@10 {weights.gain:+.3f} on {count(weights.questions, 'held-out commit')}"
+    return f"fitted here: {values}; NDCG@10 {weights.gain:+.3f} on {count(weights.queries, 'held-out commit')}"
 
 
 def status_json(status: Status) -> dict[str, Any]:

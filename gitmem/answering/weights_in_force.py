@@ -41,7 +41,7 @@ def read_tuning(workspace: Workspace) -> TuningState:
         return TuningState(UNREADABLE, problem=problem.message)
     if weights is None:
         return TuningState(DEFAULT)
-    return TuningState(FITTED if weights.maker == ranking_fingerprint() else OUTDATED, weights)
+    return TuningState(FITTED if weights.fingerprint == ranking_fingerprint() else OUTDATED, weights)
 
 
 def ranking_fingerprint() -> str:

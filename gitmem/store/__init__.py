@@ -1,1 +1,1 @@
-"""The files under `.gitmem/`: segments, manifest, views, graph. One writer, many readers; all can be made anew."""
+"""Files under `.gitmem/`: segments, manifest, views, graph. One writer, many readers; all files can be rebuilt."""

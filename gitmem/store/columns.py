@@ -1,19 +1,23 @@
-"""What a segment holds for each row and blob, and how it is stored. Constants only."""
+"""Schema of a segment: fields, columns and outcomes, and their types on disk. Constants only."""
 
 from typing import Final
 
 FIELDS: Final = ("text", "symbol")
-"""What is searched by words: the chunk's own text, and its qualified name."""
+"""Fields of the lexical index: the chunk's own text, and its qualified name."""
 
 COLUMNS: Final = {
     "start": "<u4", "length": "<u4", "line": "<u4", "lines": "<u4",
     "kind": "<u1", "words": "<u2", "scale": "<f2", "norm": "<f2",
 }  # fmt: skip
-"""Columns with one value a row: first byte, bytes, first line, lines, chunk kind, words of its text (capped), and the
-vector's scale and its length before normalisation."""
+"""Columns with one value per row, and their numpy types.
+
+`start` is the first byte, `length` the number of bytes, `line` the first line, `lines` their number. `kind` is the
+chunk type, as an index into CHUNK_TYPES, and `words` the number of words of the text (capped). `scale` is the scale of
+the quantised vector, and `norm` its length before normalisation.
+"""
 
 OUTCOMES: Final = ("parsed", "text", "empty", "binary", "large", "lfs", "minified", "missing", "failed")
-"""What became of a blob. The order is the one stored on disk: append only."""
+"""Outcomes of chunking a blob. Their indices are stored on disk: append only."""
 
 RETRIED: Final = tuple(map(OUTCOMES.index, ("missing", "failed")))
-"""Outcomes that another run tries again, as they are stored."""
+"""Outcomes, as stored, of blobs that the next run tries again."""

@@ -1,4 +1,4 @@
-"""Weights fitted on a repository's own history: one small file, read by every question."""
+"""Fusion weights fitted on a repository's own history: one small file, read by every query."""
 
 import math
 from pathlib import Path
@@ -9,38 +9,41 @@ from gitmem.store.format import Container, build_container, damaged
 
 MAGIC: Final = b"GITMEMTW"
 MAX_WEIGHT: Final = 100.0
+_FIELDS: Final = ("maker", "semantic", "lexical", "gain", "questions")
+"""Names of the fields in the file, in the order of Tuning."""
 
 
 class Tuning(NamedTuple):
-    """Fusion weights and what they were found by.
+    """Fusion weights and their evaluation.
 
-    `maker` names model and ranking, for which alone they hold. `gain` is the difference in NDCG@10 to the default
-    weights over so many `questions` that were held out.
+    `fingerprint` identifies the model and ranking for which they are valid. `gain` is the difference in NDCG@10 to the
+    default weights, over `queries` held-out queries.
     """
 
-    maker: str
+    fingerprint: str
     semantic: float
     lexical: float
     gain: float
-    questions: int
+    queries: int
 
 
 def find_tuning(path: Path) -> Tuning | None:
-    """Read the weights, None where there are none. Raises DamagedFile, NewerFormat."""
+    """Read the weights, or None without a file. Raises DamagedFile, NewerFormat."""
     data = read_file(path)
     if data is None:
         return None
     fields = Container(path, MAGIC, data).fields
     try:
-        maker, semantic, lexical, gain, questions = (fields[name] for name in Tuning._fields)
-        made = Tuning(str(maker), float(semantic), float(lexical), float(gain), int(questions))
+        fingerprint, semantic, lexical, gain, queries = (fields[name] for name in _FIELDS)
+        tuning = Tuning(str(fingerprint), float(semantic), float(lexical), float(gain), int(queries))
     except (KeyError, TypeError, ValueError, OverflowError) as problem:
         raise damaged(path, "its fields are not those of fitted weights") from problem
-    if not (0 <= made.semantic <= MAX_WEIGHT and 0 <= made.lexical <= MAX_WEIGHT and math.isfinite(made.gain)):
-        raise damaged(path, "it holds weights that nothing fits")
-    return made
+    if not (0 <= tuning.semantic <= MAX_WEIGHT and 0 <= tuning.lexical <= MAX_WEIGHT and math.isfinite(tuning.gain)):
+        raise damaged(path, "its weights are out of range")
+    return tuning
 
 
 def write_tuning(path: Path, tuning: Tuning) -> None:
-    """Publish the weights; from here on questions use them."""
-    write_atomic(path, [bytes(part) for part in build_container(MAGIC, tuning._asdict(), {})])
+    """Publish the weights; later queries use them."""
+    fields = dict(zip(_FIELDS, tuning, strict=True))
+    write_atomic(path, [bytes(part) for part in build_container(MAGIC, fields, {})])

@@ -1,9 +1,16 @@
-"""The neighbour graph: an hnswlib index over a generation's vectors, for long-lived processes with many rows.
+"""Neighbour graph: an hnswlib index of a generation's vectors, for long-lived processes with many rows.
 
-Never trusted: hnswlib checks nothing it reads, so its file is only loaded when its hash stands in our own header, and
-only after it has been read back and compared when it was written. It maps stable row keys, not row numbers, so it
-stays of use while segments come and go; rows it lacks are searched exactly beside it.
+Its labels refer to stable row keys, not to row numbers, so that the graph remains useful while segments come and go.
+The search scans rows that are missing in it exactly.
 """
+
+# HNSW (Malkov and Yashunin 2018, https://arxiv.org/abs/1603.09320) finds approximate nearest neighbours by greedy
+# search in a layered proximity graph, in logarithmic instead of linear time. Vectors are normalised, so that the inner
+# product is the cosine. Small indexes and one-shot processes use the exact scan over bit signatures instead, because
+# they would not earn back the time to load the graph.
+#
+# hnswlib validates nothing that it reads, and reports no write errors. So its file is named by its hash, is compared
+# with the graph in memory after it is written, and is loaded only if its content still has that hash.
 
 import hashlib
 import os
@@ -24,15 +31,21 @@ from gitmem.store.snapshot import Snapshot
 
 MAGIC: Final = b"GITMEMGR"
 NEIGHBOURS: Final = 16
+"""Links per node (M in the paper)."""
+
 BUILD_WIDTH: Final = 100
 SEARCH_WIDTH: Final = 300
+"""Numbers of candidates kept while inserting and searching (efConstruction and ef in the paper)."""
+
 _STEP: Final = 2_000
+"""Rows inserted between two progress reports."""
+
 _SAMPLE: Final = 50
 _DATA: Final = ".hnsw"
 
 
 def is_available() -> bool:
-    """Whether hnswlib is installed on this machine."""
+    """Return whether hnswlib is installed."""
     try:
         import hnswlib  # noqa: F401
     except ImportError:
@@ -41,48 +54,51 @@ def is_available() -> bool:
 
 
 class Graph:
-    """An hnswlib index with the row keys its labels stand for."""
+    """hnswlib index, and the row keys [labels] that its labels refer to."""
 
     def __init__(self, index: Any, keys: NDArray[np.uint64]) -> None:
         self._index = index
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self.keys = keys
 
-    def nearest(self, vector: NDArray[np.float32], keep: int) -> NDArray[np.int64]:
-        """Labels of about the `keep` vectors nearest to one, in no order."""
-        keep = min(keep, len(self.keys))
-        if not keep:
+    def nearest(self, vector: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
+        """Return the labels of about the `limit` nearest vectors, unordered."""
+        limit = min(limit, len(self.keys))
+        if not limit:
             return np.zeros(0, np.int64)
-        with self._turn:  # the width belongs to the index, whoever asks
-            self._index.set_ef(max(SEARCH_WIDTH, keep))
-            labels, _ = self._index.knn_query(vector[None, :], k=keep, num_threads=1)
-        found: NDArray[np.int64] = labels[0].astype(np.int64)
-        return found
+        with self._lock:  # `ef` is a property of the index, which all threads share
+            self._index.set_ef(max(SEARCH_WIDTH, limit))
+            labels, _ = self._index.knn_query(vector[None, :], k=limit, num_threads=1)
+        nearest: NDArray[np.int64] = labels[0].astype(np.int64)
+        return nearest
 
 
 class RowGraph:
-    """A graph seen from one snapshot: labels as rows. `lacking` are the rows it does not hold, ascending."""
+    """Graph with labels mapped to the rows of one snapshot. `missing` are the rows that it lacks, ascending."""
 
     def __init__(self, graph: Graph, snapshot: Snapshot) -> None:
         self._graph = graph
         self._row_of = match_keys(graph.keys, snapshot.row_keys)
-        held = np.zeros(snapshot.rows, bool)
-        held[self._row_of[self._row_of >= 0]] = True
-        self.missing = np.flatnonzero(~held)
+        present = np.zeros(snapshot.rows, bool)
+        present[self._row_of[self._row_of >= 0]] = True
+        self.missing = np.flatnonzero(~present)
 
-    def nearest(self, vector: NDArray[np.float32], keep: int) -> NDArray[np.int64]:
-        """About the `keep` rows nearest to a vector among those it holds, in no order, each once."""
-        rows = self._row_of[self._graph.nearest(vector, keep)]
+    def nearest(self, vector: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
+        """Return about the `limit` nearest of its rows, each once, unordered."""
+        rows = self._row_of[self._graph.nearest(vector, limit)]
         return np.unique(rows[rows >= 0], return_index=True)[0]
 
 
 def build_graph(snapshot: Snapshot, old: Graph | None, report: Callable[[int, int], None]) -> Graph:
-    """Add what an older graph lacks, or start anew where half of it is dead. Reports rows done and rows to do."""
+    """Add the rows that an older graph lacks, or rebuild it if more than half of its rows are dead.
+
+    `report` receives the numbers of rows added and rows to add.
+    """
     import hnswlib
 
     keys = snapshot.row_keys
     if old is not None and np.isin(old.keys, keys).mean() < 0.5:
-        old = None
+        old = None  # deletion in HNSW only marks nodes, so dead rows keep costing search time
     known = old.keys if old is not None else np.zeros(0, np.uint64)
     rows = np.flatnonzero(~np.isin(keys, known))
     if old is None:
@@ -100,23 +116,23 @@ def build_graph(snapshot: Snapshot, old: Graph | None, report: Callable[[int, in
 
 
 def write_graph(paths: IndexPaths, graph: Graph) -> str:
-    """Publish a graph; returns its name. Raises StorageFailed, also where the file read back is not what was saved."""
-    beside = paths.graphs / f".graph.{os.getpid()}.tmp"
+    """Publish a graph and return its name. Raises StorageFailed, also if the file differs from the graph."""
+    temporary = paths.graphs / f".graph.{os.getpid()}.tmp"
     try:
-        graph._index.save_index(str(beside))
-        sync_file(beside)
-        data = beside.read_bytes()
+        graph._index.save_index(str(temporary))
+        sync_file(temporary)
+        data = temporary.read_bytes()
     except StorageFailed:
-        remove_file(beside)
+        remove_file(temporary)
         raise
     except (OSError, RuntimeError) as problem:
-        remove_file(beside)
-        raise storage_failed(beside, problem) from problem
+        remove_file(temporary)
+        raise storage_failed(temporary, problem) from problem
     name = hashlib.blake2b(data, digest_size=20).hexdigest()
-    if not _reads_back(beside, graph):
-        remove_file(beside)
-        raise StorageFailed(f"cannot write `{beside}`: it is not complete", hint="free some space on that disk")
-    publish_file(beside, paths.graph(name + _DATA))
+    if not _is_written(temporary, graph):
+        remove_file(temporary)
+        raise StorageFailed(f"cannot write `{temporary}`: incomplete file", hint="free some space on that disk")
+    publish_file(temporary, paths.graph(name + _DATA))
     dimensions = int(graph._index.dim)
     fields = {"bytes": len(data), "dimensions": dimensions, "rows": len(graph.keys)}
     parts = build_container(MAGIC, fields, {"keys": graph.keys.astype("<u8").data})
@@ -124,8 +140,8 @@ def write_graph(paths: IndexPaths, graph: Graph) -> str:
     return name
 
 
-def _reads_back(file: Path, graph: Graph) -> bool:
-    """hnswlib reports no failure to write: load the file again and compare a sample."""
+def _is_written(file: Path, graph: Graph) -> bool:
+    """Return whether a file holds the graph: load it and compare a sample, because hnswlib reports no write errors."""
     import hnswlib
 
     index = hnswlib.Index(space="ip", dim=graph._index.dim)
@@ -141,7 +157,7 @@ def _reads_back(file: Path, graph: Graph) -> bool:
 
 
 def find_graph(paths: IndexPaths, name: str, dimensions: int) -> Graph | None:
-    """Load a graph, None where it is not there, damaged, or cannot be used on this machine."""
+    """Load a graph, or return None if it is missing, damaged, or hnswlib is not installed."""
     if not name or not is_available():
         return None
     try:
@@ -158,19 +174,19 @@ def _load_graph(paths: IndexPaths, name: str, dimensions: int) -> Graph | None:
     if container is None or not file.is_file() or file.is_symlink():
         return None
     if container.fields.get("dimensions") != dimensions:
-        raise damaged(container.path, "it has other dimensions than the index")
+        raise damaged(container.path, "wrong number of dimensions")
     keys = container["keys"].numbers("<u8")
     if hashlib.blake2b(file.read_bytes(), digest_size=20).hexdigest() != name:
-        raise damaged(file, "its content is not what its name says")
+        raise damaged(file, "its content does not match its name")
     index = hnswlib.Index(space="ip", dim=dimensions)
     index.load_index(str(file))
     if index.get_current_count() != len(keys):
-        raise damaged(file, "it holds another number of rows than it says")
+        raise damaged(file, "wrong number of rows")
     return Graph(index, keys)
 
 
 def is_intact(paths: IndexPaths, name: str) -> bool:
-    """Whether the files of a graph are there and have the content they were written with."""
+    """Return whether the files of a graph exist and are undamaged."""
     file = paths.graph(name + _DATA)
     try:
         container = find_container(paths.graph(name), MAGIC)
@@ -183,7 +199,7 @@ def is_intact(paths: IndexPaths, name: str) -> bool:
 
 
 def graph_files(name: str) -> frozenset[str]:
-    """The names of the files that make up a graph."""
+    """Return the names of the files of a graph."""
     return frozenset({name, name + _DATA})
 
 

@@ -1,6 +1,6 @@
-"""The manifest: the one file that changes. It names the segments that count, and says what made them.
+"""Manifest: the one mutable file of the index. It lists the live segments and identifies their makers.
 
-Reading it costs no numpy: `gitmem index` with nothing to do ends here.
+Reading it does not import numpy: `gitmem index` with nothing to do stops here.
 """
 
 import re
@@ -13,11 +13,11 @@ from gitmem.store.format import Container, build_container, damaged
 
 MAGIC: Final = b"GITMEMMF"
 MAX_TREES: Final = 64
-"""How many trees are remembered as wholly indexed; an older one costs a comparison, not an embedding."""
+"""Number of trees recorded as fully indexed; an older tree costs a comparison, but no embedding."""
 
 
 class SegmentEntry(NamedTuple):
-    """A segment that counts. `name` is the hash of its bytes."""
+    """Live segment. `name` is the hash of its bytes."""
 
     name: str
     rows: int
@@ -26,10 +26,11 @@ class SegmentEntry(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """A generation: which segments make the index, and the makers of their rows.
+    """Generation of the index: its live segments, and the fingerprint of their makers.
 
-    `fingerprint` names chunker, rules and model together. `views` are the keys of views that are wholly indexed,
-    the latest last. `complete` is false until the first run has gone through.
+    `fingerprint` identifies chunker, rules and model together. `views` are the keys of the fully indexed views, the
+    latest last. `complete` is false until the first run has finished. `graph` is the name of the neighbour graph, or
+    empty.
     """
 
     fingerprint: str
@@ -52,21 +53,21 @@ class Manifest(NamedTuple):
         return sum(segment.bytes for segment in self.segments)
 
     def with_view(self, key: str) -> "Manifest":
-        """The next generation, in which the view of that key is wholly indexed."""
+        """Return the next generation, in which the view of that key is fully indexed."""
         views = (*(known for known in self.views if known != key), key)[-MAX_TREES:]
         return self._replace(generation=self.generation + 1, views=views, complete=True)
 
     def as_complete(self) -> "Manifest":
-        """The next generation after a run that could not read all of its view, so that the next run tries again."""
+        """Return the next generation after a run that could not read all of its view, so that the next run retries."""
         return self._replace(generation=self.generation + 1, complete=True)
 
     def with_segments(self, segments: Iterable[SegmentEntry]) -> "Manifest":
-        """The next generation, made of these segments."""
+        """Return the next generation, made of these segments."""
         return self._replace(generation=self.generation + 1, segments=tuple(segments))
 
 
 class _Fields(NamedTuple):
-    """What stands in the file, with the types it must have."""
+    """Fields of the file."""
 
     fingerprint: str
     generation: int
@@ -77,16 +78,16 @@ class _Fields(NamedTuple):
 
 
 def find_manifest(path: Path) -> Manifest | None:
-    """Read the manifest, None where there is none. Raises DamagedFile, NewerFormat."""
+    """Read the manifest, or None without a file. Raises DamagedFile, NewerFormat."""
     data = read_file(path)
     if data is None:
         return None
     try:
         fields = _Fields(**Container(path, MAGIC, data).fields)
         if fields.graph and not _is_hash(fields.graph):
-            raise damaged(path, "it names a graph by something that is no hash")
+            raise damaged(path, "its graph is not named by a hash")
         if not all(map(_is_hash, fields.views)):
-            raise damaged(path, "it names a view by something that is no hash")
+            raise damaged(path, "a view is not named by a hash")
         segments = tuple(_load_segment(path, entry) for entry in fields.segments)
         return Manifest(
             str(fields.fingerprint),
@@ -103,17 +104,17 @@ def find_manifest(path: Path) -> Manifest | None:
 def _load_segment(path: Path, entry: list[Any]) -> SegmentEntry:
     name, rows, blobs, size = entry
     if not _is_hash(name):
-        raise damaged(path, "it names a segment by something that is no hash")
+        raise damaged(path, "a segment is not named by a hash")
     return SegmentEntry(name, int(rows), int(blobs), int(size))
 
 
 def _is_hash(name: object) -> bool:
-    """Whether a name can be a file's of ours: nothing that leads out of its folder."""
+    """Return whether a name can be the name of an index file. It then cannot contain a path out of the index."""
     return isinstance(name, str) and re.fullmatch("[0-9a-f]{40}", name) is not None
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
-    """Publish a generation; from here on readers see it."""
+    """Publish a generation; readers see it from then on."""
     fields = {
         "fingerprint": manifest.fingerprint,
         "generation": manifest.generation,

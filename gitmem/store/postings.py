@@ -1,9 +1,17 @@
-"""Inverted lists on disk: terms in order, and for each the places it stands at, ascending, with counts.
+"""Inverted index on disk: sorted terms, and for each term its places, ascending, with term frequencies.
 
-Terms stand in blocks of 16, each term as what it shares with the one before and the rest of it, so a dictionary takes
-half its plain size; a term is found by bisection over the blocks. The highest bit of a place says that the term stands
-there more than once; only then a count is stored, in the order of the places.
+A place is the number of a row of a segment, or of an entry of a view.
 """
+
+# The dictionary is front-coded in blocks of 16 terms: each term is stored as the length of the prefix that it shares
+# with its predecessor, and its remaining bytes. This halves its size. The first term of a block is stored whole, so
+# that a lookup is a binary search over the blocks and a scan of one block. Alternatives: a hash table loses the order,
+# and with it the front coding; a trie or FST is smaller, but slow to build and to walk in Python. See Witten, Moffat
+# and Bell, "Managing Gigabytes" (2nd ed. 1999), section 4.1.
+#
+# Most terms occur once per place. So the highest bit of a place marks a frequency above one, and only these frequencies
+# are stored, in the order of the places. Places are fixed-width instead of delta-coded, so that numpy reads a list
+# without a decoding loop.
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -19,19 +27,19 @@ if TYPE_CHECKING:
     from gitmem.store.rows import Postings
 
 ROW: Final = "<u2"
-"""Places are rows of a segment: below 2^15."""
+"""Type of places that are rows of a segment, below 2^15."""
 
 ENTRY: Final = "<u4"
-"""Places are entries of a view: below 2^31."""
+"""Type of places that are entries of a view, below 2^31."""
 
 BLOCK_TERMS: Final = 16
 
 KNOWN_TERMS: Final = 1000
-"""Terms that an open list remembers the bounds of: one conversation asks with the same words again and again."""
+"""Number of terms whose bounds an open index caches: queries of one conversation repeat their words."""
 
 
 def posting_sections(field: str, postings: "Postings", place: str) -> dict[str, Buffer]:
-    """The sections that hold one field's lists."""
+    """Return the sections of a file for the postings of one field."""
     terms, bounds, places, counts = sort_postings(postings)
     repeated = counts > 1
     flag = 1 << (8 * np.dtype(place).itemsize - 1)
@@ -46,7 +54,7 @@ def posting_sections(field: str, postings: "Postings", place: str) -> dict[str, 
     ]
     return {
         f"{field}.terms": b"".join(blocks),
-        f"{field}.block_at": offsets(blocks).data,
+        f"{field}.block_at": pack_offsets(blocks).data,
         f"{field}.posting_at": bounds[::BLOCK_TERMS].astype("<u4").data,
         f"{field}.repeat_at": repeats[bounds[::BLOCK_TERMS]].astype("<u4").data,
         f"{field}.places": (places.astype(np.int64) | repeated * flag).astype(place).data,
@@ -55,16 +63,17 @@ def posting_sections(field: str, postings: "Postings", place: str) -> dict[str, 
 
 
 def _build_block(terms: Sequence[bytes], bounds: Sequence[int], repeats: Sequence[int]) -> bytes:
+    """Encode terms: for each, shared length, rest length, rest, number of places, number of stored frequencies."""
     block, before = bytearray(), b""
     for number, term in enumerate(terms):
-        shared = _shared(before, term)
+        shared = _common_prefix(before, term)
         block += bytes((shared, len(term) - shared)) + term[shared:]
         block += _varint(bounds[number + 1] - bounds[number]) + _varint(repeats[number + 1] - repeats[number])
         before = term
     return bytes(block)
 
 
-def _shared(first: bytes, second: bytes) -> int:
+def _common_prefix(first: bytes, second: bytes) -> int:
     for place, (one, other) in enumerate(zip(first, second, strict=False)):
         if one != other:
             return place
@@ -72,7 +81,7 @@ def _shared(first: bytes, second: bytes) -> int:
 
 
 def _varint(number: int) -> bytes:
-    """Seven bits a byte, the lowest first; the highest bit says that more follow."""
+    """Encode seven bits per byte, lowest first; the highest bit marks that more follow (LEB128)."""
     encoded = bytearray()
     while number >= 0x80:
         encoded.append(number & 0x7F | 0x80)
@@ -81,7 +90,10 @@ def _varint(number: int) -> bytes:
 
 
 def sort_postings(postings: "Postings") -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
-    """Sorted terms that occur, where each one's postings begin (one more at the end), rows ascending, counts."""
+    """Sort postings by term and row, and drop unused terms.
+
+    Return the terms, the offsets of their postings [terms + 1], and the rows and counts of all postings.
+    """
     order = sorted(range(len(postings.terms)), key=postings.terms.__getitem__)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
@@ -93,36 +105,38 @@ def sort_postings(postings: "Postings") -> tuple[list[bytes], NDArray[np.int64],
     return [postings.terms[order[number]] for number in present], bounds, postings.row[place], postings.count[place]
 
 
-def offsets(strings: Sequence[bytes]) -> NDArray[np.uint32]:
-    """Where each of some joined strings begins, and where the last ends."""
+def pack_offsets(strings: Sequence[bytes]) -> NDArray[np.uint32]:
+    """Return the offsets of strings when they are joined, and the end of the last: [strings + 1]."""
     return np.cumsum([0, *map(len, strings)]).astype("<u4")
 
 
-def checked_bounds(file: Container, name: str, end: int) -> NDArray[np.uint32]:
-    """Offsets that must rise from 0 to `end`. Raises DamagedFile."""
+def read_offsets(file: Container, name: str, end: int) -> NDArray[np.uint32]:
+    """Return a section of offsets, which must rise from 0 to `end`. Raises DamagedFile."""
     section = file[name]
     if len(section) < 4 or len(section) % 4:
-        raise damaged(file.path, f"its part `{name}` is cut short")
+        raise damaged(file.path, f"truncated section `{name}`")
     bounds = np.frombuffer(section.all(), "<u4")
     if bounds[0] != 0 or bounds[-1] != end or (bounds[1:] < bounds[:-1]).any():
-        raise damaged(file.path, f"its part `{name}` points outside")
+        raise damaged(file.path, f"offset out of range in section `{name}`")
     return bounds
 
 
 _Entry = tuple[int, bytes, int, int]
-"""A term of a block: how much it shares with the one before, the rest of it, how many places and counts it has. Dozens
-are passed over for each that is wanted."""
+"""Term of a block: length shared with its predecessor, remaining bytes, number of places, number of counts.
+
+A plain tuple, because a lookup skips many of them.
+"""
 
 
 _Bounds = tuple[int, int, int, int]
-"""Where the places of a term begin and end, and where its counts do."""
+"""Start and end of a term's places, and start and end of its counts."""
 
 
 class PostingList:
-    """The lists of one field in an open file."""
+    """Inverted index of one field in an open file."""
 
     def __init__(self, container: Container, field: str, place: str, limit: int) -> None:
-        """Places are of the numpy type `place`, and below `limit`."""
+        """Open the sections of `field`; `place` is the numpy type of places, which must be below `limit`."""
         self._file = container
         self._limit = limit
         self._field = field
@@ -132,11 +146,11 @@ class PostingList:
         self._places = container[f"{field}.places"]
         self._counts = container[f"{field}.counts"]
         self._first_terms: dict[int, bytes] = {}
-        self._known: dict[bytes, _Bounds | None] = {}
+        self._bounds: dict[bytes, _Bounds | None] = {}
 
     @cached_property
     def _block_at(self) -> list[int]:
-        bounds: list[int] = checked_bounds(self._file, f"{self._field}.block_at", len(self._terms)).tolist()
+        bounds: list[int] = read_offsets(self._file, f"{self._field}.block_at", len(self._terms)).tolist()
         return bounds
 
     @cached_property
@@ -150,18 +164,18 @@ class PostingList:
     def _column(self, name: str) -> NDArray[np.uint32]:
         column = self._file[f"{self._field}.{name}"].numbers("<u4")
         if len(column) < len(self._block_at) - 1:
-            raise damaged(self._file.path, f"its part `{self._field}.{name}` is cut short")
+            raise damaged(self._file.path, f"truncated section `{self._field}.{name}`")
         return column
 
     def find(self, term: bytes) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]] | None:
-        """Places of a term, ascending, and counts; None where it does not stand anywhere."""
+        """Return the places of a term, ascending, and its counts; None if it does not occur."""
         try:
-            bounds = self._known[term]
+            bounds = self._bounds[term]
         except KeyError:
             bounds = self._look_up(term)
-            if len(self._known) >= KNOWN_TERMS:
-                self._known.clear()
-            self._known[term] = bounds
+            if len(self._bounds) >= KNOWN_TERMS:
+                self._bounds.clear()
+            self._bounds[term] = bounds
         return None if bounds is None else self._read(*bounds)
 
     def _look_up(self, term: bytes) -> _Bounds | None:
@@ -169,24 +183,27 @@ class PostingList:
         if block < 0:
             return None
         start, repeat = int(self._posting_at[block]), int(self._repeat_at[block])
-        matched = 0  # how far the last term passed, which is before the wanted one, agrees with it
+        # Compare without decoding terms. `matched` is the length of the prefix that the term before the current one
+        # shares with the target, and that term sorts before the target. If the current term shares more than that with
+        # its predecessor, it also sorts before the target, and is skipped. If it shares less, it sorts after it.
+        matched = 0
         for shared, rest, places, repeats in self._iter_block(block):
             if shared < matched:
                 return None
             if shared == matched:
-                wanted = term[matched:]
-                if rest >= wanted:
-                    return (start, start + places, repeat, repeat + repeats) if rest == wanted else None
-                matched += _shared(rest, wanted)
+                target = term[matched:]
+                if rest >= target:
+                    return (start, start + places, repeat, repeat + repeats) if rest == target else None
+                matched += _common_prefix(rest, target)
             start, repeat = start + places, repeat + repeats
         return None
 
     def _find_block(self, term: bytes) -> int:
-        """The last block whose first term is not behind the wanted one, -1 where there is none."""
+        """Return the last block whose first term does not sort after `term`, or -1."""
         return bisect_right(range(len(self._block_at) - 1), term, key=self._first_term) - 1
 
     def _first_term(self, block: int) -> bytes:
-        """Remembered: every search begins with the same few."""
+        """Return the first term of a block; cached, because every binary search begins with the same few blocks."""
         term = self._first_terms.get(block)
         if term is None:
             start = self._block_at[block]
@@ -195,16 +212,17 @@ class PostingList:
         return term
 
     def _iter_block(self, block: int) -> Iterator[_Entry]:
+        """Yield the terms of a block. Raises DamagedFile."""
         data = bytes(self._terms.read(*self._block_at[block : block + 2]))
         at, end = 0, len(data)
         while at < end:
             try:
-                behind = at + 2 + data[at + 1]
-                places, after = _read_varint(data, behind)
+                rest_end = at + 2 + data[at + 1]
+                places, after = _read_varint(data, rest_end)
                 repeats, after = _read_varint(data, after)
             except IndexError as problem:
-                raise damaged(self._file.path, f"a block of its part `{self._field}.terms` is cut short") from problem
-            yield data[at], data[at + 2 : behind], places, repeats
+                raise damaged(self._file.path, f"truncated block in section `{self._field}.terms`") from problem
+            yield data[at], data[at + 2 : rest_end], places, repeats
             at = after
 
     def _read(
@@ -219,16 +237,16 @@ class PostingList:
     ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
         repeated = np.flatnonzero(packed >= self._flag)
         if len(repeated) != len(repeats):
-            raise damaged(self._file.path, f"its part `{self._field}.counts` does not fit its places")
+            raise damaged(self._file.path, f"section `{self._field}.counts` does not match its places")
         counts = np.ones(len(packed), np.uint8)
         counts[repeated] = repeats
         places = packed & ~self._flag
         if len(places) and places.max() >= self._limit:
-            raise damaged(self._file.path, f"its part `{self._field}.places` points outside")
+            raise damaged(self._file.path, f"place out of range in section `{self._field}.places`")
         return places, counts
 
     def load(self) -> "Postings":
-        """Everything, as triples."""
+        """Return all postings as triples."""
         from gitmem.store.rows import Postings
 
         terms, sizes = [], []
@@ -246,8 +264,8 @@ class PostingList:
 
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number and where the next one begins."""
-    if data[at] < 0x80:  # nearly all are so small
+    """Return a number and the position after it."""
+    if data[at] < 0x80:  # the common case: one byte
         return data[at], at + 1
     number = shift = 0
     while data[at] >= 0x80:

@@ -1,6 +1,6 @@
-"""Rows in memory on their way into a segment: columns, blobs and postings as numpy arrays.
+"""Rows in memory before they are written as a segment: columns, blobs and postings as numpy arrays.
 
-Nothing is read or written here. A row is one chunk; the rows of a blob are neighbours.
+A row is one chunk; the rows of a blob are adjacent. Nothing is read from or written to disk here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from gitmem.store.columns import COLUMNS, FIELDS
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """`terms[term[i]]` stands `count[i]` times (capped at 255) in row `row[i]`."""
+    """Postings as triples: `terms[term[i]]` occurs `count[i]` times (capped at 255) in row `row[i]`."""
 
     terms: list[bytes]
     term: NDArray[np.int32]
@@ -24,8 +24,11 @@ class Postings:
 
 @dataclass(frozen=True, slots=True)
 class Blobs:
-    """Blob i is `keys[i]` (object id, language asked for), was read as `languages[i]`, ended as `outcomes[i]` and owns
-    rows `first[i]` to `first[i + 1]`."""
+    """Blobs of a batch.
+
+    `keys` are pairs of object id and requested language; `languages` are the languages they were parsed as, and
+    `outcomes` [blobs] indices into OUTCOMES. Blob i owns the rows from `first[i]` up to `first[i + 1]`.
+    """
 
     keys: list[tuple[bytes, str]]
     languages: list[str]
@@ -35,7 +38,7 @@ class Blobs:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A batch of whole blobs. `columns` by name as in COLUMNS, `vectors` int8 [rows, dimensions]."""
+    """Batch of whole blobs. `columns` by name as in COLUMNS, `vectors` int8 [rows, dimensions]."""
 
     blobs: Blobs
     columns: Mapping[str, NDArray[np.generic]]
@@ -48,7 +51,7 @@ class Rows:
 
 
 def concatenate(batches: Sequence[Rows]) -> Rows:
-    """Put batches one behind the other."""
+    """Return the rows of all batches, in order."""
     bases = np.cumsum([0] + [len(batch) for batch in batches])
     blobs = Blobs(
         [key for batch in batches for key in batch.blobs.keys],
@@ -68,6 +71,7 @@ def concatenate(batches: Sequence[Rows]) -> Rows:
 
 
 def _join_postings(parts: Sequence[Postings], bases: NDArray[np.int64]) -> Postings:
+    """Return the postings of all parts, with one number per term and rows offset by `bases`."""
     numbers: dict[bytes, int] = {}
     terms = []
     for part in parts:
@@ -82,29 +86,29 @@ def _join_postings(parts: Sequence[Postings], bases: NDArray[np.int64]) -> Posti
 
 
 def select_blobs(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
-    """Only the blobs marked in `keep`, in their order, with their rows."""
-    first = rows.blobs.first
-    sizes = np.diff(first)
-    wanted = np.repeat(keep, sizes)
-    renumbered = np.cumsum(wanted) - 1
-    chosen = np.flatnonzero(keep)
+    """Return the blobs of the mask `keep`, in their order, with their rows."""
+    sizes = np.diff(rows.blobs.first)
+    mask = np.repeat(keep, sizes)
+    renumbered = np.cumsum(mask) - 1
+    selected = np.flatnonzero(keep)
     blobs = Blobs(
-        [rows.blobs.keys[place] for place in chosen],
-        [rows.blobs.languages[place] for place in chosen],
+        [rows.blobs.keys[place] for place in selected],
+        [rows.blobs.languages[place] for place in selected],
         rows.blobs.outcomes[keep],
         np.concatenate([[0], np.cumsum(sizes[keep])]).astype(np.int64),
     )
     return Rows(
         blobs,
-        {name: column[wanted] for name, column in rows.columns.items()},
-        [rows.symbols[row] for row in np.flatnonzero(wanted)],
-        rows.vectors[wanted],
-        {field: _select_postings(postings, wanted, renumbered) for field, postings in rows.postings.items()},
+        {name: column[mask] for name, column in rows.columns.items()},
+        [rows.symbols[row] for row in np.flatnonzero(mask)],
+        rows.vectors[mask],
+        {field: _select_postings(postings, mask, renumbered) for field, postings in rows.postings.items()},
     )
 
 
-def _select_postings(postings: Postings, wanted: NDArray[np.bool_], renumbered: NDArray[np.int64]) -> Postings:
-    kept = wanted[postings.row]
+def _select_postings(postings: Postings, mask: NDArray[np.bool_], renumbered: NDArray[np.int64]) -> Postings:
+    """Return the postings of the rows of a mask, with new row numbers; unused terms remain in the list."""
+    keep = mask[postings.row]
     return Postings(
-        postings.terms, postings.term[kept], renumbered[postings.row[kept]].astype(np.int32), postings.count[kept]
+        postings.terms, postings.term[keep], renumbered[postings.row[keep]].astype(np.int32), postings.count[keep]
     )

@@ -1,7 +1,7 @@
 """Segments: immutable files of chunks, vectors and postings, named by the hash of their bytes.
 
-Columns and bit signatures are read whole and lie in the map; of vectors, terms and postings only the blocks that are
-asked for are touched. A segment holds at most 32,768 rows, so that a posting takes two bytes and a bit.
+Columns and bit signatures are read whole, from the mapped file. Of vectors, terms and postings, only the requested
+blocks are read. A segment has at most 32,768 rows, so that a row number and a flag fit into the two bytes of a posting.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
 from gitmem.store.keys import blob_keys
 from gitmem.store.manifest import SegmentEntry
-from gitmem.store.postings import ROW, PostingList, checked_bounds, offsets, posting_sections
+from gitmem.store.postings import ROW, PostingList, pack_offsets, posting_sections, read_offsets
 from gitmem.types import CHUNK_TYPES
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ MAX_ROWS: Final = 1 << 15
 
 
 def write_segment(folder: Path, rows: "Rows") -> SegmentEntry:
-    """Publish rows as a segment (the same rows give the same file)."""
-    assert len(rows) <= MAX_ROWS, "the caller keeps batches small"
+    """Publish rows as a segment; the same rows give the same file. Raises StorageFailed."""
+    assert len(rows) <= MAX_ROWS, "a batch must fit into a segment"
     languages = sorted({*rows.blobs.languages, *(language for _, language in rows.blobs.keys)})
     fields = {
         "rows": len(rows),
@@ -45,27 +45,28 @@ def write_segment(folder: Path, rows: "Rows") -> SegmentEntry:
         digest.update(part)
     name = digest.hexdigest()
     target = folder / name
-    if _holds(target, name):
-        sync_folder(folder)  # whoever published it may have been killed before its name was durable
+    if _is_published(target, name):
+        sync_folder(folder)  # a killed process may have left the file without an fsync of its folder
     else:
         write_atomic(target, [memoryview(part) for part in parts])
     return SegmentEntry(name, len(rows), len(rows.blobs.keys), sum(memoryview(part).nbytes for part in parts))
 
 
-def _holds(target: Path, name: str) -> bool:
-    """Whether a file of that name is there and is what its name says: a damaged one is replaced by its healed twin."""
+def _is_published(target: Path, name: str) -> bool:
+    """Return whether the file exists with the content of its name; a damaged one is to be replaced."""
     data = read_file(target)
     return data is not None and hashlib.blake2b(data, digest_size=20).hexdigest() == name
 
 
 def _sections(rows: "Rows", codes: dict[str, int]) -> dict[str, Buffer]:
+    """Return all sections; `codes` are the indices of the languages."""
     sections: dict[str, Buffer] = {
         "oids": b"".join(oid for oid, _ in rows.blobs.keys),
         "asked": np.array([codes[language] for _, language in rows.blobs.keys], "<u2").data,
         "language": np.array([codes[language] for language in rows.blobs.languages], "<u2").data,
         "outcome": rows.blobs.outcomes.astype("<u1").data,
         "first": rows.blobs.first.astype("<u4").data,
-        "symbol_at": offsets(rows.symbols).data,
+        "symbol_at": pack_offsets(rows.symbols).data,
         "symbols": b"".join(rows.symbols),
         "bits": np.packbits(rows.vectors > 0, axis=1).data,
         "vectors": np.ascontiguousarray(rows.vectors).data,
@@ -78,7 +79,7 @@ def _sections(rows: "Rows", codes: dict[str, int]) -> dict[str, Buffer]:
 
 
 class Segment:
-    """One open segment."""
+    """Open segment."""
 
     def __init__(self, container: Container) -> None:
         self._file = container
@@ -94,16 +95,16 @@ class Segment:
             wrong = [name for name, size in sizes.items() if len(container[name]) != size]
             self._postings = {name: PostingList(container, name, ROW, self.rows) for name in FIELDS}
         except (KeyError, TypeError, ValueError, OverflowError) as problem:
-            raise damaged(container.path, "it lacks a part of a segment") from problem
+            raise damaged(container.path, "a section or field is missing") from problem
         if wrong or self.rows > MAX_ROWS:
-            raise damaged(container.path, f"its part `{(wrong or ['rows'])[0]}` has another size than it says")
+            raise damaged(container.path, f"section `{(wrong or ['rows'])[0]}` has the wrong size")
 
     @property
     def path(self) -> Path:
         return self._file.path
 
     def require_whole(self) -> None:
-        """Raise DamagedFile where somebody has cut the file short since it was opened."""
+        """Raise DamagedFile if the file was truncated after it was opened."""
         self._file.require_whole()
 
     def check_blocks(self) -> None:
@@ -111,28 +112,28 @@ class Segment:
         self._file.check()
 
     def check(self) -> None:
-        """Read every block and compare the whole file with its name. Raises DamagedFile."""
+        """Read every block and compare the hash of the whole file with its name. Raises DamagedFile."""
         self.check_blocks()
         if hashlib.blake2b(self.path.read_bytes(), digest_size=20).hexdigest() != self.path.name:
-            raise damaged(self.path, "its content is not what its name says")
+            raise damaged(self.path, "its content does not match its name")
 
     def column(self, name: str) -> NDArray[np.generic]:
-        """One of COLUMNS, a value a row."""
+        """Return one of COLUMNS, with one value per row."""
         return self._chunk_types if name == "kind" else np.frombuffer(self._file[name].all(), COLUMNS[name])
 
     @cached_property
     def _chunk_types(self) -> NDArray[np.generic]:
         column = np.frombuffer(self._file["kind"].all(), COLUMNS["kind"])
         if len(column) and column.max() >= len(CHUNK_TYPES):
-            raise damaged(self.path, "it holds a chunk of a kind that there is not")
+            raise damaged(self.path, "unknown chunk type")
         return column
 
     def bits(self) -> NDArray[np.uint8]:
-        """Signs of all vectors, packed: [rows, dimensions / 8]."""
+        """Return the bit signatures: the signs of all vectors, packed, [rows, dimensions / 8]."""
         return np.frombuffer(self._file["bits"].all(), np.uint8).reshape(self.rows, -(-self.dimensions // 8))
 
     def vectors(self, rows: NDArray[np.int64]) -> NDArray[np.int8]:
-        """The vectors of some rows, [len(rows), dimensions]; only their blocks are read."""
+        """Return the quantised vectors of some rows, [len(rows), dimensions]; only their blocks are read."""
         return self._file["vectors"].pick(rows, self.dimensions).view(np.int8)
 
     @cached_property
@@ -140,20 +141,20 @@ class Segment:
         """Row bounds of the blobs, [blobs + 1]."""
         first = np.frombuffer(self._file["first"].all(), "<u4").astype(np.int64)
         if len(first) and (first[0] != 0 or first[-1] != self.rows or (np.diff(first) < 0).any()):
-            raise damaged(self.path, "its blobs do not share out its rows")
+            raise damaged(self.path, "its blobs do not match its rows")
         return first
 
     @cached_property
     def outcomes(self) -> NDArray[np.uint8]:
-        """What became of each blob, as numbers of OUTCOMES."""
+        """Outcome of each blob, as indices into OUTCOMES."""
         outcomes = np.frombuffer(self._file["outcome"].all(), np.uint8)
         if len(outcomes) and outcomes.max() >= len(OUTCOMES):
-            raise damaged(self.path, "it holds an outcome that there is not")
+            raise damaged(self.path, "unknown outcome")
         return outcomes
 
     @cached_property
     def blob_languages(self) -> NDArray[np.uint16]:
-        """The language each blob was read as, as places in `languages`."""
+        """Language that each blob was parsed as, as indices into `languages`."""
         return self._language_column("language")
 
     @cached_property
@@ -163,39 +164,39 @@ class Segment:
 
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
-        """A 64-bit key of (object id, language asked for) for each blob."""
+        """64-bit key of (object id, requested language) of each blob."""
         return blob_keys(self.oids, self._language_column("asked"), self.languages)
 
     def _language_column(self, name: str) -> NDArray[np.uint16]:
         column = np.frombuffer(self._file[name].all(), "<u2")
         if len(column) and column.max() >= len(self.languages):
-            raise damaged(self.path, "it names a language it does not list")
+            raise damaged(self.path, "unlisted language")
         return column
 
     def symbols(self, rows: NDArray[np.int64]) -> list[str]:
-        """The qualified names of some rows' chunks."""
+        """Return the qualified names of the chunks of some rows."""
         read, at = self._file["symbols"].read, self._symbol_at
         spans = zip(at[rows].tolist(), at[rows + 1].tolist(), strict=True)
         return [str(read(start, end), "utf-8", "replace") for start, end in spans]
 
     @cached_property
     def _symbol_at(self) -> NDArray[np.uint32]:
-        return checked_bounds(self._file, "symbol_at", len(self._file["symbols"]))
+        return read_offsets(self._file, "symbol_at", len(self._file["symbols"]))
 
     def find_postings(self, field: str, term: bytes) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]] | None:
-        """Rows that hold a term, ascending, and how often."""
+        """Return the rows that contain a term, ascending, and its frequencies; None if it does not occur."""
         return self._postings[field].find(term)
 
     def load_rows(self) -> "Rows":
-        """Everything, as it was written."""
+        """Return all rows as they were written."""
         from gitmem.store.rows import Blobs, Rows
 
         first = self.first
-        asked = self._language_column("asked")
+        requested = self._language_column("asked")
         ids = self.oids.tobytes()
         width = self._id_bytes
         blobs = Blobs(
-            [(ids[place * width : (place + 1) * width], self.languages[code]) for place, code in enumerate(asked)],
+            [(ids[place * width : (place + 1) * width], self.languages[code]) for place, code in enumerate(requested)],
             [self.languages[code] for code in self.blob_languages],
             self.outcomes,
             first,
@@ -212,11 +213,11 @@ class Segment:
 
 
 def find_segment(folder: Path, entry: SegmentEntry) -> Segment | None:
-    """Open a segment the manifest names, None where its file is gone. Raises DamagedFile."""
+    """Open a segment of the manifest, or return None if its file is missing. Raises DamagedFile."""
     container = find_container(folder / entry.name, MAGIC)
     if container is None:
         return None
     segment = Segment(container)
     if (segment.rows, segment.blobs) != (entry.rows, entry.blobs):
-        raise damaged(container.path, "the manifest expects another size")
+        raise damaged(container.path, "its size differs from the manifest")
     return segment

@@ -1,8 +1,8 @@
-"""A snapshot: the segments of one generation opened together, their rows numbered through.
+"""Snapshot: the open segments of one generation, with their rows numbered consecutively.
 
-It stays whole whatever writers do meanwhile: segments never change, and their files outlive a generation by a grace
-period. A segment that is gone or damaged is left out and named, so that the rest still answers and the next index run
-makes it anew.
+Concurrent writers do not affect it: segments are immutable, and their files outlive a generation by a grace period. A
+missing or damaged segment is left out and reported, so that queries still work on the rest and the next index run
+rebuilds it.
 """
 
 from bisect import bisect_right
@@ -21,11 +21,14 @@ from gitmem.store.manifest import Manifest
 from gitmem.store.segment import Segment, find_segment
 from gitmem.store.view_file import INDEXED, View
 
-_MIX: Final = 0x9E3779B97F4A7C15
+_MIX: Final = 0x9E3779B97F4A7C15  # see store.keys
 
 
 class Snapshot:
-    """The open segments of a manifest. Row r of segment s is row `bases[s] + r`."""
+    """Open segments of a manifest. Row r of segment s is row `bases[s] + r`.
+
+    `lost` are messages about missing and damaged segments.
+    """
 
     def __init__(self, paths: IndexPaths, manifest: Manifest) -> None:
         self.manifest = manifest
@@ -54,25 +57,25 @@ class Snapshot:
         return int(self.bases[-1])
 
     def require_whole(self) -> None:
-        """Raise DamagedFile where somebody has cut a segment short since it was opened."""
+        """Raise DamagedFile if a segment was truncated after it was opened."""
         for segment in self.segments:
             segment.require_whole()
 
     def column(self, name: str) -> NDArray[np.generic]:
-        """A column over all rows (one segment: a view of the file)."""
+        """Return a column over all rows, without copying it if there is one segment."""
         parts = [segment.column(name) for segment in self.segments]
         return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0)
 
     def gather(self, names: Sequence[str], rows: NDArray[np.int64]) -> dict[str, NDArray[np.generic]]:
-        """Some columns of some rows."""
-        found: dict[str, NDArray[np.generic]] = {name: np.zeros(len(rows), COLUMNS[name]) for name in names}
+        """Return some columns of some rows, by name."""
+        columns: dict[str, NDArray[np.generic]] = {name: np.zeros(len(rows), COLUMNS[name]) for name in names}
         for segment, own, places in self.split(rows):
-            for name, column in found.items():
+            for name, column in columns.items():
                 column[places] = segment.column(name)[own]
-        return found
+        return columns
 
     def symbols(self, rows: NDArray[np.int64]) -> list[str]:
-        """The qualified names of some rows' chunks."""
+        """Return the qualified names of the chunks of some rows."""
         symbols = [""] * len(rows)
         for segment, own, places in self.split(rows):
             for place, symbol in zip(places.tolist(), segment.symbols(own), strict=True):
@@ -80,12 +83,12 @@ class Snapshot:
         return symbols
 
     def locate(self, row: int) -> tuple[Segment, int]:
-        """The segment of a row and the row's number in it."""
+        """Return the segment of a row and the number of the row in it."""
         place = bisect_right(self._base_list, row) - 1
         return self.segments[place], row - self._base_list[place]
 
     def split(self, rows: NDArray[np.int64]) -> Iterator[tuple[Segment, NDArray[np.int64], NDArray[np.int64]]]:
-        """Share rows out among segments: the segment, rows as numbered in it, and their places in `rows`."""
+        """Group rows by segment: yield the segment, the row numbers in it, and their positions in `rows`."""
         owner = np.searchsorted(self.bases, rows, side="right") - 1
         for place, segment in enumerate(self.segments):
             own = np.flatnonzero(owner == place)
@@ -94,7 +97,7 @@ class Snapshot:
 
     @cached_property
     def blob_bases(self) -> NDArray[np.int64]:
-        """Blobs numbered through like rows."""
+        """Number of the first blob of each segment, and the end: blobs are numbered consecutively, like rows."""
         return np.cumsum([0] + [segment.blobs for segment in self.segments]).astype(np.int64)
 
     @cached_property
@@ -115,13 +118,13 @@ class Snapshot:
 
     @cached_property
     def row_keys(self) -> NDArray[np.uint64]:
-        """A 64-bit key of (blob, language, place in the blob) for each row, the same in every generation."""
+        """64-bit key of (blob, language, position in the blob) of each row, the same in every generation."""
         sizes = np.diff(self.blob_first)
         place = np.arange(self.rows) - np.repeat(self.blob_first[:-1], sizes)
         return np.repeat(self.blob_keys, sizes) + (place.astype(np.uint64) + np.uint64(1)) * np.uint64(_MIX)
 
     def unit_vectors(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The vectors of some rows at full scale, [len(rows), dimensions]."""
+        """Return the dequantised vectors of some rows, [len(rows), dimensions]."""
         vectors = np.zeros((len(rows), self.dimensions), np.float32)
         for segment, own, places in self.split(rows):
             scales = segment.column("scale")[own].astype(np.float32)
@@ -130,48 +133,51 @@ class Snapshot:
 
     @cached_property
     def blob_outcomes(self) -> NDArray[np.uint8]:
-        """Outcomes of all blobs, as numbers of OUTCOMES."""
+        """Outcomes of all blobs, as indices into OUTCOMES."""
         parts = [segment.outcomes for segment in self.segments]
         return np.concatenate(parts) if parts else np.zeros(0, np.uint8)
 
     def match(self, view: View) -> NDArray[np.int64]:
-        """For each entry of a view the number of its blob here, -1 where it is not indexed, -2 where it never is.
+        """Return the blob number of each entry of a view; -1 if it is not indexed yet, -2 if it is excluded.
 
-        The last view is remembered: a question asks several times, and it takes a sort of all blobs.
+        The result for the last view is cached, because a query needs it several times and it sorts all blobs.
         """
         if self._matched is None or self._matched[0] is not view:
-            found = self._match(view)
-            found.flags.writeable = False
-            self._matched = view, found
+            blobs = self._match(view)
+            blobs.flags.writeable = False
+            self._matched = view, blobs
         return self._matched[1]
 
     def _match(self, view: View) -> NDArray[np.int64]:
-        order = self._tried_last
-        found = match_keys(view.keys, self.blob_keys[order])
-        found[found >= 0] = order[found[found >= 0]]
-        found[self._differ(view, found)] = -1
-        found[view.reasons != INDEXED] = -2
-        return found
+        order = self._match_order
+        blobs = match_keys(view.keys, self.blob_keys[order])
+        blobs[blobs >= 0] = order[blobs[blobs >= 0]]
+        blobs[self._find_collisions(view, blobs)] = -1
+        blobs[view.reasons != INDEXED] = -2
+        return blobs
 
     @cached_property
-    def _tried_last(self) -> NDArray[np.int64]:
-        """All blobs, the unread before the read: a blob that failed once and stands twice is the one that was read."""
+    def _match_order(self) -> NDArray[np.int64]:
+        """All blobs, unread ones first.
+
+        A blob that could not be read, and was read by a later run, occurs twice. match_keys() prefers the last.
+        """
         outcomes = self.blob_outcomes
         unread = np.zeros(len(outcomes), bool)
         for outcome in RETRIED:
             unread |= outcomes == outcome
         return np.concatenate([np.flatnonzero(unread), np.flatnonzero(~unread)])
 
-    def _differ(self, view: View, found: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Entries whose 64-bit key met a blob of another id."""
-        hit = np.flatnonzero(found >= 0)
-        if not len(hit):
-            return hit
-        ids = np.concatenate([segment.oids for segment in self.segments])[found[hit]]
-        differing: NDArray[np.int64] = hit[(ids != view.oids[hit]).any(axis=1)]
-        return differing
+    def _find_collisions(self, view: View, blobs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the entries that match a blob with the same 64-bit key but another object id."""
+        matched = np.flatnonzero(blobs >= 0)
+        if not len(matched):
+            return matched
+        ids = np.concatenate([segment.oids for segment in self.segments])[blobs[matched]]
+        collisions: NDArray[np.int64] = matched[(ids != view.oids[matched]).any(axis=1)]
+        return collisions
 
     def blob(self, number: int) -> tuple[Segment, int]:
-        """The segment of a blob and the blob's number in it."""
+        """Return the segment of a blob and the number of the blob in it."""
         place = int(np.searchsorted(self.blob_bases, number, side="right")) - 1
         return self.segments[place], number - int(self.blob_bases[place])

@@ -1,8 +1,12 @@
-"""Views: the paths of one tree, each with its blob and language or the reason it is left out.
+"""Views: the paths of one tree, each with its blob, its language, and the reason if it is excluded.
 
-A view is a function of the tree and of the rules for what is indexed, so its file is named by both and never changes.
-Its folder and file names are searchable by word without opening anything else.
+A view is a function of the tree and of the rules for indexing, so its file is named by a hash of both and never
+changes. It contains an inverted index of file and folder names, so that a search by name opens no other file.
 """
+
+# Segments hold the content of blobs regardless of path; a view maps the paths of one tree to blobs. The two are joined
+# at query time by 64-bit keys (store.keys). So a blob in a hundred trees is chunked and embedded once, and another
+# revision costs only a new view. The alternative, rows that carry paths, would rewrite rows whenever a file is renamed.
 
 import itertools
 import posixpath
@@ -19,7 +23,7 @@ from numpy.typing import NDArray
 from gitmem.fsio import write_atomic
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
 from gitmem.store.keys import blob_keys
-from gitmem.store.postings import ENTRY, PostingList, checked_bounds, posting_sections
+from gitmem.store.postings import ENTRY, PostingList, posting_sections, read_offsets
 from gitmem.words import count_identifiers, terms_of
 
 if TYPE_CHECKING:
@@ -27,15 +31,15 @@ if TYPE_CHECKING:
 
 MAGIC: Final = b"GITMEMVW"
 PATH_FIELDS: Final = ("stem", "folder")
-"""What of a path is searched by words: the file's name without its ending, and the folders."""
+"""Fields of a path in the lexical index: the file name without its extension, and the folders."""
 
 INDEXED: Final = 0
 REASONS: Final = ("indexed", "binary", "generated", "vendored", "ignored", "symlink", "submodule", "lfs", "excluded")
-"""Why a path is left out by its name, mode or attributes. The order is the one stored on disk: append only."""
+"""Reasons to exclude a path by its name, mode or attributes. Their indices are stored on disk: append only."""
 
 
 class ViewEntry(NamedTuple):
-    """One path of a tree. `reason` is a place in REASONS; `language` is empty where content decides."""
+    """Path of a tree. `reason` is an index into REASONS; `language` is empty if the content determines it."""
 
     path: bytes
     oid: bytes
@@ -46,28 +50,31 @@ class ViewEntry(NamedTuple):
 def write_view(
     path: Path, tree: str, entries: Sequence[ViewEntry], postings: "Mapping[str, Postings] | None" = None
 ) -> None:
-    """Publish a view; entries in path order. `postings` are those of `path_postings`, where they are known already."""
+    """Publish a view; entries in path order. `postings` is the result of `path_postings`, if already computed.
+
+    Raises: StorageFailed.
+    """
     write_atomic(path, [memoryview(part) for part in view_parts(tree, entries, postings)])
 
 
 def load_view(
     path: Path, tree: str, entries: Sequence[ViewEntry], postings: "Mapping[str, Postings] | None" = None
 ) -> "View":
-    """The same view without a file; `path` is only its name in messages."""
+    """Return the same view without writing a file; `path` is used in messages only."""
     return View(Container(path, MAGIC, b"".join(view_parts(tree, entries, postings))))
 
 
 def view_parts(
     tree: str, entries: Sequence[ViewEntry], postings: "Mapping[str, Postings] | None" = None
 ) -> list[Buffer]:
-    """What the file of a view holds; the same entries give the same bytes."""
+    """Return the parts of the file of a view; the same entries give the same bytes."""
     return build_container(MAGIC, *view_contents(tree, entries, postings))
 
 
 def view_contents(
     tree: str, entries: Sequence[ViewEntry], postings: "Mapping[str, Postings] | None" = None
 ) -> tuple[dict[str, Any], dict[str, Buffer]]:
-    """The fields and sections of a view, for a file that holds more than it."""
+    """Return the fields and sections of a view, for a file that contains more than the view."""
     languages = sorted({entry.language for entry in entries})
     codes = {name: code for code, name in enumerate(languages)}
     fields: dict[str, Any] = {
@@ -89,7 +96,7 @@ def view_contents(
 
 
 def path_postings(entries: Iterable[tuple[int, ViewEntry]]) -> "dict[str, Postings]":
-    """Which words stand in which path, by the numbers that come with the entries; only of paths that are indexed."""
+    """Return the postings of the words of indexed paths; their rows are the numbers of the entries."""
     stems: dict[bytes, list[int]] = defaultdict(list)
     folders: dict[bytes, list[int]] = defaultdict(list)
     for number, entry in entries:
@@ -119,7 +126,7 @@ def _path_words(path: bytes) -> set[bytes]:
 
 
 class View:
-    """An open view."""
+    """Open view."""
 
     def __init__(self, container: Container) -> None:
         self._file = container
@@ -133,9 +140,9 @@ class View:
             wrong = [name for name, size in sizes.items() if len(container[name]) != size]
             self._postings = {name: PostingList(container, name, ENTRY, self._count) for name in PATH_FIELDS}
         except (KeyError, TypeError, ValueError, OverflowError) as problem:
-            raise damaged(container.path, "it lacks a part of a view") from problem
+            raise damaged(container.path, "a section or field is missing") from problem
         if wrong:
-            raise damaged(container.path, f"its part `{wrong[0]}` has another size than it says")
+            raise damaged(container.path, f"section `{wrong[0]}` has the wrong size")
 
     def __len__(self) -> int:
         return self._count
@@ -151,18 +158,18 @@ class View:
 
     @cached_property
     def language_codes(self) -> NDArray[np.uint16]:
-        """Places in `languages`."""
+        """Language of each entry, as indices into `languages`."""
         codes = np.frombuffer(self._file["language"].all(), "<u2")
         if len(codes) and codes.max() >= len(self.languages):
-            raise damaged(self._file.path, "it names a language it does not list")
+            raise damaged(self._file.path, "unlisted language")
         return codes
 
     @cached_property
     def reasons(self) -> NDArray[np.uint8]:
-        """Places in REASONS; 0 is indexed."""
+        """Reason of each entry, as indices into REASONS; 0 is indexed."""
         reasons = np.frombuffer(self._file["reason"].all(), np.uint8)
         if len(reasons) and reasons.max() >= len(REASONS):
-            raise damaged(self._file.path, "it names a reason that there is not")
+            raise damaged(self._file.path, "unknown reason")
         return reasons
 
     @cached_property
@@ -171,18 +178,18 @@ class View:
         return blob_keys(self.oids, self.language_codes, self.languages)
 
     def path(self, entry: int) -> bytes:
-        """One path, without decoding the others."""
+        """Return one path, without decoding the others."""
         start, end = self._path_at[entry : entry + 2].tolist()
         return bytes(self._file["paths"].read(start, end))
 
     def find(self, path: bytes) -> int | None:
-        """The entry of a path, None where there is none; decodes few others."""
+        """Return the entry of a path by binary search, or None."""
         place = bisect_left(range(len(self)), path, key=self.path)
         return place if place < len(self) and self.path(place) == path else None
 
     @cached_property
     def _path_at(self) -> NDArray[np.uint32]:
-        return checked_bounds(self._file, "path_at", len(self._file["paths"]))
+        return read_offsets(self._file, "path_at", len(self._file["paths"]))
 
     @cached_property
     def paths(self) -> list[bytes]:
@@ -192,24 +199,24 @@ class View:
         return [joined[start:end] for start, end in itertools.pairwise(at)]
 
     def find_postings(self, field: str, term: bytes) -> NDArray[np.unsignedinteger] | None:
-        """Entries whose path holds a word, ascending."""
-        found = self._postings[field].find(term)
-        return None if found is None else found[0]
+        """Return the entries whose path contains a word, ascending; None if it does not occur."""
+        postings = self._postings[field].find(term)
+        return None if postings is None else postings[0]
 
     def load_postings(self, field: str) -> "Postings":
-        """All words of a field, as `path_postings` gave them."""
+        """Return all postings of a field, as `path_postings` computes them."""
         return self._postings[field].load()
 
     def language(self, entry: int) -> str:
-        """The language asked for at an entry."""
+        """Return the language of an entry."""
         return self.languages[int(self.language_codes[entry])]
 
     def oid(self, entry: int) -> str:
-        """The object id of an entry, in hex."""
+        """Return the object id of an entry, in hex."""
         return bytes(self.oids[entry]).hex()
 
 
 def find_view(path: Path) -> View | None:
-    """Open a view, None where its file is not there. Raises DamagedFile."""
+    """Open a view, or return None if its file is missing. Raises DamagedFile."""
     container = find_container(path, MAGIC)
     return None if container is None else View(container)

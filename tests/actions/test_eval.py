@@ -295,7 +295,7 @@ def test_weights_that_are_better_are_used_from_then_on(repo: Repo) -> None:
     assert read_tuning(workspace).state == FITTED
     stored = find_tuning(workspace.paths.tuning)
     assert stored is not None
-    assert (stored.semantic, stored.lexical, stored.questions) == (*made.weights, 4)
+    assert (stored.semantic, stored.lexical, stored.queries) == (*made.weights, 4)
     assert asked(repo).weights == made.weights
     assert found(ask(repo, QUESTION)) != before
     assert read_status(workspace).tuning.weights == stored

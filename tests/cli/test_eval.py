@@ -47,7 +47,7 @@ def repo(_history: Path, tmp_path: Path) -> Repo:
 
 def keep(repo: Repo, made_for: str) -> None:
     """Put weights into the index."""
-    write_tuning(repo.path / ".gitmem" / "state" / "tuning", TUNING._replace(maker=made_for))
+    write_tuning(repo.path / ".gitmem" / "state" / "tuning", TUNING._replace(fingerprint=made_for))
 
 
 def test_figures_are_shown_by_mode(cli: Cli, repo: Repo) -> None:

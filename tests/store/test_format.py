@@ -178,7 +178,7 @@ def test_a_newer_format_says_so_and_an_older_one_is_damage_to_be_made_anew() -> 
 
 
 def test_a_file_of_another_kind_is_damage() -> None:
-    with pytest.raises(DamagedFile, match="not a file of this kind"):
+    with pytest.raises(DamagedFile, match="wrong magic number"):
         Container(HERE, b"GITMEMYY", SAMPLE)
 
 
