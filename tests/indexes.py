@@ -151,7 +151,7 @@ def dump_segment(segment: Any) -> Iterator[DumpedRow]:
     terms: list[list[tuple[str, bytes, int]]] = [[] for _ in range(len(rows))]
     for field, postings in rows.postings.items():
         for term, row, count in zip(
-            postings.term.tolist(), postings.row.tolist(), postings.count.tolist(), strict=True
+            postings.term.tolist(), postings.row.tolist(), postings.frequency.tolist(), strict=True
         ):
             terms[row].append((field, postings.terms[term], count))
     columns = {name: rows.columns[name].tolist() for name in COLUMNS}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.store.rows import Postings
+from gitmem.store.postings import Postings
 from gitmem.store.view_file import View, ViewEntry, path_postings
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def join_postings(old: Postings, moved: NDArray[np.int32], added: Postings) -> P
         list(numbers),
         np.concatenate([old.term[kept], term[added.term]]),
         np.concatenate([row[kept], added.row]),
-        np.concatenate([old.count[kept], added.count]),
+        np.concatenate([old.frequency[kept], added.frequency]),
     )
 
 

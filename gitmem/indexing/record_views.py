@@ -22,6 +22,7 @@ from gitmem.git.trees import TreeEntry, diff_trees, read_tree
 from gitmem.indexing.overlaid_view import OverlaidView
 from gitmem.record import parse_record
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
+from gitmem.store.postings import Postings
 from gitmem.store.record_columns import (
     RECORD_COLUMNS,
     Column,
@@ -29,7 +30,6 @@ from gitmem.store.record_columns import (
     has_columns,
     load_column,
 )
-from gitmem.store.rows import Postings
 from gitmem.store.view_file import INDEXED, PATH_FIELDS, View, ViewEntry, view_contents
 from gitmem.types import RECORD_LANGUAGE, TURN
 

@@ -24,7 +24,8 @@ from gitmem.indexing.worker_protocol import BlobContent, BlobOutcome, PackedPost
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry
-from gitmem.store.rows import Blobs, Postings, Rows, concatenate
+from gitmem.store.postings import Postings
+from gitmem.store.rows import Blobs, Rows, concatenate
 from gitmem.store.segment import write_segment
 from gitmem.types import RECORD_LANGUAGE
 

@@ -16,7 +16,7 @@ from gitmem.git.excludes import package_folders
 from gitmem.git.ignore import IGNORE_FILE
 from gitmem.git.trees import FILE, GITLINK, SYMLINK, TreeChange, TreeEntry
 from gitmem.indexing.overlaid_view import join_postings
-from gitmem.store.rows import Postings
+from gitmem.store.postings import Postings
 from gitmem.store.view_file import PATH_FIELDS, REASONS, View, ViewEntry, path_postings
 
 RULE_FILES: Final = frozenset((ATTRIBUTES_FILE, IGNORE_FILE))

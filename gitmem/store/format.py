@@ -24,7 +24,7 @@ import msgpack
 from gitmem.errors import DamagedFile, NewerFormat, OldFormat
 from gitmem.fsio import is_untruncated, map_file
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `gitmem index` with nothing to do reads the manifest without numpy; the methods import it lazily
     import numpy as np
     from numpy.typing import NDArray
 

@@ -10,7 +10,8 @@ The search scans rows that are missing in it exactly.
 # they would not earn back the time to load the graph.
 #
 # hnswlib validates nothing that it reads, and reports no write errors. So its file is named by its hash, is compared
-# with the graph in memory after it is written, and is loaded only if its content still has that hash.
+# with the graph in memory after it is written, and is loaded only if its content still has that hash. hnswlib is not
+# available for every Python, so it is imported only by the functions that use it.
 
 import hashlib
 import os

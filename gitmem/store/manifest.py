@@ -3,6 +3,10 @@
 Reading it does not import numpy: `gitmem index` with nothing to do stops here.
 """
 
+# All other files are immutable, and named by a hash of their content or origin. A new generation is published by
+# replacing the manifest, in one atomic rename. So readers need no lock, and a run that dies leaves only unreferenced
+# files. This is the scheme of Lucene's and tantivy's segments.
+
 import re
 from collections.abc import Iterable
 from pathlib import Path

@@ -16,15 +16,12 @@ A place is the number of a row of a segment, or of an entry of a view.
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.store.format import Buffer, Container, damaged
-
-if TYPE_CHECKING:
-    from gitmem.store.rows import Postings
 
 ROW: Final = "<u2"
 """Type of places that are rows of a segment, below 2^15."""
@@ -38,7 +35,16 @@ KNOWN_TERMS: Final = 1000
 """Number of terms whose bounds an open index caches: queries of one conversation repeat their words."""
 
 
-def posting_sections(field: str, postings: "Postings", place: str) -> dict[str, Buffer]:
+class Postings(NamedTuple):
+    """Postings in memory: `terms[term[i]]` occurs `frequency[i]` times (capped at 255) at place `row[i]`."""
+
+    terms: list[bytes]
+    term: NDArray[np.int32]
+    row: NDArray[np.int32]
+    frequency: NDArray[np.uint8]
+
+
+def posting_sections(field: str, postings: Postings, place: str) -> dict[str, Buffer]:
     """Return the sections of a file for the postings of one field."""
     terms, bounds, places, counts = sort_postings(postings)
     repeated = counts > 1
@@ -89,7 +95,7 @@ def _varint(number: int) -> bytes:
     return bytes((*encoded, number))
 
 
-def sort_postings(postings: "Postings") -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
+def sort_postings(postings: Postings) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
     """Sort postings by term and row, and drop unused terms.
 
     Return the terms, the offsets of their postings [terms + 1], and the rows and counts of all postings.
@@ -102,7 +108,7 @@ def sort_postings(postings: "Postings") -> tuple[list[bytes], NDArray[np.int64],
     term = term[place]
     present, starts = np.unique(term, return_index=True)
     bounds = np.append(starts, len(term)).astype(np.int64)
-    return [postings.terms[order[number]] for number in present], bounds, postings.row[place], postings.count[place]
+    return [postings.terms[order[number]] for number in present], bounds, postings.row[place], postings.frequency[place]
 
 
 def pack_offsets(strings: Sequence[bytes]) -> NDArray[np.uint32]:
@@ -245,10 +251,8 @@ class PostingList:
             raise damaged(self._file.path, f"place out of range in section `{self._field}.places`")
         return places, counts
 
-    def load(self) -> "Postings":
+    def load(self) -> Postings:
         """Return all postings as triples."""
-        from gitmem.store.rows import Postings
-
         terms, sizes = [], []
         for block in range(len(self._block_at) - 1):
             term = b""

@@ -10,16 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.store.columns import COLUMNS, FIELDS
-
-
-@dataclass(frozen=True, slots=True)
-class Postings:
-    """Postings as triples: `terms[term[i]]` occurs `count[i]` times (capped at 255) in row `row[i]`."""
-
-    terms: list[bytes]
-    term: NDArray[np.int32]
-    row: NDArray[np.int32]
-    count: NDArray[np.uint8]
+from gitmem.store.postings import Postings
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +65,14 @@ def _join_postings(parts: Sequence[Postings], bases: NDArray[np.int64]) -> Posti
     """Return the postings of all parts, with one number per term and rows offset by `bases`."""
     numbers: dict[bytes, int] = {}
     terms = []
-    for part in parts:
+    for part in parts:  # each batch numbers its terms by itself: renumber them
         own = np.fromiter((numbers.setdefault(term, len(numbers)) for term in part.terms), np.int32, len(part.terms))
         terms.append(own[part.term] if len(own) else part.term)
     return Postings(
         list(numbers),
         np.concatenate(terms),
         np.concatenate([part.row + np.int32(base) for part, base in zip(parts, bases, strict=False)]),
-        np.concatenate([part.count for part in parts]),
+        np.concatenate([part.frequency for part in parts]),
     )
 
 
@@ -110,5 +101,5 @@ def _select_postings(postings: Postings, mask: NDArray[np.bool_], renumbered: ND
     """Return the postings of the rows of a mask, with new row numbers; unused terms remain in the list."""
     keep = mask[postings.row]
     return Postings(
-        postings.terms, postings.term[keep], renumbered[postings.row[keep]].astype(np.int32), postings.count[keep]
+        postings.terms, postings.term[keep], renumbered[postings.row[keep]].astype(np.int32), postings.frequency[keep]
     )

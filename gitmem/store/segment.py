@@ -40,6 +40,7 @@ def write_segment(folder: Path, rows: "Rows") -> SegmentEntry:
         "languages": languages,
     }
     parts = build_container(MAGIC, fields, _sections(rows, {name: code for code, name in enumerate(languages)}))
+    # Named by content: an interrupted run that is repeated writes the same file again instead of a second one.
     digest = hashlib.blake2b(digest_size=20)
     for part in parts:
         digest.update(part)
@@ -68,6 +69,8 @@ def _sections(rows: "Rows", codes: dict[str, int]) -> dict[str, Buffer]:
         "first": rows.blobs.first.astype("<u4").data,
         "symbol_at": pack_offsets(rows.symbols).data,
         "symbols": b"".join(rows.symbols),
+        # Bit signatures: the number of differing signs estimates the angle of two vectors (Charikar 2002). Search scans
+        # them and reads only the vectors of the nearest rows.
         "bits": np.packbits(rows.vectors > 0, axis=1).data,
         "vectors": np.ascontiguousarray(rows.vectors).data,
     }
@@ -189,7 +192,7 @@ class Segment:
 
     def load_rows(self) -> "Rows":
         """Return all rows as they were written."""
-        from gitmem.store.rows import Blobs, Rows
+        from gitmem.store.rows import Blobs, Rows  # loads dataclasses, and only compaction needs whole segments
 
         first = self.first
         requested = self._language_column("asked")

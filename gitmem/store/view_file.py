@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,8 @@ from numpy.typing import NDArray
 from gitmem.fsio import write_atomic
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
 from gitmem.store.keys import blob_keys
-from gitmem.store.postings import ENTRY, PostingList, posting_sections, read_offsets
+from gitmem.store.postings import ENTRY, PostingList, Postings, posting_sections, read_offsets
 from gitmem.words import count_identifiers, terms_of
-
-if TYPE_CHECKING:
-    from gitmem.store.rows import Postings
 
 MAGIC: Final = b"GITMEMVW"
 PATH_FIELDS: Final = ("stem", "folder")
@@ -48,7 +45,7 @@ class ViewEntry(NamedTuple):
 
 
 def write_view(
-    path: Path, tree: str, entries: Sequence[ViewEntry], postings: "Mapping[str, Postings] | None" = None
+    path: Path, tree: str, entries: Sequence[ViewEntry], postings: Mapping[str, Postings] | None = None
 ) -> None:
     """Publish a view; entries in path order. `postings` is the result of `path_postings`, if already computed.
 
@@ -58,21 +55,19 @@ def write_view(
 
 
 def load_view(
-    path: Path, tree: str, entries: Sequence[ViewEntry], postings: "Mapping[str, Postings] | None" = None
+    path: Path, tree: str, entries: Sequence[ViewEntry], postings: Mapping[str, Postings] | None = None
 ) -> "View":
     """Return the same view without writing a file; `path` is used in messages only."""
     return View(Container(path, MAGIC, b"".join(view_parts(tree, entries, postings))))
 
 
-def view_parts(
-    tree: str, entries: Sequence[ViewEntry], postings: "Mapping[str, Postings] | None" = None
-) -> list[Buffer]:
+def view_parts(tree: str, entries: Sequence[ViewEntry], postings: Mapping[str, Postings] | None = None) -> list[Buffer]:
     """Return the parts of the file of a view; the same entries give the same bytes."""
     return build_container(MAGIC, *view_contents(tree, entries, postings))
 
 
 def view_contents(
-    tree: str, entries: Sequence[ViewEntry], postings: "Mapping[str, Postings] | None" = None
+    tree: str, entries: Sequence[ViewEntry], postings: Mapping[str, Postings] | None = None
 ) -> tuple[dict[str, Any], dict[str, Buffer]]:
     """Return the fields and sections of a view, for a file that contains more than the view."""
     languages = sorted({entry.language for entry in entries})
@@ -95,7 +90,7 @@ def view_contents(
     return fields, sections
 
 
-def path_postings(entries: Iterable[tuple[int, ViewEntry]]) -> "dict[str, Postings]":
+def path_postings(entries: Iterable[tuple[int, ViewEntry]]) -> dict[str, Postings]:
     """Return the postings of the words of indexed paths; their rows are the numbers of the entries."""
     stems: dict[bytes, list[int]] = defaultdict(list)
     folders: dict[bytes, list[int]] = defaultdict(list)
@@ -107,13 +102,11 @@ def path_postings(entries: Iterable[tuple[int, ViewEntry]]) -> "dict[str, Postin
     return {"stem": _gather(stems), "folder": _gather(folders)}
 
 
-def _gather(places: dict[bytes, list[int]]) -> "Postings":
-    from gitmem.store.rows import Postings
-
+def _gather(places: dict[bytes, list[int]]) -> Postings:
     numbers: dict[bytes, int] = {}
     term: list[int] = []
     row: list[int] = []
-    for text, entries in places.items():
+    for text, entries in places.items():  # many files share a folder, so each text is split into words once
         for word in _path_words(text):
             term += [numbers.setdefault(word, len(numbers))] * len(entries)
             row += entries
@@ -184,7 +177,7 @@ class View:
 
     def find(self, path: bytes) -> int | None:
         """Return the entry of a path by binary search, or None."""
-        place = bisect_left(range(len(self)), path, key=self.path)
+        place = bisect_left(range(len(self)), path, key=self.path)  # decodes only the paths that the search compares
         return place if place < len(self) and self.path(place) == path else None
 
     @cached_property
@@ -203,7 +196,7 @@ class View:
         postings = self._postings[field].find(term)
         return None if postings is None else postings[0]
 
-    def load_postings(self, field: str) -> "Postings":
+    def load_postings(self, field: str) -> Postings:
         """Return all postings of a field, as `path_postings` computes them."""
         return self._postings[field].load()
 

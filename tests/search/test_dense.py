@@ -28,7 +28,8 @@ from gitmem.store import graph as graph_module
 from gitmem.store.columns import COLUMNS
 from gitmem.store.graph import RowGraph, build_graph, find_graph, is_available, is_intact, write_graph
 from gitmem.store.manifest import Manifest
-from gitmem.store.rows import Blobs, Postings, Rows, concatenate
+from gitmem.store.postings import Postings
+from gitmem.store.rows import Blobs, Rows, concatenate
 from gitmem.store.segment import write_segment
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View, ViewEntry, load_view

@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
-from gitmem.store.rows import Blobs, Postings, Rows
+from gitmem.store.postings import Postings
+from gitmem.store.rows import Blobs, Rows
 from gitmem.types import CHUNK_TYPES
 
 DIMENSIONS = 64
@@ -102,7 +103,9 @@ def triples_of(postings: Postings) -> list[tuple[bytes, int, int]]:
     """Term, row and count, in order."""
     return sorted(
         (postings.terms[term], row, count)
-        for term, row, count in zip(postings.term.tolist(), postings.row.tolist(), postings.count.tolist(), strict=True)
+        for term, row, count in zip(
+            postings.term.tolist(), postings.row.tolist(), postings.frequency.tolist(), strict=True
+        )
     )
 
 
