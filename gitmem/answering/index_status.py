@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from gitmem.answering.weights_in_force import DEFAULT, TuningState, read_tuning
 from gitmem.errors import DamagedFile
-from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader, open_tree
+from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader
+from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import describe_head
 from gitmem.locks import is_locked
 from gitmem.store.manifest import Manifest

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, SimilarQuery, kinds_of
 from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
 from gitmem.freshness.memory_view import join_records, records_tree
-from gitmem.freshness.tree_selection import SelectedTree, TreeReader, TreeSelection, open_tree
+from gitmem.freshness.tree_selection import SelectedTree, TreeReader, TreeSelection
+from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import locate
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text

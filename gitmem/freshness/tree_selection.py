@@ -4,22 +4,15 @@
 and the libraries are loaded.
 """
 
-import math
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from gitmem.closeable import Closeable
-from gitmem.errors import GitFailed, StorageFailed, UsageError
+from gitmem.errors import GitFailed, UsageError
 from gitmem.git.locate import Location, locate
 from gitmem.git.revisions import Revision, resolve, resolve_range
 from gitmem.git.status import StatusEntry, StatusProcess, read_staged, read_status
 from gitmem.git.trees import empty_tree
-from gitmem.store.manifest import Manifest
-from gitmem.workspace import Workspace, is_writable
-
-if TYPE_CHECKING:
-    from gitmem.indexing.overlay import Overlay
 
 COMMIT: Final = "commit"
 STAGED: Final = "staged"
@@ -134,39 +127,6 @@ class TreeReader(Closeable):
         """Stop git if it is still running."""
         if self._process is not None:
             self._process.close()
-
-
-def open_tree(
-    workspace: Workspace, tree: SelectedTree, manifest: Manifest, *, deadline: float = math.inf, write: bool = True
-) -> "Overlay":
-    """Return the view of a tree under its uncommitted changes.
-
-    The ids of changed files are recorded for the next command, so that unchanged files are not hashed again. Hashing
-    stops at the deadline (`time.monotonic`). Nothing is written without `write` or on a read-only file system.
-
-    Raises: GitFailed.
-    """
-    from gitmem.indexing.overlay import Overlay
-    from gitmem.indexing.views import open_view
-
-    location, paths = workspace.location, workspace.paths
-    keep = write and is_writable(paths.views)
-    latest = manifest.views[-1] if manifest.views else ""
-    base = open_view(location, paths, tree.revision.tree, base=latest, keep=keep)
-    recorded = tree.source == WORKTREE and not tree.problem
-    place = paths.uncommitted(location.worktree_id)
-    if not tree.entries and not (recorded and place.exists()):
-        return Overlay(base)
-    from gitmem.indexing.uncommitted_views import lay_over
-    from gitmem.store.uncommitted_ids import EMPTY, read_uncommitted, write_uncommitted
-
-    known = read_uncommitted(place) if recorded else EMPTY
-    most = workspace.settings.max_file_bytes
-    overlay = lay_over(location, paths, base, tree.entries, known, max_bytes=most, deadline=deadline, keep=keep)
-    if overlay.uncommitted is not None and overlay.uncommitted != known and recorded and keep:
-        with suppress(StorageFailed):
-            write_uncommitted(place, overlay.uncommitted)
-    return overlay
 
 
 def _head(location: Location) -> Revision:

@@ -51,7 +51,7 @@ def small_steps(*, grace: float | None = None) -> Iterator[None]:
         if grace is not None:
             for module in ("gitmem.indexing.index_writer", "gitmem.actions.gc"):
                 patch.setattr(f"{module}.GRACE_SECONDS", grace)
-            patch.setattr("gitmem.freshness.refresh.VIEW_GRACE_SECONDS", grace)
+            patch.setattr("gitmem.freshness.index_tree.VIEW_GRACE_SECONDS", grace)
         yield
 
 

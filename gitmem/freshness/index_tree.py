@@ -1,0 +1,141 @@
+"""Index one tree while holding the writer lock: compare, digest the missing blobs, compact, publish.
+
+`refresh` decides whether there is anything to do. This module imports numpy, the worker pool and the views, so
+`refresh` imports it only then.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from gitmem.errors import DamagedFile
+from gitmem.freshness.cancellation import stoppable
+from gitmem.freshness.index_report import IndexReport
+from gitmem.freshness.memory_view import records_tree
+from gitmem.freshness.tree_selection import STAGED_TREE, WORKING_TREE, TreeReader
+from gitmem.freshness.tree_view import open_tree
+from gitmem.fsio import LEFTOVER_SECONDS, sweep_leftovers
+from gitmem.git.path_encoding import path_text
+from gitmem.indexing.compact import compact
+from gitmem.indexing.fingerprint import current_fingerprint, view_key
+from gitmem.indexing.index_writer import IndexWriter
+from gitmem.indexing.missing_blobs import find_missing_blobs
+from gitmem.indexing.overlay import Overlay
+from gitmem.indexing.record_views import open_records
+from gitmem.indexing.retention import VIEW_GRACE_SECONDS
+from gitmem.indexing.run import Progress, Run, empty_manifest
+from gitmem.indexing.views import ensure_view
+from gitmem.store.manifest import Manifest
+from gitmem.store.segment import Segment
+from gitmem.store.snapshot import Snapshot
+from gitmem.store.view_file import View
+from gitmem.workspace import Workspace
+
+
+class Job(NamedTuple):
+    """Parameters of a run, see `refresh`."""
+
+    tree: str
+    uncommitted: bool
+    full: bool
+    check: bool
+
+
+def index_tree(workspace: Workspace, writer: IndexWriter, job: Job, report: Callable[[Progress], None]) -> IndexReport:
+    """Run; if a damaged file turns up, run again with `check`, which replaces damaged files."""
+    try:
+        return _index_tree(workspace, writer, job, report)
+    except DamagedFile:
+        if job.check:
+            raise
+    return _index_tree(workspace, writer, job._replace(check=True), report)
+
+
+def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, report: Callable[[Progress], None]) -> IndexReport:
+    location, paths, settings = workspace.location, workspace.paths, workspace.settings
+    for folder in (paths.root, paths.segments):
+        sweep_leftovers(folder)
+    sweep_leftovers(paths.views, grace=LEFTOVER_SECONDS)  # queries write views too, without a lock
+    old = writer.manifest
+    result = IndexReport(job.tree, chunks_before=old.rows if old else 0)
+    manifest, result.rebuilt = _starting_point(workspace, old, current_fingerprint(settings.max_file_bytes), job)
+    latest = manifest.views[-1] if manifest.views else ""
+    views = [ensure_view(location, paths, job.tree, check=job.check, base=latest)]
+    overlays = _open_uncommitted(workspace, manifest) if job.uncommitted else []
+    views += [overlay.view for overlay in overlays]
+    files = {oid: path for overlay in overlays for oid, path in overlay.files.items()}
+    before = Snapshot(paths, manifest)
+    all_views = [*views, *_open_memory(workspace, check=job.check)]
+    missing = list(dict.fromkeys(item for view in all_views for item in find_missing_blobs(view, before, retry=True)))
+    key = view_key(job.tree)
+    if missing:
+        run = Run(location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
+        with stoppable(paths, report) as report_or_stop:
+            # A full run replaces the old index only when it is complete.
+            publish = None if job.full else writer.publish
+            outcome = run.execute(missing, manifest, publish=publish, report=report_or_stop)
+        manifest, result.chunks_added, result.text_bytes = outcome.manifest, outcome.rows, outcome.bytes
+        result.problems = _problems(all_views, outcome.unreadable, outcome.failed)
+    elif manifest is old and old.complete and latest == key:
+        return IndexReport(job.tree, up_to_date=True, files=len(views[-1]))
+    manifest = compact(paths, manifest)
+    # A tree with unreadable blobs is not listed as indexed: the next run tries them again.
+    manifest = manifest.as_complete() if result.problems else manifest.with_view(key)
+    writer.publish(manifest, view_grace=VIEW_GRACE_SECONDS, keep_view=key)
+    result.embedded = len(missing)
+    result.count_view(views[-1], Snapshot(paths, manifest))
+    result.reused = max(0, result.reused - result.embedded)
+    result.chunks, result.index_bytes = manifest.rows, manifest.bytes
+    return result
+
+
+def _open_memory(workspace: Workspace, *, check: bool) -> list[View]:
+    """Return the view of the memory's records, or nothing if it is empty."""
+    tree = records_tree(workspace)
+    return [open_records(workspace.location, workspace.paths.records, tree, keep=True, check=check)] if tree else []
+
+
+def _open_uncommitted(workspace: Workspace, manifest: Manifest) -> list[Overlay]:
+    """Open the staged tree and the working tree."""
+    overlays = []
+    for selection in (STAGED_TREE, WORKING_TREE):
+        with TreeReader(workspace.location, selection) as reader:
+            tree = reader.read()
+        overlays.append(open_tree(workspace._replace(location=tree.location), tree, manifest))
+    return overlays
+
+
+def _starting_point(workspace: Workspace, old: Manifest | None, fingerprint: str, job: Job) -> tuple[Manifest, str]:
+    """Return the manifest to extend, and the reason for a rebuild, "" if nothing is rebuilt."""
+    if old is None:
+        return empty_manifest(None, fingerprint), ""
+    if job.full:
+        return empty_manifest(old, fingerprint), "requested by --full"
+    if old.fingerprint != fingerprint:
+        return empty_manifest(old, fingerprint), "the model or the chunker has changed"
+    snapshot = Snapshot(workspace.paths, old)
+    intact = {segment.path.name for segment in snapshot.segments if not job.check or _is_intact(segment)}
+    if len(intact) < len(old.segments):
+        # The views go too: they would claim that trees are indexed whose rows are lost.
+        rest = old.with_segments(entry for entry in old.segments if entry.name in intact)._replace(views=())
+        return rest, "; ".join(snapshot.lost) or "a segment failed its checksum"
+    return old, ""
+
+
+def _is_intact(segment: Segment) -> bool:
+    try:
+        segment.check_blocks()
+    except DamagedFile:
+        return False
+    return True
+
+
+def _problems(views: Iterable[View], unreadable: list[str], failed: list[str]) -> list[str]:
+    """Return a line for each blob that could not be read or chunked, under the first path that has it."""
+    if not unreadable and not failed:
+        return []
+    paths: dict[str, str] = {}
+    for view in views:
+        for entry in range(len(view)):
+            paths.setdefault(view.oid(entry), path_text(view.paths[entry]))
+    lines = [f"{paths.get(oid, oid)}: the blob {oid[:12]} cannot be read (missing or damaged)" for oid in unreadable]
+    return lines + [f"{paths.get(oid, oid)}: chunking failed, the file is skipped" for oid in failed]
