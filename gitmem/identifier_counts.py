@@ -1,6 +1,8 @@
-"""Many bags of identifiers to arrays of (bag, id, count), without a Python step for every word of every text.
+"""Convert many bags of identifiers to arrays of (bag, id, count), without a Python step for each word of each text.
 
-Each different identifier is looked up once; what it stands for (terms, word pieces) is then spread and summed by numpy.
+Each distinct identifier is looked up once. numpy then expands it to its ids (terms or word pieces) in every bag and
+sums the counts. The layout is that of a sparse matrix: the ids of all identifiers in one array, with the start and
+number of ids of each identifier.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 
 
 class Counts(NamedTuple):
-    """`ids[i]` stands `counts[i]` times in bag `bags[i]`; sorted by bag, then id, each pair once."""
+    """Sparse counts: `ids[i]` occurs `counts[i]` times in bag `bags[i]`. Sorted by bag, then id, without duplicates."""
 
     bags: NDArray[np.int64]
     ids: NDArray[np.int64]
@@ -20,35 +22,40 @@ class Counts(NamedTuple):
 
 
 def count_ids(texts: Sequence[Mapping[str, int]], ids_of: Callable[[str], Sequence[int]]) -> Counts:
-    """Replace the identifiers of each bag (identifier to count) by the ids they stand for, and sum."""
+    """Replace the identifiers of each bag (identifier to count) by their ids, and sum the counts of equal ids."""
     numbers: dict[str, int] = {}
     words: list[int] = []
     times: list[int] = []
     for text in texts:
         words += [numbers.setdefault(identifier, len(numbers)) for identifier in text]
         times += text.values()
-    known = [ids_of(identifier) for identifier in numbers]
-    sizes = np.fromiter(map(len, known), np.int64, len(known))
-    ids = np.fromiter(chain.from_iterable(known), np.int64, int(sizes.sum()))
+    ids_by_word = [ids_of(identifier) for identifier in numbers]
+    sizes = np.fromiter(map(len, ids_by_word), np.int64, len(ids_by_word))
+    ids = np.fromiter(chain.from_iterable(ids_by_word), np.int64, int(sizes.sum()))
     bags = np.repeat(np.arange(len(texts)), np.fromiter(map(len, texts), np.int64, len(texts)))
-    return _sum(*_spread(np.array(words, np.int64), np.array(times, np.int64), bags, sizes, ids))
+    return _sum(*_expand(np.array(words, np.int64), np.array(times, np.int64), bags, sizes, ids))
 
 
-def _spread(
+def _expand(
     words: NDArray[np.int64],
     times: NDArray[np.int64],
     bags: NDArray[np.int64],
     sizes: NDArray[np.int64],
     ids: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """One entry for every id of every word: its bag, the id, the word's count."""
+    """Return one entry for each id of each word: its bag, the id, and the count of the word.
+
+    `words`, `times` and `bags` have one entry for each word of each bag, `sizes` one for each distinct word.
+    """
     starts = np.cumsum(sizes) - sizes
     each = sizes[words]
+    # Numbers each id within its word: 0, 1, 0, 0, 1, 2 for words of two, one and three ids.
     within = np.arange(int(each.sum())) - np.repeat(np.cumsum(each) - each, each)
     return np.repeat(bags, each), ids[np.repeat(starts[words], each) + within], np.repeat(times, each)
 
 
 def _sum(bags: NDArray[np.int64], ids: NDArray[np.int64], times: NDArray[np.int64]) -> Counts:
+    """Sum the entries of equal bag and id: sort by one combined key, then reduce each stretch of equal keys."""
     if not len(ids):
         return Counts(bags, ids, times)
     width = int(ids.max()) + 1

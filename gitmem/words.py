@@ -1,9 +1,11 @@
-"""Text to words, once for the lexical index and the model together.
+"""Split text into words, in the same way for the lexical index and the embedding model.
 
-An *identifier* is a run of letters, digits and underscores as it stands in the text. Its *parts* are the words it is
-made of (`parseHTTPRequest_v2`: parse, HTTP, Request, v, 2). Its *terms* are what the lexical index holds: stemmed
-parts in lower case plus the whole identifier without underscores, so that `get_user` meets `getUser`.
-Everything here is pure; bump `WORDS_VERSION` in `indexing.identity` when the terms of any text change.
+- An *identifier* is a run of letters, digits and underscores, as written in the text.
+- Its *parts* are the words in it: `parseHTTPRequest_v2` has parse, HTTP, Request, v and 2.
+- Its *terms* are the entries of the lexical index: the stemmed parts in lower case, and the whole identifier in lower
+case without underscores, so that `get_user` matches `getUser`.
+
+All functions are pure. Raise `WORDS_VERSION` in `indexing.fingerprint` if the terms of any text change.
 """
 
 import re
@@ -12,32 +14,36 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 MAX_IDENTIFIER: Final = 64
-"""Longer runs are hashes, encoded data and the like: cut, so that one line cannot fill the vocabulary."""
+"""Longer runs are hashes, encoded data and the like. They are cut, so that one line cannot fill the vocabulary."""
 
 MAX_TERM_BYTES: Final = 255
-"""No term is longer than this in UTF-8: four bytes a character at most, of which there are fewer than 64."""
+"""Maximum length of a term in UTF-8: fewer than 64 characters of at most four bytes."""
 
 _IDENTIFIER = re.compile(r"\w+")
 _ASCII_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_WIDE_PART = re.compile(r"[^\W\d_]+|\d+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_UNICODE_PART = re.compile(r"[^\W\d_]+|\d+")
+_CAMEL_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,}")
+"""Runs of kana, Chinese characters and Hangul."""
 
 
 class Text(NamedTuple):
-    """A text and how often each identifier stands in it."""
+    """A text and the number of occurrences of each identifier in it."""
 
     text: str
     identifiers: dict[str, int]
 
 
 def count_identifiers(text: str) -> Text:
-    """Find the identifiers of a text."""
+    """Count the identifiers of a text."""
     return Text(text, Counter(_IDENTIFIER.findall(text)))
 
 
 def decode(data: bytes) -> str:
-    """Read a blob's bytes as UTF-8 or, where they are not, as Latin-1; a byte order mark is dropped."""
+    """Decode a blob as UTF-8 without a byte order mark, or as Latin-1 if it is not valid UTF-8.
+
+    Latin-1 decodes any bytes, so this never fails.
+    """
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError:
@@ -45,15 +51,19 @@ def decode(data: bytes) -> str:
 
 
 def split_identifier(identifier: str) -> list[str]:
-    """Split an identifier into its parts, case kept."""
+    """Split an identifier into its parts, in their original case."""
+    # One expression splits nearly all identifiers of code. The Unicode rules need two passes and are slower.
     if identifier.isascii():
         return _ASCII_PART.findall(identifier)
-    return _WIDE_PART.findall(_CAMEL.sub(" ", identifier))
+    return _UNICODE_PART.findall(_CAMEL_BOUNDARY.sub(" ", identifier))
 
 
 @lru_cache(maxsize=200_000)
 def terms_of(identifier: str) -> tuple[str, ...]:
-    """The terms an identifier is indexed and asked by: stemmed parts, then the compound where there are several."""
+    """Return the distinct terms by which an identifier is indexed and searched.
+
+    These are its stemmed parts, then the compound if it has several. A single letter counts only as a whole identifier.
+    """
     identifier = identifier[: MAX_IDENTIFIER if identifier.isascii() else MAX_TERM_BYTES // 4]
     parts = [part.lower() for part in split_identifier(identifier)]
     terms = [stem(part) for part in parts if len(part) > 1]
@@ -63,27 +73,30 @@ def terms_of(identifier: str) -> tuple[str, ...]:
             terms.append(compound)
     elif parts and not terms:
         terms.append(parts[0])
+    # Scripts without spaces are indexed by overlapping bigrams, the usual substitute for segmentation by dictionary.
     if not identifier.isascii():
-        terms += [pair for run in _UNSPACED.findall(identifier) for pair in _pairs(run)]
+        terms += [bigram for run in _UNSPACED.findall(identifier) for bigram in _bigrams(run)]
     return tuple(dict.fromkeys(terms))
 
 
-def _pairs(run: str) -> list[str]:
-    """Neighbouring characters of a script that writes no spaces."""
+def _bigrams(run: str) -> list[str]:
     return [run[place : place + 2] for place in range(len(run) - 1)]
 
 
 def stem(word: str) -> str:
-    """Cut the commonest English endings (plural, -ing, -ed, final e, y to i), so that `caching` meets `caches`.
+    """Remove the most common English endings: plural, -ing, -ed and final e; y becomes i. `caching` matches `caches`.
 
-    A light stemmer on purpose: a heavy one joins words that mean different things in code (`universe`, `universal`).
+    A light stemmer on purpose: the Porter stemmer conflates words that differ in code, such as `universe` and
+    `universal`.
     """
     if len(word) < 3 or not word.isalpha():
         return word
     word = _without_plural(word)
-    for ending, least in (("ing", 6), ("ed", 5)):
-        if word.endswith(ending) and len(word) >= least and _has_vowel(word[: -len(ending)]):
+    # The minimum lengths and the vowel in the remainder protect words like `ring`, `bed` and `string`.
+    for ending, min_length in (("ing", 6), ("ed", 5)):
+        if word.endswith(ending) and len(word) >= min_length and _has_vowel(word[: -len(ending)]):
             word = word[: -len(ending)]
+            # `running` becomes `run`, but `missing` becomes `miss`.
             if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
                 word = word[:-1]
             break

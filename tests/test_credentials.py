@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gitmem.credentials import PRIVATE_KEY, UNMARKED, hide_secrets, load_rules
+from gitmem.credentials import PRIVATE_KEY_RULE, RULES_WITHOUT_MARKER, load_rules, mask_secrets
 
 TOKENS: Final = {
     "AWSKeyDetector": ["AKIA" + "QYLPMN5HHHFPZAM2", "ASIA" + "QYLPMNVHHHFPZAMB"],
@@ -57,13 +57,13 @@ def pem(kind: str, joint: str = "\n", begin: str = "-----") -> str:
 
 
 def test_every_rule_with_a_mark_has_an_example() -> None:
-    assert set(load_rules()) == {*TOKENS, *UNMARKED, PRIVATE_KEY}
+    assert set(load_rules()) == {*TOKENS, *RULES_WITHOUT_MARKER, PRIVATE_KEY_RULE}
 
 
 @pytest.mark.parametrize("secret", [secret for examples in TOKENS.values() for secret in examples])
 def test_a_token_becomes_dots_and_all_else_stays(secret: str) -> None:
     data = surrounded(secret).encode()
-    hidden = hide_secrets(data)
+    hidden = mask_secrets(data)
     assert len(hidden) == len(data)
     before, after = data.split(secret.encode())
     assert hidden.startswith(before.rstrip(b":/"))
@@ -73,37 +73,37 @@ def test_a_token_becomes_dots_and_all_else_stays(secret: str) -> None:
 
 def test_the_secret_key_of_aws_is_known_by_the_name_before_it() -> None:
     secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzKE" + "Y"
-    assert hide_secrets(f'aws_secret_key = "{secret}"'.encode()) == b'aws_secret_key = "' + b"." * 40 + b'"'
-    assert secret.encode() in hide_secrets(f'checksum = "{secret}"'.encode())
+    assert mask_secrets(f'aws_secret_key = "{secret}"'.encode()) == b'aws_secret_key = "' + b"." * 40 + b'"'
+    assert secret.encode() in mask_secrets(f'checksum = "{secret}"'.encode())
 
 
 @pytest.mark.parametrize("text", PLAIN, ids=range(len(PLAIN)))
 def test_what_only_looks_alike_stays(text: str) -> None:
-    assert hide_secrets(text.encode()) == text.encode()
+    assert mask_secrets(text.encode()) == text.encode()
 
 
 @pytest.mark.parametrize("joint", ["\n", "\r\n", "\\n", '\\n" +\n    "'], ids=["lines", "crlf", "json", "pieces"])
 def test_the_body_of_a_private_key_becomes_dots(joint: str) -> None:
     text = pem("RSA PRIVATE KEY", joint)
-    hidden = hide_secrets(text.encode()).decode()
+    hidden = mask_secrets(text.encode()).decode()
     for line in BODY:
         text = text.replace(line, "." * len(line))
     assert hidden == text
 
 
 def test_every_head_of_a_private_key_that_the_rules_know_is_known() -> None:
-    heads = [pattern.pattern for pattern in load_rules()[PRIVATE_KEY].denylist]
+    heads = [pattern.pattern for pattern in load_rules()[PRIVATE_KEY_RULE].denylist]
     assert len(heads) >= 8
     for head in heads:
         text = "\n".join([f"----- {head} -----", *BODY])
-        hidden = hide_secrets(text.encode()).decode()
+        hidden = mask_secrets(text.encode()).decode()
         assert not any(line in hidden for line in BODY)
         assert head in hidden
 
 
 def test_a_key_without_an_end_hides_no_code_behind_it() -> None:
     text = "-----BEGIN EC PRIVATE KEY-----\n" + BODY[0] + "\n" + "def use(key):\n    return key.sign(b'text')\n" * 50
-    assert hide_secrets(text.encode()) == text.encode()
+    assert mask_secrets(text.encode()) == text.encode()
 
 
 JSON: Final = st.dictionaries(st.text("abc", min_size=1), st.integers() | st.text("xyz"), min_size=1)
@@ -117,13 +117,13 @@ def encoded(value: bytes) -> str:
 def test_web_tokens_are_hidden_whole(header: dict[str, Any], claims: dict[str, Any], signature: bytes) -> None:
     parts = [encoded(json.dumps(part).encode()) for part in ({"alg": "HS256", **header}, claims)]
     token = ".".join([*parts, encoded(signature)])
-    assert hide_secrets(f'"{token}"'.encode()) == b'"' + b"." * len(token) + b'"'
+    assert mask_secrets(f'"{token}"'.encode()) == b'"' + b"." * len(token) + b'"'
 
 
 PATTERNS: Final = [
     pytest.param(rule, pattern, id=f"{name}-{number}")
     for name, rule in load_rules().items()
-    if name not in UNMARKED | {PRIVATE_KEY, "JwtTokenDetector", "NpmDetector"}
+    if name not in RULES_WITHOUT_MARKER | {PRIVATE_KEY_RULE, "JwtTokenDetector", "NpmDetector"}
     for number, pattern in enumerate(rule.denylist)
 ]
 
@@ -139,7 +139,7 @@ def test_whatever_a_rule_finds_is_marked(rule: Any, pattern: re.Pattern[str], da
     text = f"x = `{found}`"
     long = [run for run in re.findall(r"[\w+/-]{20,}", found) if re.search(r"\d", run)]
     assume(long and list(rule.analyze_string(text)))
-    hidden = hide_secrets(text.encode()).decode()
+    hidden = mask_secrets(text.encode()).decode()
     assert hidden != text
     assert not any(run in hidden for run in long)
 
@@ -147,8 +147,8 @@ def test_whatever_a_rule_finds_is_marked(rule: Any, pattern: re.Pattern[str], da
 def test_text_without_marks_does_not_load_the_rules() -> None:
     code = "\n".join([*PLAIN, pem("RSA PRIVATE KEY")])
     probe = (
-        "import sys; from gitmem.credentials import hide_secrets; "
-        "hide_secrets(sys.stdin.buffer.read()); print('detect_secrets' in sys.modules)"
+        "import sys; from gitmem.credentials import mask_secrets; "
+        "mask_secrets(sys.stdin.buffer.read()); print('detect_secrets' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, input=code.encode(), check=True)
     assert done.stdout == b"False\n"

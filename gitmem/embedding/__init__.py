@@ -1,1 +1,1 @@
-"""Texts to vectors. `encoder` says what an encoder is, `bundled` opens the one that ships with the package."""
+"""Embed texts as vectors. `encoder` defines the interface, `bundled` implements it with the model in the package."""

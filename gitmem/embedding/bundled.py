@@ -1,22 +1,22 @@
-"""The model that ships with gitmem: a static table of word-piece vectors inside an ONNX graph.
+"""The bundled model: static embeddings, a table of word-piece vectors inside an ONNX graph.
 
-Many texts go through onnxruntime. One question is a handful of rows, so it is summed from the mapped file by numpy,
-with the same formula: importing onnxruntime and opening a session would cost more than the rest of a query. The weights
-are checked against the card before use: by SHA-256 for indexing, by CRC-32 for a question (7 times cheaper); what
-splits words by CRC-32. `gitmem doctor` checks the SHA-256 of all.
+Many texts go through onnxruntime. A query is a handful of rows, so numpy sums them from the mapped file with the same
+formula: importing onnxruntime and opening a session would cost more than the rest of a query. The files are checked
+against the card before use. Indexing checks the weights by SHA-256. Queries check them by CRC-32, which is 7 times
+cheaper. The files that split words are checked by CRC-32. `gitmem doctor` checks the SHA-256 of all files.
 """
 
 import hashlib
 import os
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.embedding.card import Card
 from gitmem.embedding.encoder import Embeddings
-from gitmem.embedding.pieces import Pieces, longest_of
+from gitmem.embedding.pieces import LongestPiece, WordPieces, longest_piece_in
 from gitmem.embedding.vocabulary import Vocabulary
 from gitmem.errors import ModelDamaged
 from gitmem.fsio import map_file, read_file
@@ -28,23 +28,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BATCH_CELLS: Final = 1 << 14
-"""Upper bound of rows times width of one padded batch: its gathered rows stay within the processor's cache."""
+"""Upper bound of rows times width of one padded batch: its gathered rows fit into the processor's cache."""
 
-
-_NAMES: Final = 4096
-"""Short texts whose vectors are remembered, a kilobyte each: the paths that questions meet are often the same."""
+_CACHED_NAMES: Final = 4096
+"""Short texts whose vectors are cached, one kilobyte each. Queries meet the same paths often."""
 
 _WIDTH_STEP: Final = 16
-"""Batches are padded to multiples of this, so that a vector does not depend on what else is in its batch."""
+"""Batches are padded to multiples of this, so that a vector does not depend on the other texts of its batch."""
+
+# The imports of numpy, of count_ids (which imports numpy) and of onnxruntime are lazy: `gitmem index` without changes
+# reads the fingerprint only, and a query never loads onnxruntime.
 
 
 class BundledEncoder:
-    """Distinct word pieces of a text, each weighted 1 + ln(count), summed and scaled to unit length."""
+    """Sums the vectors of a text's distinct word pieces, weighted by 1 + ln(count), and scales the sum to unit length.
 
-    def __init__(self, folder: Path | None = None) -> None:
+    The logarithm is the sublinear term frequency of information retrieval: a repeated word counts more, but not in
+    proportion. Raises ModelDamaged if a file is missing or differs from the card.
+    """
+
+    def __init__(self, folder: Path | None = None, cached_names: int = _CACHED_NAMES) -> None:
         self._folder = folder or bundled("models")
         self._card = Card(self._folder)
         self.fingerprint, self.dimensions = self._card.fingerprint, self._card.dimensions
+        self._cached_names = cached_names
         self._names: dict[str, NDArray[np.float32]] = {}
 
     def encode(self, texts: Sequence[Text]) -> Embeddings:
@@ -52,19 +59,20 @@ class BundledEncoder:
 
         from gitmem.identifier_counts import count_ids
 
-        held = count_ids([text.identifiers for text in texts], self._pieces.of_identifier)
-        weights = (1.0 + np.log(held.counts)).astype(np.float32)
-        sizes = np.bincount(held.bags, minlength=len(texts))
+        pieces = count_ids([text.identifiers for text in texts], self._pieces.ids_of)
+        weights = (1.0 + np.log(pieces.counts)).astype(np.float32)
+        sizes = np.bincount(pieces.bags, minlength=len(texts))
         starts = np.cumsum(sizes) - sizes
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         norms = np.zeros(len(texts), np.float32)
         for places in _batches(sizes.tolist()):
+            # The last text of a batch is its longest. Padding has the weight 0 and so adds nothing.
             columns = np.arange(-(-int(sizes[places[-1]]) // _WIDTH_STEP) * _WIDTH_STEP)
             filled = columns < sizes[places, None]
             cells = np.where(filled, starts[places, None] + columns, 0)
             if not filled.any():
                 continue
-            feed = {"input_ids": np.where(filled, held.ids[cells], 0), "token_weight": weights[cells] * filled}
+            feed = {"input_ids": np.where(filled, pieces.ids[cells], 0), "token_weight": weights[cells] * filled}
             vectors[places], norms[places] = self._session.run(None, feed)
         return Embeddings(vectors, norms)
 
@@ -75,51 +83,54 @@ class BundledEncoder:
     def encode_names(self, texts: Sequence[Text]) -> "NDArray[np.float32]":
         import numpy as np
 
-        known = {text.text: self._names.get(text.text) for text in texts}
-        new = [text for text in texts if known[text.text] is None]
+        vectors = {text.text: self._names.get(text.text) for text in texts}
+        new = [text for text in texts if vectors[text.text] is None]
         if new:
-            made = dict(zip([text.text for text in new], self._encode_few(new), strict=True))
-            if len(self._names) + len(made) > _NAMES:
+            added = dict(zip([text.text for text in new], self._encode_directly(new), strict=True))
+            if len(self._names) + len(added) > self._cached_names:
                 self._names.clear()
-            self._names.update(made)
-            known.update(made)
-        return np.array([known[text.text] for text in texts], np.float32).reshape(len(texts), self.dimensions)
+            self._names.update(added)
+            vectors.update(added)
+        return np.array([vectors[text.text] for text in texts], np.float32).reshape(len(texts), self.dimensions)
 
-    def _encode_few(self, texts: Sequence[Text]) -> "NDArray[np.float32]":
+    def _encode_directly(self, texts: Sequence[Text]) -> "NDArray[np.float32]":
+        """Embed a few texts by numpy, from the mapped file."""
         import numpy as np
 
         from gitmem.identifier_counts import count_ids
 
-        held = count_ids([text.identifiers for text in texts], self._few_pieces.of_identifier)
+        pieces = count_ids([text.identifiers for text in texts], self._query_pieces.ids_of)
         table, scale = self._tables
-        weights = (1.0 + np.log(held.counts)).astype(np.float32) * scale[held.ids]
+        # The vectors are int8 with a scale each, which is multiplied into the weight: that saves dequantising the rows.
+        weights = (1.0 + np.log(pieces.counts)).astype(np.float32) * scale[pieces.ids]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
-        filled = np.flatnonzero(np.bincount(held.bags, minlength=len(texts)))
+        filled = np.flatnonzero(np.bincount(pieces.bags, minlength=len(texts)))
         if len(filled):
-            starts = np.searchsorted(held.bags, filled)
-            vectors[filled] = np.add.reduceat(table[held.ids] * weights[:, None], starts)
+            starts = np.searchsorted(pieces.bags, filled)
+            vectors[filled] = np.add.reduceat(table[pieces.ids] * weights[:, None], starts)
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         vectors /= np.maximum(lengths, 1e-6)[:, None]
         return vectors
 
     @cached_property
-    def _pieces(self) -> Pieces:
-        """For many texts: the whole vocabulary in a dictionary."""
-        return self._split_with(longest_of(self._vocabulary.load()))
+    def _pieces(self) -> WordPieces:
+        """Splitter for many texts, with the whole vocabulary in a dictionary."""
+        return self._split_with(longest_piece_in(self._vocabulary.load()))
 
     @cached_property
-    def _few_pieces(self) -> Pieces:
-        """For one question: a dozen words need not load a vocabulary."""
+    def _query_pieces(self) -> WordPieces:
+        """Splitter for queries, by lookups in the file: for a dozen words, loading the vocabulary would not pay."""
         return self._split_with(self._vocabulary.find_longest)
 
-    def _split_with(self, longest: Callable[[str], tuple[int, int] | None]) -> Pieces:
-        return Pieces(longest, self._card.unknown, self._card.longest_word, lambda: self._read("tokenizer.json"))
+    def _split_with(self, longest: LongestPiece) -> WordPieces:
+        return WordPieces(longest, self._card.unknown, self._card.longest_word, lambda: self._read("tokenizer.json"))
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
         return Vocabulary(self._read("pieces.bin"))
 
     def _read(self, name: str) -> bytes:
+        """Read a file and check its CRC-32."""
         data = read_file(self._folder / name)
         self._require(data is not None and zlib.crc32(data) == self._card.crc32[name], name)
         assert data is not None
@@ -127,6 +138,7 @@ class BundledEncoder:
 
     @cached_property
     def _tables(self) -> "tuple[NDArray[np.int8], NDArray[np.float32]]":
+        """Vectors [vocabulary, dimensions] and their scales [vocabulary], as views of the mapped file."""
         import numpy as np
 
         mapped = map_file(self._folder / "model.onnx")
@@ -137,19 +149,21 @@ class BundledEncoder:
         self._require(min(rows, width) > 0 and max(ends) <= len(mapped), "model.onnx")
         table = np.frombuffer(mapped, np.int8, rows * width, self._card.table_offset).reshape(rows, width)
         scale = np.frombuffer(mapped, "<f4", rows, self._card.scale_offset)
-        self._require(bool(((scale >= 0) & (scale < 1)).all()), "card.json")  # offsets that miss the scales
+        # A wrong offset in the card would read other bytes as scales, and those are hardly ever all between 0 and 1.
+        self._require(bool(((scale >= 0) & (scale < 1)).all()), "card.json")
         return table, scale
 
     @cached_property
     def _session(self) -> Any:
-        # The requirements exclude releases of onnxruntime that can send usage events to its makers. Where one is there
-        # nonetheless, this keeps it from starting its uploader and from writing an identifier into the home.
+        # The requirements exclude releases of onnxruntime that can send usage events to its makers. If one is installed
+        # nonetheless, this stops it from starting its uploader and from writing an identifier into the home directory.
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         import onnxruntime
 
         data = read_file(self._folder / "model.onnx")
         sha256 = hashlib.sha256(data or b"").hexdigest()
         self._require(data is not None and sha256 == self._card.sha256["model.onnx"], "model.onnx")
+        # One thread: indexing runs a process for each core. The graph is a lookup and a sum, with nothing to optimise.
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -157,11 +171,14 @@ class BundledEncoder:
 
     def _require(self, good: bool, name: str) -> None:
         if not good:
-            raise ModelDamaged(f"`{self._folder / name}` is not the file its card describes")
+            raise ModelDamaged(f"`{self._folder / name}` differs from its card")
 
 
 def _batches(lengths: list[int]) -> list[list[int]]:
-    """Group texts of like length, so that little of a batch is padding; order inside follows length."""
+    """Group the positions of texts into batches of similar length, so that little of each batch is padding.
+
+    Sorts by length and fills batches greedily: the last text of a batch is its longest.
+    """
     groups: list[list[int]] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
         if groups and (len(groups[-1]) + 1) * max(1, lengths[place]) <= _BATCH_CELLS:

@@ -1,4 +1,4 @@
-"""The card of a model: what its files must be. Reading it loads neither the model nor what prepares its texts."""
+"""Card of a model: the expected checksums and layout of its files. Reading it loads neither model nor tokenizer."""
 
 import json
 from pathlib import Path
@@ -8,26 +8,29 @@ from gitmem.errors import ModelDamaged
 from gitmem.fsio import read_file
 
 FILES: Final = ("model.onnx", "pieces.bin", "tokenizer.json")
-PREPARATION: Final = 1
-"""Version of how a text becomes token weights; part of the fingerprint."""
+PREPARATION_VERSION: Final = 1
+"""Version of the conversion from text to token weights. Part of the fingerprint."""
 
 
 class Card:
-    """`fingerprint` names model, weights and text preparation, `dimensions` is the length of a vector.
+    """Contents of `card.json`.
 
-    `name` is the model's. `sha256` and `crc32` are those of the files; the table of `vocabulary` vectors and its
-    scales lie at the two offsets of the model's file. Words of more than `longest_word` characters are the piece
-    `unknown`.
+    - `name` is the name of the model. `fingerprint` identifies model, weights and text preparation.
+    - `dimensions` is the length of a vector, and `vocabulary` the number of vectors.
+    - `sha256` and `crc32` are the checksums of the files.
+    - `table_offset` and `scale_offset` are the offsets of the vectors and of their scales in `model.onnx`.
+    - `unknown` is the id of the piece for unknown words and for those of more than `longest_word` characters.
     """
 
     def __init__(self, folder: Path) -> None:
+        """Read the card in `folder`. Raises ModelDamaged."""
         data = read_file(folder / "card.json")
         if data is None:
             raise ModelDamaged(f"the model is missing from `{folder}`")
         try:
             self._load(json.loads(data))
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise ModelDamaged(f"the card in `{folder}` cannot be read") from problem
+            raise ModelDamaged(f"cannot read the card in `{folder}`") from problem
 
     def _load(self, fields: dict[str, Any]) -> None:
         files = {name: fields["files"][name] for name in FILES}
@@ -37,4 +40,4 @@ class Card:
         self.table_offset, self.scale_offset = int(fields["table_offset"]), int(fields["scale_offset"])
         self.unknown, self.longest_word = int(fields["unknown"]), int(fields["longest_word"])
         self.name = str(fields["name"])
-        self.fingerprint = f"{fields['name']}:{self.sha256['model.onnx'][:16]}:{PREPARATION}"
+        self.fingerprint = f"{fields['name']}:{self.sha256['model.onnx'][:16]}:{PREPARATION_VERSION}"

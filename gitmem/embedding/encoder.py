@@ -1,4 +1,4 @@
-"""What every embedding model offers, and how its vectors are quantised for storage."""
+"""Interface of embedding models, and the quantisation of their vectors for storage."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -9,20 +9,25 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+# numpy is imported lazily in this package, because reading a fingerprint must not load it.
+
 
 class Embeddings(NamedTuple):
-    """`vectors` float32 [n, dimensions] of unit length (zeros for a text without words), `norms` float32 [n]."""
+    """`vectors` float32 [n, dimensions], of unit length or zero for a text without words; `norms` float32 [n].
+
+    The norms are the lengths before normalisation.
+    """
 
     vectors: "NDArray[np.float32]"
     norms: "NDArray[np.float32]"
 
 
 class Encoder(Protocol):
-    """Maps texts to vectors. Two encoders with one fingerprint give the same vectors for the same text."""
+    """Maps texts to vectors. Encoders with the same fingerprint give the same vectors for the same text."""
 
     @property
     def fingerprint(self) -> str:
-        """Names model, weights and text preparation; vectors of different fingerprints are never compared."""
+        """Identifier of model, weights and text preparation. Vectors with different fingerprints are never compared."""
 
     @property
     def dimensions(self) -> int:
@@ -32,23 +37,27 @@ class Encoder(Protocol):
         """Embed many texts, in their order."""
 
     def encode_query(self, text: Text) -> "NDArray[np.float32]":
-        """Embed one question, float32 [dimensions], with as little start-up as possible."""
+        """Embed one query, float32 [dimensions], with as little start-up as possible."""
 
     def encode_names(self, texts: Sequence[Text]) -> "NDArray[np.float32]":
-        """Embed some short texts like a question, float32 [n, dimensions]."""
+        """Embed some short texts in the same way as a query, float32 [n, dimensions]."""
 
 
 class Quantised(NamedTuple):
-    """`vectors` int8 [n, dimensions]; `scales` float32 [n]: a vector is about int8 * scale."""
+    """`vectors` int8 [n, dimensions] and `scales` float32 [n]: a vector is approximately int8 * scale."""
 
     vectors: "NDArray[np.int8]"
     scales: "NDArray[np.float32]"
 
 
 def quantise(vectors: "NDArray[np.float32]") -> Quantised:
-    """Round each vector to int8 by its own largest component."""
+    """Quantise each vector to int8 with a scale of its own, so that its largest component becomes 127.
+
+    Symmetric scalar quantisation without zero point: the error of a component is at most half a scale.
+    """
     import numpy as np
 
+    # One scale for all vectors would waste most of the 255 levels on vectors of even components.
     scales = np.abs(vectors).max(axis=1, initial=0.0) / 127
     safe = np.where(scales > 0, scales, 1.0)[:, None]
     return Quantised(np.rint(vectors / safe).astype(np.int8), scales.astype(np.float32))

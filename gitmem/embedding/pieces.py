@@ -1,7 +1,7 @@
-"""Words to the model's word pieces: greedy longest match from the left (WordPiece).
+"""Split words into the model's word pieces (WordPiece: greedy longest match from the left).
 
-Words in plain ASCII are split here, from the vocabulary alone, and remembered. Any other word goes to the `tokenizers`
-library, which knows the Unicode rules; it is imported only then. Both give what the library gives for the whole text.
+ASCII words are split here, by the vocabulary alone, and cached. All other words go to the `tokenizers` library, which
+knows the Unicode rules and is imported only then. Both give the same pieces as the library does for the whole text.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,14 +10,20 @@ from typing import Any
 
 from gitmem.words import MAX_IDENTIFIER, split_identifier
 
-_CONTINUES = "##"
+_CONTINUATION = "##"
+"""Prefix of pieces that do not begin a word."""
+
 _CACHE_LIMIT = 200_000
 
+LongestPiece = Callable[[str], tuple[int, int] | None]
+"""Function from a text to id and length of the longest piece that is a prefix of it, None if there is none."""
 
-def longest_of(vocabulary: Mapping[str, int]) -> Callable[[str], tuple[int, int] | None]:
-    """What `Pieces` needs, from pieces and their ids."""
+
+def longest_piece_in(vocabulary: Mapping[str, int]) -> LongestPiece:
+    """Return the search for the longest piece in a dictionary from piece to id."""
 
     def longest(text: str) -> tuple[int, int] | None:
+        # Tries all prefixes from the longest on. Words are short: a trie would save little and would have to be built.
         for end in range(len(text), 0, -1):
             piece = vocabulary.get(text[:end])
             if piece is not None:
@@ -27,45 +33,40 @@ def longest_of(vocabulary: Mapping[str, int]) -> Callable[[str], tuple[int, int]
     return longest
 
 
-class Pieces:
-    """How one tokenizer splits words.
+class WordPieces:
+    """Splits words like one tokenizer.
 
-    `longest` gives the id and the length of the longest piece that a text begins with, or None; a word of more than
-    `longest_word` characters, or with a character that no piece has, is `unknown` as a whole. `load_tokenizer` reads
-    the tokenizer's file, for words that are not ASCII.
+    A word of more than `longest_word` characters, or with a character that no piece has, is the piece `unknown` as a
+    whole. `load_tokenizer` reads the tokenizer's file, for words that are not ASCII.
     """
 
     def __init__(
-        self,
-        longest: Callable[[str], tuple[int, int] | None],
-        unknown: int,
-        longest_word: int,
-        load_tokenizer: Callable[[], bytes],
+        self, longest: LongestPiece, unknown: int, longest_word: int, load_tokenizer: Callable[[], bytes]
     ) -> None:
         self._longest, self._unknown, self._longest_word = longest, unknown, longest_word
         self._load_tokenizer = load_tokenizer
-        self._seen: dict[str, tuple[int, ...]] = {}
+        self._cache: dict[str, tuple[int, ...]] = {}
 
-    def of_identifier(self, identifier: str) -> tuple[int, ...]:
-        """Piece ids of an identifier's parts, in order, repeats kept."""
-        found = self._seen.get(identifier)
-        if found is None:
-            if len(self._seen) >= _CACHE_LIMIT:
-                self._seen.clear()
-            found = self._seen[identifier] = self._split(identifier[:MAX_IDENTIFIER])
-        return found
+    def ids_of(self, identifier: str) -> tuple[int, ...]:
+        """Return the piece ids of an identifier's parts, in order and with repetitions. Long identifiers are cut."""
+        ids = self._cache.get(identifier)
+        if ids is None:
+            if len(self._cache) >= _CACHE_LIMIT:
+                self._cache.clear()
+            ids = self._cache[identifier] = self._split(identifier[:MAX_IDENTIFIER])
+        return ids
 
-    def starts_in(self, identifier: str) -> tuple[int, ...]:
-        """Where the pieces of an identifier begin in it, in order; however long it is."""
+    def offsets_in(self, identifier: str) -> tuple[int, ...]:
+        """Return the offsets at which the pieces of an identifier of any length begin, in order."""
         if not identifier.isascii():
             return tuple(start for start, _ in self._library.encode(identifier, add_special_tokens=False).offsets)
-        starts: list[int] = []
+        offsets: list[int] = []
         at = 0
         for part in split_identifier(identifier):
             at = identifier.index(part, at)
-            starts += [at + start for _, start in self._split_word(part.lower())]
+            offsets += [at + start for _, start in self._split_word(part.lower())]
             at += len(part)
-        return tuple(starts)
+        return tuple(offsets)
 
     def _split(self, identifier: str) -> tuple[int, ...]:
         if not identifier.isascii():
@@ -73,16 +74,18 @@ class Pieces:
         return tuple(piece for part in split_identifier(identifier) for piece, _ in self._split_word(part.lower()))
 
     def _split_word(self, word: str) -> list[tuple[int, int]]:
-        """The pieces of a word, each with its place in the word."""
+        """Return the pieces of a word, each with its offset in the word."""
         if len(word) > self._longest_word:
             return [(self._unknown, 0)]
+        # Greedy matching never backtracks: if the rest has no piece, the whole word is unknown, although another split
+        # might exist. The model was trained on pieces found in this way.
         pieces, start, prefix = [], 0, ""
         while start < len(word):
-            found = self._longest(prefix + word[start:])
-            if found is None or found[1] <= len(prefix):
+            match = self._longest(prefix + word[start:])
+            if match is None or match[1] <= len(prefix):
                 return [(self._unknown, 0)]
-            pieces.append((found[0], start))
-            start, prefix = start + found[1] - len(prefix), _CONTINUES
+            pieces.append((match[0], start))
+            start, prefix = start + match[1] - len(prefix), _CONTINUATION
         return pieces
 
     @cached_property

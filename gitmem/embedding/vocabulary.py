@@ -1,8 +1,13 @@
-"""The pieces of a tokenizer in a form that a few of them are found in without reading the rest.
+"""File format of a tokenizer's pieces. Some of them can be looked up without reading the others.
 
-Layout, integers little-endian: `n` uint32; `n + 1` uint32 ends, the place in the text behind the line feed of each
-piece, the first of them 0; the text, a piece a line, UTF-8. The place of a piece is its id. From `FIRST_SORTED` on,
-behind the two special pieces, pieces are in the order of their bytes.
+Layout, with little-endian integers:
+
+- `n`, uint32;
+- `n + 1` ends, uint32: 0, then the offset in the text after the line feed of each piece;
+- the text, UTF-8, one piece a line.
+
+The position of a piece is its id. From `FIRST_SORTED` on, after the two special pieces, the pieces are sorted by their
+bytes.
 """
 
 import struct
@@ -17,10 +22,13 @@ _ENDS: Final = struct.Struct("<II")
 
 
 def pack_pieces(pieces: Sequence[str]) -> bytes:
-    """The file of a vocabulary, in the order of ids; ValueError if it is not in the order that `Vocabulary` expects."""
+    """Return the file of a vocabulary given in the order of ids.
+
+    Raises ValueError if the pieces are not sorted or distinct, or contain a line feed.
+    """
     lines = [piece.encode("utf-8") + b"\n" for piece in pieces]
     if any(line.count(b"\n") > 1 for line in lines) or lines[FIRST_SORTED:] != sorted(set(lines[FIRST_SORTED:])):
-        raise ValueError("pieces are not sorted, or not distinct, or hold a line feed")
+        raise ValueError("pieces are not sorted, or not distinct, or contain a line feed")
     ends = [0]
     for line in lines:
         ends.append(ends[-1] + len(line))
@@ -28,7 +36,7 @@ def pack_pieces(pieces: Sequence[str]) -> bytes:
 
 
 class Vocabulary(Sequence[bytes]):
-    """Finds the ids of pieces in a buffer that `pack_pieces` made; nothing is read ahead of a question."""
+    """Looks up pieces in a buffer written by `pack_pieces`. Reads nothing ahead of a lookup."""
 
     def __init__(self, data: mmap | bytes) -> None:
         self._data = data
@@ -43,30 +51,32 @@ class Vocabulary(Sequence[bytes]):
         return self._data[self._text + start : self._text + end - 1]
 
     def find_longest(self, word: str) -> tuple[int, int] | None:
-        """The longest piece that a word begins with: its id and its length; None where no piece is so. ASCII only.
+        """Return id and length of the longest piece that is a prefix of an ASCII word, None if there is none.
 
-        What sorts last among the pieces up to the word is the longest if the word begins with it. Else none is longer
-        than what the two share, so that is looked for next.
+        Binary search, repeated with shorter words. Among the pieces up to the word, take the last. If it is a prefix of
+        the word, it is the longest one. Otherwise no prefix is longer than what both have in common, so search for
+        that.
         """
         start, end = word.encode("ascii"), self._count
         while start:
+            # A shorter word sorts before a longer one with the same beginning, so the range only shrinks.
             end = bisect_right(self, start, FIRST_SORTED, end)
             if end == FIRST_SORTED:
                 return None
-            before = self[end - 1]
-            if start.startswith(before):
-                return end - 1, len(before)
-            start = start[: _shared(start, before)]
+            last = self[end - 1]
+            if start.startswith(last):
+                return end - 1, len(last)
+            start = start[: _common_prefix(start, last)]
         return None
 
     def load(self) -> dict[str, int]:
-        """All pieces and their ids, for one who will ask very often."""
+        """Return all pieces with their ids, for callers with very many lookups."""
         pieces = self._data[self._text :].decode("utf-8").split("\n")[: self._count]
         return dict(zip(pieces, range(self._count), strict=True))
 
 
-def _shared(first: bytes, second: bytes) -> int:
-    """How many bytes two words begin with alike."""
+def _common_prefix(first: bytes, second: bytes) -> int:
+    """Return the length of the common prefix of two words."""
     for place, (one, other) in enumerate(zip(first, second, strict=False)):
         if one != other:
             return place

@@ -10,7 +10,7 @@ import numpy as np
 
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.languages import language_from_head
-from gitmem.credentials import hide_secrets
+from gitmem.credentials import mask_secrets
 from gitmem.embedding.encoder import Encoder, quantise
 from gitmem.identifier_counts import Counts, count_ids
 from gitmem.indexing.skip_reason import skip_reason
@@ -53,7 +53,7 @@ class RowBuilder:
             return
         # Secrets are masked byte for byte before anything reads the content, so no term, name or vector can leak one,
         # and the byte offsets of the chunks still hold for the original blob.
-        content = hide_secrets(content)
+        content = mask_secrets(content)
         chunked = chunk_blob(content, language)
         encoding = _encoding(content)
         for chunk in chunked.chunks:

@@ -1,4 +1,4 @@
-"""The bundled model: one formula on both paths, and refused when it is not what its card says."""
+"""The bundled model: one formula for indexing and queries, and damaged files are refused."""
 
 import importlib.util
 import json
@@ -34,23 +34,23 @@ texts = st.one_of(
 
 @many
 @given(text=texts)
-def test_a_question_and_a_chunk_of_the_same_words_have_the_same_vector(encoder: BundledEncoder, text: str) -> None:
+def test_a_query_and_a_chunk_of_the_same_words_have_the_same_vector(encoder: BundledEncoder, text: str) -> None:
     counted = count_identifiers(text)
     assert np.abs(encoder.encode([counted]).vectors[0] - encoder.encode_query(counted)).max() < 1e-5
 
 
 @many
 @given(batch=st.lists(texts, max_size=8))
-def test_names_have_the_vectors_of_questions(encoder: BundledEncoder, batch: list[str]) -> None:
+def test_names_have_the_vectors_of_queries(encoder: BundledEncoder, batch: list[str]) -> None:
     vectors = encoder.encode_names([count_identifiers(text) for text in batch])
     assert vectors.shape == (len(batch), encoder.dimensions)
     for vector, text in zip(vectors, batch, strict=True):
-        encoder._names.clear()  # or it would be remembered
+        encoder._names.clear()  # else the cached vector would be returned
         assert np.abs(vector - encoder.encode_query(count_identifiers(text))).max() < 1e-6
 
 
-def test_no_more_names_are_remembered_than_it_says(encoder: BundledEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.embedding.bundled._NAMES", 3)
+def test_the_cache_of_names_keeps_its_limit() -> None:
+    encoder = BundledEncoder(cached_names=3)
     first = encoder.encode_names([count_identifiers(name) for name in ("one", "two", "three")])
     again = encoder.encode_names([count_identifiers(name) for name in ("three", "four", "one", "one")])
     assert (again[[2, 3, 0]] == first[[0, 0, 2]]).all()
@@ -63,11 +63,11 @@ def test_a_vector_does_not_depend_on_its_batch(encoder: BundledEncoder, batch: l
     counted = [count_identifiers(text) for text in batch]
     order = data.draw(st.permutations(range(len(batch))))
     together = encoder.encode(counted)
-    turned = encoder.encode([counted[place] for place in order])
+    shuffled = encoder.encode([counted[place] for place in order])
     assert together.vectors.shape == (len(batch), encoder.dimensions)
     for place, other in enumerate(order):
-        assert np.abs(turned.vectors[place] - together.vectors[other]).max() < 1e-5
-        assert turned.norms[place] == pytest.approx(together.norms[other], rel=1e-4, abs=1e-5)
+        assert np.abs(shuffled.vectors[place] - together.vectors[other]).max() < 1e-5
+        assert shuffled.norms[place] == pytest.approx(together.norms[other], rel=1e-4, abs=1e-5)
 
 
 @many
@@ -80,12 +80,12 @@ def test_vectors_are_finite_and_of_unit_length_or_zero(encoder: BundledEncoder, 
     assert length == pytest.approx(1.0, abs=1e-4) or not vector.any()
 
 
-def test_the_formula_is_that_of_its_description(encoder: BundledEncoder) -> None:
+def test_the_vector_follows_the_documented_formula(encoder: BundledEncoder) -> None:
     counted = count_identifiers("parse parse parse header")
     table, scale = encoder._tables
     weights: dict[int, float] = {}
     for word, times in (("parse", 3), ("header", 1)):
-        for piece in encoder._pieces.of_identifier(word):
+        for piece in encoder._pieces.ids_of(word):
             weights[piece] = 1 + math.log(times)
     total = sum(weight * table[piece].astype(np.float64) * scale[piece] for piece, weight in weights.items())
     expected = total / np.linalg.norm(total)
@@ -93,7 +93,7 @@ def test_the_formula_is_that_of_its_description(encoder: BundledEncoder) -> None
     assert encoder.encode([counted]).norms[0] == pytest.approx(float(np.linalg.norm(total)), rel=1e-3)
 
 
-def test_words_that_mean_alike_are_nearer_than_others(encoder: BundledEncoder) -> None:
+def test_similar_words_are_closer_than_others(encoder: BundledEncoder) -> None:
     vectors = encoder.encode(
         [count_identifiers(text) for text in ("delete a file", "remove file", "parse http header")]
     )
@@ -105,14 +105,16 @@ def test_words_that_mean_alike_are_nearer_than_others(encoder: BundledEncoder) -
 @given(text=st.text(max_size=120))
 def test_pieces_are_those_of_the_tokenizers_library(encoder: BundledEncoder, library: Any, text: str) -> None:
     for identifier in count_identifiers(text).identifiers:
-        own = encoder._pieces.of_identifier(identifier)
-        assert own == encoder._few_pieces.of_identifier(identifier)
+        own = encoder._pieces.ids_of(identifier)
+        assert own == encoder._query_pieces.ids_of(identifier)
         assert list(own) == library.encode(identifier[:MAX_IDENTIFIER], add_special_tokens=False).ids
 
 
 @pytest.mark.parametrize("identifier", ["parseHTTPRequest_v2", "x" * 63, "A1B2c3", "__", "ABCdef", "aB" * 31])
-def test_pieces_of_odd_names_are_those_of_the_library(encoder: BundledEncoder, library: Any, identifier: str) -> None:
-    assert list(encoder._pieces.of_identifier(identifier)) == library.encode(identifier, add_special_tokens=False).ids
+def test_pieces_of_unusual_names_are_those_of_the_library(
+    encoder: BundledEncoder, library: Any, identifier: str
+) -> None:
+    assert list(encoder._pieces.ids_of(identifier)) == library.encode(identifier, add_special_tokens=False).ids
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "pieces.bin", "tokenizer.json"])
@@ -125,12 +127,12 @@ def test_a_changed_byte_of_the_model_is_refused(tampered: Callable[[str, int], P
         encoder.encode([count_identifiers("sign the naïve cookie")])
 
 
-def test_words_of_plain_letters_need_no_tokenizer(tampered: Callable[[str, int], Path]) -> None:
+def test_ascii_words_need_no_tokenizer(tampered: Callable[[str, int], Path]) -> None:
     encoder = BundledEncoder(tampered("tokenizer.json", 0))
     assert encoder.encode_query(count_identifiers("sign the cookie")).any()
 
 
-def test_a_card_that_does_not_fit_the_model_is_refused_and_never_crashes(tmp_path: Path) -> None:
+def test_a_card_that_does_not_match_the_model_is_refused_without_a_crash(tmp_path: Path) -> None:
     shutil.copytree(bundled("models"), tmp_path / "models")
     card = (bundled("models") / "card.json").read_bytes()
     refused = 0
@@ -156,13 +158,13 @@ def test_a_missing_file_of_the_model_is_refused(tampered: Callable[[str, int], P
         BundledEncoder(folder).encode_query(count_identifiers("sign"))
 
 
-def test_the_card_describes_the_files_beside_it() -> None:
+def test_the_card_describes_the_files_in_its_folder() -> None:
     card = json.loads((bundled("models") / "card.json").read_text())
     for name, facts in card["files"].items():
         assert (bundled("models") / name).stat().st_size == facts["bytes"]
 
 
-def test_the_fingerprint_names_model_and_preparation(encoder: BundledEncoder) -> None:
+def test_the_fingerprint_identifies_model_and_preparation(encoder: BundledEncoder) -> None:
     name, digest, version = encoder.fingerprint.split(":")
     assert name
     assert len(digest) == 16
@@ -183,14 +185,14 @@ def test_the_model_is_loaded_once_and_only_when_something_is_embedded(monkeypatc
     monkeypatch.setattr(onnxruntime, "InferenceSession", open_session)
     encoder = BundledEncoder()
     assert encoder.fingerprint
-    encoder.encode_query(count_identifiers("a question needs no session"))
+    encoder.encode_query(count_identifiers("a query needs no session"))
     assert sessions == []
     for _ in range(3):
         encoder.encode([count_identifiers("text")])
     assert len(sessions) == 1
 
 
-def test_indexing_tells_nobody_and_leaves_nothing_at_home(tmp_path: Path) -> None:
+def test_indexing_sends_no_telemetry_and_writes_nothing_to_the_home_directory(tmp_path: Path) -> None:
     program = (
         "import os, sys\n"
         "class Imports:\n"
@@ -201,56 +203,56 @@ def test_indexing_tells_nobody_and_leaves_nothing_at_home(tmp_path: Path) -> Non
         "from gitmem.words import count_identifiers\n"
         "BundledEncoder().encode([count_identifiers('where is getUser signed')])\n"
     )
-    # What names a build server would keep the library silent by itself.
-    silent = {"CI", "TF_BUILD", "GITHUB_ACTIONS", "ORT_RUNNING_UNIT_TESTS", "ORT_DISABLE_TELEMETRY"}
-    env = {name: value for name, value in os.environ.items() if name not in silent}
+    # Variables of build servers would disable the telemetry on their own.
+    silencing = {"CI", "TF_BUILD", "GITHUB_ACTIONS", "ORT_RUNNING_UNIT_TESTS", "ORT_DISABLE_TELEMETRY"}
+    env = {name: value for name, value in os.environ.items() if name not in silencing}
     env |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=env)
-    assert done.stdout == "1\n"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=env)
+    assert result.stdout == "1\n"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_library_that_runs_the_model_holds_no_uploader() -> None:
-    found = importlib.util.find_spec("onnxruntime")
-    assert found is not None
-    assert found.origin is not None
+def test_the_runtime_contains_no_uploader() -> None:
+    spec = importlib.util.find_spec("onnxruntime")
+    assert spec is not None
+    assert spec.origin is not None
     libraries = [
-        path for path in (Path(found.origin).parent / "capi").iterdir() if ".so" in path.name or ".dylib" in path.name
+        path for path in (Path(spec.origin).parent / "capi").iterdir() if ".so" in path.name or ".dylib" in path.name
     ]
     assert libraries
     for library in libraries:
         assert b"events.data.microsoft.com" not in library.read_bytes(), library.name
 
 
-def test_a_question_imports_neither_onnxruntime_nor_tokenizers() -> None:
+def test_a_query_imports_neither_onnxruntime_nor_tokenizers() -> None:
     program = (
         "import sys\nfrom gitmem.embedding.bundled import BundledEncoder\nfrom gitmem.words import count_identifiers\n"
         "BundledEncoder().encode_query(count_identifiers('where is getUser signed'))\n"
         "print([name for name in ('onnxruntime', 'tokenizers') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
 
 
-def test_threads_that_ask_at_once_get_what_one_gets(encoder: BundledEncoder) -> None:
+def test_concurrent_threads_get_the_same_vectors_as_one(encoder: BundledEncoder) -> None:
     fresh = BundledEncoder()
-    asked = [count_identifiers(f"parse the header of request {number}") for number in range(8)]
-    made: dict[int, np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
+    queries = [count_identifiers(f"parse the header of request {number}") for number in range(8)]
+    vectors: dict[int, np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
     threads = [
-        threading.Thread(target=lambda number=number: made.__setitem__(number, fresh.encode_query(asked[number])))
+        threading.Thread(target=lambda number=number: vectors.__setitem__(number, fresh.encode_query(queries[number])))
         for number in range(8)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for number, text in enumerate(asked):
-        assert np.array_equal(made[number], encoder.encode_query(text))
+    for number, text in enumerate(queries):
+        assert np.array_equal(vectors[number], encoder.encode_query(text))
 
 
 @many
 @given(seed=st.integers(0, 2**32 - 1), width=st.sampled_from([8, 64, 256]), rows=st.integers(0, 20))
-def test_quantised_vectors_are_off_by_half_a_step_at_most(seed: int, width: int, rows: int) -> None:
+def test_quantisation_errors_are_at_most_half_a_scale(seed: int, width: int, rows: int) -> None:
     generator = np.random.default_rng(seed)
     vectors = generator.standard_normal((rows, width)).astype(np.float32)
     vectors[: rows // 4] = 0

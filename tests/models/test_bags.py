@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gitmem.embedding.pieces import Pieces, longest_of
+from gitmem.embedding.pieces import WordPieces, longest_piece_in
 from gitmem.words import stem
 from models.recipe.bags import MAX_NAME, MAX_TOKENS, encode_records, join, make_bags
 from models.recipe.mine import record
@@ -46,9 +46,9 @@ def test_the_tokenizer_is_the_one_that_gitmem_reads(records: list[Record]) -> No
     assert len(pieces) <= 400
     assert {"acquire", "socket", "connection"} <= set(pieces)
     unknown = tokenizer.get_vocab()["[UNK]"]
-    known = Pieces(longest_of(tokenizer.get_vocab()), unknown, 40, tokenizer.to_str().encode)
+    known = WordPieces(longest_piece_in(tokenizer.get_vocab()), unknown, 40, tokenizer.to_str().encode)
     for text in ("acquireSocket", "HTTPServer2_timer", "run", "ünïcode", "x" * 41, "checks"):
-        assert list(known.of_identifier(text)) == tokenizer.encode(text, add_special_tokens=False).ids
+        assert list(known.ids_of(text)) == tokenizer.encode(text, add_special_tokens=False).ids
     assert tokenizer.encode("acquireHTTPSocket7").tokens[0] == "acquire"
 
 
