@@ -8,7 +8,7 @@ from gitmem.git.locate import worktree_ids
 from gitmem.git.reachability import reachable_blobs
 from gitmem.indexing.fingerprint import view_key
 from gitmem.indexing.garbage import (
-    remove_old_records,
+    remove_old_uncommitted,
     shrink,
     used_blobs,
 )
@@ -62,7 +62,7 @@ def _collect(workspace: Workspace, writer: IndexWriter | None, *, now: bool) -> 
     leftovers = 0 if dry_run else _sweep(paths)
     days = 0 if now else KEEP_DAYS
     if not dry_run:
-        remove_old_records(paths, worktree_ids(workspace.location), days)
+        remove_old_uncommitted(paths, worktree_ids(workspace.location), days)
     recent = used_blobs(paths, days)
     made = shrink(paths, manifest, reachable_blobs(workspace.location), recent, write=not dry_run)
     removed = _remove_files(workspace, made.manifest, writer)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from gitmem.errors import DamagedFile
 from gitmem.fsio import remove_file
-from gitmem.indexing.integrity import Findings, check_index
+from gitmem.indexing.integrity import Fault, Findings, check_index
 from gitmem.locks import writer_lock
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.workspace import Workspace, require_index
@@ -44,8 +44,7 @@ def _check(workspace: Workspace) -> Findings:
         try:
             manifest = require_index(workspace)
         except DamagedFile as problem:
-            findings.blame("manifest", problem.message)
-            return findings
+            return Findings(faults=[Fault(problem.message, ("manifest",))])
         findings = check_index(workspace.location, workspace.paths, manifest)
         if not findings.problems or not _replaced(workspace, manifest):
             break

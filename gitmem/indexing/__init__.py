@@ -1,1 +1,2 @@
-"""What to add, keep and drop, and doing it. Segments are written here and nowhere else."""
+"""The index: views of trees, index runs, compaction, garbage collection, verification. Only this package writes
+segments."""

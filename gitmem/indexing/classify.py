@@ -1,4 +1,4 @@
-"""What becomes of a path by the rules of its tree: attributes, ignore lines, and what is left out by default."""
+"""Classify the paths of a tree by its rules: attributes, ignore patterns and the default excludes."""
 
 import posixpath
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
 
 
 class Classifier:
-    """Says of each path what becomes of it, by the rules of one tree."""
+    """Decides by the rules of one tree whether a path is indexed, and in which language."""
 
     @classmethod
     def load(
@@ -29,9 +29,10 @@ class Classifier:
         packages: frozenset[bytes],
         files: Mapping[str, bytes] | None = None,
     ) -> "Classifier":
-        """Read the rules of a tree that has these entries, of which only the rule files count.
+        """Read the rule files among the entries of a tree; other entries are ignored.
 
-        `packages` are its package folders, `files` the paths of blobs that are only in the working tree.
+        `packages` are the package folders of the tree. `files` are the paths, by blob id, of blobs that exist only in
+        the working tree.
         """
         with open_reader(location, bulk=False, files=files) as reader:
             attributes = AttributeRules.load(_rule_files(entries, ATTRIBUTES_FILE, reader))
@@ -44,7 +45,7 @@ class Classifier:
         self._ignored = ignored
 
     def entry(self, entry: TreeEntry) -> ViewEntry:
-        """The entry of a view that a file, link or submodule gives."""
+        """Return the view entry of a file, link or submodule."""
         language, reason = self._classify(entry)
         return ViewEntry(entry.path, bytes.fromhex(entry.oid), language, _REASON_CODES[reason])
 
@@ -54,34 +55,41 @@ class Classifier:
         if entry.mode == SYMLINK:
             return "", "symlink"
         attributes = self._attributes.of(entry.path)
-        reason = _reason(entry.path, attributes, self._ignored.verdict(entry.path), self._packages)
+        reason = _exclusion_reason(entry.path, attributes, self._ignored.verdict(entry.path), self._packages)
         if reason:
             return "", reason
-        named = attributes.get("linguist-language")
-        language = str(named).lower() if named and named is not True else language_of(path_text(entry.path))
+        override = attributes.get("linguist-language")
+        # The attribute without a value (True) names no language, so the path decides.
+        language = str(override).lower() if override and override is not True else language_of(path_text(entry.path))
         return language, REASONS[INDEXED]
 
 
-def _reason(path: bytes, attributes: Mapping[str, Value], ignored: bool | None, packages: frozenset[bytes]) -> str:
-    """Why a regular file is left out. A default exclude yields to an attribute or an ignore line (`!`) that says so."""
+def _exclusion_reason(
+    path: bytes, attributes: Mapping[str, Value], ignored: bool | None, packages: frozenset[bytes]
+) -> str:
+    """Return why a regular file is excluded, or "" if it is indexed.
+
+    An attribute or a `!` line of the ignore file overrides a default exclude.
+    """
     if attributes.get("filter") == "lfs":
         return "lfs"
-    told = exclusion_reason(attributes)
-    if told or ignored:
-        return told or "ignored"
+    reason = exclusion_reason(attributes)
+    if reason or ignored:
+        return reason or "ignored"
     if ignored is False:
         return ""
-    reason = default_exclude(path, packages) or ""
-    return "" if reason and is_off(attributes.get(f"linguist-{reason}")) else reason
+    default = default_exclude(path, packages) or ""
+    return "" if default and is_off(attributes.get(f"linguist-{default}")) else default
 
 
 def _rule_files(entries: list[TreeEntry], name: bytes, reader: ObjectReader) -> dict[bytes, bytes]:
-    """Contents of the rule files of a tree by folder."""
+    """Return the contents of a tree's rule files of a name, by folder."""
     tail = b"/" + name
-    found = [entry for entry in entries if entry.path == name or entry.path.endswith(tail)]
     files = {}
-    for entry in found:
-        content = reader.read(entry.oid) if entry.mode not in (SYMLINK, GITLINK) else None
+    for entry in entries:
+        if (entry.path != name and not entry.path.endswith(tail)) or entry.mode in (SYMLINK, GITLINK):
+            continue  # git does not follow a link named like a rule file either
+        content = reader.read(entry.oid)
         if content is not None:
             files[posixpath.dirname(entry.path)] = content
     return files

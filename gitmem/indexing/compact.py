@@ -1,7 +1,8 @@
-"""Keeping the number of segments small: those of like size are joined, without embedding anything again.
+"""Keep the number of segments small: merge segments of similar size, without embedding anything again.
 
-Sizes fall into classes by powers of four. When a class holds `FAN` segments that fit into one, they become one of the
-next class, so an index of n rows has about FAN segments a class and every row is rewritten a few times in its life.
+Size-tiered compaction, as in a log-structured merge tree (O'Neil et al. 1996): sizes fall into tiers by powers of four.
+When a tier holds `FAN` segments that fit into one, they become one segment of the next tier. An index of n rows
+therefore has about `FAN` segments per tier, and every row is rewritten only once per tier, O(log n) times in its life.
 """
 
 from collections import defaultdict
@@ -17,25 +18,29 @@ from gitmem.store.rows import Rows, concatenate, select_blobs
 from gitmem.store.segment import MAX_ROWS, Segment, find_segment, write_segment
 
 FAN: Final = 6
+"""Number of segments that are merged into one."""
+
+_SMALLEST_TIER_ROWS: Final = 64
+"""All smaller segments share a tier: most commits add only a few rows."""
 
 
 def compact(paths: IndexPaths, manifest: Manifest) -> Manifest:
-    """Join segments where a class has grown too full; the manifest returned is not yet written."""
-    while group := _find_group(manifest.segments):
-        opened = [segment for entry in group if (segment := find_segment(paths.segments, entry))]
-        joined = write_segment(
-            paths.segments, without_repeats(concatenate([segment.load_rows() for segment in opened]))
-        )
+    """Merge the segments of full tiers and return the new manifest, which the caller publishes."""
+    while group := _find_group(manifest.segments):  # a merge may fill the next tier
+        segments = [segment for entry in group if (segment := find_segment(paths.segments, entry))]
+        rows = drop_duplicates(concatenate([segment.load_rows() for segment in segments]))
+        merged = write_segment(paths.segments, rows)
         names = {entry.name for entry in group}
-        manifest = manifest.with_segments([*(entry for entry in manifest.segments if entry.name not in names), joined])
+        manifest = manifest.with_segments([*(entry for entry in manifest.segments if entry.name not in names), merged])
     return manifest
 
 
 def _find_group(segments: tuple[SegmentEntry, ...]) -> list[SegmentEntry]:
-    classes: dict[int, list[SegmentEntry]] = defaultdict(list)
+    """Return the segments of one full tier, the smallest first, as many as fit into one segment."""
+    tiers: dict[int, list[SegmentEntry]] = defaultdict(list)
     for entry in segments:
-        classes[max(entry.rows, 64).bit_length() // 2].append(entry)
-    for members in classes.values():
+        tiers[max(entry.rows, _SMALLEST_TIER_ROWS).bit_length() // 2].append(entry)
+    for members in tiers.values():
         group: list[SegmentEntry] = []
         for entry in sorted(members, key=lambda entry: (entry.rows, entry.name)):
             if sum(known.rows for known in group) + entry.rows > MAX_ROWS:
@@ -46,10 +51,11 @@ def _find_group(segments: tuple[SegmentEntry, ...]) -> list[SegmentEntry]:
     return []
 
 
-def without_repeats(rows: Rows) -> Rows:
-    """Keep each blob once: of one that was tried again the try that read it, whichever came last."""
-    read = ~np.isin(rows.blobs.outcomes, RETRIED)
-    last = {rows.blobs.keys[place]: place for place in np.argsort(read, kind="stable").tolist()}
+def drop_duplicates(rows: Rows) -> Rows:
+    """Keep each blob once. Of a blob that was tried again, the attempt that read it is kept, in whatever order."""
+    was_read = ~np.isin(rows.blobs.outcomes, RETRIED)
+    # A stable sort puts attempts that read the blob last, so they overwrite the others in the dictionary.
+    last = {rows.blobs.keys[place]: place for place in np.argsort(was_read, kind="stable").tolist()}
     if len(last) == len(rows.blobs.keys):
         return rows
     keep = np.zeros(len(rows.blobs.keys), bool)
@@ -60,7 +66,7 @@ def without_repeats(rows: Rows) -> Rows:
 def rewrite_without(
     paths: IndexPaths, entry: SegmentEntry, segment: Segment, keep: "NDArray[np.bool_]"
 ) -> SegmentEntry | None:
-    """The segment with only the blobs marked in `keep`: itself, a new one, or None where nothing is left."""
+    """Return the segment with only the blobs marked in `keep`: itself, a new one, or None if no blob is left."""
     if keep.all():
         return entry
     if not keep.any():

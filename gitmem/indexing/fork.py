@@ -1,7 +1,7 @@
-"""Worker processes made by copying this one: what it has imported already, numpy above all, costs no second import.
+"""Worker processes forked from this one, so that its imports, above all numpy, need not be repeated.
 
-Only a process with one thread is copied: of several, the others' locks would stay locked for ever. The copy keeps
-nothing open but its pipes, so the writer's lock is free as soon as the writer is gone.
+Only a process with a single thread is forked: locks that other threads hold would stay locked in the copy forever. The
+copy closes all files but its pipes, so the writer lock is free as soon as the writer is gone.
 """
 
 import gc
@@ -10,14 +10,16 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, NoReturn
+
+from gitmem.indexing.worker import main
 
 _THREADS: Final = Path("/proc/self/task")
-_ENDING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_TERMINATING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 def can_fork() -> bool:
-    """Whether this process has one thread, those of libraries counted; False where nobody can tell."""
+    """Return whether this process has a single thread, counting threads of libraries; False if that is unknown."""
     if sys.platform != "linux":
         return False
     try:
@@ -27,13 +29,17 @@ def can_fork() -> bool:
 
 
 class ForkedWorker:
-    """A worker that is a copy of this process; the part of `subprocess.Popen` that a pool needs."""
+    """Worker forked from this process; offers the part of `subprocess.Popen` that a pool needs.
+
+    `multiprocessing` is not used: its forked children inherit all open files, among them the writer lock.
+    """
 
     def __init__(self, stderr: BinaryIO) -> None:
+        """Fork. Raises OSError."""
         requests, to_worker = os.pipe()
         from_worker, answers = os.pipe()
-        # A signal that is raised while Python's own handlers of a fork run would be swallowed by them.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *_ENDING})
+        # Python's own handlers around a fork would swallow the exception of a signal that arrives while they run.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *_TERMINATING})
         try:
             self.pid = os.fork()
             if self.pid == 0:
@@ -48,36 +54,38 @@ class ForkedWorker:
         self._reaping = threading.Lock()
 
     def kill(self) -> None:
-        """End the process, unless it was waited for: its number may be another's by then."""
+        """End the process, unless it was reaped: its id may belong to another process by then."""
         with self._reaping:
             if not self._reaped:
                 os.kill(self.pid, signal.SIGKILL)
 
     def wait(self) -> None:
-        """Take leave of a process that was killed."""
+        """Reap a process that was killed."""
         with self._reaping:
             if not self._reaped:
                 os.waitpid(self.pid, 0)
                 self._reaped = True
 
 
-def _serve(requests: int, answers: int, stderr: int) -> None:
-    """What the copy does. It never returns: what lies above on the stack belongs to the other process."""
+def _serve(requests: int, answers: int, stderr: int) -> NoReturn:
+    """Run the worker in the forked copy. Never return: the frames above on the stack belong to the parent."""
     code = 1
     try:
-        os.setsid()  # with SIGINT blocked for good: an interrupt of the terminal is the other process's to answer
-        for ending in _ENDING:
+        # A session of its own, with SIGINT blocked for good: an interrupt of the terminal is the parent's to handle.
+        os.setsid()
+        for ending in _TERMINATING:
             signal.signal(ending, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
-        gc.freeze()  # an object of the other process that went would close a number that is a new file's here
-        for number, wanted in enumerate((requests, answers, stderr)):
-            os.dup2(wanted, number)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _TERMINATING)
+        # Objects of the parent must never be collected here: closing their descriptors would close new files that
+        # have the same numbers in the copy.
+        gc.freeze()
+        for number, descriptor in enumerate((requests, answers, stderr)):
+            os.dup2(descriptor, number)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-        from gitmem.indexing.worker import main
-
         main()
         code = 0
     except Exception as problem:
         os.write(2, f"{type(problem).__name__}: {problem}\n".encode("utf-8", "replace"))
     finally:
+        # _exit: buffers of the parent's streams must not be flushed twice, and its exit handlers must not run here.
         os._exit(code)

@@ -1,6 +1,8 @@
-"""Removing what no longer counts: rows of blobs that nothing reaches, and files that no generation names any more.
+"""Garbage collection: rewrite segments without the rows of unreachable blobs, and forget views that are incomplete.
 
-New files first, then the manifest, and only then the old files: a reader or a kill at any moment meets a whole index.
+The caller determines the reachable blobs from git's refs, reflogs and working trees (mark). Here the segments are
+copied without the others (sweep). A segment never changes in place: new segments are written under new names, and
+`index_writer` publishes them before it removes the old ones.
 """
 
 import time
@@ -25,50 +27,50 @@ from gitmem.store.view_file import find_view
 _DAY: Final = 86_400.0
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ShrinkResult:
-    """A manifest without what nothing reaches, and what that took out of it. `recent` blobs, which nothing reaches
-    either, stay for having been used lately."""
+    """Manifest without unreachable blobs, and counts.
+
+    `blobs` and `chunks` were removed, from `segments` segments; `views` were forgotten. `recent` blobs are unreachable
+    too, but stay because they were used lately.
+    """
 
     manifest: Manifest
-    blobs: int = 0
-    chunks: int = 0
-    segments: int = 0
-    views: int = 0
-    recent: int = 0
+    blobs: int
+    chunks: int
+    segments: int
+    views: int
+    recent: int
 
 
 def shrink(
     paths: IndexPaths, manifest: Manifest, reachable: Collection[str], recent: Collection[str], *, write: bool
 ) -> ShrinkResult:
-    """Take blobs out of a manifest that are neither reachable nor recently used.
+    """Remove blobs from a manifest that are neither reachable nor recently used.
 
-    With `write` new segments are written, the manifest itself is not.
-
-    Raises DamagedFile: what cannot be read cannot be judged.
+    With `write` new segments are written; the caller publishes the manifest. Without it only count. Raises: DamagedFile
+    if a segment cannot be read, because then its blobs are unknown.
     """
-    made = ShrinkResult(manifest)
-    kept: dict[str, SegmentEntry] = {}
+    entries: dict[str, SegmentEntry] = {}
+    blobs = chunks = segments = recent_blobs = 0
     for entry in manifest.segments:
         segment = _open(paths, entry)
-        reached, used = _among(segment, reachable), _among(segment, recent)
-        made.recent += int((used & ~reached).sum())
-        keep = reached | used
+        is_reachable, is_recent = _is_in(segment, reachable), _is_in(segment, recent)
+        recent_blobs += int((is_recent & ~is_reachable).sum())
+        keep = is_reachable | is_recent
         if not keep.all():
-            made.blobs += int((~keep).sum())
-            made.chunks += int(np.diff(segment.first)[~keep].sum())
-            made.segments += 1
+            blobs += int((~keep).sum())
+            chunks += int(np.diff(segment.first)[~keep].sum())
+            segments += 1
         rest = rewrite_without(paths, entry, segment, keep) if write else entry
         if rest is not None:
-            kept[rest.name] = rest
-    if made.segments and write:
-        manifest = manifest.with_segments(kept.values())
-    views = _whole_views(paths, manifest, made.segments > 0 and write)
-    made.views = len(manifest.views) - len(views)
-    if made.views:
-        manifest = manifest._replace(views=views, generation=made.manifest.generation + 1)
-    made.manifest = manifest
-    return made
+            entries[rest.name] = rest  # by name: two segments may become equal
+    shrunk = manifest.with_segments(entries.values()) if segments and write else manifest
+    views = _complete_views(paths, shrunk, check_blobs=segments > 0 and write)
+    forgotten = len(manifest.views) - len(views)
+    if forgotten:
+        shrunk = shrunk._replace(views=views, generation=manifest.generation + 1)
+    return ShrinkResult(shrunk, blobs, chunks, segments, forgotten, recent_blobs)
 
 
 def _open(paths: IndexPaths, entry: SegmentEntry) -> Segment:
@@ -78,45 +80,47 @@ def _open(paths: IndexPaths, entry: SegmentEntry) -> Segment:
     return segment
 
 
-def _among(segment: Segment, oids: Collection[str]) -> NDArray[np.bool_]:
+def _is_in(segment: Segment, oids: Collection[str]) -> NDArray[np.bool_]:
+    """Return which blobs of a segment are in a collection, [blobs]."""
     ids = (oid.tobytes().hex() for oid in segment.oids)
     return np.fromiter((oid in oids for oid in ids), bool, segment.blobs)
 
 
-def used_blobs(paths: IndexPaths, days: int) -> set[str]:
-    """Blobs that were in use within the last days, whether or not git still knows them.
+def _complete_views(paths: IndexPaths, manifest: Manifest, *, check_blobs: bool) -> tuple[str, ...]:
+    """Return the manifest's views that have a file and, with `check_blobs`, whose blobs are all indexed."""
+    snapshot = Snapshot(paths, manifest)
+    complete = []
+    for key in manifest.views:
+        with suppress(DamagedFile):
+            view = find_view(paths.view(key))
+            if view is not None and not (check_blobs and (snapshot.match(view) == -1).any()):
+                complete.append(key)
+    return tuple(complete)
 
-    Those of every tree whose view was made in that time, and the uncommitted ones of every working tree: what there was
-    in that time, and what there is now.
+
+def used_blobs(paths: IndexPaths, days: int) -> set[str]:
+    """Return the blobs used within the last days, whether or not git still has them.
+
+    These are the blobs of every tree whose view was written in that time, and the uncommitted blobs of every working
+    tree: those of that time and, regardless of `days`, the present ones.
     """
     oldest = time.time() - days * _DAY
-    found: set[str] = set()
+    oids: set[str] = set()
     for file in sorted(paths.views.iterdir()):
         with suppress(DamagedFile, NewerFormat, StorageFailed, FileNotFoundError):
             if not file.name.startswith(".") and file.stat().st_mtime >= oldest:
                 view = find_view(file)
-                found.update(map(view.oid, range(len(view))) if view is not None else ())
+                oids.update(map(view.oid, range(len(view))) if view is not None else ())
     for file in sorted(paths.state.glob(f"{UNCOMMITTED}*")):
-        record = read_uncommitted(file)
-        found.update(known.oid for known in record.files.values())
-        found.update(oid for oid, day in record.last_used.items() if (day + 1) * _DAY > oldest and days)
-    return found
+        uncommitted = read_uncommitted(file)
+        oids.update(known.oid for known in uncommitted.files.values())
+        # A day counts until its end, hence + 1; with 0 days no earlier blob is in use.
+        oids.update(oid for oid, day in uncommitted.last_used.items() if (day + 1) * _DAY > oldest and days)
+    return oids
 
 
-def _whole_views(paths: IndexPaths, manifest: Manifest, shrunk: bool) -> tuple[str, ...]:
-    """Views of the manifest that have a file and, where segments shrank, are still wholly indexed."""
-    snapshot = Snapshot(paths, manifest)
-    whole = []
-    for key in manifest.views:
-        with suppress(DamagedFile):
-            view = find_view(paths.view(key))
-            if view is not None and not (shrunk and (snapshot.match(view) == -1).any()):
-                whole.append(key)
-    return tuple(whole)
-
-
-def remove_old_records(paths: IndexPaths, worktrees: Collection[str], days: int) -> Removed:
-    """Remove what was uncommitted in working trees that are gone, if that is long ago; `worktrees` are those there."""
-    named = {paths.uncommitted(worktree).name for worktree in worktrees}
+def remove_old_uncommitted(paths: IndexPaths, worktrees: Collection[str], days: int) -> Removed:
+    """Remove the state of uncommitted files of removed working trees after some days; `worktrees` are the existing."""
+    existing = {paths.uncommitted(worktree).name for worktree in worktrees}
     others = {file.name for file in paths.state.iterdir() if not file.name.startswith(UNCOMMITTED)}
-    return remove_unnamed(paths.state, named | others, days * _DAY)
+    return remove_unnamed(paths.state, existing | others, days * _DAY)

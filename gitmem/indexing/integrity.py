@@ -1,6 +1,8 @@
-"""Reading an index to the last byte, and comparing it with git. Changes nothing."""
+"""Verify an index: read every byte of it, and compare it with git. Changes nothing."""
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,109 +20,131 @@ from gitmem.store.segment import Segment, find_segment
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View, find_view, view_parts
 
-_SHOWN = 5
+_MAX_NAMED_PATHS = 5
 
 
-@dataclass(slots=True)
+class Fault(NamedTuple):
+    """Something wrong with the index. `files`, relative to the index folder, must be rebuilt."""
+
+    message: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
-    """What was looked at and what is wrong. `damaged` are file names below the index folder, `notes` no faults."""
+    """Result of a check: counts of intact parts, faults, and `notes`, which are no faults."""
 
     segments: int = 0
     views: int = 0
     blobs: int = 0
     chunks: int = 0
-    problems: list[str] = field(default_factory=list)
-    damaged: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def blame(self, file: str, problem: str) -> None:
-        """Note a file that must be made anew."""
-        self.problems.append(problem)
-        self.damaged.append(file)
+    @property
+    def problems(self) -> list[str]:
+        """Return the messages of all faults."""
+        return [fault.message for fault in self.faults]
+
+    @property
+    def damaged(self) -> list[str]:
+        """Return the files of all faults."""
+        return [file for fault in self.faults for file in fault.files]
 
 
 def check_index(location: Location, paths: IndexPaths, manifest: Manifest) -> Findings:
-    """Check every segment, every view and the graph, then each indexed blob against git's object database."""
-    found = Findings()
-    segments = [segment for entry in manifest.segments if (segment := _check_segment(paths, entry, found))]
-    views = _check_views(paths, found)
-    _check_graph(paths, manifest, found)
-    _check_tuning(paths, found)
-    gone = _compare_blobs(location, segments, found)
+    """Check every segment, every view and the graph, then compare each indexed blob with git's object database."""
+    checked = [_check_segment(paths, entry) for entry in manifest.segments]
+    segments = [item for item in checked if isinstance(item, Segment)]
+    views, faults = _check_views(paths)
+    faults = [item for item in checked if isinstance(item, Fault)] + faults
+    faults += _check_graph(paths, manifest) + _check_tuning(paths)
+    missing_oids, blob_faults = _compare_blobs(location, segments)
+    faults += blob_faults
+    notes: list[str] = []
     if location.head_tree is not None:
-        _check_head(location, paths, manifest, location.head_tree, views, gone, found)
-    return found
+        damaged = {file for fault in faults for file in fault.files}
+        head_faults, notes = _check_head(location, paths, manifest, location.head_tree, views, missing_oids, damaged)
+        faults += head_faults
+    return Findings(
+        segments=len(segments),
+        views=len(views),
+        blobs=sum(segment.blobs for segment in segments),
+        chunks=sum(segment.rows for segment in segments),
+        faults=faults,
+        notes=notes,
+    )
 
 
-def _check_segment(paths: IndexPaths, entry: SegmentEntry, found: Findings) -> Segment | None:
-    name = entry.name
+def _check_segment(paths: IndexPaths, entry: SegmentEntry) -> Segment | Fault:
+    file = f"segments/{entry.name}"
     try:
         segment = find_segment(paths.segments, entry)
         if segment is None:
-            found.blame(f"segments/{name}", f"`{paths.segment(name)}` is missing")
-            return None
+            return Fault(f"`{paths.segment(entry.name)}` is missing", (file,))
         segment.check()
         segment.load_rows()
     except DamagedFile as problem:
-        found.blame(f"segments/{name}", problem.message)
-        return None
-    found.segments += 1
-    found.blobs += segment.blobs
-    found.chunks += segment.rows
+        return Fault(problem.message, (file,))
     return segment
 
 
-def _check_views(paths: IndexPaths, found: Findings) -> dict[str, View]:
-    views = {}
+def _check_views(paths: IndexPaths) -> tuple[dict[str, View], list[Fault]]:
+    """Return the intact views by file name, and the faults of the others."""
+    views: dict[str, View] = {}
+    faults = []
     for file in sorted(paths.views.iterdir()) if paths.views.is_dir() else []:
         if file.name.startswith("."):
             continue
         try:
             view = find_view(file)
-            if view is None:
+            if view is None:  # removed meanwhile
                 continue
             view.check()
         except DamagedFile as problem:
-            found.blame(f"views/{file.name}", problem.message)
+            faults.append(Fault(problem.message, (f"views/{file.name}",)))
             continue
-        found.views += 1
-        if view_key(view.tree) == file.name:
-            views[view.tree] = view
-    return views
+        views[file.name] = view
+    return views, faults
 
 
-def _check_graph(paths: IndexPaths, manifest: Manifest, found: Findings) -> None:
-    if manifest.graph and not is_intact(paths, manifest.graph):
-        found.problems.append(f"the graph `{paths.graph(manifest.graph)}` is damaged; searches are exact without it")
-        found.damaged += [f"graph/{name}" for name in sorted(graph_files(manifest.graph))]
+def _check_graph(paths: IndexPaths, manifest: Manifest) -> list[Fault]:
+    if not manifest.graph or is_intact(paths, manifest.graph):
+        return []
+    message = f"the graph `{paths.graph(manifest.graph)}` is damaged; searches are exact without it"
+    return [Fault(message, tuple(f"graph/{name}" for name in sorted(graph_files(manifest.graph))))]
 
 
-def _check_tuning(paths: IndexPaths, found: Findings) -> None:
+def _check_tuning(paths: IndexPaths) -> list[Fault]:
     try:
         find_tuning(paths.tuning)
     except DamagedFile as problem:
-        found.blame(f"{paths.tuning.parent.name}/{paths.tuning.name}", problem.message)
+        return [Fault(problem.message, (f"{paths.tuning.parent.name}/{paths.tuning.name}",))]
+    return []
 
 
-def _compare_blobs(location: Location, segments: list[Segment], found: Findings) -> set[str]:
-    """Ids of indexed blobs that git lacks; a blob smaller than its rows say is a problem."""
-    gone: set[str] = set()
+def _compare_blobs(location: Location, segments: Sequence[Segment]) -> tuple[set[str], list[Fault]]:
+    """Return the ids of indexed blobs that git lacks, and faults for blobs that are shorter than their rows.
+
+    Only sizes are compared, because reading every blob again would take as long as indexing.
+    """
+    missing_oids: set[str] = set()
+    faults = []
     with open_reader(location, bulk=False) as reader:
         for segment in segments:
             oids = [oid.tobytes().hex() for oid in segment.oids]
-            ends = _row_ends(segment)
-            for oid, size, end in zip(oids, reader.sizes(oids), ends, strict=True):
+            for oid, size, end in zip(oids, reader.sizes(oids), _row_ends(segment), strict=True):
                 if size is None:
-                    gone.add(oid)
+                    missing_oids.add(oid)
                 elif end > size:
-                    name = segment.path.name
-                    found.blame(f"segments/{name}", f"`{segment.path}` has rows beyond the end of blob {oid}")
+                    message = f"`{segment.path}` has rows beyond the end of blob {oid}"
+                    faults.append(Fault(message, (f"segments/{segment.path.name}",)))
                     break
-    return gone
+    return missing_oids, faults
 
 
 def _row_ends(segment: Segment) -> list[int]:
-    """Where the last row of each blob ends, 0 for a blob without rows."""
+    """Return the end of the last row of each blob in bytes, 0 for a blob without rows."""
     ends = segment.column("start").astype(np.int64) + segment.column("length").astype(np.int64)
     bounds = zip(segment.first.tolist(), segment.first[1:].tolist(), strict=False)
     return [int(ends[first:last].max()) if last > first else 0 for first, last in bounds]
@@ -131,34 +155,39 @@ def _check_head(
     paths: IndexPaths,
     manifest: Manifest,
     tree: str,
-    views: dict[str, View],
-    gone: set[str],
-    found: Findings,
-) -> None:
-    """The view of HEAD must be the one built anew, and wholly indexed where the manifest says so."""
+    views: Mapping[str, View],
+    missing_oids: set[str],
+    damaged: Collection[str],
+) -> tuple[list[Fault], list[str]]:
+    """Compare the view of HEAD with one built from git, and check that it is indexed if the manifest says so.
+
+    Returns faults and notes.
+    """
     key = view_key(tree)
-    view = views.get(tree)
-    if view is None:
-        if f"views/{key}" not in found.damaged:
-            found.notes.append("HEAD has not been indexed yet; run `gitmem index`")
-        return
+    view = views.get(key)
+    if view is None or view.tree != tree:
+        is_known = f"views/{key}" in damaged
+        return [], [] if is_known else ["HEAD has not been indexed yet; run `gitmem index`"]
     if paths.view(key).read_bytes() != b"".join(view_parts(tree, build_view(location, tree))):
-        found.blame(f"views/{key}", f"`{paths.view(key)}` is not the view of {tree}")
-        return
-    _note_gone(view, gone, found)
-    if found.damaged or key not in manifest.views:
-        return  # what is damaged is made anew, and what is missing with it
+        return [Fault(f"`{paths.view(key)}` is not the view of {tree}", (f"views/{key}",))], []
+    notes = _note_missing(view, missing_oids)
+    # Rows missing from damaged files are restored together with the files.
+    if damaged or key not in manifest.views:
+        return [], notes
     missing = np.flatnonzero(Snapshot(paths, manifest).match(view) == -1)
-    if len(missing):
-        path = path_text(view.paths[int(missing[0])])
-        found.blame("manifest", f"{len(missing)} files of HEAD are not indexed though they should be, such as `{path}`")
+    if not len(missing):
+        return [], notes
+    path = path_text(view.paths[int(missing[0])])
+    message = f"{len(missing)} files of HEAD are not indexed although the manifest lists the tree, such as `{path}`"
+    return [Fault(message, ("manifest",))], notes
 
 
-def _note_gone(view: View, gone: set[str], found: Findings) -> None:
-    """Blobs that git dropped are normal, unless HEAD holds them."""
-    held = {view.oid(entry): path_text(view.paths[entry]) for entry in range(len(view))}
-    for oid in sorted(gone & held.keys())[:_SHOWN]:
-        found.notes.append(f"`{held[oid]}`: git cannot read its blob {oid}")
-    rest = len(gone - held.keys())
-    if rest:
-        found.notes.append(f"{rest} indexed blobs are not in git: uncommitted work, or what `gitmem gc` will drop")
+def _note_missing(view: View, missing_oids: set[str]) -> list[str]:
+    """Describe indexed blobs that git lacks. They are normal, unless HEAD contains them."""
+    paths = {view.oid(entry): path_text(view.paths[entry]) for entry in range(len(view))}
+    in_head = sorted(missing_oids & paths.keys())[:_MAX_NAMED_PATHS]
+    notes = [f"`{paths[oid]}`: git cannot read its blob {oid}" for oid in in_head]
+    others = len(missing_oids - paths.keys())
+    if others:
+        notes.append(f"{others} indexed blobs are not in git: uncommitted work, or garbage for `gitmem gc`")
+    return notes

@@ -1,4 +1,4 @@
-"""What an index run has to do: which blobs of a view are missing, and whether there is anything to do at all."""
+"""Find the blobs of a view that the index lacks: the work of an index run."""
 
 from dataclasses import dataclass
 
@@ -11,22 +11,23 @@ from gitmem.store.view_file import View
 
 @dataclass(frozen=True, slots=True)
 class MissingBlob:
-    """A blob to index: hex id and the language asked for (empty: content decides)."""
+    """Blob to index: object id in hexadecimal, and the language requested for it (empty: the content decides)."""
 
     oid: str
     language: str
 
 
 def find_missing_blobs(view: View, snapshot: Snapshot, *, retry: bool = False) -> list[MissingBlob]:
-    """Blobs of a view that the snapshot lacks, once each, in path order.
+    """Return the blobs of a view that the snapshot lacks, each once, in path order.
 
-    With `retry` also those that an earlier run could not read or digest.
+    With `retry` also return those that an earlier run could not read or chunk.
     """
-    found = snapshot.match(view)
-    wanted = found == -1
+    positions = snapshot.match(view)
+    missing = positions == -1
     if retry:
-        known = np.flatnonzero(found >= 0)
-        wanted[known] = np.isin(snapshot.blob_outcomes[found[known]], RETRIED)
-    places = np.flatnonzero(wanted)
+        known = np.flatnonzero(positions >= 0)
+        missing[known] = np.isin(snapshot.blob_outcomes[positions[known]], RETRIED)
+    places = np.flatnonzero(missing)
+    # Several paths often share a blob. np.unique sorts by key; sorting the first positions restores path order.
     _, first = np.unique(view.keys[places], return_index=True)
     return [MissingBlob(view.oid(entry), view.language(entry)) for entry in places[np.sort(first)].tolist()]

@@ -1,7 +1,7 @@
-"""A throw-away index for trees that are looked at once.
+"""A temporary index for trees that are searched only once, such as those of an evaluation.
 
-It begins with the segments of the real index, by hard links, so that only blobs unknown there are embedded. What it
-takes up never reaches the real index: old blobs are reachable, so collection would keep them there for good.
+It starts with hard links to the segments of the real index, so that only blobs unknown there are embedded. The rows it
+adds never reach the real index: blobs of old commits are reachable, so garbage collection would keep them forever.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,14 +22,14 @@ from gitmem.store.view_file import View
 
 
 class IndexedTrees(NamedTuple):
-    """A generation of a scratch index, and the views that it holds wholly."""
+    """Snapshot of a scratch index, and the views that it holds completely."""
 
     snapshot: Snapshot
     views: list[View]
 
 
 class ScratchIndex:
-    """Takes up trees a few at a time; rows stay, the views of earlier trees go."""
+    """Indexes a few trees at a time; their rows stay, views of earlier trees are removed."""
 
     def __init__(self, location: Location, paths: IndexPaths, manifest: Manifest, run: Run) -> None:
         self._location = location
@@ -39,17 +39,18 @@ class ScratchIndex:
         self._base = manifest.views[-1] if manifest.views else ""
 
     def index_trees(self, trees: Sequence[str]) -> IndexedTrees:
-        """Index what some trees hold."""
+        """Index the blobs of some trees. Raises what a run raises."""
         views = []
         for tree in trees:
             views.append(ensure_view(self._location, self._paths, tree, base=self._base))
             self._base = view_key(tree)
         snapshot = Snapshot(self._paths, self._manifest)
-        wanted = list(dict.fromkeys(item for view in views for item in find_missing_blobs(view, snapshot)))
-        if wanted:
-            self._manifest = self._run.execute(wanted, self._manifest).manifest
+        missing = list(dict.fromkeys(blob for view in views for blob in find_missing_blobs(view, snapshot)))
+        if missing:
+            self._manifest = self._run.execute(missing, self._manifest).manifest
             snapshot = Snapshot(self._paths, self._manifest)
-        for file in self._paths.views.iterdir():  # open views live on, and the next is made out of the last
+        # Open views stay mapped without their files. The last one stays, because the next is derived from it.
+        for file in self._paths.views.iterdir():
             if file.name != self._base:
                 remove_file(file)
         return IndexedTrees(snapshot, views)
@@ -59,9 +60,10 @@ class ScratchIndex:
 def open_scratch(
     location: Location, folder: Path, origin: IndexPaths, manifest: Manifest, *, max_file_bytes: int, jobs: int
 ) -> Iterator[ScratchIndex]:
-    """Make a scratch index in a folder, beginning with what an index of today's makers holds; it is removed at the end.
+    """Create a scratch index in a folder and remove it at the end.
 
-    What a killed process left in the folder is removed first. Raises StorageFailed.
+    It starts with the segments of `manifest`, whose fingerprint must be the current one. Files that a killed process
+    left in the folder are removed first. Raises: StorageFailed.
     """
     paths = IndexPaths(folder)
     remove_tree(folder)

@@ -1,29 +1,32 @@
-"""Which blobs hold no text worth indexing, judged by their bytes alone. Pure."""
+"""Decide from its content whether a blob has text worth indexing. Pure."""
 
 from typing import Final
 
-_SNIFFED: Final = 8192
-_LFS: Final = b"version https://git-lfs.github.com/spec/v1"
-_LFS_LIMIT: Final = 1024
-_MINIFIED: Final = frozenset({"javascript", "typescript", "css", "json", "html", "xml", "svg"})
-_MINIFIED_LEAST: Final = 4096
+_SNIFFED_BYTES: Final = 8192
+"""Length of the prefix in which a NUL byte marks binary content; git looks at 8000 bytes in the same way."""
+
+_LFS_HEAD: Final = b"version https://git-lfs.github.com/spec/v1"
+_LFS_MAX_BYTES: Final = 1024
+_MINIFIED_LANGUAGES: Final = frozenset({"javascript", "typescript", "css", "json", "html", "xml", "svg"})
+_MINIFIED_MIN_BYTES: Final = 4096
 _LONG_LINE: Final = 1000
+_MINIFIED_SHARE: Final = 0.9
 
 
-def skip_reason(data: bytes, language: str) -> str:
-    """Why a blob gives no chunks (an outcome of the store), empty where it does."""
-    if b"\0" in data[:_SNIFFED]:
+def skip_reason(content: bytes, language: str) -> str:
+    """Return why a blob gets no chunks, as an outcome of `store.columns.OUTCOMES`; "" if it gets some."""
+    if b"\0" in content[:_SNIFFED_BYTES]:
         return "binary"
-    if not data.strip():
+    if not content.strip():
         return "empty"
-    if len(data) < _LFS_LIMIT and data.startswith(_LFS):
+    if len(content) < _LFS_MAX_BYTES and content.startswith(_LFS_HEAD):
         return "lfs"
-    return "minified" if is_minified(data, language) else ""
+    return "minified" if is_minified(content, language) else ""
 
 
-def is_minified(data: bytes, language: str) -> bool:
-    """Nearly all of it stands in lines nobody wrote by hand."""
-    if language not in _MINIFIED or len(data) < _MINIFIED_LEAST:
+def is_minified(content: bytes, language: str) -> bool:
+    """Return whether more than nine tenths of a blob are in lines that are too long to be written by hand."""
+    if language not in _MINIFIED_LANGUAGES or len(content) < _MINIFIED_MIN_BYTES:
         return False
-    long = sum(len(line) for line in data.split(b"\n") if len(line) > _LONG_LINE)
-    return long > 0.9 * len(data)
+    long = sum(len(line) for line in content.split(b"\n") if len(line) > _LONG_LINE)
+    return long > _MINIFIED_SHARE * len(content)

@@ -1,8 +1,7 @@
-"""A tree as it stands with uncommitted work: its view under the edits, and where the contents are that git lacks.
+"""Apply the uncommitted changes of a working tree to the view of a tree.
 
-Each changed file is named by the blob id that a commit would give it, so that committing it costs nothing. What is left
-out by its name or by attributes is never hashed, and neither is what is too large to be indexed. Files that are gone
-by the time they are looked at count as gone.
+Each changed file gets the blob id that a commit would give it, so that committing it requires no further indexing.
+Files that rules exclude or that are too large are never hashed. A file that disappears meanwhile counts as deleted.
 """
 
 import math
@@ -30,11 +29,14 @@ _LINKS: Final = (REASONS.index("symlink"), REASONS.index("submodule"))
 _DAY: Final = 86_400
 
 _SETTLED_NS: Final = 2_000_000_000
-"""A file that was changed less than this long before it was hashed may change again within the same tick of its file
-system's clock (two seconds on the coarsest), and would look the same: it is hashed again the next time."""
+"""Minimum age of a file's last change when it is hashed, for its stat data to identify the content later.
+
+A younger file may change again within the same tick of its file system's clock (two seconds on the coarsest) without a
+difference in its stat data, so it is hashed again the next time. Git's index treats "racily clean" entries alike.
+"""
 
 
-def lay_over(
+def build_overlay(
     location: Location,
     paths: IndexPaths,
     base: View,
@@ -45,59 +47,61 @@ def lay_over(
     deadline: float = math.inf,
     keep: bool = True,
 ) -> Overlay:
-    """Put what is uncommitted over the view of a tree.
+    """Apply uncommitted changes to the view of a tree.
 
-    `known` is the record of the last look; files larger than `max_bytes` are left out. Hashing ends at the deadline
-    (`time.monotonic`). `keep` says whether views may be written. Raises GitFailed.
+    `known` holds the blob ids of the previous overlay of this working tree. Files larger than `max_bytes` are left
+    out. Hashing ends at the deadline (`time.monotonic`). `keep` permits writing views. Raises: GitFailed.
     """
-    files = _Files(location, known, max_bytes, deadline)
-    found = [files.look_at(entry) for entry in entries]
-    rules = rule_changes(base, found)
+    files = _ChangedFiles(location, known, max_bytes, deadline)
+    changes = [files.examine(entry) for entry in entries]
+    # A change of the rules can affect every path. It gets a view of its own, which is kept and reused until the rules
+    # change again; only the remaining changes are overlaid.
+    rules = rule_changes(base, changes)
     if rules:
-        hashed = files.hash([change for change in rules if change.mode is not None])
-        named = [_with_id(change, hashed, files.no_id) for change in rules]
-        base = ensure_ruled_view(location, paths, base.tree, named, files.read, keep=keep)
-        ruled = {change.path for change in rules}
-        found = [change for change in found if change.path not in ruled]
-    edits = _edit(location, base, files, found)
+        oids = files.hash([change for change in rules if change.mode is not None])
+        identified = [_with_oid(change, oids, files.no_oid) for change in rules]
+        base = ensure_ruled_view(location, paths, base.tree, identified, files.paths_by_oid, keep=keep)
+        rule_paths = {change.path for change in rules}
+        changes = [change for change in changes if change.path not in rule_paths]
+    edits = _edit(location, base, files, changes)
     return Overlay(
         view=OverlaidView(base, edits) if edits else base,
-        files=files.read,
+        files=files.paths_by_oid,
         changes={entry.path: entry.change for entry in entries},
         unhashed=files.unhashed,
         unreadable=files.unreadable,
-        uncommitted=known.updated(files.seen, today()),
+        uncommitted=known.updated(files.known_files, today()),
         stats=files.stats,
     )
 
 
 def today() -> int:
-    """Days since 1970."""
+    """Return the number of days since 1970."""
     return int(time.time() // _DAY)
 
 
-def _with_id(change: TreeChange, hashed: Mapping[bytes, str], no_id: str) -> TreeChange:
-    """A change of the rules as the tree would have it; a file that cannot be read is none, a link has no content."""
-    oid = hashed.get(change.path) or (no_id if change.mode == SYMLINK else None)
+def _with_oid(change: TreeChange, oids: Mapping[bytes, str], no_oid: str) -> TreeChange:
+    """Add the blob id to a change of the rules. An unreadable file counts as deleted; a link has no content."""
+    oid = oids.get(change.path) or (no_oid if change.mode == SYMLINK else None)
     return change._replace(oid=oid) if oid else TreeChange(change.path, None, None)
 
 
 def _edit(
-    location: Location, base: View, files: "_Files", found: Sequence[TreeChange]
+    location: Location, base: View, files: "_ChangedFiles", changes: Sequence[TreeChange]
 ) -> dict[bytes, ViewEntry | None]:
-    """The entry that each changed path has from now on, None where it has none."""
-    judge = _Judge(location, base, files.read, found)
-    edits: dict[bytes, ViewEntry | None] = {change.path: None for change in found}
-    judged = {change: judge.entry(change) for change in found if change.mode is not None}
-    hashed = files.hash([change for change, made in judged.items() if made.reason == INDEXED])
-    for change, made in judged.items():
-        if made.reason != INDEXED or change.path in hashed:
-            edits[change.path] = made._replace(oid=bytes.fromhex(hashed.get(change.path) or files.no_id))
+    """Return the new entry of each changed path, or None if it has none."""
+    classifier = _ChangeClassifier(location, base, files.paths_by_oid, changes)
+    edits: dict[bytes, ViewEntry | None] = {change.path: None for change in changes}
+    classified = {change: classifier.entry(change) for change in changes if change.mode is not None}
+    oids = files.hash([change for change, entry in classified.items() if entry.reason == INDEXED])
+    for change, entry in classified.items():
+        if entry.reason != INDEXED or change.path in oids:
+            edits[change.path] = entry._replace(oid=bytes.fromhex(oids.get(change.path) or files.no_oid))
     return edits
 
 
-class _Judge:
-    """Says of changed paths what becomes of them. A file that was there before is judged as it was: by its path."""
+class _ChangeClassifier:
+    """Classifies changed paths. A file that was in the base before keeps its class, which depends on its path only."""
 
     def __init__(
         self, location: Location, base: View, files: Mapping[str, bytes], changes: Sequence[TreeChange]
@@ -108,7 +112,7 @@ class _Judge:
         self._paths = [change.path for change in changes]
 
     def entry(self, change: TreeChange) -> ViewEntry:
-        """The entry of a path in the view, but for its blob id."""
+        """Return the view entry of a path, without its blob id."""
         mode = change.mode or 0
         place = self._base.find(change.path)
         if place is not None and mode not in (SYMLINK, GITLINK):
@@ -119,16 +123,18 @@ class _Judge:
 
     @cached_property
     def _classifier(self) -> Classifier:
-        """Knows the rules for the changed paths alone: a large tree has hundreds of others."""
+        """Classifier with the rules that apply to the changed paths: a large tree has hundreds of others."""
+        # Package folders matter only to paths below a possible output folder; finding them reads all paths.
         built = any(map(may_be_output, self._paths))
         packages = package_folders(self._base.paths) if built else package_folders(())
         return Classifier.load(self._location, rule_entries_above(self._base, self._paths), packages, self._files)
 
 
-class _Files:
-    """Changed files of a working tree: which of them are there, and the blobs they hold.
+class _ChangedFiles:
+    """Changed files of a working tree: which exist, and their blob ids.
 
-    `read` are blobs and their paths, `seen` what is known of each file for the next time.
+    `paths_by_oid` are the blobs of hashed files, `known_files` their ids and stat data for the next overlay, `stats`
+    the stat data of all examined files. `no_oid` stands for a blob id that does not matter.
     """
 
     def __init__(self, location: Location, known: UncommittedFiles, max_bytes: int, deadline: float) -> None:
@@ -136,40 +142,43 @@ class _Files:
         self._known = known
         self._max_bytes = max_bytes
         self._deadline = deadline
+        self.no_oid = "0" * (64 if location.object_format == "sha256" else 40)
         self.stats: dict[bytes, FileStat | None] = {}
-        self.no_id = "0" * (64 if location.object_format == "sha256" else 40)
-        self.read: dict[str, bytes] = {}
-        self.seen: dict[bytes, KnownFile] = {}
+        self.paths_by_oid: dict[str, bytes] = {}
+        self.known_files: dict[bytes, KnownFile] = {}
         self.unhashed = 0
         self.unreadable: list[bytes] = []
 
-    def look_at(self, entry: StatusEntry) -> TreeChange:
-        """What stands at a path now: its id is None where it is not known yet, its mode where nothing is there that
-        could be indexed."""
+    def examine(self, entry: StatusEntry) -> TreeChange:
+        """Return the present state of a path.
+
+        The id is None if the file must be hashed, the mode is None if there is nothing that could be indexed.
+        """
         if entry.mode is None or entry.oid is not None or entry.mode in (SYMLINK, GITLINK):
             return TreeChange(entry.path, entry.mode, entry.oid)
-        look = self.stats[entry.path] = read_stat(self._location, entry.path)
-        if look is None or not (stat.S_ISREG(look.mode) or stat.S_ISLNK(look.mode)) or look.size > self._max_bytes:
+        found = self.stats[entry.path] = read_stat(self._location, entry.path)
+        if found is None or not (stat.S_ISREG(found.mode) or stat.S_ISLNK(found.mode)) or found.size > self._max_bytes:
             return TreeChange(entry.path, None, None)
-        return TreeChange(entry.path, SYMLINK if stat.S_ISLNK(look.mode) else entry.mode, None)
+        return TreeChange(entry.path, SYMLINK if stat.S_ISLNK(found.mode) else entry.mode, None)
 
     def hash(self, changes: Sequence[TreeChange]) -> dict[bytes, str]:
-        """The blob ids of files by path, without those that cannot be read or that there is no time for."""
+        """Return blob ids by path, without files that cannot be read or that there is no time for."""
         oids = {change.path: change.oid for change in changes if change.oid is not None}
-        self.seen |= {path: KnownFile(oid, None) for path, oid in oids.items()}
-        wanted = [change.path for change in changes if change.oid is None and change.mode != SYMLINK]
-        stamps = {path: look for path in wanted if (look := self.stats[path]) is not None}
-        known = {path: self._known.find(path, stamp) for path, stamp in stamps.items()}
+        self.known_files |= {path: KnownFile(oid, None) for path, oid in oids.items()}
+        paths = [change.path for change in changes if change.oid is None and change.mode != SYMLINK]
+        # The stat data from before the hash is recorded: a change between both makes it differ the next time.
+        stats = {path: file_stat for path in paths if (file_stat := self.stats[path]) is not None}
+        known = {path: self._known.find(path, file_stat) for path, file_stat in stats.items()}
         now = time.time_ns()
         unknown = [path for path, oid in known.items() if oid is None]
         hashed = hash_files(self._location, unknown, deadline=self._deadline)
         self.unhashed += len(unknown) - len(hashed)
         for path, oid in {**known, **hashed}.items():
             if oid is not None:
-                stamp = stamps[path]
-                settled = now - max(stamp.modified, stamp.changed) > _SETTLED_NS
-                self.seen[path] = KnownFile(oid, stamp if settled else None)
-                self.read[oid] = path
+                file_stat = stats[path]
+                settled = now - max(file_stat.modified, file_stat.changed) > _SETTLED_NS
+                self.known_files[path] = KnownFile(oid, file_stat if settled else None)
+                self.paths_by_oid[oid] = path
                 oids[path] = oid
             elif path in hashed and read_stat(self._location, path) is not None:
                 self.unreadable.append(path)

@@ -1,7 +1,7 @@
 """From a tree to its view: which paths are indexed, in which language, and why the others are not.
 
-All rules come from the tree itself (`.gitattributes`, `.gitmemignore`) and from the defaults, so a view is the same
-on every machine. They are loaded only where a view must be made: to a question its file is mostly there.
+All rules come from the tree itself (`.gitattributes`, `.gitmemignore`) and from the defaults, so a view is the same on
+every machine.
 """
 
 import hashlib
@@ -16,14 +16,16 @@ from gitmem.indexing.fingerprint import view_key
 from gitmem.paths import IndexPaths
 from gitmem.store.view_file import View, ViewEntry, find_view, load_view, write_view
 
+# The rules (`classify`, `excludes`, `view_derivation`) are imported only if a view must be built: for most queries its
+# file exists, and `tests/cli/test_startup.py` checks that those do not load them.
 if TYPE_CHECKING:
-    from gitmem.indexing.view_derivation import Parts
+    from gitmem.indexing.view_derivation import ViewContents
 
 
 def ensure_view(location: Location, paths: IndexPaths, tree: str, *, check: bool = False, base: str = "") -> View:
-    """Open the view of a tree, making it first where there is none or only a damaged one; `check` reads all of it.
+    """Open the view of a tree; write it first if it is missing or damaged. With `check` verify all of its checksums.
 
-    `base` is the key of a view that is probably much like it.
+    `base` is the key of a view that is probably similar. Raises: GitFailed, StorageFailed.
     """
     target = paths.view(view_key(tree))
     with suppress(DamagedFile, NewerFormat):
@@ -32,9 +34,9 @@ def ensure_view(location: Location, paths: IndexPaths, tree: str, *, check: bool
             if check:
                 view.check()
             return view
-    parts = _derive(location, paths, tree, base) if base else None
-    if parts is not None:
-        write_view(target, tree, parts.entries, parts.postings)
+    contents = _derive(location, paths, tree, base) if base else None
+    if contents is not None:
+        write_view(target, tree, contents.entries, contents.postings)
     else:
         write_view(target, tree, build_view(location, tree))
     view = find_view(target)
@@ -43,7 +45,7 @@ def ensure_view(location: Location, paths: IndexPaths, tree: str, *, check: bool
 
 
 def open_view(location: Location, paths: IndexPaths, tree: str, *, base: str, keep: bool) -> View:
-    """Open the view of a tree, or make it; it is kept where it can be, and `keep` says so."""
+    """Open or build the view of a tree. A new view is written if `keep` is on and the folder is writable."""
     if keep:
         with suppress(StorageFailed):
             return ensure_view(location, paths, tree, base=base)
@@ -51,15 +53,15 @@ def open_view(location: Location, paths: IndexPaths, tree: str, *, base: str, ke
 
 
 def peek_view(location: Location, paths: IndexPaths, tree: str, *, base: str = "") -> View:
-    """Open the view of a tree, or build it in memory where there is none; writes nothing."""
+    """Open the view of a tree, or build it in memory if it has no file. Writes nothing."""
     target = paths.view(view_key(tree))
     with suppress(DamagedFile):
         view = find_view(target)
         if view is not None:
             return view
-    parts = _derive(location, paths, tree, base) if base else None
-    if parts is not None:
-        return load_view(target, tree, parts.entries, parts.postings)
+    contents = _derive(location, paths, tree, base) if base else None
+    if contents is not None:
+        return load_view(target, tree, contents.entries, contents.postings)
     return load_view(target, tree, build_view(location, tree))
 
 
@@ -77,12 +79,13 @@ def ensure_ruled_view(
     *,
     keep: bool,
 ) -> View:
-    """The view of a tree under uncommitted changes to its rules, to be kept like that of a tree where `keep` says so.
+    """Open or build the view of a tree under uncommitted changes of its rules; with `keep` write a new one.
 
-    `changes` are only those of the rules, `files` the paths of blobs that are not in git yet.
+    `changes` are the changes of rules only. `files` are the paths, by blob id, of blobs that are not in git yet. The
+    key of the view contains a hash of the changes, so further edits of other files reuse it.
     """
-    told = hashlib.blake2b(repr(sorted(changes)).encode(), digest_size=20).hexdigest()
-    name = f"{tree}+{told}"
+    changes_hash = hashlib.blake2b(repr(sorted(changes)).encode(), digest_size=20).hexdigest()
+    name = f"{tree}+{changes_hash}"
     target = paths.view(view_key(name))
     with suppress(DamagedFile, NewerFormat):
         view = find_view(target)
@@ -93,11 +96,11 @@ def ensure_ruled_view(
         entries.pop(change.path, None)
         if change.mode is not None and change.oid is not None:
             entries[change.path] = TreeEntry(change.path, change.mode, change.oid)
-    made = _classify_all(location, sorted(entries.values()), files)
+    classified = _classify_all(location, sorted(entries.values()), files)
     if keep:
         with suppress(StorageFailed):
-            write_view(target, name, made)
-    return load_view(target, name, made)
+            write_view(target, name, classified)
+    return load_view(target, name, classified)
 
 
 def _classify_all(
@@ -110,14 +113,15 @@ def _classify_all(
     return [classifier.entry(entry) for entry in entries]
 
 
-def _derive(location: Location, paths: IndexPaths, tree: str, base: str) -> "Parts | None":
-    """The view of a tree out of that of another; None where that is gone, or other rules hold now."""
+def _derive(location: Location, paths: IndexPaths, tree: str, base: str) -> "ViewContents | None":
+    """Derive the view of a tree from the view `base`; None if that is gone or the trees have different rules."""
     from gitmem.git.excludes import package_folders
     from gitmem.indexing.classify import Classifier
     from gitmem.indexing.view_derivation import derive, rule_changes, rule_entries
 
     with suppress(DamagedFile, NewerFormat, GitFailed):
         old = find_view(paths.view(base))
+        # A key that does not match means that another version of the rules made the view.
         if old is None or view_key(old.tree) != base:
             return None
         changes = diff_trees(location, old.tree, tree)

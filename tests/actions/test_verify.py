@@ -107,7 +107,7 @@ def test_blobs_that_git_has_dropped_are_a_note(own: Repo, cli: Cli) -> None:
     own.git("gc", "-q", "--prune=now")
     made = verify(open_sample(own))
     assert made.sound
-    assert made.findings.notes == ["1 indexed blobs are not in git: uncommitted work, or what `gitmem gc` will drop"]
+    assert made.findings.notes == ["1 indexed blobs are not in git: uncommitted work, or garbage for `gitmem gc`"]
 
 
 def test_head_not_indexed_yet_is_a_note(own: Repo) -> None:

@@ -18,7 +18,7 @@ from gitmem.git.working_files import hash_files
 from gitmem.indexing import uncommitted_views as uncommitted
 from gitmem.indexing.overlaid_view import OverlaidView
 from gitmem.indexing.overlay import Overlay
-from gitmem.indexing.uncommitted_views import lay_over
+from gitmem.indexing.uncommitted_views import build_overlay
 from gitmem.indexing.views import build_view, ensure_view
 from gitmem.paths import IndexPaths
 from gitmem.store.uncommitted_ids import (
@@ -49,7 +49,7 @@ class Place:
         base = ensure_view(location, self.paths, location.head_tree or empty_tree(location))
         entries = read_staged(location) if staged else read_status(location).entries
         assert known is not None
-        return lay_over(location, self.paths, base, entries, known, **{"max_bytes": LIMIT, **options})
+        return build_overlay(location, self.paths, base, entries, known, **{"max_bytes": LIMIT, **options})
 
     def committed(self) -> View:
         """The view of the tree that committing everything would give."""

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile
-from gitmem.indexing.compact import without_repeats
+from gitmem.indexing.compact import drop_duplicates
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry
@@ -100,7 +100,7 @@ def test_of_a_blob_that_stands_twice_the_try_that_read_it_counts(order: tuple[in
         MadeBlob(oid_of("a"), "python", "python", OUTCOMES.index("failed"), []),
         MadeBlob(oid_of("a"), "python", "python", OUTCOMES.index("parsed"), [chunk(0, word=1)]),
     ]
-    kept = without_repeats(concatenate([rows_of([tries[place]]) for place in order]))
+    kept = drop_duplicates(concatenate([rows_of([tries[place]]) for place in order]))
     assert [OUTCOMES[outcome] for outcome in kept.blobs.outcomes] == ["parsed"]
     assert len(kept) == 1
 
