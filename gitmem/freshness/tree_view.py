@@ -30,12 +30,12 @@ def open_tree(
     if not tree.entries and not (recorded and place.exists()):
         return Overlay(base)
     # A clean tree needs neither the rules of ignore files nor the record of uncommitted files.
-    from gitmem.indexing.uncommitted_views import lay_over
+    from gitmem.indexing.uncommitted_views import build_overlay
     from gitmem.store.uncommitted_ids import EMPTY, read_uncommitted, write_uncommitted
 
     known = read_uncommitted(place) if recorded else EMPTY
     most = workspace.settings.max_file_bytes
-    overlay = lay_over(location, paths, base, tree.entries, known, max_bytes=most, deadline=deadline, keep=keep)
+    overlay = build_overlay(location, paths, base, tree.entries, known, max_bytes=most, deadline=deadline, keep=keep)
     if overlay.uncommitted is not None and overlay.uncommitted != known and recorded and keep:
         with suppress(StorageFailed):
             write_uncommitted(place, overlay.uncommitted)
