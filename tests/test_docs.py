@@ -148,6 +148,7 @@ def test_no_text_recommends_another_distribution() -> None:
         if path.suffix in {".py", ".md", ".toml", ".yaml", ".yml", ".sh", ".json"} and path != Path(__file__):
             text = path.read_text(encoding="utf-8", errors="replace")
             assert not pattern.search(text), name
+            assert "gitmem[" not in text, name
 
 
 def test_the_package_is_distributed_under_its_own_name() -> None:
