@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.answering.hit_text import Piece, read_hits
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
-from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.errors import DamagedFile
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader, TreeSelection
 from gitmem.git.object_reader import ObjectReader
@@ -19,6 +18,7 @@ from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gitmem.answering.searcher import Searcher
     from gitmem.records.code_notes import Remark
     from gitmem.search.hits import Hit
 
@@ -95,6 +95,9 @@ def _answer(
     *,
     refresh: bool,
 ) -> Answer:
+    # `git status` runs since the reader was made: importing numpy and the search meanwhile costs no time.
+    from gitmem.answering.searcher import open_searcher
+
     searcher = open_searcher(workspace, selection, query.filters.kinds, refresh=refresh, reader=reader)
     with open_reader(searcher.tree.location, bulk=False, files=searcher.files) as blobs:
         return answer_open(searcher, query, limit, blobs)
@@ -107,7 +110,7 @@ def _rebuild(workspace: Workspace, reader: TreeReader) -> None:
     refresh(workspace, reader.read().revision.tree, check=True)
 
 
-def answer_open(searcher: Searcher, query: Query | SimilarQuery, limit: int, blobs: ObjectReader) -> Answer:
+def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, blobs: ObjectReader) -> Answer:
     """Answer from an open tree. `limit` is the result of `check_query`, `blobs` reads the tree's blobs.
 
     Raises: UsageError, DamagedFile.
@@ -137,7 +140,7 @@ def answer_open(searcher: Searcher, query: Query | SimilarQuery, limit: int, blo
     )
 
 
-def view_state(searcher: Searcher) -> ViewState:
+def view_state(searcher: "Searcher") -> ViewState:
     """Return which tree a searcher answers from."""
     tree, selection = searcher.tree, searcher.selection
     return ViewState(

@@ -1,11 +1,10 @@
 """Filters that need the tree or the records: kinds, fields of records, and the changes between two trees."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.answering.labelled_queries import rows_of_lines
 from gitmem.git.commit_diffs import LineSpan, read_new_lines
 from gitmem.git.locate import Location
 from gitmem.indexing.record_views import JoinedView
@@ -55,3 +54,19 @@ def find_changed(
 def _touched(snapshot: Snapshot, blob: int, span: LineSpan) -> set[int]:
     """Return the rows of a blob that a difference touches. A deletion between two chunks touches the one above it."""
     return rows_of_lines(snapshot, blob, [span]) or rows_of_lines(snapshot, blob, [LineSpan(max(span.first, 1), 1)])
+
+
+def rows_of_lines(snapshot: Snapshot, blob: int, lines: Iterable[LineSpan]) -> set[int]:
+    """Return the innermost row of each changed line of a blob. An insertion counts for the row that encloses it."""
+    first, last = snapshot.blob_first[blob : blob + 2].tolist()
+    spans = snapshot.gather(("line", "lines"), np.arange(first, last))
+    start, size = spans["line"].astype(np.int64), spans["lines"].astype(np.int64)
+    rows = set()
+    for span in lines:
+        # An insertion has no old line; the pair of lines between which it lies must belong to the same chunk.
+        pairs = [(line, line) for line in range(span.first, span.first + span.size)] or [(span.first, span.first + 1)]
+        for above, below in pairs:
+            enclosing = np.flatnonzero((start <= above) & (start + size > below))
+            if len(enclosing):
+                rows.add(first + int(enclosing[np.argmin(size[enclosing])]))
+    return rows

@@ -4,20 +4,23 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
 
 from gitmem.answering.weights_in_force import DEFAULT, TuningState, read_tuning
 from gitmem.errors import DamagedFile
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import describe_head
+from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.locks import is_locked
+from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest
+from gitmem.store.snapshot import Snapshot
+from gitmem.store.view_file import INDEXED, REASONS, View
+from gitmem.types import CHUNK_TYPES
 from gitmem.workspace import Workspace, find_index, open_snapshot
-
-if TYPE_CHECKING:
-    from gitmem.store.snapshot import Snapshot
-    from gitmem.store.view_file import View
 
 NO_INDEX: Final = "No Index"
 NEEDS_UPDATE: Final = "Needs Update"
@@ -79,8 +82,6 @@ def read_status(workspace: Workspace) -> Status:
 
 
 def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
-    from gitmem.indexing.fingerprint import current_fingerprint
-
     status.generation, status.segments, status.trees = manifest.generation, len(manifest.segments), len(manifest.views)
     status.chunks_total, status.blobs_total = manifest.rows, manifest.blobs
     status.bytes = folder_bytes(workspace.paths.root)
@@ -116,14 +117,8 @@ def _count_tree(status: Status, workspace: Workspace, manifest: Manifest) -> Non
     status.not_indexed += overlay.unhashed
 
 
-def _count(status: Status, view: "View", snapshot: "Snapshot") -> list[int]:
+def _count(status: Status, view: View, snapshot: Snapshot) -> list[int]:
     """Count the files and chunks of a view; return its entries that are not indexed yet."""
-    import numpy as np
-
-    from gitmem.store.columns import OUTCOMES
-    from gitmem.store.view_file import INDEXED, REASONS
-    from gitmem.types import CHUNK_TYPES
-
     matches = snapshot.match(view)
     indexed = matches[matches >= 0]
     status.files = len(view)

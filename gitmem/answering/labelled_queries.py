@@ -7,12 +7,13 @@ not count as relevant.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.answering.filter_rows import rows_of_lines
 from gitmem.git.commit_diffs import Commit, LineSpan, read_changed_lines, read_commits, read_parent_trees
 from gitmem.git.locate import Location
 from gitmem.git.path_encoding import path_text
@@ -122,19 +123,3 @@ def find_targets(query: LabelledQuery, snapshot: Snapshot, view: View, blob_of: 
     ]
     targets: NDArray[np.int64] = rows[np.array(named, bool)]
     return targets
-
-
-def rows_of_lines(snapshot: Snapshot, blob: int, lines: Iterable[LineSpan]) -> set[int]:
-    """Return the innermost row of each changed line of a blob. An insertion counts for the row that encloses it."""
-    first, last = snapshot.blob_first[blob : blob + 2].tolist()
-    spans = snapshot.gather(("line", "lines"), np.arange(first, last))
-    start, size = spans["line"].astype(np.int64), spans["lines"].astype(np.int64)
-    rows = set()
-    for span in lines:
-        # An insertion has no old line; the pair of lines between which it lies must belong to the same chunk.
-        pairs = [(line, line) for line in range(span.first, span.first + span.size)] or [(span.first, span.first + 1)]
-        for above, below in pairs:
-            enclosing = np.flatnonzero((start <= above) & (start + size > below))
-            if len(enclosing):
-                rows.add(first + int(enclosing[np.argmin(size[enclosing])]))
-    return rows

@@ -2,49 +2,55 @@
 
 Blobs that the tree has and the index lacks are indexed first, within a time budget. The rest is left to a background
 process and counted, so that a stale answer always says that it is stale.
+
+This module imports numpy and the search. A command imports it after it has started `git status`, so that both overlap.
 """
 
 import math
 import time
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.answering.filter_rows import find_changed, passing_entries
+from gitmem.answering.location_lookup import IndexedTree, get_row
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, SimilarQuery, kinds_of
+from gitmem.answering.weights_in_force import load_weights
+from gitmem.embedding.bundled import BundledEncoder
+from gitmem.embedding.encoder import Encoder
 from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
+from gitmem.freshness.background import start_background_refresh
 from gitmem.freshness.memory_view import join_records, records_tree
 from gitmem.freshness.tree_selection import SelectedTree, TreeReader, TreeSelection
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import locate
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text
+from gitmem.indexing.fingerprint import current_fingerprint
+from gitmem.indexing.overlay import Overlay
+from gitmem.indexing.record_views import JoinedView, Records
+from gitmem.search.adjacent_chunks import AdjacentChunk, find_adjacent_chunks
+from gitmem.search.engine import search
+from gitmem.search.fuse import FusionWeights
+from gitmem.search.hits import Hit
+from gitmem.search.query_parser import parse_query
+from gitmem.search.scope import Filters, Scope
+from gitmem.search.similar_rows import search_similar
+from gitmem.store.graph import RowGraph, find_graph
 from gitmem.store.manifest import Manifest, find_manifest
+from gitmem.store.snapshot import Snapshot
+from gitmem.store.view_file import View
 from gitmem.workspace import Workspace, is_writable, open_snapshot, require_index
-
-# The imports below load numpy and the model's code: a tenth of a second that `git status` runs in parallel with.
-# They are therefore made inside functions, after TreeReader has started git.
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from gitmem.answering.location_lookup import IndexedTree
-    from gitmem.embedding.encoder import Encoder
-    from gitmem.indexing.overlay import Overlay
-    from gitmem.indexing.record_views import Records
-    from gitmem.search.adjacent_chunks import AdjacentChunk
-    from gitmem.search.fuse import FusionWeights
-    from gitmem.search.hits import Hit
-    from gitmem.search.scope import Scope
-    from gitmem.store.graph import RowGraph
-    from gitmem.store.snapshot import Snapshot
-    from gitmem.store.view_file import View
 
 
 class SearchResult(NamedTuple):
     """Hits, best first, and the terms of the query to highlight in them."""
 
     terms: tuple[str, ...]
-    hits: "list[Hit]"
+    hits: list[Hit]
 
 
 class Searcher:
@@ -59,10 +65,10 @@ class Searcher:
         selection: TreeSelection,
         kinds: tuple[str, ...],
         tree: SelectedTree,
-        overlay: "Overlay",
-        snapshot: "Snapshot",
-        encoder: "Encoder",
-        weights: "FusionWeights",
+        overlay: Overlay,
+        snapshot: Snapshot,
+        encoder: Encoder,
+        weights: FusionWeights,
         notes: list[str],
         records_tree: str | None,
     ) -> None:
@@ -80,22 +86,18 @@ class Searcher:
         self.notes = notes
 
     @property
-    def view(self) -> "View":
+    def view(self) -> View:
         """Paths of the tree, including uncommitted ones, followed by the records."""
         return self._overlay.view
 
     @property
     def files_in_tree(self) -> int:
         """Number of paths of the tree, without the records."""
-        from gitmem.indexing.record_views import JoinedView
-
         return self.view.first_count if isinstance(self.view, JoinedView) else len(self.view)
 
     @property
-    def records(self) -> "Records | None":
+    def records(self) -> Records | None:
         """Records of the memory, None if it is empty or not searched."""
-        from gitmem.indexing.record_views import JoinedView
-
         return self.view.records if isinstance(self.view, JoinedView) else None
 
     @property
@@ -116,8 +118,6 @@ class Searcher:
     @property
     def indexed_tree(self) -> "IndexedTree":
         """Files of the tree with the index of their blobs, to look up locations in."""
-        from gitmem.answering.location_lookup import IndexedTree
-
         return IndexedTree(self.view, self.snapshot, self.files_in_tree)
 
     @property
@@ -150,8 +150,6 @@ class Searcher:
 
         Loading costs more than many exact scans, so only processes that stay call this.
         """
-        from gitmem.store.graph import RowGraph, find_graph
-
         graph = find_graph(self._workspace.paths, self.snapshot.manifest.graph, self.snapshot.dimensions)
         self._graph = RowGraph(graph, self.snapshot) if graph is not None else None
         return self._graph is not None
@@ -164,9 +162,6 @@ class Searcher:
         self.snapshot.require_whole()
         if isinstance(query, SimilarQuery):
             return SearchResult((), self._find_similar(query, limit))
-        from gitmem.search.engine import search
-        from gitmem.search.query_parser import parse_query
-
         parsed = parse_query(query.text)
         hits = search(
             self.scope(query.filters),
@@ -180,23 +175,18 @@ class Searcher:
         )
         return SearchResult(parsed.terms, hits)
 
-    def _find_similar(self, query: SimilarQuery, limit: int) -> "list[Hit]":
-        from gitmem.answering.location_lookup import get_row
-        from gitmem.search.similar_rows import search_similar
-
+    def _find_similar(self, query: SimilarQuery, limit: int) -> list[Hit]:
         with open_reader(self.tree.location, bulk=False, files=self.files) as reader:
             row = get_row(self.indexed_tree, reader, query.text, query.folder)
         return search_similar(self.scope(query.filters), row, limit)
 
-    def adjacent_chunks(self, hit: "Hit") -> "tuple[AdjacentChunk | None, AdjacentChunk | None]":
+    def adjacent_chunks(self, hit: Hit) -> tuple[AdjacentChunk | None, AdjacentChunk | None]:
         """Return the chunks before and after a hit of this searcher."""
-        from gitmem.search.adjacent_chunks import find_adjacent_chunks
-
         entry = self.view.find(path_bytes(hit.path))
         assert entry is not None, "a hit's path is in the view"
         return find_adjacent_chunks(self.snapshot, int(self._blob_of[entry]), hit)
 
-    def scope(self, filters: SearchFilters) -> "Scope":
+    def scope(self, filters: SearchFilters) -> Scope:
         """Return the rows that pass filters. Scopes without filters are kept, because most searches have none."""
         kinds = kinds_of(filters, self.selection)
         if filters.any:
@@ -205,12 +195,7 @@ class Searcher:
             self._unfiltered[kinds] = self._make_scope(filters, kinds)
         return self._unfiltered[kinds]
 
-    def _make_scope(self, filters: SearchFilters, kinds: tuple[str, ...]) -> "Scope":
-        import numpy as np
-
-        from gitmem.answering.filter_rows import find_changed, passing_entries
-        from gitmem.search.scope import Filters, Scope
-
+    def _make_scope(self, filters: SearchFilters, kinds: tuple[str, ...]) -> Scope:
         row_filters = Filters(filters.include, filters.exclude, filters.languages, filters.chunk_types)
         blob_of = np.where(passing_entries(self.view, kinds, filters.records), self._blob_of, -2)
         if self.tree.since is None:
@@ -221,7 +206,7 @@ class Searcher:
         return scope
 
     @cached_property
-    def _blob_of(self) -> "NDArray[np.int64]":
+    def _blob_of(self) -> NDArray[np.int64]:
         return self.snapshot.match(self.view)
 
 
@@ -232,7 +217,7 @@ def open_searcher(
     *,
     refresh: bool = True,
     reader: TreeReader | None = None,
-    encoder: "Encoder | None" = None,
+    encoder: Encoder | None = None,
 ) -> Searcher:
     """Open a tree for searching; index what the index lacks of it first.
 
@@ -245,9 +230,6 @@ def open_searcher(
     if reader is None:
         with TreeReader(workspace.location, selection) as own:
             return open_searcher(workspace, selection, kinds, refresh=refresh, reader=own, encoder=encoder)
-    from gitmem.answering.weights_in_force import load_weights
-    from gitmem.embedding.bundled import BundledEncoder
-
     notes: list[str] = []
     manifest = require_index(workspace)
     encoder = encoder or BundledEncoder()
@@ -265,8 +247,6 @@ def open_searcher(
     notes += [weights_note] * bool(weights_note)
     searcher = Searcher(workspace, selection, kinds, tree, overlay, snapshot, encoder, weights, notes, records)
     if searcher.missing_files and refresh and not tree.named:
-        from gitmem.freshness.background import start_background_refresh
-
         start_background_refresh(workspace)
     return searcher
 
@@ -278,8 +258,6 @@ def _require_fingerprint(
 
     Raises: NoIndex without `refresh`.
     """
-    from gitmem.indexing.fingerprint import current_fingerprint
-
     if manifest.fingerprint == current_fingerprint(workspace.settings.max_file_bytes):
         return manifest
     if not refresh:
@@ -294,12 +272,12 @@ def _require_fingerprint(
 def _open_healed(
     workspace: Workspace,
     tree: SelectedTree,
-    snapshot: "Snapshot",
+    snapshot: Snapshot,
     notes: list[str],
     records: str | None,
     *,
     refresh: bool,
-) -> "tuple[Overlay, Snapshot]":
+) -> tuple[Overlay, Snapshot]:
     """Open the tree, and the index after healing."""
     budget = workspace.settings.heal_budget / 1000
     deadline = math.inf if tree.named else time.monotonic() + budget

@@ -2,18 +2,17 @@
 
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from gitmem.errors import Busy, DamagedFile, NewerFormat, StorageFailed
 from gitmem.fsio import make_folder, remove_file
 from gitmem.indexing.fingerprint import model_fingerprint
 from gitmem.locks import writer_lock
+from gitmem.search.engine import FUSION_WEIGHTS
+from gitmem.search.fuse import FusionWeights
+from gitmem.search.rank import WEIGHTS
 from gitmem.store.fitted_weights import Tuning, find_tuning, write_tuning
 from gitmem.workspace import Workspace, require_index
-
-if TYPE_CHECKING:
-    from gitmem.search.fuse import FusionWeights
-
 
 DEFAULT: Final = "default"
 FITTED: Final = "fitted"
@@ -46,17 +45,13 @@ def read_tuning(workspace: Workspace) -> TuningState:
 
 def ranking_fingerprint() -> str:
     """Return the fingerprint of the model and of the ranking that weights are fitted for."""
-    from gitmem.search.engine import FUSION_WEIGHTS
-    from gitmem.search.rank import WEIGHTS
 
     ranking = zlib.crc32(repr((FUSION_WEIGHTS, WEIGHTS)).encode())
     return f"{model_fingerprint()}:{ranking:08x}"
 
 
-def load_weights(workspace: Workspace) -> "tuple[FusionWeights, str]":
+def load_weights(workspace: Workspace) -> tuple[FusionWeights, str]:
     """Return the weights in force, and a note for the user if a damaged file was removed, else ""."""
-    from gitmem.search.engine import FUSION_WEIGHTS
-    from gitmem.search.fuse import FusionWeights
 
     tuning = read_tuning(workspace)
     if tuning.state == UNREADABLE:
