@@ -91,7 +91,8 @@ def start_git(
     """Start git with pipes, without waiting: for batch processes, and for results that are read later.
 
     With `git_dir`, git does not search for a repository, and runs in that folder unless `cwd` is given. `environment`
-    is added to the variables passed on. Raises GitFailed if the folder is gone, GitmemError if git cannot be started.
+    is added to the variables passed on. Raises GitFailed if the folder does not exist, GitmemError if git cannot be
+    started.
     """
     options = [f"--git-dir={git_dir}"] if git_dir else []
     try:
@@ -105,7 +106,7 @@ def start_git(
         )
     except (FileNotFoundError, NotADirectoryError) as error:
         if error.filename != "git":
-            raise GitFailed(f"folder {error.filename} is gone") from error
+            raise GitFailed(f"folder `{error.filename}` does not exist") from error
         raise GitmemError("the git program was not found", hint="install git, or put it on PATH") from error
     except OSError as error:
         hint = _RESOURCE_HINTS.get(error.errno or 0, "")

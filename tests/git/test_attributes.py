@@ -103,9 +103,9 @@ def test_attributes_give_the_reason_for_leaving_a_file_out(line: str, reason: st
 
 def test_a_user_defined_macro_sets_its_attributes() -> None:
     rules = AttributeRules.load(
-        {b"": b"[attr]made linguist-generated -diff\n*.gen made\n", b"sub": b"[attr]no x\n* no\n"}
+        {b"": b"[attr]output linguist-generated -diff\n*.gen output\n", b"sub": b"[attr]no x\n* no\n"}
     )
-    assert rules.of(b"a/b.gen") == {"made": True, "linguist-generated": True, "diff": False}
+    assert rules.of(b"a/b.gen") == {"output": True, "linguist-generated": True, "diff": False}
     assert rules.of(b"sub/b") == {"no": True}
 
 

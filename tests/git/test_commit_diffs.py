@@ -1,4 +1,4 @@
-"""What commits with one parent say and changed, whatever stands in the files and in the configuration."""
+"""Commits with one parent: subjects, changed paths and changed lines, independent of content and configuration."""
 
 from pathlib import Path
 
@@ -12,16 +12,16 @@ from tests.gitrepo import MakeRepo, Repo
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 
 
-def changed(repo: Repo, content: str, before: str = TEN) -> list[LineSpan]:
-    """The lines that a commit changed in a file."""
+def changed_lines(repo: Repo, content: str, before: str = TEN) -> list[LineSpan]:
+    """Return the lines that a commit changes in a file."""
     repo.commit({"file.txt": before})
     commit = repo.commit({"file.txt": content})
-    found = read_changed_lines(locate(repo.path), [commit])[commit]
-    assert list(found) == [repo.oid("HEAD^:file.txt")]
-    return found[repo.oid("HEAD^:file.txt")]
+    spans = read_changed_lines(locate(repo.path), [commit])[commit]
+    assert list(spans) == [repo.oid("HEAD^:file.txt")]
+    return spans[repo.oid("HEAD^:file.txt")]
 
 
-def test_commits_come_newest_first_without_merges_and_the_first(make_repo: MakeRepo) -> None:
+def test_commits_are_newest_first_without_merges_and_root_commit(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({"a": "1"}, "first")
     second = repo.commit({"a": "2"}, "second\nline of the subject\n\nbody")
@@ -30,32 +30,32 @@ def test_commits_come_newest_first_without_merges_and_the_first(make_repo: MakeR
     repo.git("checkout", "-q", "main")
     repo.git("merge", "-q", "--no-edit", "side")
     last = repo.commit({"b": "2"}, "last")
-    found = read_commits(locate(repo.path), 10)
-    assert found[0].oid == last
-    assert {commit.oid: commit.subject for commit in found} == {
+    commits = read_commits(locate(repo.path), 10)
+    assert commits[0].oid == last
+    assert {commit.oid: commit.subject for commit in commits} == {
         last: "last", side: "side", second: "second line of the subject"
     }  # fmt: skip
-    assert {commit.author for commit in found} == {"A Person <person@example.invalid>"}
+    assert {commit.author for commit in commits} == {"A Person <person@example.invalid>"}
     assert [commit.oid for commit in read_commits(locate(repo.path), 1)] == [last]
 
 
-def test_a_change_knows_the_blob_that_was_there(make_repo: MakeRepo) -> None:
+def test_a_change_has_the_blob_before_it(make_repo: MakeRepo) -> None:
     repo = make_repo()
-    repo.commit({"kept.py": "1", "gone.py": "2", "moved.py": "3" * 100})
-    repo.git("rm", "-q", "gone.py")
+    repo.commit({"changed.py": "1", "deleted.py": "2", "moved.py": "3" * 100})
+    repo.git("rm", "-q", "deleted.py")
     repo.git("mv", "moved.py", "new.py")
-    repo.commit({"kept.py": "4", 'caf\u00e9 "x"\n.py': "5"})
-    found = read_commits(locate(repo.path), 10)[0]
-    assert {(change.path, change.before) for change in found.changes} == {
-        (b"kept.py", repo.oid("HEAD^:kept.py")),
-        (b"gone.py", repo.oid("HEAD^:gone.py")),
+    repo.commit({"changed.py": "4", 'caf\u00e9 "x"\n.py': "5"})
+    commit = read_commits(locate(repo.path), 10)[0]
+    assert {(change.path, change.before) for change in commit.changes} == {
+        (b"changed.py", repo.oid("HEAD^:changed.py")),
+        (b"deleted.py", repo.oid("HEAD^:deleted.py")),
         (b"moved.py", repo.oid("HEAD^:moved.py")),
         (b"new.py", None),
         ('caf\u00e9 "x"\n.py'.encode(), None),
     }
 
 
-def test_a_commit_that_changes_nothing_is_left_out(make_repo: MakeRepo) -> None:
+def test_an_empty_commit_is_left_out(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({"a": "1"})
     repo.commit(message="empty")
@@ -74,60 +74,60 @@ def test_a_subject_in_another_encoding_is_read(make_repo: MakeRepo) -> None:
     assert read_commits(locate(repo.path), 10)[0].subject == "gr\u00fcn"
 
 
-def test_lines_that_were_replaced_are_told(make_repo: MakeRepo) -> None:
-    told = changed(make_repo(), TEN.replace("line 3\nline 4\n", "new\n").replace("line 9", "other"))
-    assert told == [LineSpan(3, 2), LineSpan(9, 1)]
+def test_replaced_lines_are_changed_lines(make_repo: MakeRepo) -> None:
+    spans = changed_lines(make_repo(), TEN.replace("line 3\nline 4\n", "new\n").replace("line 9", "other"))
+    assert spans == [LineSpan(3, 2), LineSpan(9, 1)]
 
 
-def test_of_lines_put_in_the_one_above_is_told(make_repo: MakeRepo) -> None:
-    assert changed(make_repo(), TEN.replace("line 4\n", "line 4\nnew\nnew\n")) == [LineSpan(4, 0)]
-    assert changed(make_repo("other"), "new\n" + TEN) == [LineSpan(0, 0)]
+def test_inserted_lines_give_the_line_before_them(make_repo: MakeRepo) -> None:
+    assert changed_lines(make_repo(), TEN.replace("line 4\n", "line 4\nnew\nnew\n")) == [LineSpan(4, 0)]
+    assert changed_lines(make_repo("other"), "new\n" + TEN) == [LineSpan(0, 0)]
 
 
 @pytest.mark.parametrize("line", ["@@ -1 +1 @@", "index 0000000..1111111 100644", "diff --git a/x b/x", "a" * 40])
-def test_content_that_looks_like_a_patch_is_content(make_repo: MakeRepo, line: str) -> None:
-    assert changed(make_repo(), f"{TEN}{line}\n", f"{TEN}{line}x\n") == [LineSpan(11, 1)]
+def test_content_that_looks_like_a_patch_is_not_parsed_as_one(make_repo: MakeRepo, line: str) -> None:
+    assert changed_lines(make_repo(), f"{TEN}{line}\n", f"{TEN}{line}x\n") == [LineSpan(11, 1)]
 
 
-def test_files_that_came_or_went_have_no_former_lines(make_repo: MakeRepo) -> None:
+def test_added_and_deleted_files_have_no_changed_lines(make_repo: MakeRepo) -> None:
     repo = make_repo()
-    repo.commit({"gone.py": TEN})
-    repo.git("rm", "-q", "gone.py")
+    repo.commit({"deleted.py": TEN})
+    repo.git("rm", "-q", "deleted.py")
     commit = repo.commit({"new.py": TEN + "more\n"})
     assert read_changed_lines(locate(repo.path), [commit]) == {commit: {}}
 
 
-def test_binary_files_have_no_lines(make_repo: MakeRepo) -> None:
+def test_binary_files_have_no_changed_lines(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({"data": b"\0\1"})
     commit = repo.commit({"data": b"\0\2"})
     assert read_changed_lines(locate(repo.path), [commit])[commit] == {repo.oid("HEAD^:data"): []}
 
 
-def test_configuration_bends_nothing(make_repo: MakeRepo) -> None:
-    plain, bent = make_repo("plain"), make_repo("bent")
+def test_configuration_does_not_affect_the_result(make_repo: MakeRepo) -> None:
+    plain, configured = make_repo("plain"), make_repo("configured")
     settings = {"diff.external": "false", "diff.noprefix": "true", "diff.renames": "copies", "color.ui": "always",
                 "log.showSignature": "true", "diff.context": "9", "diff.algorithm": "patience",
                 "diff.interHunkContext": "9", "diff.loud.textconv": "false"}  # fmt: skip
     for key, value in settings.items():
-        bent.git("config", key, value)
-    (bent.path / ".git" / "info" / "attributes").write_text("* diff=loud\n")
-    for repo in (plain, bent):
-        repo.commit({"old.py": TEN, "kept.py": TEN})
+        configured.git("config", key, value)
+    (configured.path / ".git" / "info" / "attributes").write_text("* diff=loud\n")
+    for repo in (plain, configured):
+        repo.commit({"old.py": TEN, "changed.py": TEN})
         repo.git("mv", "old.py", "new.py")
-        repo.commit({"kept.py": TEN.replace("line 2", "x").replace("line 4", "y")})
-    found = [read_commits(locate(repo.path), 10) for repo in (plain, bent)]
-    assert found[0] == found[1]
-    lines = [read_changed_lines(locate(repo.path), [found[0][0].oid]) for repo in (plain, bent)]
+        repo.commit({"changed.py": TEN.replace("line 2", "x").replace("line 4", "y")})
+    commits = [read_commits(locate(repo.path), 10) for repo in (plain, configured)]
+    assert commits[0] == commits[1]
+    lines = [read_changed_lines(locate(repo.path), [commits[0][0].oid]) for repo in (plain, configured)]
     assert lines[0] == lines[1]
-    assert [*lines[0][found[0][0].oid].values()] == [[LineSpan(2, 1), LineSpan(4, 1)]]
+    assert [*lines[0][commits[0][0].oid].values()] == [[LineSpan(2, 1), LineSpan(4, 1)]]
 
 
-def test_the_tree_before_a_commit_is_found(make_repo: MakeRepo) -> None:
+def test_the_tree_of_the_parent_is_returned(make_repo: MakeRepo) -> None:
     repo = make_repo()
     commits = [repo.commit({"a": str(number)}) for number in range(3)]
-    found = read_parent_trees(locate(repo.path), commits[1:])
-    assert found == [repo.oid(f"{commit}^{{tree}}") for commit in commits[:2]]
+    trees = read_parent_trees(locate(repo.path), commits[1:])
+    assert trees == [repo.oid(f"{commit}^{{tree}}") for commit in commits[:2]]
     with pytest.raises(GitFailed, match=f"parent of {commits[0]}"):
         read_parent_trees(locate(repo.path), commits[:1])
 
@@ -146,7 +146,7 @@ def test_the_last_commit_of_a_shallow_clone_has_no_parent(make_repo: MakeRepo, t
     assert [commit.oid for commit in read_commits(locate(tmp_path / "shallow"), 10)] == commits[3:]
 
 
-def test_a_partial_clone_is_told_to_get_the_rest(make_repo: MakeRepo, tmp_path: Path) -> None:
+def test_a_partial_clone_gets_a_hint_to_fetch_the_rest(make_repo: MakeRepo, tmp_path: Path) -> None:
     repo = make_repo()
     commits = [repo.commit({"a": str(number)}) for number in range(3)]
     repo.git("config", "uploadpack.allowFilter", "true")

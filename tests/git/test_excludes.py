@@ -1,4 +1,4 @@
-"""What is left out by name alone."""
+"""Default excludes by name."""
 
 import pytest
 
@@ -32,7 +32,7 @@ from gitmem.git.excludes import default_exclude, package_folders
         ("lib.so", "binary"),
     ],
 )
-def test_well_known_names_are_left_out_with_their_reason(path: str, reason: str) -> None:
+def test_well_known_names_are_excluded_with_their_reason(path: str, reason: str) -> None:
     assert default_exclude(path.encode()) == reason
 
 
@@ -43,12 +43,12 @@ def test_well_known_names_are_left_out_with_their_reason(path: str, reason: str)
      "lock.py",
      "yarn.lock.md", "pb2.py", ".png", "archive.zip/readme.txt", "egg-info/a.py", "", "a.", "caf\udce9.py"],
 )  # fmt: skip
-def test_what_people_write_is_kept(path: str) -> None:
+def test_names_of_hand_written_files_are_included(path: str) -> None:
     expected = "binary" if path == ".png" else None
     assert default_exclude(path.encode("utf-8", "surrogateescape")) == expected
 
 
-def test_build_output_is_left_out_beside_a_manifest_and_kept_elsewhere() -> None:
+def test_build_output_is_excluded_next_to_a_manifest_only() -> None:
     packages = package_folders([b"web/package.json", b"App/App.csproj", b"doc/Makefile"])
     assert default_exclude(b"web/dist/app.js", packages) == "generated"
     assert default_exclude(b"App/obj/x.json", packages) == "generated"

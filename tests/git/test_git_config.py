@@ -1,4 +1,4 @@
-"""The settings kept in git's configuration."""
+"""Settings in git's configuration, and the files it consists of."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from gitmem.git.locate import locate
 from tests.gitrepo import MakeRepo
 
 
-def test_every_level_is_listed_in_the_order_git_applies_them(
+def test_all_scopes_are_listed_in_the_order_git_applies_them(
     make_repo: MakeRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repo = make_repo()
@@ -36,7 +36,7 @@ def test_every_level_is_listed_in_the_order_git_applies_them(
     assert read_config(locate(tmp_path / "linked")) == [*common, linked]
 
 
-def test_no_settings_are_an_empty_list(make_repo: MakeRepo) -> None:
+def test_without_settings_the_list_is_empty(make_repo: MakeRepo) -> None:
     assert read_config(locate(make_repo().path)) == []
 
 
@@ -52,7 +52,7 @@ def _append(file: Path, text: str) -> None:
     file.write_text(file.read_text() + text)
 
 
-def test_files_that_git_is_told_by_are_found_without_a_home_too(
+def test_configuration_files_are_found_even_without_a_home(
     make_repo: MakeRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repo = make_repo()
@@ -60,8 +60,8 @@ def test_files_that_git_is_told_by_are_found_without_a_home_too(
     repo.git("config", "include.path", str(tmp_path / "shared"))
     repo.git("config", "core.excludesFile", str(tmp_path / "rules"))
     location = locate(repo.path)
-    found = configuration_files(location, {"HOME": str(tmp_path / "home")})
-    assert {tmp_path / "shared", tmp_path / "rules", tmp_path / "home/.config/git/ignore"} <= set(found)
-    assert location.common_dir / "info" / "exclude" in found
-    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as where the user has no name either
+    files = configuration_files(location, {"HOME": str(tmp_path / "home")})
+    assert {tmp_path / "shared", tmp_path / "rules", tmp_path / "home/.config/git/ignore"} <= set(files)
+    assert location.common_dir / "info" / "exclude" in files
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # a user without a name
     assert tmp_path / "rules" in configuration_files(location, {})

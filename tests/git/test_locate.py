@@ -1,4 +1,4 @@
-"""Where a path's repository lies, in every shape a repository comes in."""
+"""Discovery of the repository of a path, for every kind of repository."""
 
 import os
 import shutil
@@ -33,14 +33,14 @@ def test_a_folder_with_a_line_feed_and_odd_bytes_in_its_name_is_found(tmp_path: 
     assert location.git_dir == repo.path / ".git"
 
 
-def test_a_path_through_a_symbolic_link_gives_the_real_location(make_repo: MakeRepo, tmp_path: Path) -> None:
+def test_a_symbolic_link_is_resolved(make_repo: MakeRepo, tmp_path: Path) -> None:
     repo = make_repo()
     repo.commit({"sub/a": "x"})
     (tmp_path / "link").symlink_to(repo.path / "sub")
     assert locate(tmp_path / "link").worktree == repo.path
 
 
-def test_the_inside_of_a_git_directory_stands_for_its_working_tree(make_repo: MakeRepo, tmp_path: Path) -> None:
+def test_a_path_inside_a_git_directory_means_its_working_tree(make_repo: MakeRepo, tmp_path: Path) -> None:
     repo = make_repo()
     repo.commit({"a": "x"})
     repo.git("worktree", "add", "--quiet", str(tmp_path / "other"))
@@ -83,9 +83,7 @@ def test_a_bare_repository_has_no_working_tree(make_repo: MakeRepo, name: str) -
         assert main_worktree(location) is None
 
 
-def test_linked_worktrees_share_the_common_directory_and_lead_to_the_main_one(
-    make_repo: MakeRepo, tmp_path: Path
-) -> None:
+def test_linked_worktrees_share_the_common_directory_and_the_main_worktree(make_repo: MakeRepo, tmp_path: Path) -> None:
     repo = make_repo()
     repo.commit({"a": "x"})
     repo.git("worktree", "add", "--quiet", "-b", "side", str(tmp_path / "linked"))
@@ -99,7 +97,7 @@ def test_linked_worktrees_share_the_common_directory_and_lead_to_the_main_one(
 
 
 @pytest.mark.parametrize("name", ["store.git", "project/.git"])
-def test_a_worktree_of_a_bare_repository_has_no_main_one(make_repo: MakeRepo, tmp_path: Path, name: str) -> None:
+def test_a_worktree_of_a_bare_repository_has_no_main_worktree(make_repo: MakeRepo, tmp_path: Path, name: str) -> None:
     source = make_repo()
     source.commit({"a": "x"})
     source.git("clone", "--quiet", "--bare", str(source.path), str(tmp_path / name))
@@ -119,7 +117,7 @@ def test_worktree_configuration_does_not_hide_the_main_worktree(make_repo: MakeR
     assert main_worktree(locate(tmp_path / "linked")) == repo.path
 
 
-def test_a_separate_git_directory_leaves_no_place_beside_it(make_repo: MakeRepo, tmp_path: Path) -> None:
+def test_with_a_separate_git_directory_there_is_no_main_worktree(make_repo: MakeRepo, tmp_path: Path) -> None:
     repo = make_repo("repo", f"--separate-git-dir={tmp_path / 'elsewhere'}")
     repo.commit({"a": "x"})
     location = locate(repo.path)
@@ -128,7 +126,7 @@ def test_a_separate_git_directory_leaves_no_place_beside_it(make_repo: MakeRepo,
     assert main_worktree(location) is None
 
 
-def test_a_submodule_is_a_repository_of_its_own(make_repo: MakeRepo) -> None:
+def test_a_submodule_is_a_separate_repository(make_repo: MakeRepo) -> None:
     inner, outer = make_repo("inner"), make_repo("outer")
     inner.commit({"a": "x"})
     outer.git("submodule", "--quiet", "add", str(inner.path), "lib")
@@ -139,7 +137,7 @@ def test_a_submodule_is_a_repository_of_its_own(make_repo: MakeRepo) -> None:
     assert locate(location.git_dir).common_dir == location.common_dir
 
 
-def test_a_removed_main_worktree_is_not_offered(make_repo: MakeRepo, tmp_path: Path) -> None:
+def test_a_removed_main_worktree_is_not_returned(make_repo: MakeRepo, tmp_path: Path) -> None:
     repo = make_repo()
     repo.commit({"a": "x"})
     repo.git("worktree", "add", "--quiet", str(tmp_path / "linked"))
@@ -149,7 +147,7 @@ def test_a_removed_main_worktree_is_not_offered(make_repo: MakeRepo, tmp_path: P
     assert main_worktree(locate(tmp_path / "linked")) is None
 
 
-def test_a_shallow_clone_says_so(make_repo: MakeRepo, tmp_path: Path) -> None:
+def test_a_shallow_clone_is_recognised(make_repo: MakeRepo, tmp_path: Path) -> None:
     source = make_repo()
     source.commit({"a": "1"})
     source.commit({"a": "2"})
@@ -157,7 +155,7 @@ def test_a_shallow_clone_says_so(make_repo: MakeRepo, tmp_path: Path) -> None:
     assert locate(tmp_path / "shallow").shallow
 
 
-def test_a_sha256_repository_is_located_with_its_format(make_repo: MakeRepo) -> None:
+def test_a_sha256_repository_has_its_object_format(make_repo: MakeRepo) -> None:
     repo = make_repo("repo", "--object-format=sha256")
     commit = repo.commit({"a": "x"})
     location = locate(repo.path)
@@ -166,14 +164,14 @@ def test_a_sha256_repository_is_located_with_its_format(make_repo: MakeRepo) -> 
     assert len(commit) == 64
 
 
-def test_outside_a_repository_is_said_plainly(tmp_path: Path) -> None:
+def test_a_path_outside_a_repository_is_an_error_with_a_hint(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     with pytest.raises(NotARepository, match="is not inside a git repository") as caught:
         locate(tmp_path / "plain")
     assert "git init" in caught.value.hint
 
 
-def test_a_path_that_does_not_exist_is_said_plainly(tmp_path: Path) -> None:
+def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(NotARepository, match="does not exist"):
         locate(tmp_path / "nothing")
 
@@ -185,7 +183,7 @@ def test_an_abandoned_worktree_is_refused(make_repo: MakeRepo, tmp_path: Path) -
         locate(tmp_path / "abandoned")
 
 
-def test_a_head_that_cannot_be_read_is_an_error_and_not_an_empty_repository(make_repo: MakeRepo) -> None:
+def test_an_unreadable_head_is_an_error_and_not_an_empty_repository(make_repo: MakeRepo) -> None:
     repo = make_repo()
     commit = repo.commit({"a": "x"})
     repo.loose_object(commit).unlink()
@@ -194,7 +192,7 @@ def test_a_head_that_cannot_be_read_is_an_error_and_not_an_empty_repository(make
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
-def test_dubious_ownership_gives_the_line_that_helps(make_repo: MakeRepo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dubious_ownership_gives_the_remedy_as_a_hint(make_repo: MakeRepo, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = make_repo()
     repo.commit({"a": "x"})
     for path in (repo.path, repo.path / ".git"):
@@ -209,7 +207,7 @@ def test_dubious_ownership_gives_the_line_that_helps(make_repo: MakeRepo, monkey
     assert locate(repo.path).worktree == repo.path
 
 
-def test_a_refused_bare_repository_gives_the_line_that_helps(
+def test_a_refused_bare_repository_gives_the_remedy_as_a_hint(
     make_repo: MakeRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bare = make_repo("bare", "--bare")

@@ -1,4 +1,4 @@
-"""Reading blobs through both engines, from repositories in every state."""
+"""Reading of blobs with both engines, from repositories in every state."""
 
 import os
 import shutil
@@ -56,7 +56,7 @@ def test_contents_and_sizes_are_exact(make_repo: MakeRepo, bulk: bool, packed: b
 
 
 @engines
-def test_what_is_missing_or_no_blob_is_none(make_repo: MakeRepo, bulk: bool) -> None:
+def test_missing_objects_and_other_kinds_are_none(make_repo: MakeRepo, bulk: bool) -> None:
     repo = make_repo()
     commit = repo.commit({"a": "x"})
     repo.git("repack", "-adq")
@@ -70,7 +70,7 @@ def test_what_is_missing_or_no_blob_is_none(make_repo: MakeRepo, bulk: bool) -> 
 
 
 @engines
-def test_an_empty_list_has_an_empty_answer(make_repo: MakeRepo, bulk: bool) -> None:
+def test_an_empty_list_gives_an_empty_result(make_repo: MakeRepo, bulk: bool) -> None:
     with open_reader(locate(make_repo().path), bulk=bulk) as reader:
         assert (list(reader.read_many([])), reader.sizes([])) == ([], [])
 
@@ -87,7 +87,7 @@ def test_many_large_blobs_cannot_block_the_pipes(make_repo: MakeRepo, bulk: bool
 
 
 @engines
-def test_a_stream_that_is_left_half_read_does_not_poison_later_reads(make_repo: MakeRepo, bulk: bool) -> None:
+def test_an_abandoned_iterator_does_not_affect_later_reads(make_repo: MakeRepo, bulk: bool) -> None:
     repo = make_repo()
     repo.commit({f"f{number}": f"content {number}" for number in range(200)})
     oids = _oids(repo)
@@ -102,7 +102,7 @@ def test_a_stream_that_is_left_half_read_does_not_poison_later_reads(make_repo: 
         assert dict(reader.read_many(oids.values())) == {oid: f"content {n[1:]}".encode() for n, oid in oids.items()}
 
 
-def test_a_batch_process_that_is_killed_costs_nothing(make_repo: MakeRepo) -> None:
+def test_a_killed_batch_process_loses_nothing(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({f"f{number}": f"content {number}\n" * 20_000 for number in range(150)})
     oids = list(_oids(repo).values())
@@ -120,13 +120,13 @@ def test_a_batch_process_that_is_killed_costs_nothing(make_repo: MakeRepo) -> No
 def _damage(path: Path, how: str) -> None:
     data = path.read_bytes()
     path.chmod(0o644)
-    path.write_bytes({"cut short": data[: len(data) // 2], "empty": b"", "zeroed": data[:30] + bytes(len(data) - 30),
+    path.write_bytes({"truncated": data[: len(data) // 2], "empty": b"", "zeroed": data[:30] + bytes(len(data) - 30),
                       "garbage": b"x" * len(data), "cut to one": data[:1]}[how])  # fmt: skip
 
 
 @engines
-@pytest.mark.parametrize("how", ["cut short", "empty", "zeroed", "garbage", "cut to one"])
-def test_a_damaged_loose_object_is_skipped_and_told_from_a_missing_one(
+@pytest.mark.parametrize("how", ["truncated", "empty", "zeroed", "garbage", "cut to one"])
+def test_a_damaged_loose_object_is_skipped_and_distinguished_from_a_missing_one(
     make_repo: MakeRepo, bulk: bool, how: str
 ) -> None:
     repo = make_repo()
@@ -146,7 +146,7 @@ def test_a_damaged_loose_object_is_skipped_and_told_from_a_missing_one(
 
 @engines
 @pytest.mark.parametrize("claimed", [2, 4, 1 << 20, 1 << 40, 1 << 62])
-def test_an_object_of_another_length_than_it_claims_is_damaged_and_waited_for_by_nobody(
+def test_an_object_with_a_wrong_length_is_damaged_and_never_blocks_the_reader(
     make_repo: MakeRepo, bulk: bool, claimed: int
 ) -> None:
     repo = make_repo()
@@ -157,13 +157,13 @@ def test_an_object_of_another_length_than_it_claims_is_damaged_and_waited_for_by
     repo.loose_object(oids["lies"]).chmod(0o644)
     repo.loose_object(oids["lies"]).write_bytes(zlib.compress(b"blob %d\0one" % claimed))
     with open_reader(locate(repo.path), bulk=bulk) as reader:
-        for wanted in ([oids["lies"], *oids.values()], [oids["lies"]], [*oids.values(), oids["lies"]]):
-            assert {oid for oid, data in reader.read_many(wanted) if data is None} == {oids["lies"]}
+        for requested in ([oids["lies"], *oids.values()], [oids["lies"]], [*oids.values(), oids["lies"]]):
+            assert {oid for oid, data in reader.read_many(requested) if data is None} == {oids["lies"]}
         assert reader.damaged == {oids["lies"]}
 
 
 @engines
-def test_a_foreign_content_under_an_objects_name_is_noticed(make_repo: MakeRepo, bulk: bool) -> None:
+def test_wrong_content_under_an_object_id_is_detected(make_repo: MakeRepo, bulk: bool) -> None:
     repo = make_repo()
     repo.commit({"packed": "p"})
     repo.git("repack", "-adq")
@@ -179,16 +179,16 @@ def test_a_foreign_content_under_an_objects_name_is_noticed(make_repo: MakeRepo,
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_a_damaged_pack_never_hangs_and_never_gives_wrong_bytes_in_bulk(
+def test_a_damaged_pack_never_blocks_and_never_gives_wrong_bytes_in_bulk(
     make_repo: MakeRepo, data: st.DataObject
 ) -> None:
     repo = make_repo()
     if not (repo.path / "f0").exists():
         repo.commit({f"f{number}": f"{number}\n" * 500 + os.urandom(300).hex() for number in range(6)})
         repo.git("repack", "-adq")
-        shutil.copytree(repo.path / ".git" / "objects", repo.path.parent / "kept")
+        shutil.copytree(repo.path / ".git" / "objects", repo.path.parent / "original")
     shutil.rmtree(repo.path / ".git" / "objects")
-    shutil.copytree(repo.path.parent / "kept", repo.path / ".git" / "objects")
+    shutil.copytree(repo.path.parent / "original", repo.path / ".git" / "objects")
     location, oids = locate(repo.path), _oids(repo)
     (victim,) = (repo.path / ".git" / "objects" / "pack").glob(data.draw(st.sampled_from(["*.pack", "*.idx"])))
     content = bytearray(victim.read_bytes())
@@ -210,18 +210,18 @@ def test_repacking_and_pruning_under_an_open_reader_loses_nothing_reachable(make
     repo.git("repack", "-adq")
     repo.commit({f"g{number}": f"{number} g\n" for number in range(20)})
     oids = _oids(repo)
-    gone = repo.git("hash-object", "-w", "--stdin", stdin=b"unreachable")
+    unreachable = repo.git("hash-object", "-w", "--stdin", stdin=b"unreachable")
     with open_reader(locate(repo.path), bulk=bulk) as reader:
         assert reader.read(oids["f1"]) == b"1\n"
         repo.git("gc", "--quiet", "--prune=now")
-        answers = dict(reader.read_many([*oids.values(), gone]))
-        assert answers.pop(gone) is None
+        answers = dict(reader.read_many([*oids.values(), unreachable]))
+        assert answers.pop(unreachable) is None
         assert all(answers.values())
         assert not reader.damaged
 
 
 @engines
-def test_a_replaced_blob_keeps_the_content_its_id_says(make_repo: MakeRepo, bulk: bool) -> None:
+def test_a_replaced_blob_keeps_the_content_of_its_id(make_repo: MakeRepo, bulk: bool) -> None:
     repo = make_repo()
     repo.commit({"a": "old", "b": "new"})
     repo.git("repack", "-adq")
@@ -232,7 +232,7 @@ def test_a_replaced_blob_keeps_the_content_its_id_says(make_repo: MakeRepo, bulk
 
 
 @engines
-def test_borrowed_objects_are_found(make_repo: MakeRepo, tmp_path: Path, bulk: bool) -> None:
+def test_objects_of_an_alternate_are_read(make_repo: MakeRepo, tmp_path: Path, bulk: bool) -> None:
     source = make_repo()
     source.commit({"a": "borrowed"})
     source.git("repack", "-adq")
@@ -272,7 +272,7 @@ def test_a_sha256_repository_is_read(make_repo: MakeRepo, bulk: bool) -> None:
 def partial_clone(
     make_repo: MakeRepo, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Repo:
-    """A clone whose older blobs were left out, and whose remote could hand them over at once."""
+    """Make a clone without its older blobs, whose remote could deliver them at any time."""
     source = make_repo("source")
     source.git("config", "uploadpack.allowFilter", "true")
     source.git("config", "uploadpack.allowAnySHA1InWant", "true")
@@ -288,7 +288,7 @@ def partial_clone(
 
 
 @engines
-def test_a_partial_clone_never_fetches_what_it_lacks(partial_clone: Repo, bulk: bool) -> None:
+def test_a_partial_clone_never_fetches_missing_objects(partial_clone: Repo, bulk: bool) -> None:
     location = locate(partial_clone.path)
     new = [entry.oid for entry in read_tree(location, partial_clone.oid("HEAD^{tree}"))]
     old = [entry.oid for entry in read_tree(location, partial_clone.oid("HEAD~1^{tree}"))]
@@ -305,7 +305,7 @@ def test_a_partial_clone_never_fetches_what_it_lacks(partial_clone: Repo, bulk: 
     assert sorted(path.name for path in (partial_clone.path / ".git" / "objects").rglob("*")) == before
 
 
-def test_a_partial_clones_reader_leaves_nothing_behind(
+def test_the_reader_of_a_partial_clone_leaves_no_temporary_files(
     partial_clone: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import tempfile

@@ -14,7 +14,7 @@ def _blob(repo: Repo, content: bytes) -> str:
     return repo.git("hash-object", "-w", "--stdin", stdin=content)
 
 
-def test_refs_reflogs_indexes_and_other_worktrees_keep_blobs(make_repo: MakeRepo, tmp_path: Path) -> None:
+def test_blobs_are_reachable_from_refs_reflogs_indexes_and_other_worktrees(make_repo: MakeRepo, tmp_path: Path) -> None:
     repo = make_repo()
     repo.commit({"a": "first", "b/c": "folder"})
     repo.commit({"a": "amended away"})
@@ -27,16 +27,16 @@ def test_refs_reflogs_indexes_and_other_worktrees_keep_blobs(make_repo: MakeRepo
     linked.commit({"d": "only on a detached head"})
     linked.write({"e": "only in the other index"})
     linked.git("add", "e")
-    loose = _blob(repo, b"nobody wants this")
-    kept = [b"first", b"folder", b"amended away", b"a ref to a blob", b"only in the index", b"only on a detached head",
-            b"only in the other index"]  # fmt: skip
+    loose = _blob(repo, b"unreachable")
+    contents = [b"first", b"folder", b"amended away", b"a ref to a blob", b"only in the index",
+                b"only on a detached head", b"only in the other index"]  # fmt: skip
     for place in (repo.path, linked.path):
         reachable = reachable_blobs(locate(place))
-        assert {_blob(repo, content) for content in kept} == reachable
+        assert {_blob(repo, content) for content in contents} == reachable
         assert loose not in reachable
 
 
-def test_a_replaced_blob_and_its_replacement_both_count(make_repo: MakeRepo) -> None:
+def test_a_replaced_blob_and_its_replacement_are_reachable(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({"a": "old"})
     old, new = repo.oid("HEAD:a"), _blob(repo, b"new")
@@ -68,7 +68,7 @@ def test_a_partial_clone_is_walked_without_fetching(make_repo: MakeRepo, tmp_pat
     assert sorted((location.common_dir / "objects" / "pack").iterdir()) == packs
 
 
-def test_a_missing_tree_is_an_error_and_not_a_shorter_list(make_repo: MakeRepo) -> None:
+def test_a_missing_tree_is_an_error_instead_of_a_shorter_list(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({"sub/a": "x"})
     location = locate(repo.path)

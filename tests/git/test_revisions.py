@@ -1,4 +1,4 @@
-"""From names to trees."""
+"""Resolution of names to commits and trees."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from gitmem.git.revisions import resolve
 from tests.gitrepo import MakeRepo
 
 
-def test_every_way_to_name_a_commit_gives_its_tree(make_repo: MakeRepo) -> None:
+def test_every_name_of_a_commit_gives_its_tree(make_repo: MakeRepo) -> None:
     repo = make_repo()
     first = repo.commit({"a": "1", "sub/b": "2"}, "first")
     repo.git("tag", "light")
@@ -42,7 +42,7 @@ def test_every_way_to_name_a_commit_gives_its_tree(make_repo: MakeRepo) -> None:
     assert resolve(location, "@").branch == resolve(location, "HEAD").branch == "main"
 
 
-def test_a_tree_or_a_folder_of_a_commit_has_no_commit(make_repo: MakeRepo) -> None:
+def test_the_name_of_a_tree_has_no_commit(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({"sub/b": "2"})
     repo.git("tag", "tree-tag", "HEAD^{tree}")
@@ -52,7 +52,7 @@ def test_a_tree_or_a_folder_of_a_commit_has_no_commit(make_repo: MakeRepo) -> No
         assert (revision.commit, revision.tree) == (None, repo.oid(name))
 
 
-def test_a_tag_that_shares_a_branchs_name_wins_as_in_git(make_repo: MakeRepo) -> None:
+def test_a_tag_takes_precedence_over_a_branch_of_the_same_name(make_repo: MakeRepo) -> None:
     repo = make_repo()
     first = repo.commit({"a": "1"})
     repo.git("tag", "main")
@@ -61,7 +61,7 @@ def test_a_tag_that_shares_a_branchs_name_wins_as_in_git(make_repo: MakeRepo) ->
     assert (revision.commit, revision.branch) == (first, None)
 
 
-def test_a_file_or_a_tagged_blob_is_no_revision(make_repo: MakeRepo) -> None:
+def test_a_blob_is_not_a_revision(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({"a": "1"})
     repo.git("tag", "-a", "-m", "key", "key", repo.oid("HEAD:a"))
@@ -71,7 +71,7 @@ def test_a_file_or_a_tagged_blob_is_no_revision(make_repo: MakeRepo) -> None:
             resolve(location, name)
 
 
-def test_a_misspelt_name_is_met_with_the_closest_ones(make_repo: MakeRepo) -> None:
+def test_for_a_misspelt_name_similar_ones_are_suggested(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({"a": "1"})
     repo.git("tag", "v8")
@@ -85,7 +85,7 @@ def test_a_misspelt_name_is_met_with_the_closest_ones(make_repo: MakeRepo) -> No
     assert "`feature/login`" in caught.value.hint
 
 
-def test_a_shallow_clone_says_that_its_history_is_cut(make_repo: MakeRepo, tmp_path: Path) -> None:
+def test_in_a_shallow_clone_the_hint_is_to_unshallow(make_repo: MakeRepo, tmp_path: Path) -> None:
     source = make_repo()
     source.commit({"a": "1"})
     source.commit({"a": "2"})
@@ -109,7 +109,7 @@ def test_an_empty_repository_has_no_revision(make_repo: MakeRepo) -> None:
      "HEAD\0", "a" * 5000, "HEAD~99999999999999", ":/nothing", "HEAD:..", "HEAD^{/", "\udcff", "@{-1}",
      "$(touch x)", "main missing", "main commit"],
 )  # fmt: skip
-def test_a_hostile_name_is_unknown_and_nothing_else(make_repo: MakeRepo, name: str) -> None:
+def test_a_hostile_name_is_unknown_and_has_no_effect(make_repo: MakeRepo, name: str) -> None:
     repo = make_repo()
     repo.commit({"a": "1"})
     with pytest.raises(UnknownRevision):
@@ -131,7 +131,7 @@ def test_any_text_is_either_a_tree_or_unknown(make_repo: MakeRepo, name: str) ->
     assert revision.tree == location.head_tree
 
 
-def test_a_replaced_commit_is_followed_as_git_does(make_repo: MakeRepo) -> None:
+def test_a_replaced_commit_is_followed_as_in_git(make_repo: MakeRepo) -> None:
     repo = make_repo()
     old = repo.commit({"a": "old"})
     new = repo.commit({"a": "new"})
@@ -139,7 +139,7 @@ def test_a_replaced_commit_is_followed_as_git_does(make_repo: MakeRepo) -> None:
     assert resolve(locate(repo.path), old).tree == repo.oid(f"{new}^{{tree}}")
 
 
-def test_a_revision_that_a_partial_clone_lacks_is_said_plainly(make_repo: MakeRepo, tmp_path: Path) -> None:
+def test_a_revision_missing_in_a_partial_clone_is_reported(make_repo: MakeRepo, tmp_path: Path) -> None:
     source = make_repo()
     source.git("config", "uploadpack.allowFilter", "true")
     source.git("config", "uploadpack.allowAnySHA1InWant", "true")

@@ -1,4 +1,4 @@
-"""Whether a path is tracked, and the line in `info/exclude` that comes and goes."""
+"""Tracked paths, and adding and removing a line of `info/exclude`."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from tests.gitrepo import MakeRepo
 LINE = "/.gitmem/"
 
 
-def test_a_path_is_tracked_through_the_index_through_head_or_below_it(make_repo: MakeRepo, tmp_path: Path) -> None:
+def test_a_path_is_tracked_by_the_index_by_head_or_by_a_file_below(make_repo: MakeRepo, tmp_path: Path) -> None:
     repo = make_repo()
     assert not is_tracked(locate(repo.path), ".gitmem")
     repo.write({".gitmem/manifest": "x"})
@@ -30,7 +30,7 @@ def test_a_path_is_tracked_through_the_index_through_head_or_below_it(make_repo:
     assert not is_tracked(locate(repo.path), "sub/.gitmem")
 
 
-def test_a_tracked_name_that_differs_in_case_counts(make_repo: MakeRepo) -> None:
+def test_a_tracked_name_in_another_case_counts(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({".GitMem/manifest": "x"})
     assert is_tracked(locate(repo.path), ".gitmem")
@@ -45,7 +45,9 @@ def test_similar_names_and_patterns_do_not_count(make_repo: MakeRepo) -> None:
     assert is_tracked(location, "a/.gitmem")
 
 
-def test_a_bare_repository_and_a_linked_worktree_look_at_their_own(make_repo: MakeRepo, tmp_path: Path) -> None:
+def test_a_bare_repository_and_a_linked_worktree_use_their_own_head_and_index(
+    make_repo: MakeRepo, tmp_path: Path
+) -> None:
     repo = make_repo()
     repo.commit({"a": "x"})
     repo.git("worktree", "add", "--quiet", "-b", "side", str(tmp_path / "linked"))
@@ -57,9 +59,9 @@ def test_a_bare_repository_and_a_linked_worktree_look_at_their_own(make_repo: Ma
 
 
 @pytest.mark.parametrize(
-    "before", [b"# as made by git\n", b"", b"*.o", b"*.o\n\n\n", b"a\r\nb\r\n", b"\xff\xfe\n", b"\n"]
+    "before", [b"# created by git\n", b"", b"*.o", b"*.o\n\n\n", b"a\r\nb\r\n", b"\xff\xfe\n", b"\n"]
 )
-def test_a_line_added_and_removed_leaves_the_file_byte_for_byte(make_repo: MakeRepo, before: bytes) -> None:
+def test_adding_and_removing_a_line_restores_the_file_byte_for_byte(make_repo: MakeRepo, before: bytes) -> None:
     repo = make_repo()
     location = locate(repo.path)
     file = repo.path / ".git" / "info" / "exclude"
@@ -75,12 +77,12 @@ def test_a_line_added_and_removed_leaves_the_file_byte_for_byte(make_repo: MakeR
     assert file.stat().st_mode & 0o777 == 0o640
 
 
-@pytest.mark.parametrize("folder_too", [False, True])
-def test_a_file_that_was_not_there_is_gone_again(make_repo: MakeRepo, folder_too: bool) -> None:
+@pytest.mark.parametrize("with_folder", [False, True])
+def test_a_file_created_for_the_line_is_removed_with_it(make_repo: MakeRepo, with_folder: bool) -> None:
     repo = make_repo()
     info = repo.path / ".git" / "info"
     shutil.rmtree(info, ignore_errors=True)
-    if not folder_too:
+    if not with_folder:
         info.mkdir()
     location = locate(repo.path)
     assert not remove_exclude(location, LINE)
@@ -88,12 +90,12 @@ def test_a_file_that_was_not_there_is_gone_again(make_repo: MakeRepo, folder_too
     assert repo.git("check-ignore", ".gitmem/x") == ".gitmem/x"
     assert (info / "exclude").stat().st_mode == (repo.path / ".git" / "HEAD").stat().st_mode
     assert remove_exclude(location, LINE)
-    assert info.exists() is not folder_too
+    assert info.exists() is not with_folder
     assert not (info / "exclude").exists()
 
 
 @pytest.mark.parametrize("before", [None, b"", b"*.o", b"*.o\n"])
-def test_what_others_wrote_in_the_meantime_stays(make_repo: MakeRepo, before: bytes | None) -> None:
+def test_lines_that_others_add_in_the_meantime_remain(make_repo: MakeRepo, before: bytes | None) -> None:
     repo = make_repo()
     location = locate(repo.path)
     file = repo.path / ".git" / "info" / "exclude"
@@ -108,7 +110,7 @@ def test_what_others_wrote_in_the_meantime_stays(make_repo: MakeRepo, before: by
     assert file.read_bytes().splitlines() == [*(before or b"").splitlines(), b"mine"]
 
 
-def test_a_line_the_person_wrote_is_neither_doubled_nor_removed(make_repo: MakeRepo) -> None:
+def test_a_line_of_the_user_is_neither_duplicated_nor_removed(make_repo: MakeRepo) -> None:
     repo = make_repo()
     location = locate(repo.path)
     file = repo.path / ".git" / "info" / "exclude"
@@ -119,7 +121,7 @@ def test_a_line_the_person_wrote_is_neither_doubled_nor_removed(make_repo: MakeR
     assert file.read_bytes() == b"/.gitmem/\r\n"
 
 
-def test_a_linked_exclude_file_is_written_through(make_repo: MakeRepo, tmp_path: Path) -> None:
+def test_a_symbolic_link_to_the_exclude_file_is_followed(make_repo: MakeRepo, tmp_path: Path) -> None:
     repo = make_repo()
     file = repo.path / ".git" / "info" / "exclude"
     file.parent.mkdir(exist_ok=True)
@@ -133,7 +135,7 @@ def test_a_linked_exclude_file_is_written_through(make_repo: MakeRepo, tmp_path:
     assert (tmp_path / "shared-exclude").read_bytes() == b"*.o\n"
 
 
-def test_an_exclude_file_that_cannot_be_read_is_named(make_repo: MakeRepo) -> None:
+def test_an_unusable_exclude_file_is_named_in_the_error(make_repo: MakeRepo) -> None:
     repo = make_repo()
     shutil.rmtree(repo.path / ".git" / "info", ignore_errors=True)
     (repo.path / ".git" / "info").write_text("in the way")

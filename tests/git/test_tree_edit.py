@@ -1,4 +1,4 @@
-"""Trees made from trees are those that git makes."""
+"""Edited trees equal those of git."""
 
 import subprocess
 from pathlib import Path
@@ -22,7 +22,7 @@ formats = pytest.mark.parametrize("object_format", ["sha1", "sha256"])
 
 
 class Trees:
-    """Edits trees of a repository and keeps what is made."""
+    """Editor of trees of a repository, which stores the new objects."""
 
     def __init__(self, location: Location) -> None:
         self.location = location
@@ -44,7 +44,7 @@ class Trees:
 
 
 def listing(repo: Repo, tree: str | None) -> dict[bytes, bytes]:
-    """Path to content, as git tells it."""
+    """Return the contents of a tree by path, read with git."""
     if tree is None:
         return {}
     lines = repo.git_bytes("ls-tree", "-r", "-z", tree).split(b"\0")[:-1]
@@ -52,8 +52,8 @@ def listing(repo: Repo, tree: str | None) -> dict[bytes, bytes]:
     return {path: repo.git_bytes("cat-file", "blob", head.split()[2].decode()) for head, path in fields}
 
 
-def is_whole(path: Path) -> bool:
-    """Whether git finds no fault with the objects: order, modes, ids."""
+def passes_fsck(path: Path) -> bool:
+    """Return whether git accepts the objects: order, modes, ids."""
     done = subprocess.run(["git", "fsck", "--strict"], cwd=path, env=isolated_environment(), capture_output=True)
     return done.returncode == 0
 
@@ -61,7 +61,7 @@ def is_whole(path: Path) -> bool:
 @formats
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=EDITS, second=EDITS)
-def test_edits_give_the_tree_a_dictionary_would(
+def test_edits_have_the_effect_of_edits_of_a_dictionary(
     tmp_path_factory: pytest.TempPathFactory, object_format: str, first: list[object], second: list[object]
 ) -> None:
     repo = Repo.init(tmp_path_factory.mktemp("trees"), f"--object-format={object_format}")
@@ -77,21 +77,21 @@ def test_edits_give_the_tree_a_dictionary_would(
                 expected.pop(path, None)
     trees.reader.close()
     assert listing(repo, root) == expected
-    assert is_whole(repo.path)
+    assert passes_fsck(repo.path)
 
 
 def _without_clashes(changes: dict[bytes, bytes | None], present: dict[bytes, bytes]) -> dict[bytes, bytes | None]:
-    """Edits in which no name is both a file and a folder."""
-    kept: dict[bytes, bytes | None] = {}
+    """Drop edits by which a name would be both a file and a folder."""
+    accepted: dict[bytes, bytes | None] = {}
     for path, data in changes.items():
-        others = [*present, *kept]
+        others = [*present, *accepted]
         if not any(path.startswith(other + b"/") or other.startswith(path + b"/") for other in others):
-            kept[path] = data
-    return kept
+            accepted[path] = data
+    return accepted
 
 
 @formats
-def test_a_folder_is_taken_away_at_once(make_repo: MakeRepo, object_format: str) -> None:
+def test_a_folder_is_deleted_with_its_content(make_repo: MakeRepo, object_format: str) -> None:
     repo = make_repo("repo", f"--object-format={object_format}")
     trees = Trees(locate(repo.path))
     root = trees.edit(None, {b"a/x": b"1", b"a/y/z": b"2", b"b": b"3"})
@@ -100,7 +100,7 @@ def test_a_folder_is_taken_away_at_once(make_repo: MakeRepo, object_format: str)
     trees.reader.close()
 
 
-def test_an_edit_that_changes_nothing_makes_no_tree() -> None:
+def test_an_edit_without_effect_creates_no_tree() -> None:
     entries = format_tree(parse_tree(b"", "sha1"))
     tree = make_object("tree", b"%s f\0" % FILE_MODE + bytes(20), "sha1")
     assert entries == b""

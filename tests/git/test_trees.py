@@ -1,4 +1,4 @@
-"""Trees and their differences, with every name git can store."""
+"""Trees and their differences, with every kind of name that git can store."""
 
 import os
 from pathlib import Path
@@ -22,7 +22,7 @@ def _tree(location: Location) -> str:
     return location.head_tree
 
 
-def test_every_name_comes_back_byte_for_byte(make_repo: MakeRepo) -> None:
+def test_every_name_is_read_byte_for_byte(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit_entries({name: b"of %d\n" % number for number, name in enumerate(ODD_NAMES)})
     location = locate(repo.path)
@@ -32,7 +32,7 @@ def test_every_name_comes_back_byte_for_byte(make_repo: MakeRepo) -> None:
 
 
 @given(st.binary())
-def test_paths_turn_into_text_and_back_without_loss(path: bytes) -> None:
+def test_paths_survive_decoding_and_encoding(path: bytes) -> None:
     assert path_bytes(path_text(path)) == path
 
 
@@ -60,27 +60,27 @@ def test_an_empty_tree_has_no_entries(make_repo: MakeRepo) -> None:
     assert read_tree(location, _tree(location)) == []
 
 
-def test_the_whole_tree_is_listed_whatever_folder_one_stands_in(make_repo: MakeRepo) -> None:
+def test_the_whole_tree_is_listed_from_any_folder(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({"a": "1", "sub/b": "2"})
     location = locate(repo.path / "sub")
     assert [entry.path for entry in read_tree(location, _tree(location))] == [b"a", b"sub/b"]
 
 
-def test_a_difference_names_what_was_added_changed_and_deleted(make_repo: MakeRepo) -> None:
+def test_a_difference_lists_added_changed_and_deleted_paths(make_repo: MakeRepo) -> None:
     repo = make_repo()
-    repo.commit({"keep": "k", "change": "1", "gone": "g" * 100, "mode": "m", "kind": "t"})
+    repo.commit({"keep": "k", "change": "1", "deleted": "g" * 100, "mode": "m", "kind": "t"})
     old = repo.oid("HEAD^{tree}")
-    (repo.path / "gone").rename(repo.path / "moved\nhere")
+    (repo.path / "deleted").rename(repo.path / "moved\nhere")
     (repo.path / "mode").chmod(0o755)
     (repo.path / "kind").unlink()
     (repo.path / "kind").symlink_to("keep")
     repo.commit({"change": "2", os.fsdecode(b"add\xff"): "a"})
     location = locate(repo.path)
     changes = {change.path: change for change in diff_trees(location, old, _tree(location))}
-    assert set(changes) == {b"change", b"gone", b"moved\nhere", b"mode", b"kind", b"add\xff"}
-    assert (changes[b"gone"].mode, changes[b"gone"].oid) == (None, None)
-    assert changes[b"moved\nhere"].oid == repo.oid("HEAD~1:gone")
+    assert set(changes) == {b"change", b"deleted", b"moved\nhere", b"mode", b"kind", b"add\xff"}
+    assert (changes[b"deleted"].mode, changes[b"deleted"].oid) == (None, None)
+    assert changes[b"moved\nhere"].oid == repo.oid("HEAD~1:deleted")
     assert changes[b"mode"].mode == 0o100755
     assert changes[b"kind"].mode == SYMLINK
     assert changes[b"change"].oid == repo.oid("HEAD:change")
@@ -104,7 +104,7 @@ def test_applying_a_difference_to_the_old_tree_gives_the_new_one(make_repo: Make
     assert sorted(known.values()) == sorted(read_tree(location, _tree(location)))
 
 
-def test_a_replaced_tree_keeps_the_content_its_id_says(make_repo: MakeRepo) -> None:
+def test_a_replaced_tree_keeps_the_content_of_its_id(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({"a": "old"})
     old = repo.oid("HEAD^{tree}")
@@ -113,7 +113,7 @@ def test_a_replaced_tree_keeps_the_content_its_id_says(make_repo: MakeRepo) -> N
     assert [entry.path for entry in read_tree(locate(repo.path), old)] == [b"a"]
 
 
-def test_a_tree_that_is_not_there_is_an_error(make_repo: MakeRepo) -> None:
+def test_a_missing_tree_is_an_error(make_repo: MakeRepo) -> None:
     repo = make_repo()
     repo.commit({"sub/a": "x"})
     location = locate(repo.path)
@@ -123,11 +123,11 @@ def test_a_tree_that_is_not_there_is_an_error(make_repo: MakeRepo) -> None:
 
 
 @pytest.mark.parametrize("options", [("--object-format=sha256",), ("--ref-format=reftable",), ()])
-def test_other_repository_formats_are_read_alike(make_repo: MakeRepo, options: tuple[str, ...]) -> None:
+def test_other_repository_formats_give_the_same_result(make_repo: MakeRepo, options: tuple[str, ...]) -> None:
     try:
         repo = make_repo("repo", *options)
     except AssertionError:
-        pytest.skip(f"this git cannot make a repository with {options[0]}")
+        pytest.skip(f"this git cannot create a repository with {options[0]}")
     repo.commit({"a": "1"})
     repo.git("update-index", "--split-index")
     repo.git("config", "core.untrackedCache", "true")

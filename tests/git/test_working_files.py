@@ -1,4 +1,4 @@
-"""Files of a working tree as blobs: the ids are those that git would give them, and the contents those of the ids."""
+"""Files of a working tree as blobs: ids as git computes them, and contents by id."""
 
 import os
 import time
@@ -19,9 +19,9 @@ CRLF = b"one\r\ntwo\r\n"
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
-    made = Repo.init(tmp_path / "repo")
-    made.commit({"first.txt": "first\n"})
-    return made
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({"first.txt": "first\n"})
+    return repo
 
 
 def put(repo: Repo, path: bytes, data: bytes) -> None:
@@ -39,20 +39,20 @@ def reading(repo: Repo, files: dict[str, bytes]) -> ObjectReader:
 
 
 @pytest.mark.parametrize("kind", ["sha1", "sha256"])
-def test_ids_are_those_a_commit_gives(tmp_path: Path, kind: str) -> None:
+def test_ids_equal_those_of_a_commit(tmp_path: Path, kind: str) -> None:
     repo = Repo.init(tmp_path / kind, f"--object-format={kind}")
     for number, name in enumerate(NAMES):
         put(repo, name, b"%d\n" % number)
-    found = hash_files(locate(repo.path), NAMES)
+    result = hash_files(locate(repo.path), NAMES)
     assert not [path for path in objects(repo) if path.is_file()]
     repo.git("add", "--all")
     listed = repo.git_bytes("ls-files", "-s", "-z").split(b"\0")[:-1]
-    assert found == {line.partition(b"\t")[2]: line.split()[1].decode() for line in listed}
-    assert found[b"a.py"] == blob_id(locate(repo.path), b"0\n")
+    assert result == {line.partition(b"\t")[2]: line.split()[1].decode() for line in listed}
+    assert result[b"a.py"] == blob_id(locate(repo.path), b"0\n")
 
 
 @pytest.mark.parametrize("how", ["attributes", "autocrlf", "filter"])
-def test_filters_are_applied_and_the_contents_are_what_git_would_store(repo: Repo, how: str) -> None:
+def test_filters_are_applied_to_ids_and_contents(repo: Repo, how: str) -> None:
     if how == "attributes":
         repo.write({".gitattributes": "*.txt text\n"})
     elif how == "autocrlf":
@@ -62,22 +62,22 @@ def test_filters_are_applied_and_the_contents_are_what_git_would_store(repo: Rep
         repo.git("config", "filter.shout.clean", "tr a-z A-Z")
     put(repo, b"sub/x.txt", CRLF)
     before = objects(repo)
-    found = hash_files(locate(repo.path), [b"sub/x.txt"])
-    oid = found[b"sub/x.txt"]
+    result = hash_files(locate(repo.path), [b"sub/x.txt"])
+    oid = result[b"sub/x.txt"]
     assert oid is not None
     with reading(repo, {oid: b"sub/x.txt"}) as reader:
         assert reader.read(oid) == {"filter": b"ONE\r\nTWO\r\n"}.get(how, b"one\ntwo\n")
-    assert objects(repo) == before, "the person's objects stay as they are"
+    assert objects(repo) == before, "the object database must not change"
     repo.git("add", "--all")
     assert oid == repo.oid(":sub/x.txt")
 
 
-def test_a_file_that_is_gone_costs_itself_alone(repo: Repo) -> None:
+def test_a_missing_file_does_not_affect_the_others(repo: Repo) -> None:
     for name in (b"a", b"c", b"e"):
         put(repo, name, name)
-    found = hash_files(locate(repo.path), [b"a", b"b", b"c", b"d", b"e"])
-    assert {path for path, oid in found.items() if oid is None} == {b"b", b"d"}
-    assert found[b"e"] == blob_id(locate(repo.path), b"e")
+    result = hash_files(locate(repo.path), [b"a", b"b", b"c", b"d", b"e"])
+    assert {path for path, oid in result.items() if oid is None} == {b"b", b"d"}
+    assert result[b"e"] == blob_id(locate(repo.path), b"e")
 
 
 def test_many_files_are_hashed_in_order(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,10 +85,10 @@ def test_many_files_are_hashed_in_order(repo: Repo, monkeypatch: pytest.MonkeyPa
     names = [b"f%d" % number for number in range(30)]
     for name in names[::2]:
         put(repo, name, name)
-    found = hash_files(locate(repo.path), names)
-    assert list(found) == names
-    assert [found[name] for name in names[::2]] == [blob_id(locate(repo.path), name) for name in names[::2]]
-    assert not any(found[name] for name in names[1::2])
+    result = hash_files(locate(repo.path), names)
+    assert list(result) == names
+    assert [result[name] for name in names[::2]] == [blob_id(locate(repo.path), name) for name in names[::2]]
+    assert not any(result[name] for name in names[1::2])
 
 
 def test_after_the_deadline_only_the_first_are_hashed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +100,7 @@ def test_after_the_deadline_only_the_first_are_hashed(repo: Repo, monkeypatch: p
     assert hash_files(locate(repo.path), [], deadline=0.0) == {}
 
 
-def test_blobs_are_read_from_files_and_from_git_side_by_side(repo: Repo) -> None:
+def test_blobs_are_read_from_files_and_from_git_in_one_call(repo: Repo) -> None:
     location = locate(repo.path)
     put(repo, b"new.py", b"new\n")
     new, old, none = blob_id(location, b"new\n"), repo.oid("HEAD:first.txt"), "1" * 40
@@ -110,8 +110,8 @@ def test_blobs_are_read_from_files_and_from_git_side_by_side(repo: Repo) -> None
         assert (reader.size(new), reader.read(old)) == (4, b"first\n")
 
 
-@pytest.mark.parametrize("how", ["changed", "gone", "link", "folder"])
-def test_a_file_that_is_no_longer_what_it_was_is_no_blob(repo: Repo, tmp_path: Path, how: str) -> None:
+@pytest.mark.parametrize("how", ["changed", "deleted", "link", "folder"])
+def test_a_file_that_has_changed_is_not_its_blob(repo: Repo, tmp_path: Path, how: str) -> None:
     location = locate(repo.path)
     put(repo, b"new.py", b"new\n")
     oid = blob_id(location, b"new\n")
@@ -128,7 +128,7 @@ def test_a_file_that_is_no_longer_what_it_was_is_no_blob(repo: Repo, tmp_path: P
         assert reader.read(oid) is None
 
 
-def test_a_file_that_was_committed_and_changed_since_is_read_from_git(repo: Repo) -> None:
+def test_a_committed_file_that_has_changed_is_read_from_git(repo: Repo) -> None:
     location = locate(repo.path)
     repo.commit({"new.py": "new\n"})
     (repo.path / "new.py").unlink()
@@ -138,18 +138,18 @@ def test_a_file_that_was_committed_and_changed_since_is_read_from_git(repo: Repo
         assert reader.size(oid) == 4
 
 
-def test_only_files_that_are_their_blob_byte_for_byte_stand_for_it(repo: Repo) -> None:
-    names = ("same.txt", "edited.txt", "gone.txt", "link.txt", "folder.txt", "pipe.txt", "ends.txt")
+def test_only_files_that_equal_their_blob_byte_for_byte_are_unchanged(repo: Repo) -> None:
+    names = ("same.txt", "edited.txt", "deleted.txt", "link.txt", "folder.txt", "pipe.txt", "ends.txt")
     repo.write({".gitattributes": "ends.txt text\n", "elsewhere": "link.txt\n"})
     repo.write({name: f"{name}\n" for name in names})
     repo.write({"ends.txt": CRLF})
     repo.git("add", "--all")
     oids = {name: repo.git("rev-parse", f":{name}").strip() for name in names}
     repo.write({"edited.txt": "edited.txt?\n"})
-    for name in ("gone.txt", "link.txt", "folder.txt", "pipe.txt"):
+    for name in ("deleted.txt", "link.txt", "folder.txt", "pipe.txt"):
         (repo.path / name).unlink()
     (repo.path / "link.txt").symlink_to("elsewhere")
     (repo.path / "folder.txt").mkdir()
     os.mkfifo(repo.path / "pipe.txt")
-    found = read_unchanged(locate(repo.path), {oid: name.encode() for name, oid in oids.items()})
-    assert found == {oids["same.txt"]: b"same.txt\n"}
+    result = read_unchanged(locate(repo.path), {oid: name.encode() for name, oid in oids.items()})
+    assert result == {oids["same.txt"]: b"same.txt\n"}

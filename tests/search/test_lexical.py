@@ -17,7 +17,7 @@ from gitmem.store.manifest import Manifest
 from gitmem.store.segment import write_segment
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import ViewEntry, load_view
-from tests.store.sample_rows import MadeBlob, MadeChunk, oid_of, rows_of
+from tests.store.sample_rows import SampleBlob, SampleChunk, oid_of, rows_of
 
 WORDS = ("sign", "cooki", "rout", "match", "tabl")
 
@@ -56,7 +56,7 @@ def made_scope(tmp_path: Path, made: list[MadeFile], parts: int) -> Scope:
     """The files shared out among segments."""
     paths = IndexPaths(tmp_path)
     paths.segments.mkdir(exist_ok=True)
-    blobs = [MadeBlob(oid_of(str(n)), "go", "go", 0, list(map(made_chunk, file.rows))) for n, file in enumerate(made)]
+    blobs = [SampleBlob(oid_of(str(n)), "go", "go", 0, list(map(made_chunk, file.rows))) for n, file in enumerate(made)]
     entries = {
         write_segment(paths.segments, rows_of(blobs[part::parts])) for part in range(parts) if blobs[part::parts]
     }
@@ -69,9 +69,9 @@ def made_scope(tmp_path: Path, made: list[MadeFile], parts: int) -> Scope:
     return Scope(Snapshot(paths, Manifest("1", segments=tuple(sorted(entries)))), view, Filters())
 
 
-def made_chunk(row: MadeRow) -> MadeChunk:
+def made_chunk(row: MadeRow) -> SampleChunk:
     text, symbol = ({word.encode(): times for word, times in Counter(words).items()} for words in row)
-    return MadeChunk(0, 1, b"", text, symbol)
+    return SampleChunk(0, 1, b"", text, symbol)
 
 
 def reference(

@@ -1,4 +1,4 @@
-"""Rows made up for tests of the store, and strategies that draw them."""
+"""Sample rows for tests of the store, and strategies that draw them."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from gitmem.types import CHUNK_TYPES
 DIMENSIONS = 64
 
 
-class MadeChunk(NamedTuple):
-    """One row: its span, symbol and the terms of both fields with their counts."""
+class SampleChunk(NamedTuple):
+    """Row with its span, its symbol, and the terms of both fields with their frequencies."""
 
     start: int
     length: int
@@ -25,31 +25,31 @@ class MadeChunk(NamedTuple):
     names: dict[bytes, int]
 
 
-class MadeBlob(NamedTuple):
-    """One blob with its rows."""
+class SampleBlob(NamedTuple):
+    """Blob with its rows."""
 
     oid: bytes
-    asked: str
+    requested: str
     language: str
     outcome: int
-    chunks: Sequence[MadeChunk]
+    chunks: Sequence[SampleChunk]
 
 
 def oid_of(text: str) -> bytes:
-    """A made-up object id."""
+    """Return an object id for a text."""
     return hashlib.sha1(text.encode()).digest()
 
 
-def vector_of(blob: MadeBlob, chunk: MadeChunk) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
-    """A vector that depends on the chunk alone."""
+def vector_of(blob: SampleBlob, chunk: SampleChunk) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
+    """Return a vector that depends only on blob and chunk."""
     seed = int.from_bytes(hashlib.sha1(repr((blob.oid, chunk.start, chunk.symbol)).encode()).digest()[:8])
     return np.random.default_rng(seed).integers(-127, 128, DIMENSIONS).astype(np.int8)
 
 
-def rows_of(made: Sequence[MadeBlob]) -> Rows:
-    """Put blobs into the form that a segment is written from."""
-    chunks = [chunk for blob in made for chunk in blob.chunks]
-    vectors = [vector_of(blob, chunk) for blob in made for chunk in blob.chunks]
+def rows_of(blobs: Sequence[SampleBlob]) -> Rows:
+    """Return blobs as a batch of rows."""
+    chunks = [chunk for blob in blobs for chunk in blob.chunks]
+    vectors = [vector_of(blob, chunk) for blob in blobs for chunk in blob.chunks]
     columns = {
         "start": [chunk.start for chunk in chunks],
         "length": [chunk.length for chunk in chunks],
@@ -62,10 +62,10 @@ def rows_of(made: Sequence[MadeBlob]) -> Rows:
     }
     return Rows(
         Blobs(
-            [(blob.oid, blob.asked) for blob in made],
-            [blob.language for blob in made],
-            np.array([blob.outcome for blob in made], np.uint8),
-            np.cumsum([0, *(len(blob.chunks) for blob in made)]).astype(np.int64),
+            [(blob.oid, blob.requested) for blob in blobs],
+            [blob.language for blob in blobs],
+            np.array([blob.outcome for blob in blobs], np.uint8),
+            np.cumsum([0, *(len(blob.chunks) for blob in blobs)]).astype(np.int64),
         ),
         {name: np.array(columns[name], kind) for name, kind in COLUMNS.items()},
         [chunk.symbol for chunk in chunks],
@@ -86,7 +86,7 @@ def _postings(counts: Sequence[dict[bytes, int]]) -> Postings:
 
 
 def assert_same_rows(left: Rows, right: Rows) -> None:
-    """Equal in everything but the order in which terms are numbered."""
+    """Assert that batches are equal except for the numbers of their terms."""
     assert left.blobs.keys == right.blobs.keys
     assert left.blobs.languages == right.blobs.languages
     assert left.blobs.outcomes.tolist() == right.blobs.outcomes.tolist()
@@ -100,7 +100,7 @@ def assert_same_rows(left: Rows, right: Rows) -> None:
 
 
 def triples_of(postings: Postings) -> list[tuple[bytes, int, int]]:
-    """Term, row and count, in order."""
+    """Return term, row and frequency of all postings, sorted."""
     return sorted(
         (postings.terms[term], row, count)
         for term, row, count in zip(
@@ -117,22 +117,22 @@ terms = st.one_of(
 
 
 @st.composite
-def some_blobs(draw: st.DrawFn) -> list[MadeBlob]:
-    """A few blobs whose rows share a handful of terms; few draws make many rows, so that examples stay cheap."""
+def sample_blobs(draw: st.DrawFn) -> list[SampleBlob]:
+    """Draw a few blobs whose rows share some terms; each draw yields many rows, so that examples remain cheap."""
     words = draw(st.lists(terms, max_size=10, unique=True))
-    made = []
+    blobs = []
     for number, seed in enumerate(draw(st.lists(st.binary(min_size=4, max_size=64), max_size=5))):
         chunks = [_chunk(seed[place:] + seed[:place], words) for place in range(len(seed) // 12)]
-        asked = ("", "python", "go", "c#", "日本語")[seed[0] % 5]
+        requested = ("", "python", "go", "c#", "日本語")[seed[0] % 5]
         language = ("python", "go", "text")[seed[1] % 3]
-        made.append(MadeBlob(oid_of(f"{number}{seed!r}"), asked, language, seed[2] % len(OUTCOMES), chunks))
-    return made
+        blobs.append(SampleBlob(oid_of(f"{number}{seed!r}"), requested, language, seed[2] % len(OUTCOMES), chunks))
+    return blobs
 
 
-def _chunk(source: bytes, words: Sequence[bytes]) -> MadeChunk:
-    """A row from a few bytes; counts go up to 510, more than a posting can say."""
+def _chunk(source: bytes, words: Sequence[bytes]) -> SampleChunk:
+    """Build a row from a few bytes; frequencies are up to 510, more than a posting can store."""
     counts = dict(zip(words, (2 * byte for byte in source), strict=False))
-    return MadeChunk(
+    return SampleChunk(
         start=int.from_bytes(source[:4]),
         length=int.from_bytes(source[4:6]),
         symbol=words[source[0] % len(words)].decode("utf-8", "replace").encode() if words else b"",

@@ -1,4 +1,4 @@
-"""Fitted weights come back as they were written, or the file is called damaged."""
+"""Fitted weights: round trips, and detection of damage."""
 
 from pathlib import Path
 
@@ -9,15 +9,25 @@ from gitmem.store.fitted_weights import MAGIC, Tuning, find_tuning, write_tuning
 from gitmem.store.format import build_container
 
 TUNING = Tuning("model:1", 0.4, 0.44, 0.039, 98)
+FIELDS = {"maker": "model:1", "semantic": 0.4, "lexical": 0.44, "gain": 0.039, "questions": 98}
 
 
-def test_weights_come_back(tmp_path: Path) -> None:
+def write_fields(path: Path, fields: dict[str, object]) -> None:
+    path.write_bytes(b"".join(bytes(part) for part in build_container(MAGIC, fields, {})))
+
+
+def test_weights_survive_a_round_trip(tmp_path: Path) -> None:
     assert find_tuning(tmp_path / "tuning") is None
     write_tuning(tmp_path / "tuning", TUNING)
     assert find_tuning(tmp_path / "tuning") == TUNING
 
 
-def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
+def test_the_names_of_the_fields_in_the_file_are_stable(tmp_path: Path) -> None:
+    write_fields(tmp_path / "tuning", dict(FIELDS))
+    assert find_tuning(tmp_path / "tuning") == TUNING
+
+
+def test_every_damaged_byte_is_detected(tmp_path: Path) -> None:
     file = tmp_path / "tuning"
     write_tuning(file, TUNING)
     data = file.read_bytes()
@@ -36,15 +46,15 @@ def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
     "fields",
     [
         {},
-        {**TUNING._asdict(), "semantic": "much"},
-        {**TUNING._asdict(), "semantic": -1.0},
-        {**TUNING._asdict(), "lexical": float("nan")},
-        {**TUNING._asdict(), "lexical": float("inf")},
-        {**TUNING._asdict(), "gain": float("nan")},
-        {**TUNING._asdict(), "questions": None},
+        {**FIELDS, "semantic": "much"},
+        {**FIELDS, "semantic": -1.0},
+        {**FIELDS, "lexical": float("nan")},
+        {**FIELDS, "lexical": float("inf")},
+        {**FIELDS, "gain": float("nan")},
+        {**FIELDS, "questions": None},
     ],
 )
-def test_what_no_fit_gives_is_refused(tmp_path: Path, fields: dict[str, object]) -> None:
-    (tmp_path / "tuning").write_bytes(b"".join(bytes(part) for part in build_container(MAGIC, fields, {})))
+def test_invalid_weights_are_damage(tmp_path: Path, fields: dict[str, object]) -> None:
+    write_fields(tmp_path / "tuning", fields)
     with pytest.raises(DamagedFile, match="tuning"):
         find_tuning(tmp_path / "tuning")

@@ -1,4 +1,4 @@
-"""The container: any byte that changes is noticed, and nothing a header says is believed."""
+"""Container format: every changed byte is detected, and no claim of a header is trusted."""
 
 import struct
 import zlib
@@ -32,7 +32,7 @@ def build(fields: Mapping[str, Any], sections: Mapping[str, bytes]) -> bytes:
 
 
 def read(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Everything a file says, read to the last byte."""
+    """Return all fields and sections of a file, with all checksums verified."""
     container = Container(HERE, MAGIC, data)
     container.check()
     names = list(container._sections)
@@ -40,7 +40,7 @@ def read(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def forge(header: Any, body: bytes = b"", *, version: int = FORMAT) -> bytes:
-    """A file whose checksums are right and whose header says what it likes."""
+    """Build a file with an arbitrary header and valid checksums."""
     packed = header if isinstance(header, bytes) else msgpack.packb(header)
     start = struct.pack("<8sII", MAGIC, version, len(packed))
     prefix = start + struct.pack("<I", zlib.crc32(packed, zlib.crc32(start))) + packed
@@ -51,13 +51,13 @@ def forge(header: Any, body: bytes = b"", *, version: int = FORMAT) -> bytes:
 @given(fields=fields, sections=sections)
 @example(fields={}, sections={})
 @example(fields={}, sections={"a": b"", "b": bytes(BLOCK), "c": bytes(BLOCK + 1)})
-def test_fields_and_sections_are_read_back(fields: dict[str, Any], sections: dict[str, bytes]) -> None:
+def test_fields_and_sections_survive_a_round_trip(fields: dict[str, Any], sections: dict[str, bytes]) -> None:
     assert read(build(fields, sections)) == (fields, sections)
 
 
 @many
 @given(sections=sections, data=st.data())
-def test_any_part_of_a_section_can_be_read_alone(sections: dict[str, bytes], data: st.DataObject) -> None:
+def test_any_part_of_a_section_can_be_read(sections: dict[str, bytes], data: st.DataObject) -> None:
     container = Container(HERE, MAGIC, build({}, sections))
     for name, content in sections.items():
         start = data.draw(st.integers(0, len(content)))
@@ -68,39 +68,39 @@ def test_any_part_of_a_section_can_be_read_alone(sections: dict[str, bytes], dat
 SAMPLE = build({"rows": 3, "names": ["a", "b"]}, {"one": bytes(range(256)) * 3, "two": b"x" * 5000, "none": b""})
 
 
-def test_a_file_cut_short_anywhere_is_damage_or_has_lost_only_padding() -> None:
+def test_a_truncated_file_is_damage_unless_only_padding_is_missing() -> None:
     whole = read(SAMPLE)
     for length in range(len(SAMPLE)):
         try:
-            seen = read(SAMPLE[:length])
+            actual = read(SAMPLE[:length])
         except DamagedFile:
             continue
-        assert seen == whole
+        assert actual == whole
         assert not SAMPLE[length:].strip(b"\0"), length
 
 
-def test_every_flipped_bit_is_damage_or_changes_nothing() -> None:
+def test_every_flipped_bit_is_damage_or_has_no_effect() -> None:
     whole = read(SAMPLE)
-    unnoticed = 0
+    undetected = 0
     for place in range(8 * len(SAMPLE)):
         flipped = bytearray(SAMPLE)
         flipped[place // 8] ^= 1 << place % 8
         try:
             assert read(bytes(flipped)) == whole
-            unnoticed += 1
+            undetected += 1
         except DamagedFile:
             continue
-    assert unnoticed <= 8 * 64 * 4, "only padding may change unnoticed"
+    assert undetected <= 8 * 64 * 4, "only changes of padding may be undetected"
 
 
-def test_a_reader_without_checksums_would_be_caught_by_these_tests() -> None:
+def test_these_tests_would_detect_a_reader_without_checksums() -> None:
     flipped = bytearray(SAMPLE)
     flipped[-3000] ^= 1
     assert bytes(Container(HERE, MAGIC, bytes(flipped))["two"]._view) != b"x" * 5000
 
 
 @given(st.sets(st.integers(0, 49), max_size=8), st.sets(st.integers(0, 4), max_size=2))
-def test_picked_rows_are_those_of_the_table_and_only_their_blocks_are_read(
+def test_picked_rows_equal_those_of_the_table_and_only_their_blocks_are_read(
     rows: set[int], damaged_blocks: set[int]
 ) -> None:
     table = np.arange(50 * 100, dtype=np.uint32).astype("<u4").view(np.uint8).reshape(50, 400)
@@ -109,16 +109,16 @@ def test_picked_rows_are_those_of_the_table_and_only_their_blocks_are_read(
     for block in damaged_blocks:
         data[start + block * BLOCK] ^= 1
     section = Container(HERE, MAGIC, bytes(data))["table"]
-    wanted = np.array(sorted(rows), np.int64)
+    selected = np.array(sorted(rows), np.int64)
     if damaged_blocks & {place // BLOCK for row in rows for place in (row * 400, row * 400 + 399)}:
         with pytest.raises(DamagedFile):
-            section.pick(wanted, 400)
+            section.pick(selected, 400)
     else:
-        assert np.array_equal(section.pick(wanted, 400), table[wanted])
+        assert np.array_equal(section.pick(selected, 400), table[selected])
 
 
 @pytest.mark.parametrize(("row", "width"), [(50, 400), (0, 0), (0, 399), (0, 5000)])
-def test_rows_that_a_table_does_not_have_are_damage(row: int, width: int) -> None:
+def test_rows_out_of_range_are_damage(row: int, width: int) -> None:
     section = Container(HERE, MAGIC, b"".join(build_container(MAGIC, {}, {"table": bytes(20_000)})))["table"]
     with pytest.raises(DamagedFile):
         section.pick(np.array([row], np.int64), width)
@@ -140,7 +140,7 @@ def test_rows_that_a_table_does_not_have_are_damage(row: int, width: int) -> Non
         b"\x81\x01\x02", b"\x82\xa6fields\x80\xa8sections\x80trailing",
     ],
 )  # fmt: skip
-def test_a_header_of_any_other_shape_is_damage(header: Any) -> None:
+def test_a_header_of_another_structure_is_damage(header: Any) -> None:
     with pytest.raises(DamagedFile):
         read(forge(header, bytes(256)))
 
@@ -161,14 +161,14 @@ wild = st.recursive(
 
 @many
 @given(fields=wild, sections=st.one_of(wild, st.dictionaries(st.text(max_size=3), st.lists(wild, max_size=4))))
-def test_no_forged_header_raises_anything_else(fields: Any, sections: Any) -> None:
+def test_a_forged_header_raises_no_other_error(fields: Any, sections: Any) -> None:
     try:
         read(forge({"fields": fields, "sections": sections}, bytes(128)))
     except DamagedFile:
         return
 
 
-def test_a_newer_format_says_so_and_an_older_one_is_damage_to_be_made_anew() -> None:
+def test_a_newer_format_is_an_error_and_an_older_one_is_damage_to_be_rebuilt() -> None:
     header: dict[str, Any] = {"fields": {}, "sections": {}}
     with pytest.raises(NewerFormat, match=f"format {FORMAT + 1}"):
         read(forge(header, version=FORMAT + 1))
@@ -177,7 +177,7 @@ def test_a_newer_format_says_so_and_an_older_one_is_damage_to_be_made_anew() -> 
     assert issubclass(OldFormat, DamagedFile)
 
 
-def test_a_file_of_another_kind_is_damage() -> None:
+def test_a_wrong_magic_number_is_damage() -> None:
     with pytest.raises(DamagedFile, match="wrong magic number"):
         Container(HERE, b"GITMEMYY", SAMPLE)
 

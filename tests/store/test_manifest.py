@@ -1,4 +1,4 @@
-"""The manifest: read back as written, and nothing in it leads outside the index."""
+"""Manifest: round trips, and rejection of names that lead outside the index."""
 
 from pathlib import Path
 from typing import Any
@@ -34,13 +34,13 @@ def write_fields(path: Path, fields: dict[str, Any]) -> None:
 
 @many
 @given(manifest=manifests)
-def test_a_manifest_is_read_back(tmp_path: Path, manifest: Manifest) -> None:
+def test_a_manifest_survives_a_round_trip(tmp_path: Path, manifest: Manifest) -> None:
     """Property 9: Storage round trip."""
     write_manifest(tmp_path / "manifest", manifest)
     assert find_manifest(tmp_path / "manifest") == manifest
 
 
-def test_the_fields_used_below_are_those_of_a_manifest(tmp_path: Path) -> None:
+def test_the_fields_used_below_form_a_valid_manifest(tmp_path: Path) -> None:
     write_fields(tmp_path / "manifest", GOOD)
     assert find_manifest(tmp_path / "manifest") is not None
 
@@ -72,7 +72,7 @@ def test_a_manifest_without_a_field_is_damage(tmp_path: Path, name: str) -> None
         find_manifest(tmp_path / "manifest")
 
 
-def test_only_the_latest_trees_are_remembered() -> None:
+def test_only_the_latest_views_are_recorded() -> None:
     manifest = Manifest("1")
     for number in range(MAX_TREES + 10):
         manifest = manifest.with_view(str(number))

@@ -1,4 +1,4 @@
-"""Views: every path of a tree with its blob, read back whatever the bytes, and joined to segments without mistakes."""
+"""Views: round trips of paths of any bytes, search by name, and matching of keys."""
 
 from pathlib import Path
 
@@ -32,54 +32,54 @@ entries = st.lists(
 
 @many
 @given(entries=entries)
-def test_a_view_is_read_back(tmp_path: Path, entries: list[ViewEntry]) -> None:
+def test_a_view_survives_a_round_trip(tmp_path: Path, entries: list[ViewEntry]) -> None:
     """Property 9: Storage round trip."""
     write_view(tmp_path / "view", "tree", entries)
     view = find_view(tmp_path / "view")
     assert view is not None
     view.check()
-    told = [
+    actual = [
         ViewEntry(view.path(place), bytes.fromhex(view.oid(place)), view.language(place), int(view.reasons[place]))
         for place in range(len(view))
     ]
-    assert (view.tree, told, view.paths) == ("tree", entries, [entry.path for entry in entries])
+    assert (view.tree, actual, view.paths) == ("tree", entries, [entry.path for entry in entries])
 
 
 @many
 @given(entries=entries)
-def test_every_word_of_an_indexed_path_finds_it(entries: list[ViewEntry]) -> None:
+def test_every_word_of_an_indexed_path_is_found(entries: list[ViewEntry]) -> None:
     view = load_view(Path("view"), "tree", entries)
     for field in ("stem", "folder"):
-        held: dict[bytes, list[int]] = {}
+        places_by_word: dict[bytes, list[int]] = {}
         for place, entry in enumerate(entries):
             folder, _, name = entry.path.rpartition(b"/")
             text = (name.split(b".")[0] or name) if field == "stem" else folder
             if entry.reason == 0:
                 for identifier in count_identifiers(text.decode("utf-8", "replace")).identifiers:
                     for term in terms_of(identifier):
-                        held.setdefault(term.encode(), []).append(place)
-        for word, places in held.items():
-            found = view.find_postings(field, word)
-            assert found is not None
-            assert found.tolist() == sorted(set(places))
+                        places_by_word.setdefault(term.encode(), []).append(place)
+        for word, places in places_by_word.items():
+            postings = view.find_postings(field, word)
+            assert postings is not None
+            assert postings.tolist() == sorted(set(places))
         assert view.find_postings(field, b"no such word") is None
 
 
-def test_the_same_entries_give_the_same_bytes_and_ids_of_any_length_fit() -> None:
+def test_the_same_entries_give_the_same_bytes_with_ids_of_both_lengths() -> None:
     for width in (20, 32):
-        made = [ViewEntry(b"a.py", bytes(range(width)), "python", 0)]
-        assert b"".join(view_parts("t", made)) == b"".join(view_parts("t", list(made)))
-        assert load_view(Path("view"), "t", made).oid(0) == bytes(range(width)).hex()
+        entries = [ViewEntry(b"a.py", bytes(range(width)), "python", 0)]
+        assert b"".join(view_parts("t", entries)) == b"".join(view_parts("t", list(entries)))
+        assert load_view(Path("view"), "t", entries).oid(0) == bytes(range(width)).hex()
 
 
 @many
 @given(
-    wanted=st.lists(st.integers(0, 40), max_size=30),
-    offered=st.lists(st.integers(0, 40), max_size=30),
+    keys=st.lists(st.integers(0, 40), max_size=30),
+    table=st.lists(st.integers(0, 40), max_size=30),
 )
-def test_keys_are_matched_to_the_last_that_is_offered(wanted: list[int], offered: list[int]) -> None:
-    expected = [max((place for place, key in enumerate(offered) if key == want), default=-1) for want in wanted]
-    assert match_keys(np.array(wanted, np.uint64), np.array(offered, np.uint64)).tolist() == expected
+def test_a_key_is_matched_to_its_last_occurrence(keys: list[int], table: list[int]) -> None:
+    expected = [max((place for place, key in enumerate(table) if key == target), default=-1) for target in keys]
+    assert match_keys(np.array(keys, np.uint64), np.array(table, np.uint64)).tolist() == expected
 
 
 def test_one_blob_in_two_languages_has_two_keys() -> None:
@@ -87,5 +87,5 @@ def test_one_blob_in_two_languages_has_two_keys() -> None:
     keys = blob_keys(oids, np.array([0, 1, 0], np.uint16), ["go", "python"])
     assert keys[0] != keys[1]
     assert keys[0] == keys[2]
-    turned = blob_keys(oids, np.array([1, 0, 1], np.uint16), ["python", "go"])
-    assert keys.tolist() == turned.tolist()
+    reordered = blob_keys(oids, np.array([1, 0, 1], np.uint16), ["python", "go"])
+    assert keys.tolist() == reordered.tolist()
