@@ -1,5 +1,5 @@
 #!/bin/sh
 @BLOCK@
-# The hook that stood here before, which is not for this shell to read:
+# The original hook, which is not a script of this shell:
 before="${0%/*}/@EVENT@.before-gitmem"
 [ ! -x "$before" ] || exec "$before" "$@"

@@ -176,17 +176,17 @@ def _index(workspace: Workspace) -> Check:
 
 def _hooks(workspace: Workspace) -> Check:
     from gitmem.actions.hooks import read_state
-    from gitmem.install.hook_state import INSTALLED, LEFT, OUTDATED
+    from gitmem.install.hook_state import INSTALLED, OUTDATED, SKIPPED
 
     report = read_state(workspace)
     installed = report.events(INSTALLED)
     if len(installed) == len(report.states):
-        return Check("hooks", OK, f"{', '.join(installed)}, in {report.place}")
-    if not installed and not report.events(LEFT) and not report.events(OUTDATED):
+        return Check("hooks", OK, f"{', '.join(installed)}, in {report.location}")
+    if not installed and not report.events(SKIPPED) and not report.events(OUTDATED):
         return Check("hooks", OK, "none: each query refreshes the index; to install them: gitmem hooks install")
     others = [hook for hook in report.states if hook.state != INSTALLED]
-    message = "; ".join(f"{hook.event} {hook.state}: {hook.told}".removesuffix(": ") for hook in others)
-    remedy = "gitmem hooks status" if {hook.state for hook in others} == {LEFT} else "gitmem hooks install"
+    message = "; ".join(f"{hook.event} {hook.state}: {hook.detail}".removesuffix(": ") for hook in others)
+    remedy = "gitmem hooks status" if {hook.state for hook in others} == {SKIPPED} else "gitmem hooks install"
     return Check("hooks", WARN, message, remedy)
 
 

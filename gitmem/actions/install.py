@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from gitmem.errors import StorageFailed, UnsafeIndex, UsageError
 from gitmem.install.clients import CLIENTS, GUIDE, NAME
-from gitmem.install.registration import ADDED, OTHER, register, unregister
+from gitmem.install.registration import ADDED, CONFLICT, register, unregister
 from gitmem.workspace import Workspace
 
 DEFAULT: Final = "claude"
@@ -24,7 +24,7 @@ class FileResult(NamedTuple):
         """Return a line for the user, "" if nothing changed."""
         if self.state == ADDED:
             return self.file
-        return f"{self.file} has another entry of this name, which was kept" if self.state == OTHER else ""
+        return f"{self.file} has another entry of this name, which was kept" if self.state == CONFLICT else ""
 
 
 def install_client(workspace: Workspace, name: str, *, guide: bool = False) -> list[FileResult]:

@@ -6,7 +6,7 @@ from gitmem.actions.hooks import install, read_state, uninstall
 from gitmem.cli.context import is_quiet, open_here, write_json
 from gitmem.display import visible
 from gitmem.errors import ExitCode
-from gitmem.install.hook_state import INSTALLED, LEFT, OUTDATED, HookReport
+from gitmem.install.hook_state import INSTALLED, OUTDATED, SKIPPED, HookReport
 
 
 @click.command()
@@ -52,21 +52,21 @@ def describe(report: HookReport) -> list[str]:
 def _advise(report: HookReport) -> list[str]:
     """Return a line for each event without a hook of gitmem, with what the user can do about it."""
     others = [hook for hook in report.states if hook.state != INSTALLED]
-    return [f"  {hook.event} {hook.state}: {hook.told}; {hook.advice}".removesuffix("; ") for hook in others]
+    return [f"  {hook.event} {hook.state}: {hook.detail}; {hook.advice}".removesuffix("; ") for hook in others]
 
 
 def _print_states(report: HookReport) -> None:
     for hook in report.states:
-        print(f"{hook.event:<14} {hook.state:<10} {visible(hook.told)}".rstrip())
+        print(f"{hook.event:<14} {hook.state:<10} {visible(hook.detail)}".rstrip())
         if hook.advice:
             print(f"{'':25} {visible(hook.advice)}")
-    if any(hook.state not in (INSTALLED, LEFT) for hook in report.states):
+    if any(hook.state not in (INSTALLED, SKIPPED) for hook in report.states):
         print(f"{'renew' if report.events(OUTDATED) else 'install'} them: gitmem hooks install")
 
 
 def _as_json(report: HookReport) -> dict[str, object]:
     hooks = [hook._asdict() for hook in report.states]
-    return {"place": str(report.place), "configured": report.configured, "hooks": hooks}
+    return {"location": str(report.location), "configured": report.configured, "hooks": hooks}
 
 
 def _say(ctx: click.Context, line: str) -> None:

@@ -1,1 +1,4 @@
-"""Makes git call gitmem when something has changed, and undoes it byte for byte."""
+"""Entries of gitmem outside its own files: git hooks and the configuration of MCP clients.
+
+Each installation can be undone, and leaves every other byte unchanged.
+"""

@@ -1,4 +1,4 @@
-"""Install, look at and take out the hooks of a repository, in the way that its git understands."""
+"""Install, read and remove the hooks of a repository, in the way its git supports."""
 
 import os
 from collections.abc import Sequence
@@ -9,14 +9,16 @@ from gitmem.git.program import run_git
 from gitmem.install.configured_hooks import SINCE, config_file, install_section, read_states, remove_section
 from gitmem.install.hook_files import install_file, read_state, uninstall_files
 from gitmem.install.hook_managers import advise_folder, describe_folder
-from gitmem.install.hook_state import EVENTS, LEFT, HookReport, HookState
+from gitmem.install.hook_state import EVENTS, SKIPPED, HookReport, HookState
 
 
 def install_hooks(location: Location, program: Sequence[str], version: tuple[int, int]) -> HookReport:
-    """Have git call gitmem after what changes a repository. Doing it again brings it up to date.
+    """Make git start gitmem after changes of the repository. A second call updates the hooks.
 
-    `program` starts gitmem where it is not on the path, `version` is git's. Raises StorageFailed, GitFailed.
+    `program` is the command of this gitmem, used if there is none on PATH. `version` is git's.
+    Raises: StorageFailed, GitFailed.
     """
+    # Only one of the two ways is installed: an upgrade or downgrade of git must not start gitmem twice per event.
     if version >= SINCE:
         _uninstall_files(location)
         install_section(location, program)
@@ -30,13 +32,13 @@ def install_hooks(location: Location, program: Sequence[str], version: tuple[int
 
 
 def uninstall_hooks(location: Location) -> bool:
-    """Take out what was put in, in either way; False where there was nothing. Raises StorageFailed, GitFailed."""
+    """Remove the hooks of either kind; return False if there were none. Raises StorageFailed, GitFailed."""
     configured = remove_section(location)
     return _uninstall_files(location) or configured
 
 
 def read_hooks(location: Location, program: Sequence[str], version: tuple[int, int]) -> HookReport:
-    """How each event stands."""
+    """Return the state of each event."""
     configured = read_states(location, program, version)
     if configured is not None:
         return HookReport(config_file(location), configured=True, states=tuple(configured))
@@ -44,25 +46,26 @@ def read_hooks(location: Location, program: Sequence[str], version: tuple[int, i
     if _is_own(location, folder):
         states = [read_state(folder, event, program) for event in EVENTS]
     else:
-        told = describe_folder(folder)
-        states = [HookState(event, LEFT, told, advise_folder(folder, event)) for event in EVENTS]
+        owner = describe_folder(folder)
+        states = [HookState(event, SKIPPED, owner, advise_folder(folder, event)) for event in EVENTS]
     return HookReport(folder, configured=False, states=tuple(states))
 
 
 def hooks_folder(location: Location) -> Path:
-    """Where git looks for hook files, `core.hooksPath` considered; shared by all working trees."""
-    where = location.worktree or location.git_dir
-    out = run_git(["rev-parse", "--git-path", "hooks"], git_dir=location.git_dir, cwd=where).stdout
-    return where / os.fsdecode(out.removesuffix(b"\n"))
+    """Return the folder of git's hook files, which all working trees share. It honours `core.hooksPath`."""
+    top = location.worktree or location.git_dir
+    out = run_git(["rev-parse", "--git-path", "hooks"], git_dir=location.git_dir, cwd=top).stdout
+    return top / os.fsdecode(out.removesuffix(b"\n"))
 
 
 def _is_own(location: Location, folder: Path) -> bool:
-    """Whether a folder is this repository's alone, and no file of its working tree."""
+    """Return whether a folder belongs to this repository alone and is not part of its working tree."""
     return Path(os.path.realpath(folder)).is_relative_to(location.common_dir)
 
 
 def _uninstall_files(location: Location) -> bool:
-    """In the folder of today, and in git's own one, where they were put before `core.hooksPath` was set."""
+    """Remove hook files; return False if there were none."""
+    # `core.hooksPath` may have been set after the installation, so look in git's default folder, too.
     folders = {location.common_dir / "hooks", hooks_folder(location)}
-    found = [uninstall_files(folder) for folder in sorted(folders) if _is_own(location, folder)]
-    return any(found)
+    removed = [uninstall_files(folder) for folder in sorted(folders) if _is_own(location, folder)]
+    return any(removed)

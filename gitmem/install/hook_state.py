@@ -1,36 +1,37 @@
-"""How git is made to call gitmem, event by event, in words that are shown."""
+"""State of each hook: whether git starts gitmem at an event, and if not, why."""
 
 from pathlib import Path
 from typing import Final, NamedTuple
 
 EVENTS: Final = ("pre-commit", "post-commit", "post-checkout", "post-merge", "post-rewrite")
-"""At these the index may come to lack something; what is staged for a commit is indexed when the commit exists."""
+"""Events that may leave the index incomplete. The files staged for a commit are indexed once the commit exists."""
 
 INSTALLED: Final = "installed"
 MISSING: Final = "missing"
 OUTDATED: Final = "outdated"
-LEFT: Final = "left"
+SKIPPED: Final = "skipped"
 
 
 class HookState(NamedTuple):
-    """One event: INSTALLED, MISSING, OUTDATED (put there for another gitmem or git), or LEFT to whoever owns the hook.
+    """State of one event.
 
-    `told` says where or why; `advice` what the person can do about an event that is LEFT.
+    INSTALLED, MISSING, OUTDATED (installed by another gitmem or for another git), or SKIPPED (another program owns the
+    hook, or it is switched off). `detail` is the location or the reason, `advice` a remedy for a SKIPPED event.
     """
 
     event: str
     state: str
-    told: str = ""
+    detail: str = ""
     advice: str = ""
 
 
 class HookReport(NamedTuple):
-    """All events, and the place where git finds their hooks: a folder, or its configuration."""
+    """States of all events, and the location of their hooks: a folder, or git's configuration file."""
 
-    place: Path
+    location: Path
     configured: bool
     states: tuple[HookState, ...]
 
     def events(self, state: str) -> list[str]:
-        """The events that are in a state."""
+        """Return the events in a state."""
         return [hook.event for hook in self.states if hook.state == state]

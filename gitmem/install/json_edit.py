@@ -1,6 +1,9 @@
-"""Change one member of a JSON text and leave every other byte as it is: order, indents, comments, commas. Pure.
+"""Add or remove one member of a JSON text and leave every other byte unchanged: order, indents, comments, commas. Pure.
 
-Takes what editors write into their settings, which is JSON with comments and trailing commas.
+Accepts the JSON of editors' settings, with comments and trailing commas. A parser that records where each member
+begins and ends is enough: an edit then copies the text up to one place, and from another one on. No library on PyPI
+does this: those that edit in place reject comments or trailing commas, or need Node.js, and json-five, which preserves
+all of them, also accepts JSON5, which clients do not read.
 """
 
 import json
@@ -12,12 +15,12 @@ from gitmem.errors import UsageError
 
 _BLANK: Final = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
-_PLAIN: Final = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
-_MOST_DEEP: Final = 100
+_SCALAR: Final = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
+_MAX_DEPTH: Final = 100
 
 
 class Member(NamedTuple):
-    """A member of an object: where its key begins, and its value."""
+    """A member of an object: its key, the offset of the key, and its value."""
 
     key: str
     start: int
@@ -25,7 +28,7 @@ class Member(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A value of a text, `text[start:end]`; `members` are those of an object, None for anything else."""
+    """A value at `text[start:end]`. `members` are those of an object, None for any other value."""
 
     start: int
     end: int
@@ -33,38 +36,40 @@ class Node(NamedTuple):
     members: list[Member] | None
 
     def find(self, key: str) -> "Node | None":
-        """The value of a member; the last of several counts."""
+        """Return the value of a member, None without one; of duplicate keys the last counts."""
         return next((member.value for member in reversed(self.members or []) if member.key == key), None)
 
 
 def parse_text(text: str) -> Node:
-    """The value of a text. Raises UsageError where it is none."""
+    """Parse a text. Raises UsageError if it is not valid."""
     try:
         node = _parse(text, _skip(text, 0), 0)
         if _skip(text, node.end) != len(text):
-            raise ValueError("more follows")
-    except (ValueError, IndexError) as problem:
-        raise UsageError(f"it is no JSON ({problem or 'it ends too soon'})") from problem
+            raise ValueError("more text after the value")
+    except (ValueError, IndexError) as problem:  # IndexError: the text ends within a value
+        reason = "unexpected end" if isinstance(problem, IndexError) else problem
+        raise UsageError(f"not valid JSON ({reason})") from problem
     return node
 
 
 def _skip(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    assert found is not None
-    return found.end()
+    """Return the offset behind spaces and comments."""
+    blank = _BLANK.match(text, at)
+    assert blank is not None
+    return blank.end()
 
 
 def _parse(text: str, at: int, depth: int) -> Node:
-    if depth > _MOST_DEEP:
-        raise ValueError("it is nested too deep")
+    if depth > _MAX_DEPTH:
+        raise ValueError("nested too deeply")
     if text[at] == "{":
         return _parse_object(text, at, depth)
     if text[at] == "[":
         return _parse_array(text, at, depth)
-    found = _STRING.match(text, at) or _PLAIN.match(text, at)
-    if found is None:
-        raise ValueError(f"line {text.count(chr(10), 0, at) + 1}")
-    return Node(at, found.end(), json.loads(found.group(), strict=False), None)
+    token = _STRING.match(text, at) or _SCALAR.match(text, at)
+    if token is None:
+        raise _syntax_error(text, at)
+    return Node(at, token.end(), json.loads(token.group(), strict=False), None)
 
 
 def _parse_object(text: str, start: int, depth: int) -> Node:
@@ -73,10 +78,10 @@ def _parse_object(text: str, start: int, depth: int) -> Node:
     while text[at] != "}":
         key = _STRING.match(text, at)
         if key is None:
-            raise ValueError(f"line {text.count(chr(10), 0, at) + 1}")
+            raise _syntax_error(text, at)
         colon = _skip(text, key.end())
         if text[colon] != ":":
-            raise ValueError(f"line {text.count(chr(10), 0, at) + 1}")
+            raise _syntax_error(text, at)
         value = _parse(text, _skip(text, colon + 1), depth + 1)
         members.append(Member(json.loads(key.group()), at, value))
         at = _after_item(text, value.end, "}")
@@ -94,17 +99,21 @@ def _parse_array(text: str, start: int, depth: int) -> Node:
 
 
 def _after_item(text: str, end: int, closing: str) -> int:
-    """Where the next item or the end of what holds it stands."""
+    """Return the offset of the next item, or of the bracket that closes the container."""
     at = _skip(text, end)
     if text[at] == ",":
         return _skip(text, at + 1)
     if text[at] != closing:
-        raise ValueError(f"line {text.count(chr(10), 0, at) + 1}")
+        raise _syntax_error(text, at)
     return at
 
 
+def _syntax_error(text: str, at: int) -> ValueError:
+    return ValueError(f"line {text.count(chr(10), 0, at) + 1}")
+
+
 def find_value(text: str, path: Sequence[str]) -> Any:
-    """The value at a path, None where there is none. Raises UsageError."""
+    """Return the value at a path, None if there is none. Raises UsageError."""
     node: Node | None = parse_text(text)
     for key in path:
         node = node.find(key) if node is not None else None
@@ -112,7 +121,10 @@ def find_value(text: str, path: Sequence[str]) -> Any:
 
 
 def add_member(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with a value at a path where there is none yet; objects on the way are made. Raises UsageError."""
+    """Return the text with a value at a path that has none yet; create missing objects on the path.
+
+    Raises: UsageError.
+    """
     node, depth = parse_text(text), 0
     _require_object(node)
     while depth < len(path) - 1 and (inner := node.find(path[depth])) is not None:
@@ -125,57 +137,61 @@ def add_member(text: str, path: Sequence[str], value: Any) -> str:
 
 def _require_object(node: Node) -> None:
     if node.members is None:
-        raise UsageError("it is not built as expected: no object where one must be")
+        raise UsageError("expected a JSON object")
 
 
 def _insert(text: str, node: Node, key: str, value: Any, depth: int) -> str:
-    feed = "\r\n" if "\r\n" in text else "\n"
-    unit = _unit(text)
+    """Insert a member as the last of an object, formatted like the others."""
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    unit = _indent_unit(text)
     members = node.members or []
     if not members:
-        margin = unit * (depth + 1)
-        entry = f"{json.dumps(key)}: {_format(value, margin, unit, feed)}"
+        indent = unit * (depth + 1)
+        entry = f"{json.dumps(key)}: {_format(value, indent, unit, line_end)}"
         comments = text[node.start + 1 : node.end - 1].strip()
-        kept = f"{feed}{margin}{comments}" if comments else ""
-        return f"{text[: node.start]}{{{kept}{feed}{margin}{entry}{feed}{unit * depth}}}{text[node.end :]}"
+        head = f"{line_end}{indent}{comments}" if comments else ""
+        return f"{text[: node.start]}{{{head}{line_end}{indent}{entry}{line_end}{unit * depth}}}{text[node.end :]}"
     first, last = members[0], members[-1]
     before = text[node.start + 1 : first.start]
     end = last.value.end
+    # After a trailing comma the new member gets one, too; else the last member gets a comma.
     comma = text[_skip(text, end)] == ","
     at = text.index(",", _skip(text, end)) + 1 if comma else end
-    if "\n" not in before:
+    if "\n" not in before:  # all on one line
         entry = f"{json.dumps(key)}: {json.dumps(value)}"
         return f"{text[:at]}{'' if comma else ','} {entry}{',' if comma else ''}{text[at:]}"
-    margin = before[before.rindex("\n") + 1 :] if not before[before.rindex("\n") + 1 :].strip() else unit * (depth + 1)
-    entry = f"{json.dumps(key)}: {_format(value, margin, unit, feed)}"
-    return f"{text[:at]}{'' if comma else ','}{feed}{margin}{entry}{',' if comma else ''}{text[at:]}"
+    first_indent = before[before.rindex("\n") + 1 :]
+    indent = first_indent if not first_indent.strip() else unit * (depth + 1)
+    entry = f"{json.dumps(key)}: {_format(value, indent, unit, line_end)}"
+    return f"{text[:at]}{'' if comma else ','}{line_end}{indent}{entry}{',' if comma else ''}{text[at:]}"
 
 
-def _unit(text: str) -> str:
-    """What a level is set in by."""
-    found = re.search(r"\n([ \t]+)\"", text)
-    return found[1] if found else "  "
+def _indent_unit(text: str) -> str:
+    """Return the indent of the first key that begins a line, which is that of one level."""
+    indent = re.search(r"\n([ \t]+)\"", text)
+    return indent[1] if indent else "  "
 
 
-def _format(value: Any, margin: str, unit: str, feed: str) -> str:
-    """A value with a line for each member; lists on one line."""
+def _format(value: Any, indent: str, unit: str, line_end: str) -> str:
+    """Format a value with one line per member; lists on one line."""
     if not isinstance(value, dict) or not value:
         return json.dumps(value)
-    inner = margin + unit
-    lines = [f"{inner}{json.dumps(key)}: {_format(item, inner, unit, feed)}" for key, item in value.items()]
-    return "{" + feed + f",{feed}".join(lines) + f"{feed}{margin}}}"
+    inner = indent + unit
+    lines = [f"{inner}{json.dumps(key)}: {_format(item, inner, unit, line_end)}" for key, item in value.items()]
+    return "{" + line_end + f",{line_end}".join(lines) + f"{line_end}{indent}}}"
 
 
 def remove_member(text: str, path: Sequence[str]) -> str:
-    """The text without the member at a path, which must be there; what it alone was in goes with it.
+    """Return the text without the member at a path, which must exist, and without objects that only contained it.
 
-    An empty text means that nothing is left. Raises UsageError.
+    An empty text means that nothing is left. Raises: UsageError.
     """
     nodes = [parse_text(text)]
     for key in path[:-1]:
         inner = nodes[-1].find(key)
         assert inner is not None
         nodes.append(inner)
+    # From the inside out: the first object with other members loses the member on the path.
     for node, key in reversed(list(zip(nodes, path, strict=True))):
         if len(node.members or []) > 1:
             return _cut(text, node, key)
@@ -183,8 +199,9 @@ def remove_member(text: str, path: Sequence[str]) -> str:
 
 
 def _cut(text: str, node: Node, key: str) -> str:
+    """Cut a member out of an object, together with one comma."""
     members = node.members or []
-    place = max(place for place, member in enumerate(members) if member.key == key)
-    if place == 0:
+    position = max(number for number, member in enumerate(members) if member.key == key)
+    if position == 0:
         return text[: members[0].start] + text[members[1].start :]
-    return text[: members[place - 1].value.end] + text[members[place].value.end :]
+    return text[: members[position - 1].value.end] + text[members[position].value.end :]

@@ -1,14 +1,15 @@
-"""Enters the server into the files of clients, and takes it out again: whatever else those hold stays byte for byte.
+"""Add the server to clients' files and remove it again; everything else in them stays byte for byte.
 
-What a file was before is kept in the git directory until it is taken out: a file that nobody has touched meanwhile
-becomes again what it was, out of one that somebody has only the entry goes.
+The original content of each file is recorded in the git directory until the removal. A file that was not changed since
+gets it back. From a file that was changed since, only the entry is removed.
 """
 
 import base64
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from gitmem.errors import GitmemError, UsageError
 from gitmem.fsio import make_folder, read_file, remove_empty_folder, remove_file, write_atomic
@@ -16,16 +17,18 @@ from gitmem.git.locate import Location
 from gitmem.install.clients import CLIENTS, GUIDE, Edit
 
 ADDED: Final = "added"
-THERE: Final = "there"
-OTHER: Final = "other"
+PRESENT: Final = "present"
+CONFLICT: Final = "conflict"
 
 _RECORD: Final = "gitmem-clients"
-_MOST_BYTES: Final = 8 << 20
+_MAX_BYTES: Final = 8 << 20
 _MODE: Final = 0o644
+
+Result = TypeVar("Result")
 
 
 class _Entry(NamedTuple):
-    """What was done to a file: its bytes before (None: it was not there), a hash of those after, folders made."""
+    """Record of an edit: the bytes before (None if the file was missing), a hash of those after, and a new folder."""
 
     file: Path
     before: bytes | None
@@ -34,17 +37,20 @@ class _Entry(NamedTuple):
 
 
 def register(location: Location, file: str, edit: Edit) -> str:
-    """Enter the server into a file of the working tree: ADDED, THERE already, or OTHER where its name is taken.
+    """Add the server to a file of the working tree.
 
-    Raises: UsageError where the file is none that can be changed, StorageFailed.
+    Return ADDED, PRESENT if it is there already, or CONFLICT if there is another entry of its name.
+    Raises: UsageError if the file cannot be edited, StorageFailed.
     """
-    path = _place(location, file)
+    path = _resolve(location, file)
     before = _read(path)
     text = _decode(path, before or b"")
-    found = _in(path, lambda: edit.find(text))
-    if found is not None:
-        return THERE if found == edit.ours else OTHER
-    after = _in(path, lambda: edit.add(text)).encode("utf-8")
+    present = _with_path(path, lambda: edit.find(text))
+    if present is not None:
+        return PRESENT if present == edit.ours else CONFLICT
+    after = _with_path(path, lambda: edit.add(text)).encode("utf-8")
+    # The record is written first: if the process is killed between the two, a removal finds an unchanged file and
+    # does nothing, while an edit without a record could never be removed.
     entries = [entry for entry in _read_record(location) if entry.file != path]
     folder_made = not path.parent.exists()
     _write_record(location, [*entries, _Entry(path, before, _hash(after), folder_made)])
@@ -54,7 +60,7 @@ def register(location: Location, file: str, edit: Edit) -> str:
 
 
 def unregister(location: Location) -> tuple[list[Path], list[str]]:
-    """Take out everything that was entered; returns the files that were changed, and what is wrong with the others."""
+    """Remove all recorded entries; return the files changed, and the problems with the others."""
     changed: list[Path] = []
     problems: list[str] = []
     entries = _read_record(location)
@@ -69,22 +75,24 @@ def unregister(location: Location) -> tuple[list[Path], list[str]]:
 
 
 def _restore(entry: _Entry) -> bool:
-    now = _read(entry.file)
-    if now is None:
+    """Restore a file or remove our entry from it; return False if there is nothing of ours."""
+    content = _read(entry.file)
+    if content is None:
         return False
-    if _hash(now) == entry.after:
-        _put(entry, entry.before)
+    if _hash(content) == entry.after:
+        _write(entry, entry.before)
         return True
-    edit = _edit_of(entry.file)
-    text = _decode(entry.file, now)
-    if edit is None or _in(entry.file, lambda: edit.find(text)) != edit.ours:
+    edit = _find_edit(entry.file)
+    text = _decode(entry.file, content)
+    if edit is None or _with_path(entry.file, lambda: edit.find(text)) != edit.ours:
         return False
-    rest = _in(entry.file, lambda: edit.remove(text))
-    _put(entry, rest.encode("utf-8") if rest else None)
+    rest = _with_path(entry.file, lambda: edit.remove(text))
+    _write(entry, rest.encode("utf-8") if rest else None)
     return True
 
 
-def _put(entry: _Entry, content: bytes | None) -> None:
+def _write(entry: _Entry, content: bytes | None) -> None:
+    """Write a file, or remove it with the folder that was created for it, if that is empty."""
     if content is not None:
         write_atomic(entry.file, [content], mode=_mode(entry.file))
         return
@@ -93,8 +101,8 @@ def _put(entry: _Entry, content: bytes | None) -> None:
         remove_empty_folder(entry.file.parent)
 
 
-def _edit_of(path: Path) -> Edit | None:
-    """How a file that was entered is changed, by its name."""
+def _find_edit(path: Path) -> Edit | None:
+    """Return the edit functions for a recorded file, by its name."""
     for client in CLIENTS.values():
         if path.as_posix().endswith("/" + client.file):
             return client.edit
@@ -103,38 +111,36 @@ def _edit_of(path: Path) -> Edit | None:
     return None
 
 
-def _place(location: Location, file: str) -> Path:
+def _resolve(location: Location, file: str) -> Path:
     if location.worktree is None:
         raise UsageError("a bare repository has no files for clients")
     path = location.worktree / file
     if path.is_symlink() or path.parent.is_symlink():
-        raise UsageError(f"`{file}` is a symbolic link, so it is left alone", hint="gitmem install CLIENT --print")
+        raise UsageError(f"`{file}` is a symbolic link and was not changed", hint="gitmem install CLIENT --print")
     return path
 
 
 def _read(path: Path) -> bytes | None:
-    return read_file(path, _MOST_BYTES) if path.parent.is_dir() else None
+    return read_file(path, _MAX_BYTES) if path.parent.is_dir() else None
 
 
 def _decode(path: Path, data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise _unchanged(path, "it is not UTF-8") from problem
+        raise _not_changed(path, "not valid UTF-8") from problem
 
 
-def _in(path: Path, action: Any) -> Any:
-    """Do something with a file's text, and name the file where that is impossible."""
+def _with_path(path: Path, action: Callable[[], Result]) -> Result:
+    """Run an edit function, and add the path to its error."""
     try:
         return action()
     except UsageError as problem:
-        raise _unchanged(path, problem.message) from problem
+        raise _not_changed(path, problem.message) from problem
 
 
-def _unchanged(path: Path, why: str) -> UsageError:
-    return UsageError(
-        f"`{path}` was left as it is: {why}", hint="gitmem install CLIENT --print shows what belongs there"
-    )
+def _not_changed(path: Path, reason: str) -> UsageError:
+    return UsageError(f"`{path}` was not changed: {reason}", hint="gitmem install CLIENT --print shows the entry")
 
 
 def _mode(path: Path) -> int:
@@ -146,7 +152,7 @@ def _hash(data: bytes) -> str:
 
 
 def _read_record(location: Location) -> list[_Entry]:
-    data = read_file(location.common_dir / _RECORD, _MOST_BYTES)
+    data = read_file(location.common_dir / _RECORD, _MAX_BYTES)
     try:
         values: Any = json.loads(data or b"[]")
         return [
@@ -159,7 +165,7 @@ def _read_record(location: Location) -> list[_Entry]:
             for value in values
         ]
     except (ValueError, TypeError, KeyError):
-        return []  # without it nothing is taken out
+        return []  # damaged: without a record nothing is removed
 
 
 def _write_record(location: Location, entries: list[_Entry]) -> None:

@@ -105,7 +105,7 @@ def test_hooks_that_belong_to_another_program_are_told(own: Repo) -> None:
     install_hooks(open_sample(own).location, doctor_program(), (2, 53))
     found = check_of(examine(own.path, {}), "hooks")
     assert (found.state, found.remedy) == (WARN, "gitmem hooks status")
-    assert found.message.startswith("post-commit left: lefthook writes ")
+    assert found.message.startswith("post-commit skipped: lefthook writes ")
 
 
 def test_an_old_git_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,7 @@ def _install(repo: Repo, hooks: str, *, gone: bool) -> None:
         return
     body = {"empty": "exit 0\n", "naive": f"exec {program[0]} -P -m gitmem index\n"}[hooks]
     for state in report.states:
-        (report.place / state.event).write_text(f"#!/bin/sh\n{body}")
+        (report.location / state.event).write_text(f"#!/bin/sh\n{body}")
 
 
 def _environment(base: Path, environment: str) -> dict[str, str]:

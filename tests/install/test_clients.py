@@ -69,13 +69,13 @@ NO_JSON = ["", "{", "[}", '{"a" 1}', '{"a": }', "{} x", '{"a": 01}', "nope", "["
 
 @pytest.mark.parametrize("text", NO_JSON)
 def test_what_is_no_json_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="it is no JSON"):
+    with pytest.raises(UsageError, match="not valid JSON"):
         parse_text(text)
 
 
 @pytest.mark.parametrize("text", ["[]", '"x"', '{"mcpServers": []}'])
 def test_what_is_built_otherwise_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="not built as expected"):
+    with pytest.raises(UsageError, match="expected a JSON object"):
         add_member(text, WHERE, ENTRY)
 
 
@@ -176,7 +176,7 @@ def test_a_file_that_makes_no_sense_is_left(cli: Cli, tmp_path: Path, content: b
     repo = make_sample(tmp_path / "repo")
     file = repo.path / ".mcp.json"
     file.write_bytes(content)
-    assert_error(cli("install", "claude", cwd=repo.path), ExitCode.USAGE, "was left as it is")
+    assert_error(cli("install", "claude", cwd=repo.path), ExitCode.USAGE, "was not changed")
     made = cli("init", "--no-hooks", cwd=repo.path)
     assert made.code == 0
     assert "Claude Code: `" in made.out
@@ -224,3 +224,24 @@ def test_the_own_path_is_offered_for_oneself_where_the_name_is_not_found(
     (program / "gitmem").write_text("#!/bin/sh\n")
     (program / "gitmem").chmod(0o755)
     assert cli("install", "claude", cwd=repo.path).err == ""
+
+
+CODEX = CLIENTS["codex"].edit
+
+
+@pytest.mark.parametrize(
+    "text", ['mcp_servers = { a = { command = "x" } }\n', "mcp_servers = {}\n", "mcp_servers = 1\n"]
+)
+def test_toml_that_allows_no_further_table_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="not a table that can be extended"):
+        CODEX.add(text)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_quoted_entry_in_toml_is_not_removed(line_end: str) -> None:
+    quoted = f'note = """{line_end}' + CODEX.add("").replace("\n", line_end).replace('"', "'") + f'"""{line_end}'
+    assert CODEX.remove(CODEX.add(quoted)) == quoted
+    literal = "note = '''\n" + CODEX.add("") + "'''\n"
+    assert CODEX.remove(CODEX.add(literal)) == literal
+    with pytest.raises(UsageError, match="changed by hand"):
+        CODEX.remove(literal + '\n[mcp_servers]\ngitmem = { command = "gitmem", args = ["mcp"] }\n')

@@ -9,7 +9,7 @@ import pytest
 
 from gitmem.git.version import read_version
 from gitmem.install.configured_hooks import SINCE
-from gitmem.install.hook_state import EVENTS, INSTALLED, LEFT, MISSING, OUTDATED
+from gitmem.install.hook_state import EVENTS, INSTALLED, MISSING, OUTDATED, SKIPPED
 from tests.actions.test_uninstall import fingerprint
 from tests.gitrepo import Repo, isolated_environment
 from tests.install.test_hook_setup import await_call, install, look, uninstall, write_hook
@@ -85,7 +85,7 @@ def test_installing_again_does_not_touch_the_file(repo: Repo, program: tuple[str
 def test_hooks_that_a_person_switched_off_stay_off(repo: Repo, program: tuple[str, ...]) -> None:
     install(repo, program, SINCE)
     repo.git("config", "hook.gitmem.enabled", "false")
-    assert install(repo, program, SINCE).events(LEFT) == list(EVENTS)
+    assert install(repo, program, SINCE).events(SKIPPED) == list(EVENTS)
     assert repo.git("config", "hook.gitmem.enabled") == "false"
 
 
@@ -93,7 +93,7 @@ def test_what_a_person_changed_there_is_told(repo: Repo, program: tuple[str, ...
     install(repo, program, SINCE)
     assert look(repo, ("/another/gitmem",), SINCE).events(OUTDATED) == list(EVENTS)
     repo.git("config", "hook.gitmem.enabled", "false")
-    assert look(repo, program, SINCE).events(LEFT) == list(EVENTS)
+    assert look(repo, program, SINCE).events(SKIPPED) == list(EVENTS)
     repo.git("config", "--unset", "hook.gitmem.enabled")
     repo.git("config", "--unset", "hook.gitmem.event", "post-merge")
     assert look(repo, program, SINCE).events(MISSING) == ["post-merge"]

@@ -15,7 +15,7 @@ from gitmem.errors import ExitCode
 from gitmem.git.version import read_version
 from gitmem.install.configured_hooks import SINCE
 from gitmem.install.hook_setup import install_hooks, read_hooks, uninstall_hooks
-from gitmem.install.hook_state import EVENTS, INSTALLED, LEFT, MISSING, OUTDATED, HookReport, HookState
+from gitmem.install.hook_state import EVENTS, INSTALLED, MISSING, OUTDATED, SKIPPED, HookReport, HookState
 from gitmem.paths import STARTING
 from gitmem.workspace import open_workspace
 from tests.actions.test_uninstall import fingerprint
@@ -161,7 +161,7 @@ def test_strict_shells_go_on(repo: Repo, options: str) -> None:
 def test_a_wrapped_hook_gets_arguments_and_input_and_gives_its_exit_code(repo: Repo, program: tuple[str, ...]) -> None:
     script = f"#!{sys.executable}\nimport sys\nprint(sys.argv[1:], sys.stdin.read())\nsys.exit(3)\n"
     file = write_hook(repo, script)
-    assert state_of(install(repo, program)).told == "before the hook beside it"
+    assert state_of(install(repo, program)).detail == "before the original hook"
     done = run_hook(file, "a b", stdin=b"in")
     assert (done.returncode, done.stdout, done.stderr) == (3, b"['a b'] in\n", b"")
 
@@ -189,7 +189,7 @@ def test_a_name_beside_that_is_taken_is_left_alone(repo: Repo, program: tuple[st
     other = file.with_name("post-commit.before-gitmem")
     other.write_text("precious")
     report = install(repo, program)
-    assert state_of(report) == HookState("post-commit", LEFT, f"{other} is in the way", f"let it run: {LINE}")
+    assert state_of(report) == HookState("post-commit", SKIPPED, f"{other} is in the way", f"let it run: {LINE}")
     assert look(repo, program) == report
     assert (file.read_text(), other.read_text()) == ("#!/usr/bin/env python3\n", "precious")
 
@@ -209,7 +209,7 @@ def test_lefthook_gets_a_line_to_add_and_the_other_events_a_file(repo: Repo, pro
     HOOKS["lefthook"](repo)
     report = install(repo, program)
     found = state_of(report)
-    assert found.state == LEFT
+    assert found.state == SKIPPED
     assert "lefthook.yml" in found.advice
     assert "gitmem hook post-commit" in found.advice
     assert len(report.events(INSTALLED)) == len(EVENTS) - 1
@@ -220,9 +220,9 @@ def test_a_hooks_path_in_the_working_tree_is_left_alone_with_the_line_to_add(
 ) -> None:
     repo.git("config", "core.hooksPath", ".husky/_")
     report = install(repo, program)
-    assert report.events(LEFT) == list(EVENTS)
+    assert report.events(SKIPPED) == list(EVENTS)
     found = state_of(report)
-    assert found.told == f"husky owns {repo.path}/.husky/_"
+    assert found.detail == f"husky owns {repo.path}/.husky/_"
     assert found.advice.startswith(f"add to {repo.path}/.husky/post-commit: ")
     assert not (repo.path / ".husky").exists()
 
@@ -244,7 +244,7 @@ def test_hooks_of_a_linked_worktree_are_those_of_all(repo: Repo, program: tuple[
     repo.git("worktree", "add", "-q", str(side))
     linked = Repo(side)
     report = install(linked, program)
-    assert report.place == repo.path / ".git" / "hooks"
+    assert report.location == repo.path / ".git" / "hooks"
     assert look(repo, program) == report
     assert uninstall(linked)
     assert look(repo, program).events(MISSING) == list(EVENTS)
@@ -334,4 +334,4 @@ def test_hooks_that_are_left_take_one_line_of_init_and_are_explained_by_install(
     assert told == [f"  hooks: none; not {' '.join(EVENTS)}: gitmem hooks status"]
     made = cli("hooks", "install", cwd=repo.path).out.splitlines()
     assert len(made) == 1 + len(EVENTS)
-    assert made[2].startswith(f"  post-commit left: core.hooksPath is {repo.path}/.githooks; add to ")
+    assert made[2].startswith(f"  post-commit skipped: core.hooksPath is {repo.path}/.githooks; add to ")
