@@ -230,7 +230,8 @@ CODEX = CLIENTS["codex"].edit
 
 
 @pytest.mark.parametrize(
-    "text", ['mcp_servers = { a = { command = "x" } }\n', "mcp_servers = {}\n", "mcp_servers = 1\n"]
+    "text",
+    ['mcp_servers = { a = { command = "x" } }\n', "mcp_servers = {}\n", "mcp_servers = 1\n", "[[mcp_servers]]\n"],
 )
 def test_toml_that_allows_no_further_table_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="not a table that can be extended"):
