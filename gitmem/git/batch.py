@@ -12,7 +12,7 @@ rest is requested from a new one.
 # 2. git streams a loose object without checking that its content is as long as its header claims. For a truncated
 #    object it sends too few bytes, and a reader that trusts the header waits for the rest forever. So each window ends
 #    with a request for an object that cannot exist, under a random name (the sentinel). If git's answer to it turns up
-#    inside an object, that object was cut short.
+#    inside an object, that object is truncated.
 
 import io
 import os
@@ -43,7 +43,7 @@ class ProgramReader(Closeable):
         self.damaged: set[str] = set()
         self._kinds = kinds
         self._format = location.object_format
-        self._sentinel = f"end-{os.urandom(16).hex()}".encode("ascii")  # random, so that no content can contain it
+        self._sentinel = f"end-{os.urandom(16).hex()}".encode("ascii")  # random: content contains it only by guessing
         self._objects = location.common_dir / "objects"
         self._source = ObjectSource(location)
         self._idle: subprocess.Popen[bytes] | None = None

@@ -5,7 +5,7 @@ start as eight bare Pythons.
 """
 
 # libgit2 gets the packs only. On a truncated loose object it loops forever (libgit2 issue 7342), and a loose object of
-# a wrong length makes it write out of bounds (issue 7177); damaged packs it handles. It does not open the repository
+# a wrong length makes it write out of bounds (issue 7177); it handles damaged packs. It does not open the repository
 # either, so formats that it does not support (reftable, split index, ...) do not matter.
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """Interface of the blob readers, and the fallback from one reader to the next.
 
 A blob that does not exist is None and is never fetched from a remote. A blob that exists but cannot be read (corrupt,
-cut short) is None too, and its id is put into `damaged`. Contents are verified against their id, and replacements
+truncated) is None too, and its id is put into `damaged`. Contents are verified against their id, and replacements
 (`git replace`) are not followed.
 """
 

@@ -18,7 +18,7 @@ from gitmem.git.references import DURABLE
 _REV_LIST: Final = ("--no-replace-objects", "rev-list", "--objects", "--no-object-names", "--missing=allow-any",
                     "--ignore-missing")  # fmt: skip
 _MARKER_FILES: Final = (".keep", ".promisor")
-"""Marker files next to a pack, which must survive its rewriting: never repack, and from a partial clone's remote."""
+"""Markers of a pack that its rewritten version keeps: do not repack, and fetched from a partial clone's remote."""
 
 
 class StoredObject(NamedTuple):
