@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gitmem.git.commit_diffs import LineSpan, read_new_lines
 from gitmem.git.locate import Location
-from gitmem.indexing.record_views import JoinedView
+from gitmem.indexing.joined_view import JoinedView
 from gitmem.memory.kinds import CODE, FOLDERS
 from gitmem.records.filters import NO_FILTERS, RecordFilters, matching_records
 from gitmem.store.snapshot import Snapshot

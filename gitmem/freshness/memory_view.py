@@ -10,7 +10,8 @@ from gitmem.memory.record_paths import REFERENCE
 from gitmem.workspace import Workspace, find_index, is_writable
 
 if TYPE_CHECKING:
-    from gitmem.indexing.record_views import JoinedView, Records
+    from gitmem.indexing.joined_view import JoinedView
+    from gitmem.indexing.record_views import Records
     from gitmem.store.view_file import View
 
 
@@ -39,6 +40,6 @@ def open_memory(workspace: Workspace, tree: str, *, write: bool = True, check: b
 
 def join_records(workspace: Workspace, view: "View", tree: str, *, write: bool) -> "JoinedView":
     """Return a view of files with all records appended to it."""
-    from gitmem.indexing.record_views import JoinedView
+    from gitmem.indexing.joined_view import JoinedView
 
     return JoinedView(view, open_memory(workspace, tree, write=write))

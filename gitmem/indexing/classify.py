@@ -71,6 +71,7 @@ def _exclusion_reason(
 
     An attribute or a `!` line of the ignore file overrides a default exclude.
     """
+    # The order of precedence: LFS pointers hold no text at all, explicit rules come before the defaults.
     if attributes.get("filter") == "lfs":
         return "lfs"
     reason = exclusion_reason(attributes)

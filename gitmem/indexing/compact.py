@@ -41,6 +41,7 @@ def _find_group(segments: tuple[SegmentEntry, ...]) -> list[SegmentEntry]:
     for entry in segments:
         tiers[max(entry.rows, _SMALLEST_TIER_ROWS).bit_length() // 2].append(entry)
     for members in tiers.values():
+        # The smallest first: they gain most from a merge, and one large segment does not keep the others apart.
         group: list[SegmentEntry] = []
         for entry in sorted(members, key=lambda entry: (entry.rows, entry.name)):
             if sum(known.rows for known in group) + entry.rows > MAX_ROWS:
@@ -52,7 +53,7 @@ def _find_group(segments: tuple[SegmentEntry, ...]) -> list[SegmentEntry]:
 
 
 def drop_duplicates(rows: Rows) -> Rows:
-    """Keep each blob once. Of a blob that was tried again, the attempt that read it is kept, in whatever order."""
+    """Keep each blob once. Of several attempts at a blob the one that read it is kept, in any order of the rows."""
     was_read = ~np.isin(rows.blobs.outcomes, RETRIED)
     # A stable sort puts attempts that read the blob last, so they overwrite the others in the dictionary.
     last = {rows.blobs.keys[place]: place for place in np.argsort(was_read, kind="stable").tolist()}

@@ -16,6 +16,7 @@ RULES_VERSION: Final = 2
 
 def current_fingerprint(max_file_bytes: int) -> str:
     """Return a name for everything that a row depends on besides its blob and language."""
+    # The size limit is part of it because blobs are recorded as too large, and a higher limit must index them.
     return f"{CHUNKER_VERSION}.{WORDS_VERSION}.{max_file_bytes}.{model_fingerprint()}"
 
 

@@ -104,6 +104,7 @@ def used_blobs(paths: IndexPaths, days: int) -> set[str]:
     These are the blobs of every tree whose view was written in that time, and the uncommitted blobs of every working
     tree: those of that time and, regardless of `days`, the present ones.
     """
+    # A view never changes, so its modification time is the time it was built.
     oldest = time.time() - days * _DAY
     oids: set[str] = set()
     for file in sorted(paths.views.iterdir()):

@@ -69,6 +69,7 @@ def open_index_writer(
     `replace_newer` permits replacing an index of a newer gitmem.
     """
     with writer_lock(paths.lock, wait=wait, on_wait=on_wait):
+        # Read only now: until the lock was held another process may have published a generation.
         yield IndexWriter(paths, read_manifest_for_writing(paths, replace_newer=replace_newer))
 
 

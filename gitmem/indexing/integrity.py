@@ -32,7 +32,7 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Result of a check: counts of intact parts, faults, and `notes`, which are no faults."""
+    """Result of a check: counts of intact parts, faults, and `notes`, which need no repair."""
 
     segments: int = 0
     views: int = 0
@@ -62,6 +62,7 @@ def check_index(location: Location, paths: IndexPaths, manifest: Manifest) -> Fi
     missing_oids, blob_faults = _compare_blobs(location, segments)
     faults += blob_faults
     notes: list[str] = []
+    # Only HEAD is compared with a view built from git: building one for every tree would take too long.
     if location.head_tree is not None:
         damaged = {file for fault in faults for file in fault.files}
         head_faults, notes = _check_head(location, paths, manifest, location.head_tree, views, missing_oids, damaged)

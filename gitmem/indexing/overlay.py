@@ -28,7 +28,7 @@ class Overlay(NamedTuple):
     """Paths left out because git could not read them."""
 
     uncommitted: UncommittedFiles | None = None
-    """Blob ids and stat data for the next overlay of the same working tree; None if there is no working tree."""
+    """Blob ids and stat data for the next overlay of the same working tree; None without a working tree."""
 
     stats: Mapping[bytes, FileStat | None] = MappingProxyType({})
     """Stat data of the files that were examined; None for a file that was missing."""

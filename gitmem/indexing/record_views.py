@@ -1,18 +1,18 @@
-"""The memory's records as a view beside that of the files: the same index, the same search.
+"""The memory's records as a view, so that one index and one search serve both files and records.
 
-A record's path is written as git takes it, `refs/gitmem/memory:v1/notes/...`, which no file of a tree is called. No
-words are taken from it. Beside the paths stands what is known of each record, so that filters and lists read none.
+The path of a record is written in git's syntax for a revision and path, `refs/gitmem/memory:v1/notes/...`, which no
+file of a tree can have. Paths of records are not searchable by term. The view also holds metadata of each record as
+columns, so that filters and lists need not read records.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gitmem.errors import DamagedFile, GitFailed, NewerFormat, StorageFailed
 from gitmem.fsio import write_atomic
@@ -35,34 +35,36 @@ from gitmem.types import RECORD_LANGUAGE, TURN
 
 MAGIC: Final = b"GITMEMRC"
 PREFIX: Final = b"refs/gitmem/memory:"
-_MOST_EDITS: Final = 500
-_EDITS_SHARE: Final = 200
-"""With more changes than either, one for each so many records, the view's file is written anew: they would be sorted in
-at every question, and read."""
+_MAX_EDITS: Final = 500
+_RECORDS_PER_EDIT: Final = 200
+"""Limits of the changes that are laid over the file of the view: at most 500, and one per 200 records.
+
+With more changes the file is rewritten, because every query would sort them in again and read their records.
+"""
 
 
 class RecordsView(View):
-    """The records of a tree as a file keeps them."""
+    """Records of a tree as stored in a file."""
 
     def __init__(self, container: Container) -> None:
         super().__init__(container)
         if not has_columns(container):
-            raise damaged(container.path, "it lacks what is known of the records")
+            raise damaged(container.path, "it lacks the metadata of the records")
         self._columns: dict[str, Column] = {}
 
     def column(self, name: str) -> Column:
-        """One of RECORD_COLUMNS for all records. Raises DamagedFile."""
+        """Return one of RECORD_COLUMNS for all records. Raises DamagedFile."""
         if name not in self._columns:
             self._columns[name] = load_column(self._file, name, len(self))
         return self._columns[name]
 
     def folder(self, folder: bytes) -> range:
-        """The entries below a folder, `v1/notes`."""
+        """Return the entries below a folder such as `v1/notes`."""
         return _below(self.path, len(self), folder)
 
 
 class EditedRecords(OverlaidView):
-    """The records of a tree as changes over a view; what is known of the changed ones is read when it is asked for."""
+    """Records of a tree as edits of a stored view; metadata of edited records is read when a column is first used."""
 
     def __init__(
         self, base: RecordsView, tree: str, edits: Mapping[bytes, ViewEntry | None], location: Location
@@ -74,69 +76,72 @@ class EditedRecords(OverlaidView):
         self._columns: dict[str, Column] = {}
 
     def column(self, name: str) -> Column:
-        """One of RECORD_COLUMNS for all records. Raises DamagedFile."""
+        """Return one of RECORD_COLUMNS for all records. Raises DamagedFile."""
         if name not in self._columns:
             joined = self._records.column(name).join(self._added_columns[name])
             self._columns[name] = joined.take(self._source)
         return self._columns[name]
 
     def folder(self, folder: bytes) -> range:
-        """The entries below a folder, `v1/notes`."""
+        """Return the entries below a folder such as `v1/notes`."""
         return _below(self.path, len(self), folder)
 
     @cached_property
     def _added_columns(self) -> dict[str, Column]:
         with ProgramReader(self._location) as reader:
-            told = [
-                record_values(data or b"") for _, data in reader.read_many(entry.oid.hex() for entry in self._added)
-            ]
-        return {name: Column.from_texts([facts[place] for facts in told]) for place, name in enumerate(RECORD_COLUMNS)}
+            oids = (entry.oid.hex() for entry in self._added)
+            records = [record_values(data or b"") for _, data in reader.read_many(oids)]
+        return {name: Column.from_texts([record[at] for record in records]) for at, name in enumerate(RECORD_COLUMNS)}
 
     @cached_property
     def _added_postings(self) -> dict[str, Postings]:
-        return _no_words()
+        return _no_postings()
 
 
 Records = RecordsView | EditedRecords
 
 
 def open_records(location: Location, file: Path | None, tree: str, *, keep: bool, check: bool = False) -> Records:
-    """The records of a tree: those of `file` with what changed since, written there anew where `keep` says so and much
-    has. Without a file nothing is known before; `check` reads every checksum of it first. Raises: GitFailed.
+    """Return the records of a tree: those stored in `file`, with the changes since then.
+
+    With `keep` the file is rewritten after many changes. `check` verifies all of its checksums first. Without a file
+    all records are read. Raises: GitFailed.
     """
     base = _find(file, check) if file else None
     if base is not None and base.tree == tree:
         return base
     edits = _edits(location, base, tree) if base is not None else None
-    if base is not None and edits is not None and len(edits) <= min(_MOST_EDITS, len(base) // _EDITS_SHARE):
+    if base is not None and edits is not None and len(edits) <= min(_MAX_EDITS, len(base) // _RECORDS_PER_EDIT):
         return EditedRecords(base, tree, edits, location)
     if base is None or edits is None:
-        base, edits = _no_records(), {PREFIX + found.path: _entry(found) for found in read_tree(location, tree)}
+        base, edits = _no_records(), {PREFIX + entry.path: _view_entry(entry) for entry in read_tree(location, tree)}
+    # A view without a file is all edits of an empty view, so there is one way to read records.
     view = EditedRecords(base, tree, edits, location)
     if file is None or not keep:
         return view
-    parts = _parts(view)
+    parts = _file_parts(view)
+    # No lock: every writer publishes a complete view, and readers compare its tree with the one they need.
     with suppress(StorageFailed):
         write_atomic(file, [memoryview(part) for part in parts])
     return RecordsView(Container(file, MAGIC, b"".join(parts)))
 
 
 def record_values(data: bytes) -> tuple[str, ...]:
-    """What is known of a record, in the order of RECORD_COLUMNS; nothing of what is none."""
+    """Return the metadata of a record in the order of RECORD_COLUMNS; empty texts if the data is not a record."""
     try:
         record = parse_record(data, "")
     except (DamagedFile, NewerFormat):
         return ("",) * len(RECORD_COLUMNS)
-    told = {name: _as_text(value) for name, value in record.fields.items()}
-    time, stored = told.get("time", ""), told.get("stored", "")
-    facts = {
-        **told,
-        "source": told.get("source_system", ""),
-        "conversation": record.id if record.kind == TURN else told.get("conversation", ""),
+    fields = {name: _as_text(value) for name, value in record.fields.items()}
+    time, stored = fields.get("time", ""), fields.get("stored", "")
+    values = {
+        **fields,
+        "source": fields.get("source_system", ""),
+        "conversation": record.id if record.kind == TURN else fields.get("conversation", ""),
         "time": time or stored,
         "stored": stored or time,
     }
-    return tuple(facts.get(name, "") for name in RECORD_COLUMNS)
+    return tuple(values.get(name, "") for name in RECORD_COLUMNS)
 
 
 def _as_text(value: object) -> str:
@@ -155,102 +160,42 @@ def _find(file: Path, check: bool) -> RecordsView | None:
 
 
 def _no_records() -> RecordsView:
-    fields, sections = view_contents("", [], _no_words())
+    fields, sections = view_contents("", [], _no_postings())
     empty = column_sections({name: Column.from_texts([]) for name in RECORD_COLUMNS})
     return RecordsView(Container(Path(), MAGIC, b"".join(build_container(MAGIC, fields, sections | empty))))
 
 
-def _parts(view: EditedRecords) -> list[Buffer]:
-    """A view as the parts of its file."""
+def _file_parts(view: EditedRecords) -> list[Buffer]:
+    """Return the content of a view's file, in parts."""
     oids = (oid.tobytes() for oid in view.oids)
     entries = [ViewEntry(path, oid, RECORD_LANGUAGE, INDEXED) for path, oid in zip(view.paths, oids, strict=True)]
-    fields, sections = view_contents(view.tree, entries, _no_words())
+    fields, sections = view_contents(view.tree, entries, _no_postings())
     return build_container(
         MAGIC, fields, sections | column_sections({name: view.column(name) for name in RECORD_COLUMNS})
     )
 
 
 def _below(path: Callable[[int], bytes], entries: int, folder: bytes) -> range:
-    """Entries are in path order, so those of a folder stand together."""
+    # Entries are in path order, so those of a folder are adjacent; "0" follows "/" in ASCII.
     start = bisect_left(range(entries), PREFIX + folder + b"/", key=path)
     return range(start, bisect_left(range(entries), PREFIX + folder + b"0", start, key=path))
 
 
 def _edits(location: Location, base: View, tree: str) -> dict[bytes, ViewEntry | None] | None:
-    """What changed since the base; None where git does not have its tree any more."""
+    """Return the changes from the tree of the base; None if git no longer has that tree."""
     with suppress(GitFailed):
         changes = diff_trees(location, base.tree, tree)
         return {
-            PREFIX + change.path: _entry(TreeEntry(change.path, 0, change.oid)) if change.oid else None
+            PREFIX + change.path: _view_entry(TreeEntry(change.path, 0, change.oid)) if change.oid else None
             for change in changes
         }
     return None
 
 
-def _entry(found: TreeEntry) -> ViewEntry:
-    return ViewEntry(PREFIX + found.path, bytes.fromhex(found.oid), RECORD_LANGUAGE, INDEXED)
+def _view_entry(entry: TreeEntry) -> ViewEntry:
+    return ViewEntry(PREFIX + entry.path, bytes.fromhex(entry.oid), RECORD_LANGUAGE, INDEXED)
 
 
-def _no_words() -> dict[str, Postings]:
+def _no_postings() -> dict[str, Postings]:
     none = np.zeros(0, np.int32)
     return {field: Postings([], none, none, np.zeros(0, np.uint8)) for field in PATH_FIELDS}
-
-
-class JoinedView(View):
-    """The paths of a view of files and behind them those of records."""
-
-    def __init__(self, first: View, records: Records) -> None:
-        self.tree = first.tree
-        self._parts: Sequence[View] = (first, records)
-        self.records = records
-        self.first_count = len(first)
-        self._count = len(first) + len(records)
-        known = {name: code for code, name in enumerate(first.languages)}
-        self._second_codes = np.array([known.setdefault(name, len(known)) for name in records.languages], np.uint16)
-        self.languages = list(known)
-
-    def check(self) -> None:
-        for part in self._parts:
-            part.check()
-
-    @cached_property
-    def oids(self) -> NDArray[np.uint8]:
-        return np.concatenate([part.oids for part in self._parts if len(part)] or [self._parts[0].oids])
-
-    @cached_property
-    def language_codes(self) -> NDArray[np.uint16]:
-        first, second = self._parts
-        if not len(second):
-            return first.language_codes
-        return np.concatenate([first.language_codes, self._second_codes[second.language_codes]])
-
-    @cached_property
-    def reasons(self) -> NDArray[np.uint8]:
-        return np.concatenate([part.reasons for part in self._parts])
-
-    def path(self, entry: int) -> bytes:
-        first, second = self._parts
-        return first.path(entry) if entry < len(first) else second.path(entry - len(first))
-
-    def find(self, path: bytes) -> int | None:
-        first, second = self._parts
-        place = second.find(path) if path.startswith(PREFIX) else first.find(path)
-        return place if place is None or not path.startswith(PREFIX) else place + len(first)
-
-    @cached_property
-    def paths(self) -> list[bytes]:
-        return [path for part in self._parts for path in part.paths]
-
-    def find_postings(self, field: str, term: bytes) -> NDArray[np.unsignedinteger] | None:
-        return self._parts[0].find_postings(field, term)
-
-    def load_postings(self, field: str) -> Postings:
-        return self._parts[0].load_postings(field)
-
-    def below(self, folders: Sequence[bytes]) -> NDArray[np.bool_]:
-        """Which entries are records below some folders, [entries]."""
-        told = np.zeros(len(self), bool)
-        for folder in folders:
-            found = self.records.folder(folder)
-            told[self.first_count + found.start : self.first_count + found.stop] = True
-        return told

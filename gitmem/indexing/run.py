@@ -119,9 +119,10 @@ class Run:
         try:
             with open_reader(self._location, bulk=bulk, files=self._files) as reader, Pool(workers) as pool:
                 batches = _Batches(reader, blobs, self._max_file_bytes, self._files, deadline)
+                # The pool preserves the order of the batches, so each answer belongs to the oldest batch not yet seen.
                 for answers, batch in zip(pool.run(batches), batches.sent, strict=False):
                     rows = [_load_rows(part, keys) for part, keys in batch.assign_keys(answers)]
-                    segments.append(rows)
+                    segments.append(rows)  # before the report, which may raise Cancelled
                     result.add(rows, batch.content_bytes)
                     blobs_done += len(batch.keys)
                     report(Progress(len(blobs), blobs_done, result.rows, result.bytes))
@@ -195,6 +196,7 @@ class _Batch:
         sent = iter(key for position, key in enumerate(self.keys) if position not in self.known_outcomes)
         for number, rows in enumerate(answers):
             keys = [next(sent) for _ in rows.blobs]
+            # A worker that failed answers once per blob; the last answer takes the blobs that never reached a worker.
             if number == len(answers) - 1:
                 others = [(self.keys[position], outcome) for position, outcome in self.known_outcomes.items()]
                 keys += [key for key, _ in others]
@@ -276,6 +278,7 @@ def _load_rows(packed: PackedRows, keys: list[tuple[bytes, str]]) -> Rows:
         np.array([OUTCOMES.index(blob.outcome) for blob in packed.blobs], np.uint8),
         np.cumsum([0, *(blob.rows for blob in packed.blobs)]).astype(np.int64),
     )
+    # Workers send the columns in wide types, and only here are they narrowed to those of the file.
     columns = {
         name: np.frombuffer(packed.columns[name], "<f2" if name in ("scale", "norm") else "<u4").astype(dtype)
         for name, dtype in COLUMNS.items()

@@ -70,6 +70,7 @@ def open_scratch(
     for new in (folder, paths.segments, paths.views):
         make_folder(new)
     try:
+        # Segments and views never change, so a hard link is as good as a copy.
         for entry in manifest.segments:
             link_or_copy(origin.segment(entry.name), paths.segment(entry.name))
         for key in manifest.views[-1:]:

@@ -39,7 +39,7 @@ class SpareWorker:
                 self._timer.daemon = True
                 self._timer.start()
                 return
-        worker.end()
+        worker.end()  # outside the lock: it waits for the process
         worker.close()
 
     def end(self) -> None:

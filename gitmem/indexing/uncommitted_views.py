@@ -162,7 +162,7 @@ class _ChangedFiles:
         return TreeChange(entry.path, SYMLINK if stat.S_ISLNK(found.mode) else entry.mode, None)
 
     def hash(self, changes: Sequence[TreeChange]) -> dict[bytes, str]:
-        """Return blob ids by path, without files that cannot be read or that there is no time for."""
+        """Return blob ids by path, without unreadable files and those that the deadline excludes."""
         oids = {change.path: change.oid for change in changes if change.oid is not None}
         self.known_files |= {path: KnownFile(oid, None) for path, oid in oids.items()}
         paths = [change.path for change in changes if change.oid is None and change.mode != SYMLINK]

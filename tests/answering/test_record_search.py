@@ -9,7 +9,8 @@ from gitmem.answering.hit_text import named_hit
 from gitmem.answering.searcher import open_searcher
 from gitmem.errors import UsageError
 from gitmem.indexing import record_views as records
-from gitmem.indexing.record_views import PREFIX, JoinedView, open_records
+from gitmem.indexing.joined_view import JoinedView
+from gitmem.indexing.record_views import PREFIX, open_records
 from gitmem.memory.kinds import kind_of
 from gitmem.memory.record_paths import NOTES, REFERENCE
 from gitmem.records.conversations import append_turn
