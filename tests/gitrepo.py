@@ -1,4 +1,4 @@
-"""Real git repositories for tests, cut off from the machine: no host configuration, fixed names and dates."""
+"""Real git repositories for tests, isolated from the machine: no host configuration, fixed names and dates."""
 
 import os
 import subprocess
@@ -24,37 +24,37 @@ ISOLATION: Final = {
 
 
 def isolated_environment() -> dict[str, str]:
-    """The environment for git in tests: this one without any `GIT_` variable, plus isolation and identity."""
+    """Return the environment for git in tests: isolated, with an identity, without this process's `GIT_` variables."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return inherited | ISOLATION | IDENTITY
 
 
 def unmeasured_environment() -> dict[str, str]:
-    """The environment for a program whose imports are looked at: coverage would bring its own."""
+    """Return the environment for a program whose imports a test examines, without coverage, which adds its own."""
     return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
 
 
 class Repo:
-    """A repository in a folder, driven through the git program."""
+    """Repository in a folder, controlled through the git program."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @classmethod
     def init(cls, path: Path, *options: str) -> "Repo":
-        """`git init` with branch `main`."""
+        """Run `git init` with branch `main`."""
         path.mkdir(parents=True, exist_ok=True)
         repo = cls(path)
         repo.git("init", "--quiet", "--initial-branch=main", *options)
         return repo
 
     def git(self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> str:
-        """Run git here and return what it printed, without the last line feed; file:// remotes are allowed."""
+        """Run git here and return its output without the last line feed; file:// remotes are allowed."""
         return os.fsdecode(self.git_bytes(*args, stdin=stdin, env=env)).removesuffix("\n")
 
     def git_bytes(self, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
-        """Run git here and return the bytes it printed; a failure shows git's words."""
-        done = subprocess.run(
+        """Run git here and return the bytes of its output; a failure shows git's error message."""
+        process = subprocess.run(
             ["git", "-c", "protocol.file.allow=always", *args],
             cwd=self.path,
             env={**isolated_environment(), **(env or {})},
@@ -62,8 +62,8 @@ class Repo:
             capture_output=True,
             check=False,
         )
-        assert done.returncode == 0, f"git {' '.join(args)}: {done.stderr.decode('utf-8', 'replace')}"
-        return done.stdout
+        assert process.returncode == 0, f"git {' '.join(args)}: {process.stderr.decode('utf-8', 'replace')}"
+        return process.stdout
 
     def write(self, files: Mapping[str, str | bytes]) -> None:
         """Write files of the working tree, folders included; nothing is added to the index."""
@@ -80,7 +80,7 @@ class Repo:
         return self.git("rev-parse", "HEAD")
 
     def commit_entries(self, entries: Mapping[bytes, bytes], message: str = "change") -> str:
-        """Commit files whose names the file system may not take, straight into the object database and index."""
+        """Commit files whose names the file system may refuse, by writing to the object database and the index."""
         for path, content in entries.items():
             oid = self.git("hash-object", "-w", "--stdin", stdin=content)
             self.git("update-index", "-z", "--index-info", stdin=b"100644 " + oid.encode() + b"\t" + path + b"\0")
@@ -88,11 +88,11 @@ class Repo:
         return self.git("rev-parse", "HEAD")
 
     def oid(self, rev: str) -> str:
-        """The object id that a revision names."""
+        """Return the object id of a revision."""
         return self.git("rev-parse", "--verify", rev)
 
     def loose_object(self, oid: str) -> Path:
-        """The file of an unpacked object."""
+        """Return the path of a loose object."""
         return self.path / ".git" / "objects" / oid[:2] / oid[2:]
 
 

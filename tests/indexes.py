@@ -1,5 +1,5 @@
-"""Indexes of real repositories with a fake model: a deterministic encoder, a pool without processes, and dumps to
-compare what two indexes hold."""
+"""Index real repositories with a fake model: a deterministic encoder, a pool without processes, and dumps that compare
+the content of two indexes."""
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ DIMENSIONS: Final = 256
 
 
 class HashEncoder:
-    """Adds up a fixed random vector for each identifier; remembers how many texts it was given."""
+    """Encoder that adds up a fixed random vector for each identifier, and counts the texts it encodes."""
 
     fingerprint = "hash:1"
     dimensions = DIMENSIONS
@@ -53,7 +53,7 @@ class HashEncoder:
 
 
 class InlinePool:
-    """Builds rows in this process; a blob that contains `poison` fails like one whose worker died."""
+    """Pool that builds rows in this process; a blob that contains `poison` fails as if its worker had died."""
 
     poison: bytes = b""
     digested: int = 0
@@ -83,17 +83,17 @@ class InlinePool:
 
 
 def workspace_of(repo: Repo) -> Workspace:
-    """A repository as actions take it."""
+    """Open the workspace of a repository."""
     return open_workspace(repo.path, {})
 
 
 def index(repo: Repo, **options: Any) -> IndexReport:
-    """Index HEAD."""
+    """Index HEAD and return the report."""
     workspace = workspace_of(repo)
     return refresh(workspace, workspace.location.head_tree, **options)
 
 
-def ask(repo: Repo, text: str, **options: Any) -> Answer:
+def search(repo: Repo, text: str, **options: Any) -> Answer:
     """Answer a query. The options are the fields of Query, SearchFilters and TreeSelection, and `refresh`."""
     refresh = options.pop("refresh", True)
     filters, selection = ({name: options.pop(name) for name in type_._fields if name in options} for type_ in PARTS)
@@ -104,22 +104,22 @@ def ask(repo: Repo, text: str, **options: Any) -> Answer:
 PARTS: Final = (SearchFilters, TreeSelection)
 
 
-def found(made: Answer) -> list[tuple[str, int, int, str, float]]:
-    """An answer's hits in short."""
-    return [(hit.path, hit.start_line, hit.end_line, hit.symbol, round(hit.score, 2)) for hit, _ in made.hits]
+def brief_hits(answer: Answer) -> list[tuple[str, int, int, str, float]]:
+    """Return path, first line, last line, symbol and rounded score of each hit."""
+    return [(hit.path, hit.start_line, hit.end_line, hit.symbol, round(hit.score, 2)) for hit, _ in answer.hits]
 
 
 def snapshot_of(repo: Repo) -> Snapshot:
-    """The index of a repository, opened."""
+    """Open the index of a repository."""
     workspace = workspace_of(repo)
     return open_snapshot(workspace, require_index(workspace))
 
 
 class DumpedRow(NamedTuple):
-    """Everything an index says of one chunk."""
+    """Content of an index for one chunk."""
 
     blob: str
-    asked: str
+    requested_language: str
     language: str
     span: tuple[int, int]
     lines: tuple[int, int]
@@ -131,22 +131,22 @@ class DumpedRow(NamedTuple):
 
 
 def dump_rows(snapshot: Snapshot) -> set[DumpedRow]:
-    """All rows, without regard to how they are shared out among segments."""
+    """Return the rows of all segments as one set, so that their distribution over segments makes no difference."""
     return {row for segment in snapshot.segments for row in dump_segment(segment)}
 
 
 def dump_outcomes(snapshot: Snapshot) -> set[tuple[str, str, str]]:
-    """What became of each blob."""
-    told = set()
+    """Return blob id, requested language and outcome of each blob."""
+    outcomes = set()
     for segment in snapshot.segments:
         blobs = segment.load_rows().blobs
-        for (oid, asked), outcome in zip(blobs.keys, blobs.outcomes.tolist(), strict=True):
-            told.add((oid.hex(), asked, OUTCOMES[outcome]))
-    return told
+        for (oid, requested_language), outcome in zip(blobs.keys, blobs.outcomes.tolist(), strict=True):
+            outcomes.add((oid.hex(), requested_language, OUTCOMES[outcome]))
+    return outcomes
 
 
 def dump_segment(segment: Any) -> Iterator[DumpedRow]:
-    """All rows of one segment."""
+    """Yield all rows of one segment."""
     rows = segment.load_rows()
     terms: list[list[tuple[str, bytes, int]]] = [[] for _ in range(len(rows))]
     for field, postings in rows.postings.items():
@@ -156,11 +156,13 @@ def dump_segment(segment: Any) -> Iterator[DumpedRow]:
             terms[row].append((field, postings.terms[term], count))
     columns = {name: rows.columns[name].tolist() for name in COLUMNS}
     first = rows.blobs.first.tolist()
-    for place, ((oid, asked), language) in enumerate(zip(rows.blobs.keys, rows.blobs.languages, strict=True)):
-        for row in range(first[place], first[place + 1]):
+    for blob, ((oid, requested_language), language) in enumerate(
+        zip(rows.blobs.keys, rows.blobs.languages, strict=True)
+    ):
+        for row in range(first[blob], first[blob + 1]):
             yield DumpedRow(
                 blob=oid.hex(),
-                asked=asked,
+                requested_language=requested_language,
                 language=language,
                 span=(columns["start"][row], columns["start"][row] + columns["length"][row]),
                 lines=(columns["line"][row], columns["line"][row] + columns["lines"][row] - 1),
@@ -173,17 +175,17 @@ def dump_segment(segment: Any) -> Iterator[DumpedRow]:
 
 
 def manifest_of(repo: Repo) -> Any:
-    """The manifest on disk."""
+    """Read the manifest from disk."""
     return find_manifest(workspace_of(repo).paths.manifest)
 
 
 def files_in(folder: Any) -> list[Any]:
-    """The files of a folder of the index, in order."""
+    """Return the files of a folder of the index in order."""
     return sorted(folder.iterdir())
 
 
 def python_file(*names: str) -> str:
-    """A Python file with one function a name, each with its own words."""
+    """Return a Python file with one function for each name; each function has words of its own."""
     return "\n\n".join(
         f'def {name}(value):\n    """Handle {name.replace("_", " ")} of a value."""\n    return {name}_table[value]\n'
         for name in names

@@ -1,4 +1,4 @@
-"""A small repository of several languages with its index, and the command line called within this process."""
+"""Small repository in several languages, the outcome of a command line, and assertions on errors."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ SIGN: Final = "sign the cookie with the secret key"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a command line did."""
+    """Exit code and output of a command line."""
 
     code: int
     out: str
@@ -76,7 +76,7 @@ Cli = Callable[..., Outcome]
 
 
 def make_sample(path: Path) -> Repo:
-    """The sample repository with two commits; `v1` has the cookies in another file."""
+    """Make the sample repository with two commits; `v1` has the cookies in another file."""
     repo = Repo.init(path)
     repo.commit({"old/session.py": FILES["src/cookies.py"]})
     repo.git("tag", "v1")
@@ -87,31 +87,31 @@ def make_sample(path: Path) -> Repo:
 
 
 def open_sample(repo: Repo) -> Workspace:
-    """The repository as actions take it."""
+    """Open the workspace of a repository."""
     return open_workspace(repo.path, {})
 
 
-def assert_error(outcome: Outcome, code: int, *told: str) -> None:
-    """Two lines at most on standard error, nothing on standard output, no traceback, and these words."""
+def assert_error(outcome: Outcome, code: int, *fragments: str) -> None:
+    """Assert that the only output is an error with these fragments, and a hint at most, on standard error."""
     lines = outcome.err.splitlines()
     assert outcome.code == code, outcome
     assert outcome.out == ""
     assert lines[0].startswith("error: "), outcome.err
     assert len(lines) == 1 or (len(lines) == 2 and lines[1].startswith("hint: ")), outcome.err
-    for word in told:
-        assert word in outcome.err
+    for fragment in fragments:
+        assert fragment in outcome.err
 
 
 def segment_files(repo: Repo) -> list[Path]:
-    """The segments of a repository's index."""
+    """Return the segment files of a repository's index."""
     return sorted((repo.path / ".gitmem" / "segments").iterdir())
 
 
-def damage(path: Path, at: int = -200, what: bytes = b"\xff\xfe\xfd") -> None:
+def damage(path: Path, at: int = -200, replacement: bytes = b"\xff\xfe\xfd") -> None:
     """Overwrite a few bytes of a file."""
     data = bytearray(path.read_bytes())
     place = at % len(data)
-    data[place : place + len(what)] = bytes(byte ^ 0xA5 for byte in data[place : place + len(what)])
+    data[place : place + len(replacement)] = bytes(byte ^ 0xA5 for byte in data[place : place + len(replacement)])
     path.write_bytes(bytes(data))
 
 

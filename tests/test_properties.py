@@ -11,7 +11,7 @@ import pytest
 
 import gitmem
 from tests.gitrepo import Repo
-from tests.indexes import ask, found, index, python_file
+from tests.indexes import brief_hits, index, python_file, search
 
 SOURCE = Path(gitmem.__file__).parent
 
@@ -34,7 +34,7 @@ def test_no_socket_is_opened_to_index_and_to_answer(repo: Repo, monkeypatch: pyt
     with pytest.raises(AssertionError):
         socket.create_connection(("127.0.0.1", 9))
     assert index(repo).status == "success"
-    assert found(ask(repo, "sign_cookie"))[0][0] == "src/cookies.py"
+    assert brief_hits(search(repo, "sign_cookie"))[0][0] == "src/cookies.py"
 
 
 def test_nothing_but_the_server_that_is_asked_for_imports_what_talks_to_a_network() -> None:
@@ -105,5 +105,5 @@ def test_fifty_thousand_files_are_indexed_and_asked(tmp_path: Path) -> None:
     repo.git("fast-import", "--quiet", stdin=b"".join(stream))
     made = index(repo)
     assert (made.files, made.embedded) == (50_000, 50_000)
-    assert found(ask(repo, "step_31415", rev="HEAD"))[0][0] == "d215/f31415.py"
+    assert brief_hits(search(repo, "step_31415", rev="HEAD"))[0][0] == "d215/f31415.py"
     assert index(repo).up_to_date

@@ -10,7 +10,7 @@ import pytest
 from gitmem.errors import NoIndex, NotARepository, UnsafeIndex
 from gitmem.workspace import create_index, find_index, open_workspace, remove_index, require_index
 from tests.gitrepo import Repo
-from tests.indexes import ask, found, index, python_file, workspace_of
+from tests.indexes import brief_hits, index, python_file, search, workspace_of
 
 pytestmark = pytest.mark.usefixtures("fake_model")
 
@@ -25,7 +25,7 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def first_path(repo: Repo) -> str:
-    return found(ask(repo, "sign_cookie"))[0][0]
+    return brief_hits(search(repo, "sign_cookie"))[0][0]
 
 
 def snapshot_of_files(root: Path) -> dict[str, tuple[int, bytes]]:
@@ -54,8 +54,8 @@ def test_linked_worktrees_share_the_index_of_the_main_one(repo: Repo, tmp_path: 
     side.commit({"extra.py": python_file("extra_thing")})
     made = index(side)
     assert made.embedded == 1
-    assert found(ask(side, "extra_thing"))[0][0] == "extra.py"
-    assert "extra.py" not in [path for path, *_ in found(ask(repo, "extra_thing"))]
+    assert brief_hits(search(side, "extra_thing"))[0][0] == "extra.py"
+    assert "extra.py" not in [path for path, *_ in brief_hits(search(repo, "extra_thing"))]
     assert side.git("status", "--porcelain") == repo.git("status", "--porcelain") == ""
 
 
@@ -89,7 +89,7 @@ def test_a_submodule_has_an_index_of_its_own_in_its_git_directory(repo: Repo, tm
     index(inner)
     assert workspace_of(inner).paths.root == outer.path / ".git" / "modules" / "inner" / "gitmem"
     assert first_path(inner) == "src/cookies.py"
-    assert [path for path, *_ in found(ask(outer, "sign_cookie"))] in ([], ["outer.py"])
+    assert [path for path, *_ in brief_hits(search(outer, "sign_cookie"))] in ([], ["outer.py"])
     assert inner.git("status", "--porcelain") == outer.git("status", "--porcelain") == ""
 
 
@@ -116,7 +116,7 @@ def test_a_clone_does_not_bring_an_index(repo: Repo, tmp_path: Path) -> None:
     index(repo)
     repo.git("clone", "--quiet", str(repo.path), str(tmp_path / "clone"))
     with pytest.raises(NoIndex):
-        ask(Repo(tmp_path / "clone"), "sign_cookie")
+        search(Repo(tmp_path / "clone"), "sign_cookie")
 
 
 @pytest.mark.parametrize("tracked", [".gitmem/manifest", ".gitmem", ".gitmem/segments/x"])
@@ -128,7 +128,7 @@ def test_an_index_that_git_tracks_is_never_read(repo: Repo, tracked: str) -> Non
     repo.write({tracked: "hostile"})
     repo.git("add", "--force", tracked)
     repo.git("commit", "--quiet", "--no-verify", "-m", "hostile")
-    for attempt in (lambda: ask(repo, "sign_cookie"), lambda: index(repo), lambda: index(repo, full=True)):
+    for attempt in (lambda: search(repo, "sign_cookie"), lambda: index(repo), lambda: index(repo, full=True)):
         with pytest.raises(UnsafeIndex) as refusal:
             attempt()
         assert refusal.value.hint
@@ -139,7 +139,7 @@ def test_an_index_of_another_repository_is_refused(repo: Repo, tmp_path: Path) -
     other.commit({"x.py": python_file("hostile")})
     index(other)
     shutil.copytree(other.path / ".gitmem", repo.path / ".gitmem")
-    for attempt in (lambda: ask(repo, "hostile"), lambda: index(repo)):
+    for attempt in (lambda: search(repo, "hostile"), lambda: index(repo)):
         with pytest.raises(UnsafeIndex, match="not made by gitmem in this repository"):
             attempt()
     index(other)
@@ -148,7 +148,7 @@ def test_an_index_of_another_repository_is_refused(repo: Repo, tmp_path: Path) -
     shutil.rmtree(repo.path / ".gitmem")
     shutil.copytree(other.path / ".gitmem", repo.path / ".gitmem")
     with pytest.raises(UnsafeIndex):
-        ask(repo, "hostile")
+        search(repo, "hostile")
 
 
 def test_an_index_that_is_a_link_is_refused_and_its_target_left_alone(repo: Repo, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_an_index_that_is_a_link_is_refused_and_its_target_left_alone(repo: Repo
     (repo.path / ".gitmem").rename(tmp_path / "outside")
     (repo.path / ".gitmem").symlink_to(tmp_path / "outside")
     before = snapshot_of_files(tmp_path / "outside")
-    for attempt in (lambda: ask(repo, "sign_cookie"), lambda: index(repo), lambda: remove_index(workspace_of(repo))):
+    for attempt in (lambda: search(repo, "sign_cookie"), lambda: index(repo), lambda: remove_index(workspace_of(repo))):
         with pytest.raises(UnsafeIndex, match="symbolic link"):
             attempt()
     assert snapshot_of_files(tmp_path / "outside") == before
@@ -169,7 +169,7 @@ def test_a_part_of_the_index_that_is_a_link_is_refused(repo: Repo, tmp_path: Pat
     (repo.path / ".gitmem" / part).symlink_to(tmp_path / "outside")
     before = snapshot_of_files(tmp_path / "outside")
     repo.commit({"more.py": python_file("more")})
-    for attempt in (lambda: ask(repo, "sign_cookie"), lambda: index(repo)):
+    for attempt in (lambda: search(repo, "sign_cookie"), lambda: index(repo)):
         with pytest.raises(UnsafeIndex, match="symbolic link"):
             attempt()
     assert snapshot_of_files(tmp_path / "outside") == before
@@ -223,7 +223,7 @@ def test_a_deleted_index_is_made_again(repo: Repo) -> None:
     index(repo)
     shutil.rmtree(repo.path / ".gitmem")
     with pytest.raises(NoIndex):
-        ask(repo, "sign_cookie")
+        search(repo, "sign_cookie")
     index(repo)
     assert first_path(repo) == "src/cookies.py"
 
@@ -239,7 +239,7 @@ def test_a_read_only_index_still_answers(repo: Repo, monkeypatch: pytest.MonkeyP
 
     for module in ("workspace", "store.segment", "store.manifest", "store.view"):
         monkeypatch.setattr(f"gitmem.{module}.write_atomic", refuse)
-    made = ask(repo, "sign_cookie")
-    assert found(made)[0][0] == "src/cookies.py"
+    made = search(repo, "sign_cookie")
+    assert brief_hits(made)[0][0] == "src/cookies.py"
     assert made.view.stale
     assert any("Read-only" in note for note in made.notes)

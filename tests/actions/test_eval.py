@@ -25,12 +25,12 @@ from tests.gitrepo import ISOLATION, Repo
 from tests.history import WORDS, make_history
 from tests.indexes import (
     InlinePool,
-    ask,
+    brief_hits,
     files_in,
-    found,
     index,
     manifest_of,
     python_file,
+    search,
     snapshot_of,
     workspace_of,
 )
@@ -289,7 +289,7 @@ def test_an_index_of_another_model_is_built_anew_first(repo: Repo) -> None:
 
 def test_weights_that_are_better_are_used_from_then_on(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    before = found(ask(repo, QUESTION))
+    before = brief_hits(search(repo, QUESTION))
     made = tune(workspace, judged(6, 4, repo, by_words=True))
     assert made.is_better
     assert read_tuning(workspace).state == FITTED
@@ -297,11 +297,11 @@ def test_weights_that_are_better_are_used_from_then_on(repo: Repo) -> None:
     assert stored is not None
     assert (stored.semantic, stored.lexical, stored.queries) == (*made.weights, 4)
     assert asked(repo).weights == made.weights
-    assert found(ask(repo, QUESTION)) != before
+    assert brief_hits(search(repo, QUESTION)) != before
     assert read_status(workspace).tuning.weights == stored
     assert reset_weights(workspace)
     assert not reset_weights(workspace)
-    assert found(ask(repo, QUESTION)) == before
+    assert brief_hits(search(repo, QUESTION)) == before
 
 
 def test_the_default_weights_come_back_where_nothing_is_better(repo: Repo) -> None:
@@ -314,26 +314,26 @@ def test_the_default_weights_come_back_where_nothing_is_better(repo: Repo) -> No
 
 def test_weights_of_another_model_or_ranking_are_not_used(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    before = found(ask(repo, QUESTION))
+    before = brief_hits(search(repo, QUESTION))
     write_tuning(workspace.paths.tuning, Tuning("another", 0.0, 5.0, 0.1, 50))
-    made = ask(repo, QUESTION)
-    assert (found(made), made.notes) == (before, [])
+    made = search(repo, QUESTION)
+    assert (brief_hits(made), made.notes) == (before, [])
     assert read_status(workspace).tuning.state == OUTDATED
     assert asked(repo).weights == FUSION_WEIGHTS
 
 
 def test_damaged_weights_are_told_of_once_and_taken_away(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    before = found(ask(repo, QUESTION))
+    before = brief_hits(search(repo, QUESTION))
     tune(workspace, judged(6, 4, repo, by_words=True))
     damage(workspace.paths.tuning, 40)
     assert read_status(workspace).tuning.state == UNREADABLE
-    made = ask(repo, QUESTION)
-    assert found(made) == before
+    made = search(repo, QUESTION)
+    assert brief_hits(made) == before
     [note] = made.notes
     assert "tuning` is damaged" in note
     assert "gitmem eval --tune" in note
-    assert ask(repo, QUESTION).notes == []
+    assert search(repo, QUESTION).notes == []
     assert read_status(workspace).tuning.state == DEFAULT
 
 

@@ -11,7 +11,7 @@ from gitmem.answering.search_query import MAX_QUERY
 from gitmem.errors import NoIndex, UnknownRevision, UsageError
 from gitmem.workspace import Workspace
 from tests.gitrepo import Repo
-from tests.indexes import InlinePool, ask, found, index, python_file
+from tests.indexes import InlinePool, brief_hits, index, python_file, search
 
 DEFINES = '''def rotate_keys(ring):
     """Replace the oldest signing key of a ring."""
@@ -51,31 +51,31 @@ def paths(made: Any) -> list[str]:
 
 @pytest.mark.parametrize("question", ["rotate_keys", "rotateKeys", "RotateKeys", "where is rotate_keys defined"])
 def test_a_definition_stands_above_a_mention(repo: Repo, question: str) -> None:
-    order = paths(ask(repo, question))
+    order = paths(search(repo, question))
     assert order.index("lib/keys.py") < order.index("lib/jobs.py")
     assert order[0] in ("lib/keys.py", "web/keys.go")
 
 
 def test_code_stands_above_its_tests_unless_tests_are_asked_for(repo: Repo) -> None:
-    order = paths(ask(repo, "replace the oldest signing key of a ring"))
+    order = paths(search(repo, "replace the oldest signing key of a ring"))
     assert order.index("lib/keys.py") < order.index("tests/test_keys.py")
-    assert paths(ask(repo, "test that rotate keys replaces the oldest signing key"))[0] == "tests/test_keys.py"
+    assert paths(search(repo, "test that rotate keys replaces the oldest signing key"))[0] == "tests/test_keys.py"
 
 
 def test_one_file_does_not_fill_the_list(repo: Repo) -> None:
-    order = paths(ask(repo, "ring", limit=8))
+    order = paths(search(repo, "ring", limit=8))
     assert len(set(order)) >= 3
 
 
 def test_scores_never_rise_and_lie_between_nothing_and_one(repo: Repo) -> None:
     for mode in ("hybrid", "semantic", "lexical"):
-        scores = [hit.score for hit, _ in ask(repo, "rotate the signing key", mode=mode).hits]
+        scores = [hit.score for hit, _ in search(repo, "rotate the signing key", mode=mode).hits]
         assert scores == sorted(scores, reverse=True)
         assert all(0 <= score <= 1 for score in scores)
 
 
 def test_chunks_that_overlap_come_once(repo: Repo) -> None:
-    hits = [hit for hit, _ in ask(repo, "ring step", limit=50).hits]
+    hits = [hit for hit, _ in search(repo, "ring step", limit=50).hits]
     for one in hits:
         for other in hits:
             assert one is other or one.path != other.path or one.end <= other.start or other.end <= one.start
@@ -87,41 +87,41 @@ def test_equal_hits_stand_in_the_order_of_their_paths(tmp_path: Path, fake_model
         {f"x{mark}y/z.py": "def same_thing(value):\n    return value\n" + "\n" * n for n, mark in enumerate("~=-+,.")}
     )
     index(repo)
-    first = found(ask(repo, "same_thing"))
+    first = brief_hits(search(repo, "same_thing"))
     assert [path for path, *_ in first] == sorted(path for path, *_ in first)
-    assert found(ask(repo, "same_thing")) == first
+    assert brief_hits(search(repo, "same_thing")) == first
 
 
 def test_copies_of_a_blob_are_one_hit_that_names_them_all(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"b/keys.py": DEFINES, "a/keys.py": DEFINES, "c/other.py": MENTIONS})
     index(repo)
-    hit = ask(repo, "rotate_keys").hits[0][0]
+    hit = search(repo, "rotate_keys").hits[0][0]
     assert (hit.path, hit.other_paths) == ("a/keys.py", ("b/keys.py",))
-    assert paths(ask(repo, "rotate_keys", include=("b/",))) == ["b/keys.py"]
+    assert paths(search(repo, "rotate_keys", include=("b/",))) == ["b/keys.py"]
 
 
 @pytest.mark.parametrize("limit", [1, 3, 50])
 def test_as_many_hits_as_asked_for_where_there_are_so_many(repo: Repo, limit: int) -> None:
-    assert len(ask(repo, "ring", limit=limit).hits) == min(limit, len(ask(repo, "ring", limit=50).hits))
+    assert len(search(repo, "ring", limit=limit).hits) == min(limit, len(search(repo, "ring", limit=50).hits))
 
 
 @pytest.mark.parametrize("limit", [-1, 51, 10**9])
 def test_a_limit_out_of_range_is_refused(repo: Repo, limit: int) -> None:
     with pytest.raises(UsageError, match="between 1 and 50"):
-        ask(repo, "ring", limit=limit)
+        search(repo, "ring", limit=limit)
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t", "a\0b", "x" * (MAX_QUERY + 1), "x" * 100_000])
 def test_a_question_that_is_none_is_refused(repo: Repo, text: str) -> None:
     with pytest.raises(UsageError):
-        ask(repo, text)
+        search(repo, text)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(max_size=200).filter(lambda text: text.strip() and "\0" not in text))
 def test_any_other_question_gets_an_answer(repo: Repo, text: str) -> None:
-    for hit, lines in ask(repo, text).hits:
+    for hit, lines in search(repo, text).hits:
         assert len(lines) == hit.end_line - hit.start_line + 1
 
 
@@ -132,11 +132,11 @@ def test_any_revision_can_be_asked_and_is_indexed_first(tmp_path: Path, fake_mod
     repo.git("rm", "--quiet", "a.py")
     repo.commit({"b.py": python_file("new_way")})
     index(repo)
-    assert paths(ask(repo, "old_way", mode="lexical")) in ([], ["b.py"])
+    assert paths(search(repo, "old_way", mode="lexical")) in ([], ["b.py"])
     for rev in (first, "v1", "HEAD~1", "HEAD~1^{tree}"):
-        assert paths(ask(repo, "old_way", rev=rev)) == ["a.py"]
+        assert paths(search(repo, "old_way", rev=rev)) == ["a.py"]
     with pytest.raises(UnknownRevision):
-        ask(repo, "old_way", rev="no-such-thing")
+        search(repo, "old_way", rev="no-such-thing")
 
 
 def test_a_small_change_is_indexed_before_the_answer_and_a_large_one_told(
@@ -147,18 +147,18 @@ def test_a_small_change_is_indexed_before_the_answer_and_a_large_one_told(
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"a.py": python_file("old_way")})
     with pytest.raises(NoIndex):
-        ask(repo, "old_way")
+        search(repo, "old_way")
     index(repo)
     repo.commit({"b.py": python_file("new_way")})
-    stale = ask(repo, "new_way", refresh=False)
+    stale = search(repo, "new_way", refresh=False)
     assert (stale.view.stale, stale.view.missing) == (True, 1)
-    fresh = ask(repo, "new_way")
+    fresh = search(repo, "new_way")
     assert paths(fresh)[0] == "b.py"
     assert not fresh.view.stale
     repo.commit({f"c{number}.py": python_file(f"way_{number}") for number in range(40)})
     repo.git("config", "gitmem.healBudget", "1")
     monkeypatch.setattr("gitmem.indexing.run._BATCH_BLOBS", 6)
-    large = ask(repo, "way_7")
+    large = search(repo, "way_7")
     assert large.view.stale
     assert 0 < large.view.missing < 40
     assert len(left) == 1, "the rest is left to the background"
@@ -191,7 +191,7 @@ def contents(tmp_path: Path, fake_model: type[InlinePool]) -> Repo:
 @pytest.mark.parametrize("name", CONTENTS)
 def test_spans_and_lines_of_a_hit_are_exactly_those_of_its_blob(contents: Repo, name: str) -> None:
     data = CONTENTS[name]
-    hits = ask(
+    hits = search(
         contents, "one marked café first last 検索 two late key value return", include=(f"/{name}",), limit=50
     ).hits
     assert hits
@@ -229,7 +229,7 @@ def test_what_holds_no_text_is_left_out_with_its_reason(
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"file.js": content, "other.py": python_file("other")})
     assert index(repo).skipped == {reason: 1}
-    assert paths(ask(repo, "var x text other")) == ["other.py"]
+    assert paths(search(repo, "var x text other")) == ["other.py"]
 
 
 def test_a_long_line_in_a_real_file_and_a_late_nul_are_no_reason_to_leave_it_out(
@@ -245,7 +245,7 @@ def test_the_limit_is_exact(tmp_path: Path, fake_model: type[InlinePool]) -> Non
     repo.git("config", "gitmem.maxFileBytes", "2k")
     repo.commit({"fits.txt": b"word\n" * 409 + b"abc", "more.txt": b"word\n" * 409 + b"abcd"})
     assert index(repo).skipped == {"large": 1}
-    assert paths(ask(repo, "word", limit=50))[0] == "fits.txt"
+    assert paths(search(repo, "word", limit=50))[0] == "fits.txt"
 
 
 def test_a_chunk_of_very_many_lines_ends_where_it_ends(tmp_path: Path, fake_model: type[InlinePool]) -> None:
@@ -253,5 +253,5 @@ def test_a_chunk_of_very_many_lines_ends_where_it_ends(tmp_path: Path, fake_mode
     body = "".join(f"    def m{number}(self): pass\n" for number in range(3000))
     repo.commit({"long.py": "class Long:\n" + "\n" * 70_000 + body})
     index(repo)
-    ends = {hit.end_line for hit, _ in ask(repo, "Long", chunk_types=("class",)).hits}
+    ends = {hit.end_line for hit, _ in search(repo, "Long", chunk_types=("class",)).hits}
     assert ends == {73_001}

@@ -10,7 +10,7 @@ from gitmem.errors import ExitCode
 from gitmem.records.documents import add_document
 from gitmem.records.notes import add_note
 from tests.gitrepo import Repo
-from tests.indexes import ask, index, workspace_of
+from tests.indexes import index, search, workspace_of
 from tests.sample import Cli
 
 pytestmark = pytest.mark.usefixtures("fake_model")
@@ -53,20 +53,20 @@ def test_a_middle_chunk_has_two_marks_and_one_at_the_edge_has_one(repo: Repo, wo
     document = add_document(workspace_of(repo), text, {}).document
     pieces = [text[start:end] for start, end in document.chunks]
     holding = [place for place, piece in enumerate(pieces) if "needle" in piece]
-    told = content(ask(repo, "needle", kinds=("documents",), neighbors=True))
+    told = content(search(repo, "needle", kinds=("documents",), neighbors=True))
     own = next(place for place in holding if told.split(f"\n{BOUNDARY}\n")[min(place, 1)] == pieces[place])
     assert told.split(f"\n{BOUNDARY}\n") == pieces[max(0, own - 1) : own + 2]
     assert told.count(BOUNDARY) == (1 if own in (0, len(pieces) - 1) else 2)
-    assert content(ask(repo, "needle", kinds=("documents",))) == pieces[own]
+    assert content(search(repo, "needle", kinds=("documents",))) == pieces[own]
 
 
 def test_what_is_in_one_piece_has_no_mark(repo: Repo) -> None:
     add_note(workspace_of(repo), "only this\n\nneedle\n")
-    assert content(ask(repo, "needle", kinds=("notes",), neighbors=True)) == "only this\n\nneedle\n".rstrip("\n")
+    assert content(search(repo, "needle", kinds=("notes",), neighbors=True)) == "only this\n\nneedle\n".rstrip("\n")
 
 
 def test_neighbours_in_code_stand_before_and_after_never_inside_or_around(repo: Repo) -> None:
-    made = ask(repo, "third_step", neighbors=True)
+    made = search(repo, "third_step", neighbors=True)
     assert made.hits[0][0].symbol == "Journey.third_step"
     before, after = made.adjacent[0]
     assert before is not None
@@ -77,7 +77,7 @@ def test_neighbours_in_code_stand_before_and_after_never_inside_or_around(repo: 
         lines.index("    def second_step(self):") + 1,
     )
     assert (after.lines[0], after.first) == ("def last_step():", lines.index("def last_step():") + 1)
-    assert ask(repo, "third_step").adjacent[0] == (None, None)
+    assert search(repo, "third_step").adjacent[0] == (None, None)
 
 
 def test_a_person_sees_whole_chunks_with_marks_between(cli: Cli, repo: Repo) -> None:

@@ -20,7 +20,7 @@ from gitmem.records.purge import purge_memory
 from gitmem.records.revisions import delete_records
 from gitmem.store.view_file import View
 from tests.gitrepo import Repo
-from tests.indexes import InlinePool, ask, files_in, index, python_file, snapshot_of, workspace_of
+from tests.indexes import InlinePool, files_in, index, python_file, search, snapshot_of, workspace_of
 
 pytestmark = pytest.mark.usefixtures("fake_model")
 EVERYTHING = ("code", "documents", "notes", "conversations")
@@ -53,17 +53,17 @@ def remember(repo: Repo) -> dict[str, str]:
 def test_what_was_just_told_is_found_at_once(repo: Repo) -> None:
     names = remember(repo)
     everything = {*names.items(), ("code", "src/a.py")}
-    assert told(ask(repo, "harvest apples", kinds=EVERYTHING)) >= everything
-    assert told(ask(repo, "harvest apples")) == {("code", "src/a.py"), ("documents", names["documents"])} | {
-        found for found in told(ask(repo, "harvest apples")) if found[0] == "code"
+    assert told(search(repo, "harvest apples", kinds=EVERYTHING)) >= everything
+    assert told(search(repo, "harvest apples")) == {("code", "src/a.py"), ("documents", names["documents"])} | {
+        found for found in told(search(repo, "harvest apples")) if found[0] == "code"
     }
     for kind, name in names.items():
-        assert told(ask(repo, "harvest apples", kinds=(kind,))) == {(kind, name)}
+        assert told(search(repo, "harvest apples", kinds=(kind,))) == {(kind, name)}
 
 
 def test_a_hit_tells_lines_of_the_content(repo: Repo) -> None:
     remember(repo)
-    [(hit, lines)] = ask(repo, "harvest apples", kinds=("documents",)).hits
+    [(hit, lines)] = search(repo, "harvest apples", kinds=("documents",)).hits
     assert lines == ["intro", "", "Apples: harvest them dry."]
     assert (named_hit(hit).start_line, named_hit(hit).end_line) == (1, 3)
     assert hit.symbol == "Orchard"
@@ -71,9 +71,9 @@ def test_a_hit_tells_lines_of_the_content(repo: Repo) -> None:
 
 def test_a_deleted_record_is_found_no_more(repo: Repo) -> None:
     names = remember(repo)
-    ask(repo, "apples", kinds=EVERYTHING)
+    search(repo, "apples", kinds=EVERYTHING)
     delete_records(workspace_of(repo), [names["notes"], "conversation:orchard"])
-    assert told(ask(repo, "apples", kinds=("notes", "conversations", "documents"))) == {
+    assert told(search(repo, "apples", kinds=("notes", "conversations", "documents"))) == {
         ("documents", names["documents"])
     }
 
@@ -82,9 +82,9 @@ def test_a_changed_document_is_found_by_what_it_says_now(repo: Repo) -> None:
     workspace = workspace_of(repo)
     source = {"source": "s", "source_id": "1"}
     add_document(workspace, "plums and cherries", source)
-    assert ask(repo, "cherries", kinds=("documents",)).hits
+    assert search(repo, "cherries", kinds=("documents",)).hits
     add_document(workspace, "only quinces", source)
-    found = ask(repo, "quinces", kinds=("documents",)).hits
+    found = search(repo, "quinces", kinds=("documents",)).hits
     assert [lines for _, lines in found] == [["only quinces"]]
 
 
@@ -95,8 +95,8 @@ def test_a_long_document_is_one_hit_with_its_best_chunk(repo: Repo) -> None:
     made = add_document(workspace_of(repo), text, {})
     assert len(made.chunk_ids) > 3
     for question in ("needle", "filler7 filler8 filler9"):
-        assert len(ask(repo, question, kinds=("documents",), limit=5).hits) == 1
-    [(hit, lines)] = ask(repo, "needle", kinds=("documents",)).hits
+        assert len(search(repo, question, kinds=("documents",), limit=5).hits) == 1
+    [(hit, lines)] = search(repo, "needle", kinds=("documents",)).hits
     assert any("needle" in line for line in lines)
     assert len(lines) < 300
     assert hit.chunk_type == "document"
@@ -104,22 +104,22 @@ def test_a_long_document_is_one_hit_with_its_best_chunk(repo: Repo) -> None:
 
 def test_a_revision_is_asked_for_its_code_alone(repo: Repo) -> None:
     remember(repo)
-    assert {kind for kind, _ in told(ask(repo, "harvest apples", rev="HEAD"))} == {"code"}
-    assert {kind for kind, _ in told(ask(repo, "harvest apples", rev="HEAD", kinds=("notes",)))} == {"notes"}
+    assert {kind for kind, _ in told(search(repo, "harvest apples", rev="HEAD"))} == {"code"}
+    assert {kind for kind, _ in told(search(repo, "harvest apples", rev="HEAD", kinds=("notes",)))} == {"notes"}
     with pytest.raises(UsageError):
-        ask(repo, "apples", changed="HEAD..HEAD", kinds=("notes",))
+        search(repo, "apples", changed="HEAD..HEAD", kinds=("notes",))
     with pytest.raises(UsageError):
-        ask(repo, "apples", kinds=("poems",))
+        search(repo, "apples", kinds=("poems",))
 
 
 def test_without_records_only_code_is_there(repo: Repo) -> None:
-    assert ask(repo, "harvest apples").hits
-    assert ask(repo, "harvest apples", kinds=("notes",)).hits == []
+    assert search(repo, "harvest apples").hits
+    assert search(repo, "harvest apples", kinds=("notes",)).hits == []
 
 
 def test_an_index_that_is_deleted_is_made_again_from_the_ref(repo: Repo, fake_model: type[InlinePool]) -> None:
     names = remember(repo)
-    ask(repo, "apples", kinds=EVERYTHING)
+    search(repo, "apples", kinds=EVERYTHING)
     before = snapshot_of(repo).rows
     workspace = workspace_of(repo)
     for file in files_in(workspace.paths.segments):
@@ -127,7 +127,7 @@ def test_an_index_that_is_deleted_is_made_again_from_the_ref(repo: Repo, fake_mo
     workspace.paths.manifest.unlink()
     index(repo, uncommitted=True)
     fake_model.digested = 0
-    assert told(ask(repo, "harvest apples", kinds=("notes",))) == {("notes", names["notes"])}
+    assert told(search(repo, "harvest apples", kinds=("notes",))) == {("notes", names["notes"])}
     assert fake_model.digested == 0
     assert snapshot_of(repo).rows == before
 
@@ -148,15 +148,15 @@ def test_a_purge_takes_the_words_out_of_the_index(repo: Repo) -> None:
     workspace = workspace_of(repo)
     kept = add_note(workspace, "kept apples")
     note = add_note(workspace, f"{CANARY} sings")
-    assert ask(repo, CANARY, kinds=("notes",)).hits
+    assert search(repo, CANARY, kinds=("notes",)).hits
     assert CANARY in indexed_words(repo)
     delete_records(workspace, [note.id])
     assert CANARY in indexed_words(repo)
     assert purge_memory(workspace).chunks == 1
     assert CANARY not in indexed_words(repo)
     assert len(files_in(workspace.paths.segments)) == len(snapshot_of(repo).manifest.segments)
-    assert (("notes", kept.id)) in told(ask(repo, "kept apples", kinds=("notes",)))
-    assert ask(repo, "harvest apples").hits
+    assert (("notes", kept.id)) in told(search(repo, "kept apples", kinds=("notes",)))
+    assert search(repo, "harvest apples").hits
 
 
 def indexed_words(repo: Repo) -> set[str]:

@@ -18,7 +18,7 @@ from gitmem.search.engine import CANDIDATE_LIMIT
 from gitmem.search.fuse import RRF_K
 from gitmem.types import DOCUMENT, NOTE, TURN
 from tests.gitrepo import Repo
-from tests.indexes import ask, index, python_file, snapshot_of, workspace_of
+from tests.indexes import index, python_file, search, snapshot_of, workspace_of
 
 RECORDS = ("documents", "notes", "conversations")
 
@@ -43,7 +43,7 @@ def test_a_document_has_more_rows_than_windows_and_is_shown_by_its_window(repo: 
     text = sections(60, "needle")
     document = add_document(workspace_of(repo), text, {"title": "Guide"}).document
     assert snapshot_of(repo).rows - before > 2 * len(document.chunks) > 2
-    [(hit, lines)] = ask(repo, "needle", kinds=("documents",)).hits
+    [(hit, lines)] = search(repo, "needle", kinds=("documents",)).hits
     holding = [text[start:end] for start, end in document.chunks if "needle" in text[start:end]]
     assert "\n".join(lines).rstrip("\n") in [piece.rstrip("\n") for piece in holding]
     assert hit.symbol.startswith("Guide > ")
@@ -55,7 +55,7 @@ def test_a_long_turn_is_found_by_a_passage_and_shown_whole(repo: Repo) -> None:
     before = snapshot_of(repo).rows
     append_turn(workspace_of(repo), "orchard", "user", text, 0)
     assert snapshot_of(repo).rows - before > 5
-    [(hit, lines)] = ask(repo, "needle", kinds=("conversations",)).hits
+    [(hit, lines)] = search(repo, "needle", kinds=("conversations",)).hits
     assert "\n".join(lines) == text.rstrip("\n")
     assert hit.symbol == "orchard"
 
@@ -71,8 +71,8 @@ def test_a_document_of_many_passages_crowds_out_no_code(repo: Repo) -> None:
         f"## Apples {number}\n\nharvest apples " + "harvest apples dry " * 30 for number in range(3 * CANDIDATE_LIMIT)
     )
     add_document(workspace_of(repo), text, {})
-    before = {hit.path for hit, _ in ask(repo, "harvest apples", kinds=("code",)).hits}
-    made = ask(repo, "harvest apples", kinds=("code", "documents"))
+    before = {hit.path for hit, _ in search(repo, "harvest apples", kinds=("code",)).hits}
+    made = search(repo, "harvest apples", kinds=("code", "documents"))
     assert {kind_of(hit.chunk_type) for hit, _ in made.hits} == {"code", "documents"}
     assert {hit.path for hit, _ in made.hits if kind_of(hit.chunk_type) == "code"} == before
 
@@ -82,7 +82,7 @@ def test_scores_of_all_kinds_fall_in_one_list(repo: Repo) -> None:
     add_note(workspace, "We harvest apples in October.")
     add_document(workspace, "Apples: harvest them dry.", {})
     append_turn(workspace, "orchard", "user", "When do we harvest apples?", 0)
-    made = ask(repo, "harvest apples", kinds=("code", *RECORDS), limit=20)
+    made = search(repo, "harvest apples", kinds=("code", *RECORDS), limit=20)
     assert {kind_of(hit.chunk_type) for hit, _ in made.hits} == {"code", *RECORDS}
     scores = [hit.score for hit, _ in made.hits]
     assert scores == sorted(scores, reverse=True)
@@ -93,7 +93,7 @@ def test_reciprocal_ranks_fuse_where_that_is_set(repo: Repo) -> None:
     add_document(workspace_of(repo), "harvest apples", {})
     add_document(workspace_of(repo), "count pears", {})
     repo.git("config", "gitmem.fusion", "rrf")
-    [hit, *_] = [hit for hit, _ in ask(repo, "harvest apples", kinds=("documents",)).hits]
+    [hit, *_] = [hit for hit, _ in search(repo, "harvest apples", kinds=("documents",)).hits]
     assert hit.scores["fused"] == pytest.approx(60 * 2 / (RRF_K + 1), rel=1e-3)
 
 

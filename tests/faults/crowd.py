@@ -22,7 +22,7 @@ from tests.faults.oracle import differences, find_faults, from_scratch, small_st
 from tests.faults.report import Tally
 from tests.faults.worlds import fill
 from tests.gitrepo import Repo
-from tests.indexes import ask, found, index, workspace_of
+from tests.indexes import brief_hits, index, search, workspace_of
 
 CONTROL_TRIES: Final = 8
 WRITERS: Final = 8
@@ -78,7 +78,7 @@ def make_place(folder: Path) -> Place:
         repo.git("tag", f"r{number}")
     revisions = tuple(f"r{number}" for number in range(5))
     fresh = from_scratch(repo, folder / "scratch")
-    right = {(rev, text): found(ask(fresh, text, rev=rev)) for rev in revisions for text in QUESTIONS}
+    right = {(rev, text): brief_hits(search(fresh, text, rev=rev)) for rev in revisions for text in QUESTIONS}
     index(repo)
     return Place(repo, revisions, right)
 
@@ -162,8 +162,8 @@ def _read(place: Place, chance: random.Random, end: float) -> Iterator[Case]:
         rev, text = chance.choice(place.revisions), chance.choice(QUESTIONS)
         bad = []
         try:
-            made = ask(place.repo, text, rev=rev, refresh=chance.random() < 0.2)
-            if not made.view.stale and found(made) != place.right[rev, text]:
+            made = search(place.repo, text, rev=rev, refresh=chance.random() < 0.2)
+            if not made.view.stale and brief_hits(made) != place.right[rev, text]:
                 bad.append("another answer than from scratch")
             bad += [note for note in made.notes if "another process is writing" not in note]
         except GitmemError as problem:

@@ -18,7 +18,7 @@ from tests.faults.oracle import Ledger, find_faults, find_lies, read_ledger, sma
 from tests.faults.report import Tally
 from tests.faults.worlds import SCENARIOS, Scenario, make
 from tests.gitrepo import Repo, isolated_environment
-from tests.indexes import ask, index, workspace_of
+from tests.indexes import index, search, workspace_of
 
 CALLS: Final = (
     "write,writev,pwrite64,fsync,fdatasync,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,"
@@ -96,7 +96,7 @@ def look_after(world: World, repo: Repo) -> list[str]:
         tree = workspace.location.head_tree
         assert tree is not None
         bad += find_faults(workspace.paths) + find_lies(workspace, world.ledger, tree, *world.acknowledged)
-        bad += [] if ask(repo, "base load", refresh=False).hits else ["the next question finds nothing"]
+        bad += [] if search(repo, "base load", refresh=False).hits else ["the next question finds nothing"]
         bad += [] if made.up_to_date else [f"left in the way: {path.name}" for path in find_leftovers(repo)]
         bad += [f"git sees {line}" for line in repo.git("status", "--porcelain").splitlines()]
         bad += [] if workspace.paths.ignore.read_bytes() == b"*\n" else ["the ignore file of the index is not whole"]

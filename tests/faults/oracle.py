@@ -99,7 +99,7 @@ def _group_segment(path: Path, content: bytes) -> dict[Key, frozenset[DumpedRow]
     segment = Segment(Container(path, MAGIC, content))
     rows: dict[Key, set[DumpedRow]] = {(oid.hex(), asked): set() for oid, asked in segment.load_rows().blobs.keys}
     for row in dump_segment(segment):
-        rows[row.blob, row.asked].add(row)
+        rows[row.blob, row.requested_language].add(row)
     return {key: frozenset(found) for key, found in rows.items()}
 
 

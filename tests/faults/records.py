@@ -34,7 +34,7 @@ from gitmem.types import DOCUMENT, NOTE, TURN
 from gitmem.workspace import Workspace
 from tests.faults.oracle import small_steps
 from tests.gitrepo import Repo
-from tests.indexes import ask, index, workspace_of
+from tests.indexes import index, search, workspace_of
 
 Element = tuple[str, str, str]
 """Kind, place and text of a record."""
@@ -257,7 +257,7 @@ def look_after(world: World, repo: Repo, *allowed: State, purge: bool = False) -
             bad.append("the next note changes something else")
         if workspace.paths.manifest.exists():
             words = next(iter(after.after(state) - state))[2]
-            hits = ask(repo, words, kinds=("notes",)).hits
+            hits = search(repo, words, kinds=("notes",)).hits
             bad += [] if hits and words in "\n".join(hits[0][1]) else ["the next note is not found"]
         if purge:
             purge_memory(workspace)

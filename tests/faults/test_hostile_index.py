@@ -18,7 +18,7 @@ from tests.faults.flips import without_checksums
 from tests.faults.oracle import small_steps
 from tests.faults.worlds import fill
 from tests.gitrepo import Repo
-from tests.indexes import ask, index, workspace_of
+from tests.indexes import index, search, workspace_of
 
 QUESTIONS = (("base load", ("code",)), ("parcels are late", ("documents", "notes", "conversations")))
 
@@ -49,7 +49,7 @@ class Place:
         told: list[Any] = []
         for text, sources in QUESTIONS:
             try:
-                made = ask(self.repo, text, kinds=sources)
+                made = search(self.repo, text, kinds=sources)
                 told.append(
                     [(hit.path, hit.start_line, hit.symbol, round(hit.score, 6), lines) for hit, lines in made.hits]
                 )

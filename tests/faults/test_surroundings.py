@@ -25,7 +25,7 @@ from tests.faults.chaos import REFUSED, run_copy
 from tests.faults.oracle import differences, find_faults, from_scratch, small_steps
 from tests.faults.worlds import fill
 from tests.gitrepo import Repo
-from tests.indexes import ask, found, index, workspace_of
+from tests.indexes import brief_hits, index, search, workspace_of
 from tests.mcp.clients import RawClient
 from tests.sample import Cli, assert_error
 
@@ -42,12 +42,12 @@ def repo(tmp_path: Path) -> Repo:
 @pytest.mark.usefixtures("fake_model")
 def test_git_may_pack_and_prune_under_an_open_search(repo: Repo) -> None:
     index(repo)
-    before = found(ask(repo, "base load"))
+    before = brief_hits(search(repo, "base load"))
     held = open_snapshot(workspace_of(repo), require_index(workspace_of(repo)))
     for command in (("gc", "--prune=now", "--quiet"), ("repack", "-adfq"), ("multi-pack-index", "write"),
                     ("commit-graph", "write", "--reachable"), ("prune-packed",)):  # fmt: skip
         repo.git(*command)
-        assert found(ask(repo, "base load")) == before
+        assert brief_hits(search(repo, "base load")) == before
     fill(repo, "more", 6)
     assert index(repo).embedded == 6
     assert held.rows == 20
@@ -60,7 +60,7 @@ def test_a_blob_that_is_gone_is_reported_and_the_rest_indexed(repo: Repo) -> Non
     made = index(repo)
     assert made.status == "partial"
     assert made.problems[0].startswith("lost.py: the blob ")
-    assert len(found(ask(repo, "base load"))) > 0
+    assert len(brief_hits(search(repo, "base load"))) > 0
 
 
 @pytest.mark.parametrize("leap", [-86_400.0, 86_400.0, -CENTURY / 2, CENTURY])
@@ -103,14 +103,14 @@ def test_a_copy_made_while_it_is_written_is_whole_or_says_what_it_lacks(repo: Re
         copier.join()
         assert copies
         fresh = from_scratch(repo, tmp_path / "scratch")
-        right = found(ask(fresh, "base load"))
+        right = brief_hits(search(fresh, "base load"))
         shutil.rmtree(repo.path / ".gitmem")
         for taken in copies:
             taken.rename(repo.path / ".gitmem")
             try:
                 if find_manifest(workspace_of(repo).paths.manifest) is not None:
                     made = answer(workspace_of(repo), Query("base load"), TreeSelection("HEAD"), refresh=False)
-                    assert made.view.stale or made.notes or found(made) == right
+                    assert made.view.stale or made.notes or brief_hits(made) == right
                 index(repo)
                 assert differences(repo, fresh) == []
             finally:
@@ -145,11 +145,11 @@ def test_a_segment_that_somebody_cuts_short_under_an_open_search_is_damage_and_n
         faulthandler.disable()  # it would tell of the end that is wanted here
         searcher.snapshot.segments[0].check_blocks()
 
-    def search() -> None:
+    def run_search() -> None:
         searcher.find(Query("base load"), 5)
 
     assert run_copy(touch)[0] == -signal.SIGBUS, "nothing was cut short: the test shows nothing"
-    assert run_copy(search)[0] == REFUSED
+    assert run_copy(run_search)[0] == REFUSED
 
 
 def test_a_server_whose_segment_is_cut_short_goes_on(own: Repo) -> None:

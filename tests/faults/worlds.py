@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gitmem.actions.gc import collect
 from gitmem.freshness.refresh import refresh
 from tests.gitrepo import Repo
-from tests.indexes import ask, index, python_file, workspace_of
+from tests.indexes import index, python_file, search, workspace_of
 
 
 class Scenario(NamedTuple):
@@ -90,11 +90,11 @@ def _index_full(repo: Repo) -> object:
 
 
 def _query(repo: Repo) -> object:
-    return ask(repo, "more load")
+    return search(repo, "more load")
 
 
 def _query_old(repo: Repo) -> object:
-    return ask(repo, "base load", rev="first~1")
+    return search(repo, "base load", rev="first~1")
 
 
 def _collect(repo: Repo) -> object:

@@ -18,7 +18,7 @@ from gitmem.store import graph as graph_module
 from gitmem.store.graph import RowGraph, is_available
 from gitmem.workspace import Workspace
 from tests.gitrepo import Repo
-from tests.indexes import InlinePool, ask, files_in, found, index, manifest_of, python_file, workspace_of
+from tests.indexes import InlinePool, brief_hits, files_in, index, manifest_of, python_file, search, workspace_of
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="hnswlib is not installed")
 
@@ -68,11 +68,11 @@ def held_open(repo: Repo) -> Searcher:
 
 
 def test_a_search_held_open_asks_the_graph_and_answers_the_same(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = found(ask(repo, "step_7"))
+    before = brief_hits(search(repo, "step_7"))
     searcher = held_open(repo)
     assert not searcher.load_graph()
     build(small(repo), quiet)
-    assert found(ask(repo, "step_7")) == before
+    assert brief_hits(search(repo, "step_7")) == before
     searcher = held_open(repo)
     exact = searcher.find(Query("step_7"), 5)[1]
     assert searcher.load_graph()
@@ -125,7 +125,7 @@ def test_what_was_indexed_meanwhile_is_kept(repo: Repo, monkeypatch: pytest.Monk
     monkeypatch.setattr(graph_module, "write_graph", write_late)
     build(small(repo), quiet)
     assert manifest_of(repo).graph
-    assert found(ask(repo, "late_thing"))[0][0] == "late.py"
+    assert brief_hits(search(repo, "late_thing"))[0][0] == "late.py"
 
 
 def test_one_process_builds_at_a_time(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:

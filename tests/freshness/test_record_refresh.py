@@ -11,7 +11,7 @@ from gitmem.freshness import record_refresh as remember
 from gitmem.locks import writer_lock
 from gitmem.records.notes import add_note
 from tests.gitrepo import Repo
-from tests.indexes import ask, index, python_file, workspace_of
+from tests.indexes import index, python_file, search, workspace_of
 
 pytestmark = pytest.mark.usefixtures("fake_model")
 
@@ -46,7 +46,7 @@ def somebody_writing(repo: Repo, until: threading.Event) -> Iterator[None]:
 
 def found(repo: Repo, words: str) -> list[str]:
     """Lines of the notes that are found without anything being indexed."""
-    return [line for _, lines in ask(repo, words, kinds=("notes",), refresh=False).hits for line in lines]
+    return [line for _, lines in search(repo, words, kinds=("notes",), refresh=False).hits for line in lines]
 
 
 def test_who_writes_the_index_for_a_moment_is_waited_for(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,5 +65,5 @@ def test_who_writes_for_long_is_not_and_nothing_is_lost(repo: Repo, monkeypatch:
         add_note(workspace_of(repo), "parcels are late", notes=notes)
     assert notes == ["stored, but not searchable yet: another process is writing this index"]
     assert found(repo, "parcels") == []
-    assert ask(repo, "parcels", kinds=("notes",)).hits
+    assert search(repo, "parcels", kinds=("notes",)).hits
     assert found(repo, "parcels") == ["parcels are late"]

@@ -25,14 +25,14 @@ from tests.gitrepo import Repo
 from tests.indexes import (
     HashEncoder,
     InlinePool,
-    ask,
+    brief_hits,
     dump_outcomes,
     dump_rows,
     files_in,
-    found,
     index,
     manifest_of,
     python_file,
+    search,
     snapshot_of,
     workspace_of,
 )
@@ -65,7 +65,7 @@ def from_scratch(repo: Repo, place: Path) -> Repo:
 
 
 def answers(repo: Repo) -> list[Any]:
-    return [found(ask(repo, question)) for question in QUESTIONS]
+    return [brief_hits(search(repo, question)) for question in QUESTIONS]
 
 
 def rows_of_head(repo: Repo) -> set[Any]:
@@ -135,7 +135,7 @@ def test_a_new_ending_is_a_new_language_and_embedded_again(repo: Repo, fake_mode
     repo.git("mv", "src/cookies.py", "src/cookies.txt")
     repo.commit()
     assert index(repo).embedded == 1
-    assert {row.language for row in rows_of_head(repo) if row.asked == "text"} == {"text"}
+    assert {row.language for row in rows_of_head(repo) if row.requested_language == "text"} == {"text"}
 
 
 def test_commits_of_files_without_chunks_are_indexed_and_searched(repo: Repo, fake_model: Pool) -> None:
@@ -147,7 +147,7 @@ def test_commits_of_files_without_chunks_are_indexed_and_searched(repo: Repo, fa
     ):
         repo.commit({name: content})
         assert index(repo).chunks_added == 0
-        assert found(ask(repo, "sign cookie"))[0][0] == "src/cookies.py"
+        assert brief_hits(search(repo, "sign cookie"))[0][0] == "src/cookies.py"
 
 
 def test_an_empty_tree_and_an_empty_repository_have_an_index_without_hits(tmp_path: Path, fake_model: Pool) -> None:
@@ -155,7 +155,7 @@ def test_an_empty_tree_and_an_empty_repository_have_an_index_without_hits(tmp_pa
     index(repo)
     repo.commit()
     assert index(repo).files == 0
-    assert found(ask(repo, "anything")) == []
+    assert brief_hits(search(repo, "anything")) == []
 
 
 # -- incremental equals from scratch
@@ -334,10 +334,10 @@ def test_a_writer_that_must_not_wait_says_that_another_one_writes(repo: Repo, fa
     try:
         with pytest.raises(Busy):
             index(repo, wait=False)
-        made = ask(repo, "sign cookie")
+        made = search(repo, "sign cookie")
         assert made.view.stale
         assert any("another process" in note for note in made.notes)
-        assert found(made)
+        assert brief_hits(made)
     finally:
         held.kill()
         held.communicate()
@@ -438,10 +438,10 @@ def test_a_file_that_fails_costs_itself_and_is_tried_again(repo: Repo, fake_mode
     assert made.status == "partial"
     assert len(made.problems) == 1
     assert "src/cookies.py" in made.problems[0]
-    assert found(ask(repo, "match_route"))[0][0] == "src/routes.py"
+    assert brief_hits(search(repo, "match_route"))[0][0] == "src/routes.py"
     assert index(repo).status == "partial"
     digested = fake_model.digested
-    ask(repo, "match_route")
+    search(repo, "match_route")
     assert fake_model.digested == digested, "a question does not try again"
     fake_model.poison = b""
     assert index(repo).status == "success"
@@ -459,7 +459,7 @@ def test_a_failed_file_that_was_read_later_stays_found_while_segments_are_joined
     for number in range(14):
         repo.commit({f"part{number}.py": python_file(f"step_{number}")})
         index(repo)
-        assert found(ask(repo, "sign_cookie", refresh=False))[0][0] == "src/cookies.py"
+        assert brief_hits(search(repo, "sign_cookie", refresh=False))[0][0] == "src/cookies.py"
     assert ("failed" in {outcome for _, _, outcome in dump_outcomes(snapshot_of(repo))}) is False
     assert_like_from_scratch(repo, tmp_path / "fresh")
 
@@ -483,7 +483,7 @@ def test_a_damaged_file_is_made_anew_by_the_next_question(
             data[flip] ^= 0x10
         file.write_bytes(data)
     assert answers(repo) == wanted
-    healed = ask(repo, QUESTIONS[0])
+    healed = search(repo, QUESTIONS[0])
     assert healed.notes == []
     assert_like_from_scratch(repo, tmp_path / "fresh")
 
@@ -517,12 +517,12 @@ def test_an_index_of_a_newer_gitmem_is_refused_and_only_replaced_when_told_to(
         newer.setattr("gitmem.store.format.FORMAT", 2)
         index(repo)
     before = workspace_of(repo).paths.manifest.read_bytes()
-    for attempt in (lambda: index(repo), lambda: ask(repo, "sign cookie"), lambda: index(repo, check=True)):
+    for attempt in (lambda: index(repo), lambda: search(repo, "sign cookie"), lambda: index(repo, check=True)):
         with pytest.raises(NewerFormat, match="newer gitmem"):
             attempt()
     assert workspace_of(repo).paths.manifest.read_bytes() == before
     index(repo, full=True)
-    assert found(ask(repo, "sign cookie"))[0][0] == "src/cookies.py"
+    assert brief_hits(search(repo, "sign cookie"))[0][0] == "src/cookies.py"
 
 
 # -- reports

@@ -27,13 +27,13 @@ from gitmem.workspace import Workspace
 from tests.gitrepo import Repo
 from tests.indexes import (
     InlinePool,
-    ask,
+    brief_hits,
     dump_outcomes,
     dump_rows,
-    found,
     index,
     manifest_of,
     python_file,
+    search,
     snapshot_of,
     workspace_of,
 )
@@ -65,7 +65,7 @@ def started(monkeypatch: pytest.MonkeyPatch, fake_model: Pool) -> list[Workspace
 
 
 def answers(repo: Repo, **options: Any) -> list[Any]:
-    return [found(ask(repo, question, **options)) for question in QUESTIONS]
+    return [brief_hits(search(repo, question, **options)) for question in QUESTIONS]
 
 
 def paths(made: Answer) -> list[str]:
@@ -112,7 +112,7 @@ def test_uncommitted_work_is_answered_as_if_it_were_committed(repo: Repo, tmp_pa
             repo.git("add", name)
         if what.endswith("and modified"):
             repo.write({name: python_file("brand_new", "even_newer")})
-    made = ask(repo, "sign_cookie" if what == "renamed" else "brand_new")
+    made = search(repo, "sign_cookie" if what == "renamed" else "brand_new")
     assert made.view.dirty is True
     assert not made.view.stale
     assert made.view.uncommitted == (2 if what == "renamed" else 1)
@@ -126,7 +126,7 @@ def test_uncommitted_work_is_answered_as_if_it_were_committed(repo: Repo, tmp_pa
 
 def test_lines_come_from_the_file_as_it_is(repo: Repo) -> None:
     repo.write({"src/new.py": python_file("before", "brand_new")})
-    (hit, lines), *_ = ask(repo, "brand_new").hits
+    (hit, lines), *_ = search(repo, "brand_new").hits
     assert lines == python_file("before", "brand_new").splitlines()[hit.start_line - 1 : hit.end_line]
     assert lines[0] == "def brand_new(value):"
 
@@ -134,7 +134,7 @@ def test_lines_come_from_the_file_as_it_is(repo: Repo) -> None:
 def test_a_file_with_filters_is_shown_as_it_would_be_committed(repo: Repo) -> None:
     repo.commit({".gitattributes": "*.py text\n"})
     repo.write({"src/new.py": python_file("brand_new").replace("\n", "\r\n")})
-    (hit, lines), *_ = ask(repo, "brand_new").hits
+    (hit, lines), *_ = search(repo, "brand_new").hits
     assert hit.path == "src/new.py"
     assert lines[0] == "def brand_new(value):"
     repo.git("add", "--all")
@@ -142,7 +142,7 @@ def test_a_file_with_filters_is_shown_as_it_would_be_committed(repo: Repo) -> No
 
 
 def test_a_clean_tree_is_not_dirty(repo: Repo) -> None:
-    made = ask(repo, "sign_cookie")
+    made = search(repo, "sign_cookie")
     assert (made.view.dirty, made.view.uncommitted, made.view.source, made.changes) == (False, 0, "worktree", {})
 
 
@@ -159,11 +159,11 @@ def test_before_the_first_commit_everything_is_uncommitted(tmp_path: Path, fake_
     workspace = workspace_of(repo)
     assert refresh(workspace, None, uncommitted=True).files == 3
     digested = fake_model.digested
-    made = ask(repo, "sign_cookie")
+    made = search(repo, "sign_cookie")
     assert paths(made)[0] == "src/cookies.py"
     assert made.view.commit is None
     repo.commit()
-    assert not ask(repo, "sign_cookie").view.dirty
+    assert not search(repo, "sign_cookie").view.dirty
     assert fake_model.digested == digested
 
 
@@ -181,7 +181,7 @@ def test_where_git_cannot_tell_what_is_uncommitted_the_answer_is_that_of_head_an
     )
     repo.git("config", "filter.broken.clean", "false")
     repo.git("config", "filter.broken.required", "true")
-    made = ask(repo, "sign_cookie")
+    made = search(repo, "sign_cookie")
     assert paths(made)[0] == "src/cookies.py"
     assert (made.view.dirty, made.view.stale) == (None, True)
     assert any("git status failed" in note for note in made.notes)
@@ -191,7 +191,7 @@ def test_a_file_whose_filter_fails_is_left_out_and_told(repo: Repo) -> None:
     repo.write({".git/info/attributes": "new.py filter=broken\n", "src/new.py": python_file("brand_new")})
     repo.git("config", "filter.broken.clean", "false")
     repo.git("config", "filter.broken.required", "true")
-    made = ask(repo, "brand_new")
+    made = search(repo, "brand_new")
     assert "src/new.py" not in paths(made)
     assert made.notes == ["`src/new.py` cannot be read and is left out"]
 
@@ -199,7 +199,7 @@ def test_a_file_whose_filter_fails_is_left_out_and_told(repo: Repo) -> None:
 def test_an_index_that_git_cannot_read_is_an_error(repo: Repo) -> None:
     (repo.path / ".git" / "index").write_bytes(b"DIRC" + bytes(40))
     with pytest.raises(GitFailed, match="index file corrupt"):
-        ask(repo, "sign_cookie")
+        search(repo, "sign_cookie")
 
 
 def change_before_opening(repo: Repo, text: str) -> Callable[..., ObjectReader]:
@@ -214,9 +214,9 @@ def change_before_opening(repo: Repo, text: str) -> Callable[..., ObjectReader]:
 
 def test_a_file_that_changes_while_it_is_read_is_told(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     repo.write({"src/new.py": python_file("brand_new")})
-    ask(repo, "brand_new")
+    search(repo, "brand_new")
     monkeypatch.setattr("gitmem.answering.answer.open_reader", change_before_opening(repo, python_file("other")))
-    made = ask(repo, "brand_new")
+    made = search(repo, "brand_new")
     assert made.view.stale
     assert any("src/new.py" in note and "changed while" in note for note in made.notes)
 
@@ -228,10 +228,10 @@ def test_a_file_that_changes_before_it_is_indexed_leaves_nothing_behind(
     repo.write({"src/new.py": text})
     with monkeypatch.context() as patch:
         patch.setattr("gitmem.indexing.run.open_reader", change_before_opening(repo, python_file("other")))
-        made = ask(repo, "brand_new")
+        made = search(repo, "brand_new")
     assert (made.view.stale, made.view.missing, len(started)) == (True, 1, 1)
     repo.write({"src/new.py": text})
-    made = ask(repo, "brand_new")
+    made = search(repo, "brand_new")
     assert (paths(made)[0], made.view.stale) == ("src/new.py", False)
     assert "missing" not in {outcome for _, _, outcome in dump_outcomes(snapshot_of(repo))}
 
@@ -243,12 +243,12 @@ def test_the_committed_the_staged_and_the_working_tree_differ(repo: Repo) -> Non
     repo.write({"src/staged.py": python_file("brand_new")})
     repo.git("add", "--all")
     repo.write({"src/staged.py": python_file("other"), "src/untracked.py": python_file("brand_new")})
-    assert paths(ask(repo, "brand_new"))[0] == "src/untracked.py"
-    staged = ask(repo, "brand_new", staged=True)
+    assert paths(search(repo, "brand_new"))[0] == "src/untracked.py"
+    staged = search(repo, "brand_new", staged=True)
     assert paths(staged)[0] == "src/staged.py"
     assert staged.changes == {"src/staged.py": "staged"}
     assert (staged.view.source, staged.view.uncommitted, staged.view.dirty) == ("staged", 1, True)
-    head = ask(repo, "brand_new", rev="HEAD")
+    head = search(repo, "brand_new", rev="HEAD")
     assert not {"src/staged.py", "src/untracked.py"} & set(paths(head))
     assert (head.view.source, head.view.uncommitted, head.view.dirty) == ("commit", 0, False)
 
@@ -257,10 +257,10 @@ def test_a_bare_repository_is_asked_what_is_committed(repo: Repo, tmp_path: Path
     repo.git("clone", "--quiet", "--bare", str(repo.path), str(tmp_path / "bare"))
     bare = Repo(tmp_path / "bare")
     index(bare)
-    assert ask(bare, "sign_cookie").view.source == "commit"
-    assert paths(ask(bare, "sign_cookie"))[0] == "src/cookies.py"
+    assert search(bare, "sign_cookie").view.source == "commit"
+    assert paths(search(bare, "sign_cookie"))[0] == "src/cookies.py"
     with pytest.raises(UsageError, match="nothing staged"):
-        ask(bare, "sign_cookie", staged=True)
+        search(bare, "sign_cookie", staged=True)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_a_bare_repository_is_asked_what_is_committed(repo: Repo, tmp_path: Path
 )
 def test_several_trees_are_refused(repo: Repo, named: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"^`--\w+` and `--\w+` exclude each other$"):
-        ask(repo, "x", **named)
+        search(repo, "x", **named)
 
 
 def test_what_changed_between_two_revisions_is_all_that_is_found(repo: Repo) -> None:
@@ -277,14 +277,14 @@ def test_what_changed_between_two_revisions_is_all_that_is_found(repo: Repo) -> 
     repo.commit({"src/cookies.py": code, "src/new.py": python_file("brand_new")})
     repo.git("mv", "src/routes.py", "src/roads.py")
     repo.commit()
-    made = ask(repo, "cookie value route new", changed=f"{before}..HEAD")
+    made = search(repo, "cookie value route new", changed=f"{before}..HEAD")
     assert {(hit.path, hit.symbol) for hit, _ in made.hits} == {
         ("src/cookies.py", "check_cookie"),
         ("src/new.py", "brand_new"),
     }
     assert made.view.commit == repo.oid("HEAD")
-    assert ask(repo, "cookie", changed="HEAD..HEAD").hits == []
-    assert {hit.path for hit, _ in ask(repo, "value", changed=f"{before}..HEAD", include=("src/new*",)).hits} == {
+    assert search(repo, "cookie", changed="HEAD..HEAD").hits == []
+    assert {hit.path for hit, _ in search(repo, "value", changed=f"{before}..HEAD", include=("src/new*",)).hits} == {
         "src/new.py"
     }
 
@@ -299,7 +299,7 @@ def test_a_line_that_was_changed_or_taken_out_names_its_chunk(repo: Repo) -> Non
         lines[: doc + 1],
     ):
         repo.commit({"src/steps.py": "".join(changed)})
-        assert [hit.symbol for hit, _ in ask(repo, "step", changed="HEAD~1..").hits] == ["second_step"]
+        assert [hit.symbol for hit, _ in search(repo, "step", changed="HEAD~1..").hits] == ["second_step"]
         repo.git("reset", "--quiet", "--hard", "HEAD~1")
 
 
@@ -308,8 +308,8 @@ def test_three_dots_leave_out_what_the_other_side_changed(repo: Repo) -> None:
     repo.commit({"src/side.py": python_file("side_step")})
     repo.git("switch", "--quiet", "main")
     repo.commit({"src/routes.py": python_file("main_step")})
-    assert {hit.path for hit, _ in ask(repo, "step", changed="main...side").hits} == {"src/side.py"}
-    assert {hit.path for hit, _ in ask(repo, "step value", changed="main..side").hits} == {
+    assert {hit.path for hit, _ in search(repo, "step", changed="main...side").hits} == {"src/side.py"}
+    assert {hit.path for hit, _ in search(repo, "step value", changed="main..side").hits} == {
         "src/side.py",
         "src/routes.py",
     }
@@ -327,14 +327,14 @@ def test_three_dots_leave_out_what_the_other_side_changed(repo: Repo) -> None:
 )
 def test_what_is_no_range_is_told(repo: Repo, text: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
-        ask(repo, "x", changed=text)
+        search(repo, "x", changed=text)
 
 
 def test_histories_without_a_common_commit_have_no_range(repo: Repo) -> None:
     repo.git("switch", "--quiet", "--orphan", "alone")
     repo.commit({"x.py": "x = 1\n"})
     with pytest.raises(UsageError, match="no common ancestor"):
-        ask(repo, "x", changed="main...alone")
+        search(repo, "x", changed="main...alone")
 
 
 # -- what costs nothing
@@ -344,25 +344,25 @@ def test_histories_without_a_common_commit_have_no_range(repo: Repo) -> None:
                                  "move", "reset", "amend", "merge", "worktree"])  # fmt: skip
 def test_what_was_seen_before_is_never_embedded_again(repo: Repo, fake_model: Pool, tmp_path: Path, way: str) -> None:
     repo.write({"src/new.py": python_file("brand_new"), "src/routes.py": python_file("match_route", "other")})
-    ask(repo, "brand_new")
+    search(repo, "brand_new")
     digested = fake_model.digested
     git = repo.git
     ways: dict[str, Callable[[], object]] = {
         "commit": lambda: repo.commit(),
-        "stash": lambda: (git("stash"), ask(repo, "x"), git("stash", "pop")),
-        "stash untracked": lambda: (git("stash", "--include-untracked"), ask(repo, "x"), git("stash", "pop")),
-        "branch": lambda: (repo.commit(), git("switch", "-qc", "old", "HEAD~1"), ask(repo, "x"), git("switch", "main")),
+        "stash": lambda: (git("stash"), search(repo, "x"), git("stash", "pop")),
+        "stash untracked": lambda: (git("stash", "--include-untracked"), search(repo, "x"), git("stash", "pop")),
+        "branch": lambda: (repo.commit(), git("switch", "-qc", "old", "HEAD~1"), search(repo, "x"), git("switch", "-")),
         "rebase": lambda: (repo.commit(), git("switch", "-qc", "s", "HEAD~1"), repo.commit(), git("rebase", "main")),
         "revert": lambda: (repo.commit(), git("revert", "--no-edit", "HEAD")),
         "cherry-pick": lambda: (repo.commit(), git("switch", "-qc", "s", "HEAD~1"), git("cherry-pick", "main")),
         "move": lambda: (git("add", "-A"), git("mv", "src", "lib")),
-        "reset": lambda: (repo.commit(), git("reset", "--soft", "HEAD~1"), ask(repo, "x"), git("reset", "-q")),
+        "reset": lambda: (repo.commit(), git("reset", "--soft", "HEAD~1"), search(repo, "x"), git("reset", "-q")),
         "amend": lambda: (repo.commit(), git("commit", "--amend", "-qm", "other")),
         "merge": lambda: (git("switch", "-qc", "s"), repo.commit(), git("switch", "main"), git("merge", "s")),
         "worktree": lambda: (repo.commit(), git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "w")),
     }  # fmt: skip
     ways[way]()
-    made = ask(Repo(tmp_path / "linked") if way == "worktree" else repo, "brand_new")
+    made = search(Repo(tmp_path / "linked") if way == "worktree" else repo, "brand_new")
     assert not made.view.stale
     refresh(workspace_of(repo), workspace_of(repo).location.head_tree, uncommitted=True)
     assert fake_model.digested == digested
@@ -376,7 +376,7 @@ def test_fifty_working_trees_share_one_index(repo: Repo, fake_model: Pool, tmp_p
         repo.git("worktree", "add", "--quiet", str(tmp_path / f"w{number}"), "-b", f"b{number}")
         linked = Repo(tmp_path / f"w{number}")
         assert workspace_of(linked).paths.root == root
-        made = ask(linked, "sign_cookie")
+        made = search(linked, "sign_cookie")
         assert (paths(made)[0], made.view.branch, made.view.stale) == ("src/cookies.py", f"b{number}", False)
     assert fake_model.digested == digested
     assert sum(file.stat().st_size for file in root.rglob("*") if file.is_file()) == before
@@ -387,17 +387,17 @@ def test_each_working_tree_has_its_own_work(repo: Repo, fake_model: Pool, tmp_pa
     linked = Repo(tmp_path / "linked")
     linked.write({"src/new.py": python_file("brand_new")})
     repo.write({"src/mine.py": python_file("brand_new")})
-    assert paths(ask(linked, "brand_new"))[0] == "src/new.py"
+    assert paths(search(linked, "brand_new"))[0] == "src/new.py"
     digested = fake_model.digested
-    assert paths(ask(repo, "brand_new"))[0] == "src/mine.py"
+    assert paths(search(repo, "brand_new"))[0] == "src/mine.py"
     assert fake_model.digested == digested, "the same content in another working tree"
-    assert ask(linked, "brand_new").changes == {"src/new.py": "untracked"}
+    assert search(linked, "brand_new").changes == {"src/new.py": "untracked"}
 
 
 def test_a_working_tree_inside_the_repository_is_no_part_of_it(repo: Repo) -> None:
     repo.git("worktree", "add", "--quiet", str(repo.path / ".claude/worktrees/one"), "-b", "one")
     Repo(repo.path / ".claude/worktrees/one").write({"src/new.py": python_file("brand_new")})
-    assert ask(repo, "brand_new").view.uncommitted == 0
+    assert search(repo, "brand_new").view.uncommitted == 0
 
 
 # -- healing
@@ -411,7 +411,7 @@ def test_healing_ends_with_its_time_and_keeps_what_it_did(
     repo.write({f"src/new{number}.py": python_file(f"brand_new_{number}") for number in range(6)})
     digested, missing = fake_model.digested, 6
     for _ in range(6):
-        made = ask(repo, "brand_new")
+        made = search(repo, "brand_new")
         assert made.view.missing < missing, "each question goes on where the last one stopped"
         missing = made.view.missing
         assert made.view.stale == (missing > 0)
@@ -427,13 +427,13 @@ def test_what_may_not_be_healed_is_counted(repo: Repo, fake_model: Pool, started
     repo.write({"src/new.py": python_file("brand_new")})
     before, digested = manifest_of(repo), fake_model.digested
     if how == "told not to":
-        made = ask(repo, "brand_new", refresh=False)
+        made = search(repo, "brand_new", refresh=False)
     elif how == "no time at all":
         repo.git("config", "gitmem.healBudget", "0")
-        made = ask(repo, "brand_new")
+        made = search(repo, "brand_new")
     else:
         with writer_lock(workspace_of(repo).paths.lock, wait=False):
-            made = ask(repo, "brand_new")
+            made = search(repo, "brand_new")
         assert "another process is writing this index" in made.notes
     assert (made.view.stale, made.view.missing) == (True, 1)
     assert "src/new.py" not in paths(made)
@@ -451,8 +451,8 @@ def test_the_background_finds_nothing_left_to_do(repo: Repo, fake_model: Pool) -
     digested, before = fake_model.digested, manifest_of(repo)
     assert refresh(workspace, workspace.location.head_tree, uncommitted=True).up_to_date
     assert manifest_of(repo) == before
-    assert paths(ask(repo, "modified_route", refresh=False))[0] == "src/routes.py"
-    assert paths(ask(repo, "staged_route", refresh=False, staged=True))[0] == "src/routes.py"
+    assert paths(search(repo, "modified_route", refresh=False))[0] == "src/routes.py"
+    assert paths(search(repo, "staged_route", refresh=False, staged=True))[0] == "src/routes.py"
     assert fake_model.digested == digested
 
 
@@ -470,10 +470,10 @@ def test_a_question_tries_to_write_nothing_where_nothing_can_be_written(
     repo.write({"src/new.py": python_file("brand_new"), ".gitattributes": "*.md linguist-generated\n"})
     monkeypatch.setattr(fsio, "disk", NoDisk())
     with pytest.raises(AssertionError, match="tried"):
-        ask(repo, "brand_new")
+        search(repo, "brand_new")
     real = os.access
     monkeypatch.setattr(os, "access", lambda path, mode, **options: mode != os.W_OK and real(path, mode, **options))
-    made = ask(repo, "sign_cookie")
+    made = search(repo, "sign_cookie")
     assert paths(made)[0] == "src/cookies.py"
     assert (made.view.stale, made.view.missing) == (True, 3)
 
@@ -527,8 +527,8 @@ def test_any_work_is_answered_like_an_index_from_scratch_and_embedded_once(
     for kind, name, told in steps:
         step(repo, kind, name, told)
         if kind == "ask":
-            assert not ask(repo, "sign cookie").view.stale
-    made = ask(repo, "sign cookie")
+            assert not search(repo, "sign cookie").view.stale
+    made = search(repo, "sign cookie")
     assert not made.view.stale
     assert fake_model.digested == len(dump_outcomes(snapshot_of(repo))), "each blob was embedded once"
     assert_like_from_scratch(repo, place / "twin")
@@ -573,21 +573,21 @@ def try_git(repo: Repo, *args: str) -> None:
 
 
 def test_the_lines_of_files_that_stayed_are_read_without_git(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = {question: ask(repo, question, rev="HEAD").hits for question in QUESTIONS}
+    before = {question: search(repo, question, rev="HEAD").hits for question in QUESTIONS}
     assert any(lines for hits in before.values() for _, lines in hits)
     monkeypatch.setattr(ProgramReader, "_start", lambda self: pytest.fail("git was asked for a blob"))
-    assert {question: ask(repo, question).hits for question in QUESTIONS} == before
+    assert {question: search(repo, question).hits for question in QUESTIONS} == before
 
 
 def test_a_file_that_changes_under_the_question_shows_the_blob_that_was_found(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = ask(repo, "sign cookie").hits
-    searched = engine.search
+    before = search(repo, "sign cookie").hits
+    real_search = engine.search
 
-    def search(*args: Any, **options: Any) -> Any:
+    def change_and_search(*args: Any, **options: Any) -> Any:
         repo.write({"src/cookies.py": python_file("changed", "meanwhile")})
-        return searched(*args, **options)
+        return real_search(*args, **options)
 
-    monkeypatch.setattr(engine, "search", search)
-    assert ask(repo, "sign cookie").hits == before
+    monkeypatch.setattr(engine, "search", change_and_search)
+    assert search(repo, "sign cookie").hits == before

@@ -17,7 +17,7 @@ from gitmem.indexing.pool import Pool
 from gitmem.indexing.worker import limit_seconds
 from gitmem.indexing.worker_protocol import Batch, BlobContent, PackedRows, write_batch
 from tests.gitrepo import Repo
-from tests.indexes import ask, found, index, python_file
+from tests.indexes import brief_hits, index, python_file, search
 
 WORKER = """
 import os, sys, time
@@ -173,9 +173,9 @@ def test_a_file_that_kills_real_workers_is_skipped_and_the_rest_is_indexed(
         report = index(repo)
     assert report.status == "partial"
     assert [line.split(":")[0] for line in report.problems] == ["bad.py"]
-    assert next(path for path, *_ in found(ask(repo, "sign_cookie"))) == "good.py"
+    assert next(path for path, *_ in brief_hits(search(repo, "sign_cookie"))) == "good.py"
     assert index(repo).status == "success"
-    assert "bad.py" in [path for path, *_ in found(ask(repo, "poison"))]
+    assert "bad.py" in [path for path, *_ in brief_hits(search(repo, "poison"))]
 
 
 def test_output_of_libraries_in_a_real_worker_stays_out_of_the_pipe(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from gitmem.records.notes import add_note
 from gitmem.words import terms_of
 from tests.gitrepo import Repo
-from tests.indexes import ask, dump_rows, index, snapshot_of, workspace_of
+from tests.indexes import dump_rows, index, search, snapshot_of, workspace_of
 
 pytestmark = pytest.mark.usefixtures("fake_model")
 
@@ -53,7 +53,7 @@ def test_the_index_is_that_of_files_without_their_secrets(repo: Repo, tmp_path: 
 def test_no_part_of_a_secret_is_in_the_decoded_store(repo: Repo) -> None:
     (repo.path / "new.py").write_text(f'fresh = "{TOKEN}"\n')
     add_note(workspace_of(repo), f"The token for releases is {TOKEN}", allow_secrets=True)
-    ask(repo, "fresh", kinds=("code", "notes"))
+    search(repo, "fresh", kinds=("code", "notes"))
     rows = dump_rows(snapshot_of(repo))
     known = {term for row in rows for _, term, _ in row.terms} | {row.symbol.encode() for row in rows}
     assert {b"fresh", b"token", b"releas"} <= known
@@ -65,8 +65,8 @@ def test_no_part_of_a_secret_is_in_the_decoded_store(repo: Repo) -> None:
 
 
 def test_a_secret_is_found_by_no_question_but_what_stands_beside_it_is(repo: Repo) -> None:
-    assert ask(repo, TOKEN).hits == []
-    assert ask(repo, KEY[1]).hits == []
-    [(hit, lines), *_] = ask(repo, "deploy_release login").hits
+    assert search(repo, TOKEN).hits == []
+    assert search(repo, KEY[1]).hits == []
+    [(hit, lines), *_] = search(repo, "deploy_release login").hits
     assert hit.path == "deploy.py"
     assert lines == str(FILES["deploy.py"]).splitlines()  # what is shown is the file itself

@@ -14,7 +14,7 @@ from gitmem.records.notes import add_note, list_notes
 from gitmem.records.revisions import delete_records
 from gitmem.records.transfer import export_records, import_records
 from tests.gitrepo import Repo
-from tests.indexes import ask, index, workspace_of
+from tests.indexes import index, search, workspace_of
 
 pytestmark = pytest.mark.usefixtures("fake_model")
 
@@ -54,7 +54,7 @@ def test_a_note_stands_beside_the_code_it_names(
     repo: Repo, paths: list[str], symbols: list[str], expected: set[str]
 ) -> None:
     add_note(workspace_of(repo), "Ask Ann\nbefore you change it.", paths=paths, symbols=symbols)
-    made = ask(repo, "harvest")
+    made = search(repo, "harvest")
     told = {
         hit.path.rpartition("/")[2].removesuffix(".py")
         for (hit, _), notes in zip(made.hits, made.remarks, strict=True)
@@ -68,7 +68,7 @@ def test_a_note_stands_beside_the_code_it_names(
 @pytest.mark.parametrize("symbol", ["Session", "close", "Session.close"])
 def test_a_symbol_is_named_whole_or_in_part(repo: Repo, symbol: str) -> None:
     add_note(workspace_of(repo), "about it", symbols=[symbol])
-    told = beside(ask(repo, "Session.close", limit=1))
+    told = beside(search(repo, "Session.close", limit=1))
     assert list(told.values()) == [["about it"]]
 
 
@@ -78,13 +78,13 @@ def test_the_newest_notes_come_first_and_not_more_than_a_few(repo: Repo) -> None
         add_note(workspace, f"number {number}", paths=["src/other.py"])
     gone = add_note(workspace, "gone", paths=["src/other.py"])
     delete_records(workspace, [gone.id])
-    [texts] = beside(ask(repo, "harvest_pears", limit=1)).values()
+    [texts] = beside(search(repo, "harvest_pears", limit=1)).values()
     assert texts == [f"number {number}" for number in range(MOST, 0, -1)]
 
 
 def test_a_note_that_is_found_itself_has_no_notes_beside_it(repo: Repo) -> None:
     add_note(workspace_of(repo), "harvest", paths=["src"])
-    made = ask(repo, "harvest", kinds=("code", "notes"))
+    made = search(repo, "harvest", kinds=("code", "notes"))
     noted = {hit.chunk_type: bool(notes) for (hit, _), notes in zip(made.hits, made.remarks, strict=True)}
     assert noted["note"] is False
 
@@ -92,11 +92,11 @@ def test_a_note_that_is_found_itself_has_no_notes_beside_it(repo: Repo) -> None:
 def test_a_question_reads_no_note_where_none_names_code(repo: Repo, blobs_read: list[str]) -> None:
     workspace = workspace_of(repo)
     add_note(workspace, "harvest it")
-    ask(repo, "harvest")
+    search(repo, "harvest")
     note = repo.git("rev-parse", "refs/gitmem/memory:v1/notes").strip()
     blobs = {line.split()[2] for line in repo.git("ls-tree", "-r", note).splitlines()}
     blobs_read.clear()
-    assert ask(repo, "harvest_pears").remarks[0] == []
+    assert search(repo, "harvest_pears").remarks[0] == []
     assert not blobs & set(blobs_read)
 
 
@@ -108,7 +108,7 @@ def test_what_notes_name_is_known_before_and_after_the_view_is_written(
         monkeypatch.setattr(records, "_MOST_EDITS", most)
         monkeypatch.setattr(records, "_EDITS_SHARE", 1 if most else 200)
         add_note(workspace_of(repo), f"with {most}", paths=["src/other.py"])
-        told.append(beside(ask(repo, "harvest_pears", limit=1)))
+        told.append(beside(search(repo, "harvest_pears", limit=1)))
     assert [*told[1].values()] == [["with 0", "with 10000"]]
     assert [*told[0].values()] == [["with 10000"]]
 

@@ -21,7 +21,7 @@ from gitmem.records.notes import add_note, list_notes
 from gitmem.records.revisions import delete_records
 from gitmem.store.record_columns import RECORD_COLUMNS, Column
 from tests.gitrepo import Repo
-from tests.indexes import InlinePool, ask, index, python_file, workspace_of
+from tests.indexes import InlinePool, index, python_file, search, workspace_of
 
 pytestmark = pytest.mark.usefixtures("fake_model")
 RECORDS = ("documents", "notes", "conversations")
@@ -36,7 +36,7 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def found(repo: Repo, sources: tuple[str, ...] = RECORDS, **limits: Any) -> set[str]:
-    made = ask(repo, "apples", kinds=sources, limit=4, records=parse_filters(**limits))
+    made = search(repo, "apples", kinds=sources, limit=4, records=parse_filters(**limits))
     return {named_hit(hit).path for hit, _ in made.hits}
 
 
@@ -74,7 +74,7 @@ def test_limits_that_cannot_be_are_refused(repo: Repo) -> None:
             parse_filters(**wrong)
     for options in ({"kinds": ("code",)}, {"rev": "HEAD"}):
         with pytest.raises(UsageError, match="do not apply to code"):
-            ask(repo, "apples", records=RecordFilters(type=("email",)), **options)
+            search(repo, "apples", records=RecordFilters(type=("email",)), **options)
     assert parse_filters() == NO_FILTERS
 
 
@@ -124,7 +124,7 @@ def test_a_list_reads_what_it_shows_and_no_more(repo: Repo, monkeypatch: pytest.
         append_turn(workspace, f"talk {number % 3}", "user", f"turn {number}", number // 3)
     documents = [add_document(workspace, f"text {number}", {"type": "email"}).document for number in range(4)]
     monkeypatch.setattr(records, "_MOST_EDITS", 0)
-    ask(repo, "note", kinds=RECORDS)
+    search(repo, "note", kinds=RECORDS)
     monkeypatch.setattr("gitmem.memory.record_store.ProgramReader", CountingReader)
     monkeypatch.setattr("gitmem.indexing.record_views.ProgramReader", CountingReader)
 
@@ -159,7 +159,7 @@ def test_lists_are_the_same_without_an_index_and_with_a_damaged_one(tmp_path: Pa
 def test_a_damaged_view_of_records_is_made_anew_by_a_question(repo: Repo) -> None:
     workspace = workspace_of(repo)
     note = add_note(workspace, "apples", type_="decision")
-    ask(repo, "apples", kinds=("notes",))
+    search(repo, "apples", kinds=("notes",))
     file = workspace.paths.records
     sound = file.read_bytes()
     place = sound.index(b'["decision"]')
@@ -199,7 +199,7 @@ def test_hits_of_records_say_what_is_known_of_them(repo: Repo, fake_model: type[
     from gitmem.answering.answer_json import answer_json
 
     note = add_note(workspace_of(repo), "apples are harvested", type_="decision")
-    made = ask(repo, "harvest apples", kinds=("code", "notes"))
+    made = search(repo, "harvest apples", kinds=("code", "notes"))
     told = {one["kind"]: one["record"] for one in answer_json(made, [None] * len(made.hits))["results"]}
     assert told["code"] is None
     assert told["notes"] == {"id": note.id, "type": "decision", "confidence": 1.0, "time": note.time}
