@@ -30,8 +30,8 @@ from gitmem.git.locate import locate
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.indexing.fingerprint import current_fingerprint
-from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.joined_view import JoinedView
+from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.record_views import Records
 from gitmem.search.adjacent_chunks import AdjacentChunk, find_adjacent_chunks
 from gitmem.search.engine import search
