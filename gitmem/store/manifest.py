@@ -3,8 +3,8 @@
 Reading it does not import numpy: `gitmem index` with nothing to do stops here.
 """
 
-# All other files are immutable, and named by a hash of their content or origin. A new generation is published by
-# replacing the manifest, in one atomic rename. So readers need no lock, and a run that dies leaves only unreferenced
+# Segments, views and graphs are immutable, and named by a hash of their content or origin. A new generation is published
+# by replacing the manifest, in one atomic rename. So readers need no lock, and a run that dies leaves only unreferenced
 # files. This is the scheme of Lucene's and tantivy's segments.
 
 import re
@@ -113,7 +113,7 @@ def _load_segment(path: Path, entry: list[Any]) -> SegmentEntry:
 
 
 def _is_hash(name: object) -> bool:
-    """Return whether a name can be the name of an index file. It then cannot contain a path out of the index."""
+    """Return whether a name has the form of an index file's name; such a name cannot lead out of its folder."""
     return isinstance(name, str) and re.fullmatch("[0-9a-f]{40}", name) is not None
 
 

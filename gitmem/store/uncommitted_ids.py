@@ -1,7 +1,7 @@
 """Blob ids of the uncommitted files of one working tree: one small file per working tree, next to the index.
 
-They save hashing files that have not changed, and record how long a blob that is in no commit has been unused. Nothing
-depends on the file: without it, all uncommitted files are hashed again.
+The ids save hashing files that have not changed. The file also records for how long a blob that is in no commit has
+been unused. Nothing depends on it: without the file, all uncommitted files are hashed again.
 """
 
 from collections.abc import Mapping, Sequence
