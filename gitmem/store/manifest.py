@@ -3,9 +3,9 @@
 Reading it does not import numpy: `gitmem index` with nothing to do stops here.
 """
 
-# Segments, views and graphs are immutable, and named by a hash of their content or origin. A new generation is published
-# by replacing the manifest, in one atomic rename. So readers need no lock, and a run that dies leaves only unreferenced
-# files. This is the scheme of Lucene's and tantivy's segments.
+# Segments, views and graphs are immutable, and named by a hash of their content or origin. A new generation is
+# published by replacing the manifest, in one atomic rename. So readers need no lock, and a run that dies leaves only
+# unreferenced files. This is the scheme of the segments of Lucene and tantivy.
 
 import re
 from collections.abc import Iterable
