@@ -172,7 +172,7 @@ def test_a_large_difference_is_answered_as_it_is_and_said_so(
     cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[Workspace] = []
-    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", started.append)
+    monkeypatch.setattr("gitmem.answering.searcher.start_background_refresh", started.append)
     own.git("config", "gitmem.healBudget", "0")
     own.commit({f"src/part{number}.py": f"def part_{number}():\n    pass\n" for number in range(3)})
     made = cli("query", SIGN, cwd=own.path)
@@ -230,7 +230,7 @@ def test_what_a_query_leaves_over_is_indexed_in_the_background(cli: Cli, own: Re
 
 
 def test_index_takes_up_what_a_query_left_over(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", mark_dirty)
+    monkeypatch.setattr("gitmem.answering.searcher.start_background_refresh", mark_dirty)
     own.git("config", "gitmem.healBudget", "0")
     own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
     assert "stale" in cli("query", SIGN, cwd=own.path).out
@@ -337,10 +337,10 @@ def test_related_takes_a_place_as_results_print_it_and_from_a_folder(cli: Cli, i
 @pytest.mark.parametrize(
     ("place", "told"),
     [
-        ("src/cookies.py", "PATH:LINE"),
-        ("src/cookies.py:0", "PATH:LINE"),
-        ("src/cookies.py:x", "PATH:LINE"),
-        (":7", "PATH:LINE"),
+        ("src/cookies.py", "is a whole file"),
+        ("src/cookies.py:0", "line number out of range"),
+        ("src/cookies.py:x", "no such file in this tree"),
+        (":7", "no such file in this tree"),
         ("src/cookeis.py:1", "did you mean `src/cookies.py`?"),
         ("guide.md:1", "did you mean `docs/guide.md`?"),
         ("src/cookies.py:999", "lines, line 999 does not exist"),

@@ -60,7 +60,7 @@ def repo(tmp_path: Path, fake_model: Pool) -> Repo:
 def started(monkeypatch: pytest.MonkeyPatch, fake_model: Pool) -> list[Workspace]:
     """Working trees that were left to the background; no process is started."""
     left: list[Workspace] = []
-    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", left.append)
+    monkeypatch.setattr("gitmem.answering.searcher.start_background_refresh", left.append)
     return left
 
 
@@ -259,7 +259,7 @@ def test_a_bare_repository_is_asked_what_is_committed(repo: Repo, tmp_path: Path
     index(bare)
     assert search(bare, "sign_cookie").view.source == "commit"
     assert paths(search(bare, "sign_cookie"))[0] == "src/cookies.py"
-    with pytest.raises(UsageError, match="nothing staged"):
+    with pytest.raises(UsageError, match="no staged tree"):
         search(bare, "sign_cookie", staged=True)
 
 
