@@ -123,7 +123,7 @@ def fake_model(monkeypatch: pytest.MonkeyPatch) -> type[InlinePool]:
     monkeypatch.setattr("gitmem.indexing.run.Pool", CountingPool)
     monkeypatch.setattr("gitmem.embedding.bundled.BundledEncoder", HashEncoder)
     # A process started by a stale answer would index with the real model.
-    monkeypatch.setattr("gitmem.answering.searcher.start_background_refresh", lambda workspace: False)
+    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", lambda workspace: False)
     return CountingPool
 
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.answering.filter_rows import rows_of_lines
+from gitmem.answering.changed_rows import rows_of_lines
 from gitmem.git.commit_diffs import Commit, LineSpan, read_changed_lines, read_commits, read_parent_trees
 from gitmem.git.locate import Location
 from gitmem.git.path_encoding import path_text

@@ -10,19 +10,17 @@ import math
 import time
 from collections.abc import Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.answering.filter_rows import find_changed, passing_entries
-from gitmem.answering.location_lookup import IndexedTree, get_row
+from gitmem.answering.filter_rows import passing_entries
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, SimilarQuery, kinds_of
 from gitmem.answering.weights_in_force import load_weights
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.embedding.encoder import Encoder
 from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
-from gitmem.freshness.background import start_background_refresh
 from gitmem.freshness.memory_view import join_records, records_tree
 from gitmem.freshness.tree_selection import SelectedTree, TreeReader, TreeSelection
 from gitmem.freshness.tree_view import open_tree
@@ -33,18 +31,21 @@ from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.record_views import Records
-from gitmem.search.adjacent_chunks import AdjacentChunk, find_adjacent_chunks
 from gitmem.search.engine import search
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.hits import Hit
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope
-from gitmem.search.similar_rows import search_similar
 from gitmem.store.graph import RowGraph, find_graph
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
 from gitmem.workspace import Workspace, is_writable, open_snapshot, require_index
+
+# Each of these is needed by few searches, and all together they cost a twentieth of the start-up of a query.
+if TYPE_CHECKING:
+    from gitmem.answering.location_lookup import IndexedTree
+    from gitmem.search.adjacent_chunks import AdjacentChunk
 
 
 class SearchResult(NamedTuple):
@@ -119,6 +120,8 @@ class Searcher:
     @property
     def indexed_tree(self) -> "IndexedTree":
         """Files of the tree with the index of their blobs, to look up locations in."""
+        from gitmem.answering.location_lookup import IndexedTree
+
         return IndexedTree(self.view, self.snapshot, self.files_in_tree)
 
     @property
@@ -177,14 +180,19 @@ class Searcher:
         return SearchResult(parsed.terms, hits)
 
     def _find_similar(self, query: SimilarQuery, limit: int) -> list[Hit]:
+        from gitmem.answering.location_lookup import get_row
+        from gitmem.search.similar_rows import search_similar
+
         with open_reader(self.tree.location, bulk=False, files=self.files) as reader:
             row = get_row(self.indexed_tree, reader, query.text, query.folder)
         return search_similar(self.scope(query.filters), row, limit)
 
-    def adjacent_chunks(self, hit: Hit) -> tuple[AdjacentChunk | None, AdjacentChunk | None]:
+    def adjacent_chunks(self, hit: Hit) -> "tuple[AdjacentChunk | None, AdjacentChunk | None]":
         """Return the chunks before and after a hit of this searcher."""
         entry = self.view.find(path_bytes(hit.path))
         assert entry is not None, "a hit's path is in the view"
+        from gitmem.search.adjacent_chunks import find_adjacent_chunks
+
         return find_adjacent_chunks(self.snapshot, int(self._blob_of[entry]), hit)
 
     def scope(self, filters: SearchFilters) -> Scope:
@@ -201,6 +209,8 @@ class Searcher:
         blob_of = np.where(passing_entries(self.view, kinds, filters.records), self._blob_of, -2)
         if self.tree.since is None:
             return Scope(self.snapshot, self.view, row_filters, blob_of)
+        from gitmem.answering.changed_rows import find_changed
+
         entries, rows = find_changed(self.tree.location, self.tree.since.tree, self.snapshot, self.view, self._blob_of)
         scope = Scope(self.snapshot, self.view, row_filters, np.where(entries, blob_of, -2))
         scope.restrict(rows)
@@ -248,6 +258,8 @@ def open_searcher(
     notes += [weights_note] * bool(weights_note)
     searcher = Searcher(workspace, selection, kinds, tree, overlay, snapshot, encoder, weights, notes, records)
     if searcher.missing_files and refresh and not tree.named:
+        from gitmem.freshness.background import start_background_refresh
+
         start_background_refresh(workspace)
     return searcher
 

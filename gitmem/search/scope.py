@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.search.globs import compile_globs
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
 from gitmem.types import CHUNK_TYPES, RECORD_LANGUAGE
@@ -59,6 +58,8 @@ class Scope:
     def _path_filter(self, filters: Filters) -> NDArray[np.bool_]:
         if not (filters.include or filters.exclude):
             return np.ones(len(self.view), bool)
+        from gitmem.search.globs import compile_globs  # the glob matcher is a tenth of the search's imports
+
         matches = compile_globs(filters.include, filters.exclude)
         return np.fromiter((matches(path) for path in self.view.paths), bool, len(self.view))
 

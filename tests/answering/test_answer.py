@@ -143,7 +143,7 @@ def test_a_small_change_is_indexed_before_the_answer_and_a_large_one_told(
     tmp_path: Path, fake_model: type[InlinePool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left: list[Workspace] = []
-    monkeypatch.setattr("gitmem.answering.searcher.start_background_refresh", left.append)
+    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", left.append)
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"a.py": python_file("old_way")})
     with pytest.raises(NoIndex):

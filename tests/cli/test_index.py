@@ -150,7 +150,7 @@ def test_an_interrupted_first_run_is_partial_until_it_is_taken_up_again(
     with monkeypatch.context() as patch:
         patch.setattr("gitmem.indexing.run._BATCH_BLOBS", 1)
         patch.setattr("gitmem.indexing.run.FLUSH_ROWS", 1)
-        patch.setattr("gitmem.indexing.compact.compact", stop)
+        patch.setattr("gitmem.freshness.index_tree.compact", stop)
         assert cli("init", "--no-hooks", cwd=own.path).code == ExitCode.INTERRUPTED
     made = cli("status", cwd=own.path).out
     assert made.startswith("Needs Update: ")

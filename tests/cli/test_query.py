@@ -172,7 +172,7 @@ def test_a_large_difference_is_answered_as_it_is_and_said_so(
     cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[Workspace] = []
-    monkeypatch.setattr("gitmem.answering.searcher.start_background_refresh", started.append)
+    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", started.append)
     own.git("config", "gitmem.healBudget", "0")
     own.commit({f"src/part{number}.py": f"def part_{number}():\n    pass\n" for number in range(3)})
     made = cli("query", SIGN, cwd=own.path)
@@ -230,7 +230,7 @@ def test_what_a_query_leaves_over_is_indexed_in_the_background(cli: Cli, own: Re
 
 
 def test_index_takes_up_what_a_query_left_over(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.answering.searcher.start_background_refresh", mark_dirty)
+    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", mark_dirty)
     own.git("config", "gitmem.healBudget", "0")
     own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
     assert "stale" in cli("query", SIGN, cwd=own.path).out

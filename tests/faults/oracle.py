@@ -47,7 +47,7 @@ def small_steps(*, grace: float | None = None) -> Iterator[None]:
         patch.setattr("gitmem.indexing.run.FLUSH_ROWS", STEP_ROWS)
         patch.setattr("gitmem.embedding.bundled.BundledEncoder", HashEncoder)
         # A process of its own would index with the real model, and go on after the world it belongs to is gone.
-        patch.setattr("gitmem.answering.searcher.start_background_refresh", lambda workspace: False)
+        patch.setattr("gitmem.freshness.background.start_background_refresh", lambda workspace: False)
         if grace is not None:
             for module in ("gitmem.indexing.index_writer", "gitmem.actions.gc"):
                 patch.setattr(f"{module}.GRACE_SECONDS", grace)

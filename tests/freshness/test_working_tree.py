@@ -60,7 +60,7 @@ def repo(tmp_path: Path, fake_model: Pool) -> Repo:
 def started(monkeypatch: pytest.MonkeyPatch, fake_model: Pool) -> list[Workspace]:
     """Working trees that were left to the background; no process is started."""
     left: list[Workspace] = []
-    monkeypatch.setattr("gitmem.answering.searcher.start_background_refresh", left.append)
+    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", left.append)
     return left
 
 
