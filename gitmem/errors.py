@@ -17,7 +17,7 @@ The number is the exit code of the command. The last column is the hint, or the 
     ├── DamagedFile             5  caller: `gitmem verify --repair`, or `git fsck` for records
     │   └── OldFormat           5  caller: none, the next run rebuilds the file
     ├── NewerFormat             5  caller: upgrade, or `gitmem index --full`
-    ├── StorageFailed           5  caller: by `errno`, see `fsio.storage_failed`
+    ├── StorageFailed           5  caller: by `errno`, see `storage_errors`
     ├── ModelDamaged            5  install gitmem again
     ├── WorkersFailed           5  run `gitmem doctor`
     └── ObserverFailed          5  caller: the limits of inotify

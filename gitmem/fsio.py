@@ -1,7 +1,8 @@
-"""Every write, rename, sync and map of the program, so that crash tests have one seam.
+"""All writes, renames, syncs and maps of the program, so that crash tests need to intercept only one place.
 
-A file is published by: write beside it, sync, rename, sync the folder. Files are never changed in place or cut short,
-so a map of one stays whole for as long as it is held. Nothing here knows what the bytes mean.
+A file is published in this order: write a temporary file, fsync it, rename it, fsync the directory. Files are never
+changed in place or truncated, so a memory map stays valid for as long as it is held. The meaning of the bytes is the
+concern of the callers.
 """
 
 import errno
@@ -15,29 +16,30 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.errors import StorageFailed, UnsafeIndex
+from gitmem.storage_errors import read_failed, storage_failed
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
-NO_LOCKS: Final = "an index that is there can be read; to write one, keep the repository on a local disk"
-"""What helps where a file system has no locks."""
 
 _WRITE_BYTES: Final = 1 << 18
+"""Size up to which small parts of a file are collected before a system call."""
+
 LEFTOVER_SECONDS: Final = 600.0
-"""After this long an unfinished file in a folder where nobody needs the lock to write is a dead writer's."""
+"""Age at which a temporary file belongs to a dead writer, in folders that are written without the lock."""
 
 
 class Disk:
-    """The calls that change a disk, one method each; whatever gitmem writes goes through the one in `disk`.
+    """System calls that change a disk, one method each. All writes of gitmem go through the instance `disk`.
 
-    Crash tests put another in its place: one that records, fails, or kills the process.
+    Crash tests replace it by one that records calls, fails, or kills the process.
     """
 
     def create(self, path: Path, mode: int) -> int:
-        """Make a file that must not be there yet, and open it for writing."""
+        """Create a file, which must not exist, and open it for writing."""
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
 
     def write(self, handle: int, data: memoryview) -> int:
-        """Write some of the data; returns how many bytes."""
+        """Write some of the data; return the number of bytes written."""
         return os.write(handle, data)
 
     def set_mode(self, handle: int, mode: int) -> None:
@@ -45,27 +47,27 @@ class Disk:
         os.fchmod(handle, mode)
 
     def sync(self, handle: int) -> None:
-        """Make the bytes of an open file, or the names in an open folder, survive a power cut."""
+        """Make the content of an open file, or the names in an open folder, survive a power cut."""
         os.fsync(handle)
 
     def rename(self, source: Path, target: Path) -> None:
-        """Give a file another name, in place of the file that has it."""
+        """Rename a file and replace any file that has the name."""
         source.replace(target)
 
     def link(self, source: Path, target: Path) -> None:
-        """Give a file a second name, which must be free; of a symbolic link the link itself gets it."""
+        """Create a hard link, whose name must be free. A symbolic link itself gets the second name, not its target."""
         os.link(source, target, follow_symlinks=False)
 
     def touch(self, path: Path) -> None:
-        """Set a file's time to now."""
+        """Set the modification time of a file to now."""
         os.utime(path)
 
     def unlink(self, path: Path) -> None:
-        """Take a name away."""
+        """Remove a name of a file."""
         path.unlink()
 
     def make_folder(self, path: Path, mode: int) -> None:
-        """Make a folder that must not be there yet."""
+        """Create a folder, which must not exist."""
         path.mkdir(mode)
 
     def remove_folder(self, path: Path) -> None:
@@ -73,7 +75,7 @@ class Disk:
         path.rmdir()
 
     def remove_tree(self, path: Path) -> None:
-        """Remove a folder and all below it without following links out of it."""
+        """Remove a folder and everything below it without following links out of it."""
         import shutil
 
         shutil.rmtree(path)
@@ -83,7 +85,10 @@ disk = Disk()
 
 
 def make_folder(path: Path, mode: int = FOLDER_MODE) -> None:
-    """Create a folder, by default for this user alone; parents must exist. One that is there stays as it is."""
+    """Create a folder, by default accessible only to this user. Its parent must exist; an existing folder is kept.
+
+    Raises: StorageFailed.
+    """
     try:
         with suppress(FileExistsError):
             disk.make_folder(path, mode)
@@ -97,15 +102,17 @@ def make_folder(path: Path, mode: int = FOLDER_MODE) -> None:
 def write_atomic(
     path: Path, parts: Iterable[bytes | memoryview], *, mode: int = FILE_MODE, durable: bool = True
 ) -> None:
-    """Publish a file whole or not at all; a reader sees the old content or the new.
+    """Publish a file atomically: readers see either the old content or the new one.
 
-    Without `durable` a power cut may take it: for marks and logs, which are not worth waiting for the disk.
-    Raises StorageFailed: the old content stands, unless it was the very last step that failed (the sync of the
-    folder); the new one stands then, and may not survive a power cut.
+    Without `durable` the file may be lost in a power cut; this is for marks and logs, which are not worth waiting for
+    the disk.
+
+    Raises: StorageFailed. The old content remains, unless only the last step failed, the fsync of the folder: then the
+    new content is in place, but may not survive a power cut.
     """
-    beside = _name_beside(path)
+    temporary = _temporary_path(path)
     try:
-        handle = disk.create(beside, FILE_MODE)
+        handle = disk.create(temporary, FILE_MODE)
         try:
             _write_all(handle, parts)
             if mode != FILE_MODE:
@@ -114,17 +121,17 @@ def write_atomic(
                 disk.sync(handle)
         finally:
             os.close(handle)
-        disk.rename(beside, path)
+        disk.rename(temporary, path)
         if durable:
             _sync_names(path.parent)
     except OSError as problem:
         with suppress(OSError):
-            disk.unlink(beside)
+            disk.unlink(temporary)
         raise storage_failed(path, problem) from problem
 
 
 def rename_file(path: Path, target: Path) -> bool:
-    """Give a file another name in its folder, replacing what bears it; False where the file is gone."""
+    """Rename a file within its folder, replacing any file of that name. Return False if the file no longer exists."""
     try:
         disk.rename(path, target)
     except FileNotFoundError:
@@ -134,35 +141,35 @@ def rename_file(path: Path, target: Path) -> bool:
     return True
 
 
-def _name_beside(path: Path) -> Path:
-    """Where a file is written before it is published. No process number: in a container they come again."""
+def _temporary_path(path: Path) -> Path:
+    """Return a new name for the temporary file. Process ids would not do: in containers they repeat."""
     return path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
 
 
 def write_once(path: Path, data: bytes) -> None:
-    """Publish a file unless there is one already; of several writers one wins, and its file is never replaced.
+    """Publish a file unless it exists. Of several writers one wins, and its file is never replaced.
 
-    Raises StorageFailed. Afterwards the file is durable, whoever made it.
+    Afterwards the file is durable, whichever process wrote it. Raises: StorageFailed.
     """
-    beside = _name_beside(path)
-    write_atomic(beside, [data])
+    temporary = _temporary_path(path)
+    write_atomic(temporary, [data])
     try:
         try:
-            disk.link(beside, path)
+            disk.link(temporary, path)
         except FileExistsError:
             pass
         except OSError:  # a file system without hard links: the last writer wins
-            disk.rename(beside, path)
+            disk.rename(temporary, path)
         _sync_names(path.parent)
     except OSError as problem:
         raise storage_failed(path, problem) from problem
     finally:
         with suppress(OSError):
-            disk.unlink(beside)
+            disk.unlink(temporary)
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Give a file that never changes a second name, or a copy where there are no hard links; none where it is gone."""
+    """Link a file that never changes, or copy it if hard links are not supported. Do nothing if it no longer exists."""
     try:
         disk.link(source, target)
     except FileNotFoundError:
@@ -174,7 +181,10 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def try_link(path: Path, target: Path) -> bool:
-    """Give a file or a symbolic link a second name; False where that is taken, or no file can have two here."""
+    """Create a hard link to a file or symbolic link.
+
+    Return False if the name is taken or the file system does not support or permit hard links. Raises: StorageFailed.
+    """
     try:
         disk.link(path, target)
         _sync_names(target.parent)
@@ -186,7 +196,7 @@ def try_link(path: Path, target: Path) -> bool:
 
 
 def publish_file(source: Path, target: Path) -> None:
-    """Publish a file that somebody else wrote and `sync_file` made durable, by its new name."""
+    """Publish under a new name a file that a library wrote and `sync_file` made durable. Raises: StorageFailed."""
     try:
         disk.rename(source, target)
         _sync_names(target.parent)
@@ -195,20 +205,20 @@ def publish_file(source: Path, target: Path) -> None:
 
 
 def touch_file(path: Path) -> None:
-    """Set a file's time to now; one that is gone, or not ours to touch, is no error."""
+    """Set the modification time of a file to now, if it exists and belongs to this user."""
     with suppress(OSError):
         disk.touch(path)
 
 
 def _write_all(handle: int, parts: Iterable[bytes | memoryview]) -> None:
-    for part in _joined(parts):
+    for part in _coalesce(parts):
         rest = memoryview(part).cast("B")
-        while rest:
+        while rest:  # a system call may write only a part, above all of more than 2 GiB
             rest = rest[disk.write(handle, rest) :]
 
 
-def _joined(parts: Iterable[bytes | memoryview]) -> Iterator[bytes | bytearray | memoryview]:
-    """The same bytes with small parts put together: a container has a hundred, and each call costs."""
+def _coalesce(parts: Iterable[bytes | memoryview]) -> Iterator[bytes | bytearray | memoryview]:
+    """Yield the same bytes with small parts joined: a container has a hundred parts, and system calls cost time."""
     waiting = bytearray()
     for part in parts:
         if len(waiting) + memoryview(part).nbytes < _WRITE_BYTES:
@@ -221,7 +231,7 @@ def _joined(parts: Iterable[bytes | memoryview]) -> Iterator[bytes | bytearray |
 
 
 def sync_file(path: Path) -> None:
-    """Make the bytes of a file that somebody else wrote durable."""
+    """Make the content of a file that a library wrote durable. Raises: StorageFailed."""
     try:
         _sync(path, os.O_RDWR)
     except OSError as problem:
@@ -229,7 +239,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Make the names inside a folder durable, where the system can."""
+    """Make the names in a folder durable, if the system supports that. Raises: StorageFailed."""
     try:
         _sync_names(path)
     except OSError as problem:
@@ -237,6 +247,7 @@ def sync_folder(path: Path) -> None:
 
 
 def _sync_names(path: Path) -> None:
+    # Windows cannot open a folder to fsync it.
     if os.name != "nt":
         _sync(path, os.O_RDONLY)
 
@@ -250,7 +261,10 @@ def _sync(path: Path, flags: int) -> None:
 
 
 def read_file(path: Path, limit: int | None = None) -> bytes | None:
-    """The bytes of a regular file, None where there is none; symbolic links are not followed."""
+    """Return the content of a regular file, at most `limit` bytes, or None if it does not exist.
+
+    Symbolic links are not followed. Raises: StorageFailed, UnsafeIndex for a link.
+    """
     handle = _open_regular(path)
     if handle is None:
         return None
@@ -258,15 +272,15 @@ def read_file(path: Path, limit: int | None = None) -> bytes | None:
         with os.fdopen(handle, "rb") as file:
             if limit is not None and os.fstat(handle).st_size > limit:
                 return file.read(limit)
-            return file.read()[:limit]  # makes room for what there is, not for all that there may be
+            return file.read()[:limit]  # allocates by the size of the file, where read(limit) allocates the limit
     except OSError as problem:
         raise read_failed(path, problem) from problem
 
 
 def map_file(path: Path) -> mmap.mmap | bytes | None:
-    """Map a regular file for reading, None where there is none; symbolic links are not followed.
+    """Map a regular file for reading; return None if it does not exist, and `b""` for an empty file.
 
-    An empty file, which no system maps, is no bytes.
+    No system maps empty files. Symbolic links are not followed. Raises: StorageFailed, UnsafeIndex for a link.
     """
     handle = _open_regular(path)
     if handle is None:
@@ -280,16 +294,16 @@ def map_file(path: Path) -> mmap.mmap | bytes | None:
 
 
 def is_untruncated(data: object) -> bool:
-    """Whether a mapped file still has all its bytes; anything else is no file any more.
+    """Return whether a mapped file still has all its bytes. Other data needs no check: it is in memory.
 
-    gitmem never cuts a file short. Where somebody else did, touching the missing pages would end the process (SIGBUS),
-    which nothing in it can catch; who keeps a map for long asks this before each use.
+    gitmem never truncates a file. If another program did, reading the missing pages would end the process by SIGBUS,
+    which Python cannot handle. Call this before each use of a map that is kept for long.
     """
     return not isinstance(data, mmap.mmap) or data.size() >= len(data)
 
 
 def _open_regular(path: Path) -> int | None:
-    """A descriptor to read from, None where there is no file; neither a link nor a pipe is followed or waited for."""
+    """Return a descriptor for reading, None without a file. Links are not followed, and pipes are not waited for."""
     flags = ("O_NOFOLLOW", "O_BINARY", "O_NONBLOCK")
     try:
         handle = os.open(path, os.O_RDONLY | sum(getattr(os, flag, 0) for flag in flags))
@@ -299,12 +313,12 @@ def _open_regular(path: Path) -> int | None:
         raise read_failed(path, problem) from problem
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise StorageFailed(f"cannot read `{path}`: it is no regular file", hint="move it away and run `gitmem index`")
+        raise StorageFailed(f"cannot read `{path}`: not a regular file", hint="move it away and run `gitmem index`")
     return handle
 
 
 def remove_file(path: Path) -> None:
-    """Remove a file; one that is gone already is no error."""
+    """Remove a file if it exists. Raises: StorageFailed."""
     try:
         disk.unlink(path)
     except FileNotFoundError:
@@ -314,7 +328,7 @@ def remove_file(path: Path) -> None:
 
 
 def remove_empty_folder(path: Path) -> None:
-    """Remove a folder that holds nothing."""
+    """Remove an empty folder. Raises: StorageFailed."""
     try:
         disk.remove_folder(path)
     except OSError as problem:
@@ -322,7 +336,7 @@ def remove_empty_folder(path: Path) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a folder and all below it without following links out of it."""
+    """Remove a folder, if it exists, and everything below it, without following links. Raises: StorageFailed."""
     try:
         disk.remove_tree(path)
     except FileNotFoundError:
@@ -332,22 +346,23 @@ def remove_tree(path: Path) -> None:
 
 
 def sweep_leftovers(folder: Path, *, grace: float = 0.0) -> int:
-    """Remove unfinished files of writers that died; call with the lock held. Returns how many there were.
+    """Remove temporary files of dead writers and return their number. Call it with the lock held.
 
-    In folders where some write without the lock, `grace` seconds are left to those who may still live.
+    In folders that are also written without the lock, files younger than `grace` seconds stay: their writers may live.
     """
     if not folder.is_dir():
         return 0
     now = time.time()
     leftovers = [path for path in folder.iterdir() if path.name.startswith(".") and path.name.endswith(".tmp")]
     if grace:
-        leftovers = [path for path in leftovers if abs(now - _changed(path, now)) >= grace]
+        leftovers = [path for path in leftovers if abs(now - _modified(path, now)) >= grace]
     for path in leftovers:
         remove_file(path)
     return len(leftovers)
 
 
-def _changed(path: Path, now: float) -> float:
+def _modified(path: Path, now: float) -> float:
+    """Return the modification time of a file; `now` if it no longer exists."""
     try:
         return path.lstat().st_mtime
     except FileNotFoundError:
@@ -355,42 +370,18 @@ def _changed(path: Path, now: float) -> float:
 
 
 def require_own_folder(path: Path) -> bool:
-    """Whether the folder is there; refuse one that is a link, no folder, or another user's.
+    """Return whether a folder exists.
 
-    Raises: UnsafeIndex.
+    Raises: UnsafeIndex if the path is a link, not a folder, or belongs to another user.
     """
     try:
-        found = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
         return False
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         raise UnsafeIndex(f"`{path}` is a symbolic link", hint="remove it; gitmem only reads an index it made itself")
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         raise UnsafeIndex(f"`{path}` is not a folder", hint="move it away and run `gitmem init`")
-    if hasattr(os, "geteuid") and found.st_uid != os.geteuid() and os.geteuid() != 0:
-        raise UnsafeIndex(f"`{path}` belongs to another user", hint="run `gitmem` as the user who made it")
+    if hasattr(os, "geteuid") and status.st_uid != os.geteuid() and os.geteuid() != 0:
+        raise UnsafeIndex(f"`{path}` belongs to another user", hint="run `gitmem` as the user who owns it")
     return True
-
-
-def storage_failed(path: Path, problem: Exception) -> StorageFailed:
-    """Name what could not be written, why, and what helps."""
-    code = problem.errno if isinstance(problem, OSError) else None
-    hints = {
-        errno.ENOSPC: "free some space on that disk; the index is as it was before",
-        errno.EDQUOT: "your quota is used up; the index is as it was before",
-        errno.EROFS: "the file system is read-only",
-        errno.EACCES: "give yourself write permission on that folder",
-        errno.EPERM: "give yourself write permission on that folder",
-        errno.ENOLCK: NO_LOCKS,
-        errno.EOPNOTSUPP: NO_LOCKS,
-    }
-    reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
-    return StorageFailed(f"cannot write `{path}`: {reason}", hint=hints.get(code or 0, ""))
-
-
-def read_failed(path: Path, problem: Exception) -> StorageFailed | UnsafeIndex:
-    """Name what could not be read and why."""
-    if isinstance(problem, OSError) and problem.errno == errno.ELOOP:
-        return UnsafeIndex(f"`{path}` is a symbolic link", hint="remove it; gitmem only reads an index it made itself")
-    reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
-    return StorageFailed(f"cannot read `{path}`: {reason}")

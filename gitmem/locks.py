@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gitmem.errors import Busy, StorageFailed
-from gitmem.fsio import FILE_MODE, NO_LOCKS, storage_failed
+from gitmem.fsio import FILE_MODE
+from gitmem.storage_errors import NO_LOCKS_HINT, storage_failed
 
 
 @contextmanager
@@ -35,7 +36,7 @@ def writer_lock(path: Path, *, wait: bool, on_wait: Callable[[], None] = lambda:
         raise storage_failed(path, problem) from problem
     try:
         if _outlives_its_holder(lock):
-            raise StorageFailed(f"cannot lock `{path}`: this file system has no locks", hint=NO_LOCKS)
+            raise StorageFailed(f"cannot lock `{path}`: this file system has no locks", hint=NO_LOCKS_HINT)
         yield
     finally:
         lock.release()

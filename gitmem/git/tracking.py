@@ -7,9 +7,10 @@ import os
 from pathlib import Path
 from typing import Final
 
-from gitmem.fsio import make_folder, remove_empty_folder, remove_file, storage_failed, sync_folder, write_atomic
+from gitmem.fsio import make_folder, remove_empty_folder, remove_file, sync_folder, write_atomic
 from gitmem.git.locate import Location
 from gitmem.git.program import run_git
+from gitmem.storage_errors import storage_failed
 
 ADDED: Final = b"# added by gitmem\n"
 ADDED_TO_OPEN_LINE: Final = b"# added by gitmem, below a last line without line feed\n"

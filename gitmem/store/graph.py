@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.errors import DamagedFile, StorageFailed
-from gitmem.fsio import publish_file, remove_file, storage_failed, sync_file, write_atomic
+from gitmem.fsio import publish_file, remove_file, sync_file, write_atomic
 from gitmem.paths import IndexPaths
+from gitmem.storage_errors import storage_failed
 from gitmem.store.format import build_container, damaged, find_container
 from gitmem.store.keys import match_keys
 from gitmem.store.snapshot import Snapshot
