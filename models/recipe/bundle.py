@@ -1,7 +1,8 @@
-"""A table and its tokenizer as the files that gitmem reads: `model.onnx`, `pieces.bin`, `tokenizer.json`, `card.json`.
+"""Write a table and its tokenizer as the files of a model: `model.onnx`, `pieces.bin`, `tokenizer.json`, `card.json`.
 
-Pieces are numbered in the order of their bytes, so that one can be found without loading all. The card holds shapes,
-hashes, and where in the file the two tables stand, so that one query can be embedded from the mapped file alone.
+Pieces are numbered in the order of their bytes, so that one can be looked up without loading all. The card contains
+shapes, checksums and the offsets of both tables in the file, so that a query can be embedded from the mapped file
+alone.
 """
 
 import hashlib
@@ -23,13 +24,14 @@ LICENCE: Final = "MIT"
 
 
 def write_bundle(table: Quantised, tokenizer: str, folder: Path) -> None:
-    """Write the four files; `tokenizer` is the JSON that stands for one."""
+    """Write the four files. `tokenizer` is a tokenizer as JSON."""
     fields = json.loads(tokenizer)
     order = _renumber(fields)
     rows, scales = table.vectors[order], table.scales[order].astype("<f4")
     folder.mkdir(parents=True, exist_ok=True)
     model = build_graph(rows, scales).SerializeToString(deterministic=True)
     split = fields["model"]
+    # Deterministic serialisation and compact JSON: the same table gives the same bytes.
     files = {
         "model.onnx": model,
         "pieces.bin": pack_pieces(list(split["vocab"])),
@@ -44,16 +46,18 @@ def write_bundle(table: Quantised, tokenizer: str, folder: Path) -> None:
         "vocabulary": int(rows.shape[0]),
         "unknown": split["vocab"][split["unk_token"]],
         "longest_word": split["max_input_chars_per_word"],
-        "table_offset": _place_of(model, rows.tobytes()),
-        "scale_offset": _place_of(model, scales.tobytes()),
+        "table_offset": _offset_of(model, rows.tobytes()),
+        "scale_offset": _offset_of(model, scales.tobytes()),
         "files": {name: _describe(data) for name, data in files.items()},
     }
     (folder / "card.json").write_text(json.dumps(card, indent=2) + "\n")
 
 
 def _renumber(tokenizer: dict[str, Any]) -> list[int]:
-    """Give all pieces but the special ones, which come first, ids in the order of their bytes; return the former ids,
-    by the new ones."""
+    """Renumber all pieces but the special ones, which come first, in the order of their bytes.
+
+    Returns the former id of each new id.
+    """
     former: dict[str, int] = tokenizer["model"]["vocab"]
     pieces = sorted(former, key=former.__getitem__)
     pieces[FIRST_SORTED:] = sorted(pieces[FIRST_SORTED:], key=str.encode)
@@ -62,10 +66,10 @@ def _renumber(tokenizer: dict[str, Any]) -> list[int]:
 
 
 def build_graph(table: NDArray[np.int8], scale: NDArray[np.float32]) -> onnx.ModelProto:
-    """(input_ids [B, L], token_weight [B, L]) -> (embedding [B, D] of unit length, norm [B] before that).
+    """Return the graph (input_ids [B, L], token_weight [B, L]) -> (embedding [B, D] of unit length, norm [B]).
 
-    embedding = sum_i token_weight_i * scale[id_i] * table[id_i], divided by its Euclidean length; an empty text
-    (all weights 0) gives zeros and norm 0.
+    embedding = sum_i token_weight_i * scale[id_i] * table[id_i], divided by its Euclidean length, which is the norm. An
+    empty text (all weights 0) gives zeros and norm 0.
     """
     initializers = [
         numpy_helper.from_array(table, "table"),
@@ -73,6 +77,7 @@ def build_graph(table: NDArray[np.int8], scale: NDArray[np.float32]) -> onnx.Mod
         numpy_helper.from_array(np.array([1], np.int64), "axis"),
         numpy_helper.from_array(np.array(1e-6, np.float32), "least"),
     ]
+    # The scale of a row is multiplied into the weight of its token, which saves dequantising the rows.
     nodes = [
         helper.make_node("Gather", ["table", "input_ids"], ["rows8"], axis=0),
         helper.make_node("Cast", ["rows8"], ["rows"], to=TensorProto.FLOAT),
@@ -100,17 +105,17 @@ def build_graph(table: NDArray[np.int8], scale: NDArray[np.float32]) -> onnx.Mod
         initializers,
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
-    model.ir_version = 8
+    model.ir_version = 8  # the oldest one for this opset, so that older runtimes can read it
     onnx.checker.check_model(model)
     return model
 
 
-def _place_of(model: bytes, array: bytes) -> int:
-    """Where an initializer's bytes stand in the serialised model; they stand there once."""
-    place = model.find(array)
-    if place < 0 or model.find(array, place + 1) >= 0:
+def _offset_of(model: bytes, array: bytes) -> int:
+    """Return the offset of an initializer's bytes in the serialised model. They must occur exactly once."""
+    offset = model.find(array)
+    if offset < 0 or model.find(array, offset + 1) >= 0:
         raise ValueError("an initializer is not stored as one run of bytes")
-    return place
+    return offset
 
 
 def _describe(data: bytes) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What must not be learnt: the packages of the evaluation sets by name, and their code wherever it was copied to."""
+"""Exclude the evaluation sets from training: their packages by name, and copies of their code in other packages."""
 
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -14,7 +14,7 @@ MAX_FILE: Final = 400_000
 
 
 def is_excluded(package: str) -> bool:
-    """Whether a package is one of an evaluation set, by its name in a registry."""
+    """Return whether a package belongs to an evaluation set, by its name in a registry."""
     return any(fnmatchcase(package.lower(), pattern) for pattern in _patterns())
 
 
@@ -25,17 +25,18 @@ def _patterns() -> tuple[str, ...]:
 
 
 def digests_of_folders(folders: Iterable[Path]) -> frozenset[str]:
-    """The digests of every definition in the evaluation repositories that are given."""
+    """Return the digests of all definitions in checkouts of the evaluation repositories."""
     return frozenset(digest for folder in folders for path in _files(folder) for digest in _digests(path))
 
 
 def without(pairs: Iterable[Pair], digests: frozenset[str]) -> Iterator[Pair]:
-    """The pairs whose code is in no evaluation set."""
+    """Yield the pairs whose code is in no evaluation set."""
     return (pair for pair in pairs if pair.digest not in digests)
 
 
 def _files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
+        # `.git` and other hidden folders hold no sources of the project.
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if not hidden and path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_FILE:
             yield path

@@ -1,10 +1,10 @@
-"""Downloads packages with the ordinary client of each registry: pip, npm, apt. Nothing of a package is run.
+"""Download packages with the ordinary client of each registry: pip, npm, apt. No code of a package is run.
 
 usage: python -m models.recipe.fetch FOLDER
 
-What is there already stays; a package that cannot be had is named and left out. Wheels and tarballs are taken as they
-are. Source distributions (`pypi-source`) are the exception to the first sentence: pip asks their build backend for
-metadata, so run those in a container.
+Existing files are kept. A package that cannot be downloaded is reported and left out. Wheels and tarballs are stored as
+they are. Source distributions (`pypi-source`) are the exception to the first paragraph: pip runs their build backend to
+get metadata, so download those in a container.
 """
 
 import subprocess
@@ -17,31 +17,32 @@ from typing import Final
 from models.recipe.contamination import is_excluded
 from models.recipe.packages import Package, read_packages
 
-_TOGETHER: Final = 20
-"""Packages a client is asked for at once."""
+_BATCH: Final = 20
+"""Number of packages in one call of a client."""
 
 
 def fetch(packages: Iterable[Package], folder: Path) -> list[Package]:
-    """Download what `folder` lacks; return the packages that could not be had."""
-    wanted: dict[str, list[Package]] = defaultdict(list)
+    """Download the packages missing from `folder`. Returns those that could not be downloaded."""
+    missing: dict[str, list[Package]] = defaultdict(list)
     for package in packages:
         if not is_excluded(package.name) and find_archive(package, folder) is None:
-            wanted[package.registry].append(package)
-    for registry, found in wanted.items():
+            missing[package.registry].append(package)
+    for registry, listed in missing.items():
         target = folder / registry
         target.mkdir(parents=True, exist_ok=True)
-        for first in range(0, len(found), _TOGETHER):
-            some = found[first : first + _TOGETHER]
+        for first in range(0, len(listed), _BATCH):
+            some = listed[first : first + _BATCH]
+            # A client fails as a whole if it lacks one package. Then each is requested on its own.
             if subprocess.run(_command(registry, some, target), cwd=target).returncode:
                 for package in some:
                     subprocess.run(_command(registry, [package], target), cwd=target)
-    return [package for found in wanted.values() for package in found if find_archive(package, folder) is None]
+    return [package for listed in missing.values() for package in listed if find_archive(package, folder) is None]
 
 
 def find_archive(package: Package, folder: Path) -> Path | None:
-    """The file of a package in a folder that `fetch` filled."""
-    places = sorted((folder / package.registry).glob(_pattern(package)))
-    return places[0] if places else None
+    """Return the file of a package in a folder filled by `fetch`, None if it is missing."""
+    paths = sorted((folder / package.registry).glob(_pattern(package)))
+    return paths[0] if paths else None
 
 
 def _command(registry: str, packages: list[Package], target: Path) -> list[str]:
@@ -64,13 +65,13 @@ def _command(registry: str, packages: list[Package], target: Path) -> list[str]:
 
 
 def _pattern(package: Package) -> str:
-    """How a registry's client calls the file."""
+    """Return the pattern of the file name that a registry's client chooses."""
     name, version = package.name, package.version
     match package.registry:
         case "pypi":
-            return f"{_loose(name)}-{version}-*.whl"
+            return f"{_spellings(name)}-{version}-*.whl"
         case "pypi-source":
-            return f"{_loose(name)}-{version}.tar.gz"
+            return f"{_spellings(name)}-{version}.tar.gz"
         case "npm":
             return f"{name.removeprefix('@').replace('/', '-')}-{version}.tgz"
         case "debian":
@@ -79,18 +80,18 @@ def _pattern(package: Package) -> str:
             return f"{name}_{version.partition(':')[2] or version}.dsc"
 
 
-def _loose(name: str) -> str:
-    """A name as files spell it: PyPI holds case, hyphens, dots and underscores for the same."""
+def _spellings(name: str) -> str:
+    """Return a pattern for all spellings of a name. For PyPI case, hyphens, dots and underscores are equivalent."""
     return "".join(
         "[-_.]" if sign in "-_." else f"[{sign.lower()}{sign.upper()}]" if sign.isalpha() else sign for sign in name
     )
 
 
 def main(folder: Path) -> None:
-    """Fetch the whole list."""
+    """Download the whole list."""
     missing = fetch(read_packages(), folder)
     for package in missing:
-        print(f"not to be had: {package.registry} {package.name} {package.version}")
+        print(f"not available: {package.registry} {package.name} {package.version}")
 
 
 if __name__ == "__main__":

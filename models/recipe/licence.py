@@ -1,4 +1,4 @@
-"""Which licences let their code teach a model that is given away: permissive ones, named by the package itself."""
+"""Decide by its licence whether code may train a model that is given away. Only permissive licences allow it."""
 
 import re
 from typing import Final
@@ -9,11 +9,13 @@ _PERMISSIVE: Final = re.compile(
     r"ZPL)\b|\bBSD",
     re.IGNORECASE,
 )
+# Copyleft, restricted and unknown licences. One of them in an alternative refuses it.
 _COPYLEFT: Final = re.compile(
     r"\b(?:[AL]?GPL|GNU (?:lesser|general|affero|library)|MPL|Mozilla|EPL|Eclipse|CDDL|SSPL|BUSL|Business Source|"
     r"CC-BY-(?:NC|SA)|non-?commercial|proprietary|Elastic|EUPL|OSL|CeCILL|CPL|see licen[cs]e)",
     re.IGNORECASE,
 )
+# A phrase that identifies the text of each licence, checked in this order.
 _TEXTS: Final = (
     ("MIT", "Permission is hereby granted, free of charge"),
     ("ISC", "Permission to use, copy, modify, and/or distribute this software for any"),
@@ -28,14 +30,15 @@ _TEXTS: Final = (
 
 
 def is_permissive(licence: str) -> bool:
-    """Whether one alternative of a licence expression is permissive throughout."""
+    """Return whether one alternative of a licence expression is permissive throughout."""
+    # `MIT OR GPL` leaves the choice to the user. `MIT AND GPL` is one alternative and fails.
     return any(
         _PERMISSIVE.search(choice) and not _COPYLEFT.search(choice) for choice in re.split(r"(?i)\bor\b|/|\|", licence)
     )
 
 
 def licence_of_text(text: str) -> str:
-    """The licence whose text this is, '' for copyleft and unknown ones."""
+    """Return the licence with this text, '' for copyleft and unknown ones."""
     text = " ".join(text.split())
     if re.search(
         r"GNU (?:LESSER |LIBRARY |AFFERO )?GENERAL PUBLIC|Mozilla Public|Eclipse Public", text[:3000], re.IGNORECASE
@@ -45,11 +48,11 @@ def licence_of_text(text: str) -> str:
 
 
 def licence_of_copyright(text: str) -> str:
-    """The licence that a Debian copyright file gives for `Files: *`, else the one whose text it holds."""
-    found = re.search(r"(?ms)^Files:\s*\*(?:\s.*?)?^License:\s*([^\n]+)", text)
-    return found[1].strip() if found else licence_of_text(text)
+    """Return the licence of `Files: *` in a Debian copyright file, else the one whose text it contains."""
+    stanza = re.search(r"(?ms)^Files:\s*\*(?:\s.*?)?^License:\s*([^\n]+)", text)
+    return stanza[1].strip() if stanza else licence_of_text(text)
 
 
 def forbids(head: str) -> bool:
-    """Whether a file's head puts it under another, copyleft licence than its package."""
+    """Return whether a file's head puts it under a copyleft licence, unlike its package."""
     return bool(re.search(r"(?i)GNU (?:Lesser |Affero |Library )?General Public|\bA?GPL-?[23]|Mozilla Public", head))

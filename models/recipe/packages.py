@@ -1,4 +1,4 @@
-"""The list of packages that the model is trained on: `packages.tsv`, one a line, under version control."""
+"""Read the list of training packages: `packages.tsv`, one on each line, under version control."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ REGISTRIES: Final = ("pypi", "pypi-source", "npm", "debian", "debian-source")
 
 
 class Package(NamedTuple):
-    """A package by registry, name and version; its licence as it names it, and the languages that are read from it."""
+    """Package of a registry, with its licence as it declares it, and the languages that are read from it."""
 
     registry: str
     name: str
@@ -19,12 +19,12 @@ class Package(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The package's name with its registry, which pairs carry."""
+        """Name of the package with its registry, as stored in pairs."""
         return f"{self.registry.removesuffix('-source')}:{self.name}"
 
 
 def read_packages(path: Path = LIST) -> list[Package]:
-    """Read the list; raise `ValueError` for a line that is not one package."""
+    """Read the list. Raises ValueError for an invalid line."""
     header, *lines = path.read_text().splitlines()
     if header.split("\t") != ["registry", "name", "version", "licence", "languages"]:
         raise ValueError(f"{path}: not a list of packages")
@@ -39,7 +39,8 @@ def _package(line: str) -> Package:
 
 
 def family(name: str) -> str:
-    """What the packages of one project are called alike: versions and a registry's own prefixes and endings gone."""
+    """Return the name common to all packages of a project, without versions and the affixes of registries."""
+    # `librust-alpha-0.4-dev`, `python3-alpha` and `@scope/alpha` all become `alpha`.
     name = re.sub(
         r"^(?:@[\w.-]+/|librust-|golang-(?:github-|gopkg-|golang-)?|haskell-|php-|ruby-|lua-|node-|python3?-|lib)",
         "",

@@ -1,8 +1,7 @@
-"""One source file to training pairs: what a person would ask, and the code that answers it.
+"""Make training pairs from a source file: a query that a person might write, and the code that answers it.
 
-Code sides are cut by gitmem's own chunker, so that the model is trained on the texts that it will embed. A pair never
-shows its answer: the comment that became the question is taken out of the code, and so is the name where the name is
-the question.
+gitmem's own chunker divides the code, so that the model is trained on the texts that it will embed. The code never
+contains its query: the comment that became the query is removed, and a name that became the query is masked.
 """
 
 import hashlib
@@ -24,10 +23,10 @@ from gitmem.chunking.lines import Lines
 from gitmem.chunking.outline import outline_tree
 from gitmem.chunking.parse import UnparsedError, parse_tree
 from gitmem.types import Chunk
-from models.recipe.prose import first_sentences, is_notice, is_question, words_of
+from models.recipe.prose import first_sentences, is_notice, is_query, words_of
 
 MAX_CODE: Final = 1500
-"""Characters of a code side; a chunk has about as many."""
+"""Maximum length of the code in characters, about that of a chunk."""
 
 LANGUAGES: Final = frozenset(
     "bash c cpp csharp elixir go haskell java javascript kotlin lua php python ruby rust scala swift tsx typescript "
@@ -47,22 +46,22 @@ _DOCSTRINGS: Final = {
             (#any-of? @word "doc" "moduledoc" "typedoc"))
     """,
 }
-"""Documentation that is not a comment, by query over the syntax tree."""
+"""Patterns of tree-sitter for documentation that is not a comment."""
 
-_BOXES: Final = frozenset({"class", "interface", "struct", "enum", "trait", "impl", "namespace", "module"})
+_CONTAINERS: Final = frozenset({"class", "interface", "struct", "enum", "trait", "impl", "namespace", "module"})
 _TEST: Final = re.compile(r"^(?:test|should)(?=[A-Z_ ])|^Test(?=[A-Z_])")
 _WORD: Final = re.compile(r"\w+")
 _ELIXIR_DOC: Final = re.compile(r"@(?:module|type)?doc\s+(?:~[sS])?$")
 
 
 class Pair(NamedTuple):
-    """A question and the code that answers it.
+    """A query and the code that answers it.
 
-    `kind` is doc, class, module, name, test, inline, heading or mention; `name` is qualified, '' for a file or a piece;
-    `digest` is that of the code before its name was masked, white space left out.
+    `kind` is doc, class, module, name, test, inline, heading or mention. `name` is the qualified name, '' for a file or
+    a part of a definition. `digest` is that of the code before its name was masked, white space excluded.
     """
 
-    question: str
+    query: str
     code: str
     language: str
     kind: str
@@ -72,7 +71,7 @@ class Pair(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A file taken apart: its chunks, and the spans of its comments and docstrings."""
+    """A parsed file: its chunks, and the spans of its comments and docstrings."""
 
     data: bytes
     language: str
@@ -83,7 +82,7 @@ class Source(NamedTuple):
 
 
 def read_source(data: bytes, language: str, path: str) -> Source | None:
-    """Parse and outline a file; None where it has no grammar or does not parse."""
+    """Parse and chunk a file. Returns None if it has no grammar or cannot be parsed."""
     language = refine_language(data, language)
     grammar = find_grammar(language) if language in LANGUAGES else None
     if grammar is None:
@@ -94,15 +93,15 @@ def read_source(data: bytes, language: str, path: str) -> Source | None:
         return None
     outline = outline_tree(data, root, grammar, DEFAULT_BOUNDS)
     chunks = Assembler(data, grammar, DEFAULT_BOUNDS, Lines(data)).assemble(outline)
-    query = _queries(language, grammar.parser)
-    comments, docs = _captured(root, query)
+    comments, docs = _captured(root, _node_queries(language, grammar.parser))
     return Source(data, "typescript" if language == "tsx" else language, path, chunks, comments, docs)
 
 
 def iter_pairs(source: Source) -> Iterator[Pair]:
-    """All pairs of one file, in order of the file."""
+    """Yield all pairs of one file, in the order of the file."""
     seen: set[str] = set()
     for chunk in source.chunks:
+        # Only chunks of one definition, and only its first part if it was split.
         if not chunk.symbol or ", " in chunk.symbol or chunk.chunk_type == "section" or chunk.symbol in seen:
             continue
         seen.add(chunk.symbol)
@@ -112,20 +111,20 @@ def iter_pairs(source: Source) -> Iterator[Pair]:
 
 
 def digest_of(code: str) -> str:
-    """What two pieces of code share that differ in white space alone."""
+    """Return a digest that ignores white space."""
     return hashlib.sha256("".join(code.split()).encode()).hexdigest()[:20]
 
 
 def body_digests(source: Source) -> Iterator[str]:
-    """The digests of a file's definitions, documentation left out, as the pairs made of them would carry."""
+    """Yield the digests of a file's definitions without documentation, equal to those of the pairs made from them."""
     for chunk in source.chunks:
         if chunk.symbol:
             yield digest_of(_code_without(source, chunk, _doc_spans(source, chunk)))
 
 
-def _make(source: Source, symbol: str, kind: str, question: str, code: str) -> Pair:
-    shown = _masked(code, symbol.rpartition(".")[2]) if kind in ("name", "test") else code
-    return Pair(question, shown, source.language, kind, source.path, symbol, digest_of(code))
+def _make(source: Source, symbol: str, kind: str, query: str, code: str) -> Pair:
+    visible = _masked(code, symbol.rpartition(".")[2]) if kind in ("name", "test") else code
+    return Pair(query, visible, source.language, kind, source.path, symbol, digest_of(code))
 
 
 def _of_chunk(source: Source, chunk: Chunk) -> Iterator[Pair]:
@@ -134,35 +133,37 @@ def _of_chunk(source: Source, chunk: Chunk) -> Iterator[Pair]:
     code = _code_without(source, chunk, spans)
     if not has_substance(code):
         return
-    boxed = chunk.chunk_type in _BOXES
-    question = first_sentences(b"\n".join(source.data[a:b] for a, b in spans).decode("utf-8", "replace"), name)
-    if is_question(question):
-        yield _make(source, chunk.symbol, "class" if boxed else "doc", question, code)
+    is_container = chunk.chunk_type in _CONTAINERS
+    query = first_sentences(b"\n".join(source.data[a:b] for a, b in spans).decode("utf-8", "replace"), name)
+    if is_query(query):
+        yield _make(source, chunk.symbol, "class" if is_container else "doc", query, code)
         return
+    # Without documentation, the words of the name are the query: of a test, these describe what it checks.
     words = words_of(chunk.symbol)
-    if _TEST.search(name) and not boxed:
-        spoken = re.sub(r"^test ", "", " ".join(words_of(name)))
-        if len(spoken.split()) >= 3:
-            yield _make(source, chunk.symbol, "test", spoken, code)
-    elif len(words) >= 2 and len(words_of(name)) >= 2 and not boxed:
+    if _TEST.search(name) and not is_container:
+        phrase = re.sub(r"^test ", "", " ".join(words_of(name)))
+        if len(phrase.split()) >= 3:
+            yield _make(source, chunk.symbol, "test", phrase, code)
+    elif len(words) >= 2 and len(words_of(name)) >= 2 and not is_container:
         yield _make(source, chunk.symbol, "name", " ".join(words), code)
 
 
 def _doc_spans(source: Source, chunk: Chunk) -> list[tuple[int, int]]:
-    """The comments that lead a chunk, or its docstring."""
+    """Return the span of a chunk's docstring, or else of the comments before it."""
     inner = [span for span in _between(source.docs, chunk.start, chunk.end) if _inside(span, chunk)]
     return inner[:1] or _leading(source, chunk)
 
 
 def _leading(source: Source, chunk: Chunk) -> list[tuple[int, int]]:
-    found = []
+    """Return the spans of the comments at the start of a chunk."""
+    spans = []
     at = chunk.start
     for start, end in _between(source.comments, chunk.start, chunk.end):
         if source.data[at:start].strip():
             break
-        found.append((start, end))
+        spans.append((start, end))
         at = end
-    return found
+    return spans
 
 
 def _inside(span: tuple[int, int], chunk: Chunk) -> bool:
@@ -170,7 +171,7 @@ def _inside(span: tuple[int, int], chunk: Chunk) -> bool:
 
 
 def _code_without(source: Source, chunk: Chunk, spans: list[tuple[int, int]]) -> str:
-    """The chunk's own text less the given spans, each with the keyword that introduces it, indentation evened out."""
+    """Return the chunk's own text without the spans and the keywords that introduce them, and without indentation."""
     texts = []
     for start, end in chunk.parts:
         text = b""
@@ -187,29 +188,30 @@ def _code_without(source: Source, chunk: Chunk, spans: list[tuple[int, int]]) ->
 
 
 def _of_file(source: Source) -> Iterator[Pair]:
-    """What the file's head says, against its outline."""
+    """Yield the description at the head of the file with the signatures in the file as code."""
     head = _doc_text_of_file(source)
-    question = first_sentences(head, "")
-    if not is_question(question):
+    query = first_sentences(head, "")
+    if not is_query(query):
         return
     lines = [_signature(source, chunk) for chunk in source.chunks if chunk.symbol and chunk.chunk_type != "module"]
     code = "\n".join(dict.fromkeys(line for line in lines if line))[:MAX_CODE]
     if has_substance(code) and code.count("\n") >= 2:
-        yield _make(source, "", "module", question, code)
+        yield _make(source, "", "module", query, code)
 
 
 def _doc_text_of_file(source: Source) -> str:
-    """The docstring of the file, or its first comment that is neither a licence nor the doc of the first definition."""
+    """Return the docstring of the file, else the first comment before all definitions that is not a licence notice."""
     first = next((chunk.start for chunk in source.chunks if chunk.symbol), len(source.data))
     if source.docs and source.docs[0][0] < first:
         return _text(source, source.docs[:1])
+    # A licence notice may precede the description. Anything else than comments ends the head.
     at = 0
     for start, end in _joined(source.data, source.comments[:60]):
         between = source.data[at:start].strip()
         if between not in (b"", b"<?php") or start >= first:
             return ""
         text = _text(source, [(start, end)])
-        if not is_notice(text) and is_question(first_sentences(text, "")):
+        if not is_notice(text) and is_query(first_sentences(text, "")):
             return text
         at = end
     return ""
@@ -220,7 +222,7 @@ def _text(source: Source, spans: list[tuple[int, int]]) -> str:
 
 
 def _signature(source: Source, chunk: Chunk) -> str:
-    """The first line of a chunk that is code."""
+    """Return the first line of a chunk that is code, not a comment or annotation."""
     at = chunk.start
     for start, end in _between(source.comments, chunk.start, chunk.end):
         if source.data[at:start].strip():
@@ -234,40 +236,43 @@ def _signature(source: Source, chunk: Chunk) -> str:
 
 
 def _inline(source: Source) -> Iterator[Pair]:
-    """A comment inside a function against the lines that it introduces."""
+    """Yield the comments inside functions, each with the lines that it introduces."""
     data = source.data
-    codes = [chunk for chunk in source.chunks if chunk.chunk_type in ("function", "method") and len(chunk.parts) == 1]
-    for chunk in codes:
+    functions = [
+        chunk for chunk in source.chunks if chunk.chunk_type in ("function", "method") and len(chunk.parts) == 1
+    ]
+    for chunk in functions:
         spans = _joined(data, _between(source.comments, chunk.start, chunk.end))
         leading = len(_leading(source, chunk)) > 0
         for place, (start, end) in enumerate(spans):
+            # Only comments on their own, indented line: not those behind code, nor the documentation.
             margin = data[data.rfind(b"\n", 0, start) + 1 : start]
             if (leading and not place) or margin.strip() or not margin:
                 continue
-            question = first_sentences(data[start:end].decode("utf-8", "replace"), "")
+            query = first_sentences(data[start:end].decode("utf-8", "replace"), "")
             stop = spans[place + 1][0] if place + 1 < len(spans) else chunk.end
             code = _block(data[end:stop].decode("utf-8", "replace"), len(margin.expandtabs(4)))
-            if len(question.split()) >= 4 and is_question(question) and code.count("\n") >= 2 and has_substance(code):
-                yield _make(source, chunk.symbol, "inline", question, code)
+            if len(query.split()) >= 4 and is_query(query) and code.count("\n") >= 2 and has_substance(code):
+                yield _make(source, chunk.symbol, "inline", query, code)
 
 
 def _block(text: str, margin: int) -> str:
-    """The lines below a comment that stand at least as deep as it, up to a blank line after the third."""
-    kept: list[str] = []
+    """Return the lines below a comment that are indented at least as deep, up to a blank line after the third."""
+    block: list[str] = []
     for line in text.splitlines():
         line = line.expandtabs(4)
         if not line.strip():
-            if len(kept) > 3:
+            if len(block) > 3:
                 break
             continue
-        if len(line) - len(line.lstrip()) < margin or len(kept) >= 24:
+        if len(line) - len(line.lstrip()) < margin or len(block) >= 24:
             break
-        kept.append(line[margin:].rstrip())
-    return "\n".join(kept)[:MAX_CODE]
+        block.append(line[margin:].rstrip())
+    return "\n".join(block)[:MAX_CODE]
 
 
 def _joined(data: bytes, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Line comments on following lines are one comment."""
+    """Join line comments on consecutive lines to one comment."""
     joined: list[tuple[int, int]] = []
     for start, end in spans:
         if joined and not data[joined[-1][1] : start].strip() and data.count(b"\n", joined[-1][1] - 1, start) <= 1:
@@ -278,13 +283,13 @@ def _joined(data: bytes, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def has_substance(code: str) -> bool:
-    """Enough different identifiers to be worth finding, and no data in long lines."""
-    found = re.findall(r"[A-Za-z_]\w+", code)
-    return len(found) >= 8 and len(set(found)) >= 6 and max(map(len, code.splitlines()), default=0) <= 600
+    """Return whether code has enough different identifiers to be worth finding, and no data in long lines."""
+    words = re.findall(r"[A-Za-z_]\w+", code)
+    return len(words) >= 8 and len(set(words)) >= 6 and max(map(len, code.splitlines()), default=0) <= 600
 
 
 def _masked(code: str, name: str) -> str:
-    """Code without the name that became the question."""
+    """Replace the name that became the query by `f`."""
     if not name.isidentifier():
         return code.replace(name, "f") if name else code
     return _WORD.sub(lambda word: "f" if word[0] == name else word[0], code)
@@ -297,23 +302,27 @@ def _between(spans: list[tuple[int, int]], start: int, end: int) -> list[tuple[i
 
 
 def _captured(root: Node, queries: tuple[Query, Query | None]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    comments = QueryCursor(queries[0]).captures(root).get("lead", [])
+    comments = QueryCursor(queries[0]).captures(root).get("comment", [])
     docs = QueryCursor(queries[1]).captures(root).get("doc", []) if queries[1] is not None else []
     return _spans(comments), _spans(docs)
 
 
 def _spans(nodes: list[Node]) -> list[tuple[int, int]]:
-    found = sorted({(node.start_byte, node.end_byte) for node in nodes})
-    return [span for place, span in enumerate(found) if not place or span[0] >= found[place - 1][1]]
+    spans = sorted({(node.start_byte, node.end_byte) for node in nodes})
+    return [span for place, span in enumerate(spans) if not place or span[0] >= spans[place - 1][1]]
 
 
 @cache
-def _queries(language: str, parser: str) -> tuple[Query, Query | None]:
-    """The comments of a grammar, and its docstrings where it has any."""
+def _node_queries(language: str, parser: str) -> tuple[Query, Query | None]:
+    """Return the tree-sitter queries for a grammar's comments and, if it has them, its docstrings."""
     grammar = cast(Grammar, find_grammar(language))
-    tongue = pack.get_language(cast("pack.SupportedLanguage", parser))
-    known = {tongue.node_kind_for_id(i) for i in range(tongue.node_kind_count) if tongue.node_kind_is_named(i)}
-    leads = [name for name, rule in grammar.table.items() if rule.shape == COMMENT and name in known]
-    comments = Query(tongue, "\n".join(f"({name}) @lead" for name in leads))
+    parser_language = pack.get_language(cast("pack.SupportedLanguage", parser))
+    node_types = {
+        parser_language.node_kind_for_id(i)
+        for i in range(parser_language.node_kind_count)
+        if parser_language.node_kind_is_named(i)
+    }
+    comment_types = [name for name, rule in grammar.table.items() if rule.shape == COMMENT and name in node_types]
+    comments = Query(parser_language, "\n".join(f"({name}) @comment" for name in comment_types))
     extra = _DOCSTRINGS.get(language)
-    return comments, Query(tongue, extra) if extra else None
+    return comments, Query(parser_language, extra) if extra else None

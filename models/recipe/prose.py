@@ -1,10 +1,11 @@
-"""Documentation text to the question that it answers: markup gone, the first sentence or two, boilerplate refused."""
+"""Turn documentation into queries: remove markup, take the first sentence or two, refuse boilerplate."""
 
 import re
 from typing import Final
 
 from gitmem.words import split_identifier
 
+# Comment syntax at the start and end of lines, in all languages of the recipe.
 _MARKERS: Final = re.compile(
     r"^\s*(?:/\*+!?<?|\*+/|\*+(?![\w*])|//[/!]*<?|#+(?![\w\[!])|--+\s?[|^]|--+\[*=*\[?|\{-\s?\|?|-\}|;+|%+|\^|\|)?\s?"
 )
@@ -21,9 +22,10 @@ _SECTION: Final = re.compile(
     )""",
     re.VERBOSE,
 )
-"""Where the prose of a comment ends and its lists, examples and tags begin."""
+"""Starts of lines after the prose of a comment: lists, examples and tags."""
 
-_DROPPED: Final = (
+# Markup and its replacement by the text that readers see.
+_MARKUP: Final = (
     (re.compile(r"<see(?:also)?\s+(?:cref|langword|href)=\"[^\"]*?([\w]+)(?:\([^\"]*)?\"\s*/>"), r"\1"),
     (re.compile(r"<(?:paramref|typeparamref)\s+name=\"(\w+)\"\s*/>"), r"\1"),
     (re.compile(r"</?[a-zA-Z][^<>]{0,80}>"), " "),
@@ -56,7 +58,7 @@ _MAX_WORDS: Final = 60
 
 
 def first_sentences(text: str, name: str) -> str:
-    """The first sentence of a comment, with the second one where the first is short, without markers and markup."""
+    """Return the first sentence of a comment without markers and markup, with the second one if the first is short."""
     lines: list[str] = []
     for raw in _OPENERS.sub("", text.replace("\r", "")).splitlines():
         line = _CLOSERS.sub("", _MARKERS.sub("", _CLOSERS.sub("", raw), count=1)).strip()
@@ -64,6 +66,7 @@ def first_sentences(text: str, name: str) -> str:
             if line == "</summary>" and lines:
                 break
             continue
+        # Sections before the prose are skipped, the first one after it ends it.
         if _SECTION.match(line):
             if lines:
                 break
@@ -77,34 +80,36 @@ def first_sentences(text: str, name: str) -> str:
 
 
 def _plain(text: str, name: str) -> str:
-    for pattern, kept in _DROPPED:
-        text = pattern.sub(kept, text)
+    for pattern, replacement in _MARKUP:
+        text = pattern.sub(replacement, text)
     text = " ".join(text.split())
     return _without_subject(text, name) if name else text
 
 
 def _without_subject(text: str, name: str) -> str:
-    """`Close closes the connection` to `closes the connection`: a question does not name its answer."""
+    """Remove the name at the start, which is part of the answer: `Close closes the file` becomes `closes the file`."""
     start = next((len(article) for article in _ARTICLES if text.startswith(article + name)), -1)
     rest = text[start + len(name) :].removeprefix("()")
     return text if start < 0 or _WORD_START.match(rest) else rest.lstrip(" :\u2013\u2014-")
 
 
 def _first(text: str) -> str:
-    found = _SENTENCE.match(text)
-    if found is None or len(found[1].split()) < 3:
+    sentence = _SENTENCE.match(text)
+    if sentence is None or len(sentence[1].split()) < 3:
         return text
-    first, rest = found[1], text[found.end() :]
+    # A short first sentence often says little alone.
+    first, rest = sentence[1], text[sentence.end() :]
     second = _SENTENCE.match(rest) or re.match(r"^(.{20,}[.!?])$", rest)
     if len(first.split()) < 12 and second is not None and len(second[1].split()) < 25:
         return f"{first} {second[1]}"
     return first
 
 
-def is_question(text: str) -> bool:
-    """Prose of at least three words that is about the code, not about its licence, tools or author."""
+def is_query(text: str) -> bool:
+    """Return whether a text is prose about the code: three words or more, and not about licence, tools or author."""
     if not 12 <= len(text) <= 600 or len(re.findall(r"[A-Za-z]{2,}", text)) < 3:
         return False
+    # Mostly letters and ASCII: the model is for English, and formulas or code are not queries.
     letters = sum(sign.isalpha() or sign == " " for sign in text)
     ascii_ = sum(sign.isascii() for sign in text)
     if letters < 0.75 * len(text) or ascii_ < 0.95 * len(text) or re.search(r"[;{}]\s*$", text):
@@ -113,13 +118,10 @@ def is_question(text: str) -> bool:
 
 
 def is_notice(comment: str) -> bool:
-    """Whether a file's comment is about its owner, its licence or its interpreter."""
-    return (
-        comment.startswith("#!")
-        or re.search(r"(?i)copyright|licen[cs]e|\bcreated by\b|part of the .* project", comment) is not None
-    )
+    """Return whether a file's comment is about its owner, its licence or its interpreter."""
+    return comment.startswith("#!") or _NOTICE.search(comment) is not None
 
 
 def words_of(symbol: str) -> list[str]:
-    """A qualified name as words: `HTTPServer.closeAll` to http server close all."""
+    """Return the words of a qualified name: http, server, close, all for `HTTPServer.closeAll`."""
     return [part.lower() for part in split_identifier(symbol.replace("_", " ").replace(".", " "))]

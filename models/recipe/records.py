@@ -1,4 +1,4 @@
-"""Mined pairs as they lie on disk: one JSON object a line, as `mine.py` writes them, packed by xz or not."""
+"""Read mined pairs: one JSON object on each line, as written by `mine.py`, with or without xz."""
 
 import json
 import lzma
@@ -10,9 +10,9 @@ from models.recipe.pairs import MAX_CODE
 
 
 class Record(NamedTuple):
-    """What training reads of a pair; `name` is '' where there is none."""
+    """Fields of a pair that training uses. `name` is '' if there is none."""
 
-    question: str
+    query: str
     code: str
     kind: str
     path: str
@@ -21,21 +21,21 @@ class Record(NamedTuple):
 
 
 def get_files(folder: Path, side: str) -> list[Path]:
-    """The files of one side, `train` or `heldout`; raise `FileNotFoundError` where there are none."""
-    found = sorted([*folder.glob(f"{side}*.jsonl"), *folder.glob(f"{side}*.jsonl.xz")])
-    if not found:
+    """Return the files of one side, `train` or `heldout`. Raises FileNotFoundError if there are none."""
+    paths = sorted([*folder.glob(f"{side}*.jsonl"), *folder.glob(f"{side}*.jsonl.xz")])
+    if not paths:
         raise FileNotFoundError(f"no {side}*.jsonl or {side}*.jsonl.xz in {folder}")
-    return found
+    return paths
 
 
 def iter_records(files: Iterable[Path]) -> Iterator[Record]:
-    """The pairs of some files, in their order."""
+    """Yield the pairs of some files, in order."""
     for row in iter_rows(files):
         yield Record(row["q"], row["c"][:MAX_CODE], row["type"], row["path"], row["name"] or "", row["pkg"])
 
 
 def iter_rows(files: Iterable[Path]) -> Iterator[dict[str, str]]:
-    """The objects of some files of JSON lines."""
+    """Yield the objects of some files of JSON lines."""
     for path in files:
         with lzma.open(path, "rt") if path.suffix == ".xz" else path.open() as lines:
             for line in lines:

@@ -1,21 +1,21 @@
-"""Every number of the training that may be turned, in one place."""
+"""All hyperparameters of the training."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The model as it ships. Rates are those of Adam; texts are counted in tokens where nothing else is said."""
+    """Hyperparameters, by default those of the shipped model. Rates are learning rates of Adam."""
 
     vocabulary: int = 62_000
     min_frequency: int = 4
-    """A word piece stands at least so often in the training pairs."""
+    """Minimum number of occurrences of a word piece in the training pairs."""
 
     dimensions: int = 256
 
-    start_questions: int = 60_000
+    start_queries: int = 60_000
     start_codes: int = 10_000
-    """Texts whose vectors the start table is regressed on; one text costs the teacher about 15 ms."""
+    """Texts on whose vectors the start table is regressed. One text takes the teacher about 15 ms."""
 
     start_epochs: int = 4
     start_batch: int = 1024
@@ -25,29 +25,29 @@ class Settings:
     learning_rate: float = 0.005
     batch: int = 2048
     group: int = 1024
-    """Pairs of one package that stand together in a batch: each is a hard negative to the others."""
+    """Number of pairs of one package that form a group in a batch: each is a hard negative for the others."""
 
     epochs: float = 2.6
     backward: float = 0.0
-    """Share of the loss that asks a code for its question; the rest asks a question for its code."""
+    """Share of the loss that retrieves the query of a code. The rest retrieves the code of a query."""
 
     name_share: float = 0.2
-    """Beside every question each epoch takes this share of the pairs (name in words, code without those words)."""
+    """Each epoch also takes this share of the pairs as (name in words, code without those words)."""
 
     name_prefix: float = 0.5
-    """Probability that a code is shown with its qualified name in front."""
+    """Probability that a code has its qualified name in front."""
 
     stems: bool = True
-    """A row is the sum of its own vector and one that all word pieces of its stem share."""
+    """Whether a row is the sum of its own vector and one shared by all word pieces of the same stem."""
 
     grams: bool = True
-    """The mean vector of a piece's character n-grams is added as well."""
+    """Whether the mean vector of the piece's character n-grams is added too."""
 
     projection: bool = False
-    """The start table stays fixed behind a learnt matrix; otherwise it is only where the rows' own vectors begin."""
+    """Whether the start table stays fixed, times a trained matrix. Otherwise it initialises the rows' own vectors."""
 
     seeds: tuple[int, ...] = (0, 1)
-    """One run each from the same start, averaged."""
+    """Seeds of the runs, which begin with the same start table and are averaged."""
 
 
 SHIPPED = Settings()

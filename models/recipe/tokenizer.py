@@ -1,6 +1,6 @@
-"""The tokenizer: identifiers opened at their case boundaries, letters and digits apart, words to learnt pieces.
+"""Train the tokenizer: split identifiers at case boundaries, separate letters from digits, split words into pieces.
 
-Its rules are those that `gitmem.embedding.pieces` follows on its own for ASCII words.
+`gitmem.embedding.pieces` implements the same rules for ASCII words.
 """
 
 import unicodedata
@@ -14,35 +14,36 @@ from models.recipe.records import Record
 
 PADDING: Final = 0
 UNKNOWN: Final = 1
-CONTINUES: Final = "##"
+CONTINUATION: Final = "##"
 _SPECIAL: Final = ["[PAD]", "[UNK]"]
 _LONGEST_WORD: Final = 40
-_ALPHABET: Final = 300
-"""Characters that are pieces of their own; words with rarer ones are unknown."""
+_MAX_ALPHABET: Final = 300
+"""Number of characters that are pieces of their own. Words with other characters are unknown."""
 
-_QUESTION_WEIGHT: Final = 2
-"""Questions count double: they are far shorter than code, and their words must not fall apart."""
+_QUERY_WEIGHT: Final = 2
+"""Queries count twice: they are far shorter than code, and their words must not be split into pieces."""
 
 
 def train_tokenizer(texts: Iterable[str], alphabet: Sequence[str], size: int, min_frequency: int) -> Tokenizer:
-    """Learn at most `size` word pieces (WordPiece, by frequency of pairs) from texts; the same texts give the same.
+    """Train at most `size` word pieces (WordPiece, by frequency of pairs). The same texts give the same pieces.
 
     The library numbers the characters inside words in the order of a hash table with a random seed, and breaks ties by
-    number. So all of them are numbered before, as special tokens, which the finished tokenizer does not have.
+    number. Therefore they are numbered in advance, as special tokens, which the finished tokenizer does not have.
     """
-    learning = _configured(models.WordPiece(unk_token=_SPECIAL[UNKNOWN]))
+    trained = _configured(models.WordPiece(unk_token=_SPECIAL[UNKNOWN]))
     trainer = trainers.WordPieceTrainer(
         vocab_size=size,
         min_frequency=min_frequency,
         initial_alphabet=list(alphabet),
         limit_alphabet=len(alphabet),
-        special_tokens=[*_SPECIAL, *(CONTINUES + character for character in alphabet)],
-        continuing_subword_prefix=CONTINUES,
+        special_tokens=[*_SPECIAL, *(CONTINUATION + character for character in alphabet)],
+        continuing_subword_prefix=CONTINUATION,
         show_progress=False,
     )
-    learning.train_from_iterator(texts, trainer)
+    trained.train_from_iterator(texts, trainer)
+    # Rebuilt from the vocabulary alone, without the special tokens for single characters.
     model = models.WordPiece(
-        vocab=learning.get_vocab(), unk_token=_SPECIAL[UNKNOWN], max_input_chars_per_word=_LONGEST_WORD
+        vocab=trained.get_vocab(), unk_token=_SPECIAL[UNKNOWN], max_input_chars_per_word=_LONGEST_WORD
     )
     tokenizer = _configured(model)
     tokenizer.add_special_tokens(_SPECIAL)
@@ -50,16 +51,17 @@ def train_tokenizer(texts: Iterable[str], alphabet: Sequence[str], size: int, mi
 
 
 def alphabet_of(texts: Iterable[str]) -> list[str]:
-    """The commonest letters and digits of texts, at most `_ALPHABET`, in the order of their code points."""
+    """Return the most common letters and digits of texts, at most `_MAX_ALPHABET`, ordered by code point."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(unicodedata.normalize("NFKC", text).lower())
-    known = [(-count, character) for character, count in counts.items() if character.isalnum()]
-    return sorted(character for _, character in sorted(known)[:_ALPHABET])
+    ranked = [(-count, character) for character, count in counts.items() if character.isalnum()]
+    return sorted(character for _, character in sorted(ranked)[:_MAX_ALPHABET])
 
 
 def _configured(model: models.Model) -> Tokenizer:
     tokenizer = Tokenizer(model)
+    # A space at each case boundary makes the pre-tokenizer split identifiers like gitmem.words.split_identifier.
     tokenizer.normalizer = normalizers.Sequence(
         [
             normalizers.NFKC(),
@@ -79,14 +81,14 @@ def _configured(model: models.Model) -> Tokenizer:
 
 
 def texts_to_learn(records: Iterable[Record]) -> Iterator[str]:
-    """What the vocabulary is learnt from: questions, code and paths."""
+    """Yield the texts from which the vocabulary is trained: queries, code and paths."""
     for record in records:
-        yield from [record.question] * _QUESTION_WEIGHT
+        yield from [record.query] * _QUERY_WEIGHT
         yield record.code
         yield record.path
 
 
 def pieces_of(tokenizer: Tokenizer) -> list[str]:
-    """The vocabulary by id."""
+    """Return the pieces in the order of their ids."""
     vocabulary: dict[str, int] = tokenizer.get_vocab()
     return sorted(vocabulary, key=vocabulary.__getitem__)

@@ -1,7 +1,7 @@
-"""The contrastive stage: a question's sum of rows must lie nearer to its own code than to the others of its batch.
+"""Contrastive training: the vector of a query must be closer to its own code than to the others of its batch.
 
-A row is a sum of parts that pieces share (`Table`); after training the parts are added up, and runs are averaged, so
-that what ships is one plain table.
+A row is a sum of parts shared by pieces (`Table`). After training the parts are added up and the runs are averaged, so
+that the result is one plain table.
 """
 
 import logging
@@ -22,23 +22,24 @@ from models.recipe.settings import Settings
 
 _LOG: Final = logging.getLogger(__name__)
 _WARM_UP: Final = 0.08
-"""Share of the steps in which the rate rises; then it falls along a half cosine to a fiftieth."""
+"""Share of the steps in which the learning rate rises. Then it falls along a half cosine to a fiftieth."""
 
-_LEAST_RATE: Final = 0.02
+_MIN_RATE: Final = 0.02
 _MASKED: Final = -1e4
 _REPORTS: Final = 20
 
 
 class Trained(NamedTuple):
-    """A collapsed `table` float32 [pieces, dimensions] and the loss of every step."""
+    """Result of a run: `table` float32 [pieces, dimensions] with its parts added up, and the loss of each step."""
 
     table: NDArray[np.float32]
     losses: list[float]
 
 
 def train(corpus: Corpus, start: NDArray[np.float32], pieces: Sequence[str], settings: Settings) -> NDArray[np.float32]:
-    """The mean table of one run for each seed."""
+    """Return the mean of the tables of one run for each seed."""
     runs = [train_once(corpus, start, pieces, settings, seed).table for seed in settings.seeds]
+    # Weight averaging (model soups, Wortsman et al. 2022) works because all runs begin at the same table.
     mean: NDArray[np.float32] = np.mean(runs, axis=0, dtype=np.float32)
     return mean
 
@@ -46,7 +47,7 @@ def train(corpus: Corpus, start: NDArray[np.float32], pieces: Sequence[str], set
 def train_once(
     corpus: Corpus, start: NDArray[np.float32], pieces: Sequence[str], settings: Settings, seed: int
 ) -> Trained:
-    """One run; the seed decides the order of the pairs and which of them show a name."""
+    """Run the training once. The seed determines the order of the pairs, and which codes include their name."""
     table = Table(start, pieces, settings)
     optimizer = torch.optim.Adam(table.parameters, lr=settings.learning_rate, betas=(0.9, 0.99), eps=1e-9, fused=True)
     plan = Plan(corpus, settings)
@@ -54,8 +55,8 @@ def train_once(
     for step, batch in enumerate(islice(plan.batches(np.random.default_rng(seed)), plan.steps)):
         for group in optimizer.param_groups:
             group["lr"] = settings.learning_rate * rate_at(step, plan.steps)
-        questions, codes = table.embed(batch.questions, batch.codes)
-        loss = contrastive_loss(questions, codes, torch.from_numpy(batch.keys), settings)
+        queries, codes = table.embed(batch.queries, batch.codes)
+        loss = contrastive_loss(queries, codes, torch.from_numpy(batch.keys), settings)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
@@ -66,32 +67,38 @@ def train_once(
 
 
 def rate_at(step: int, steps: int) -> float:
-    """Share of the full learning rate at a step."""
+    """Return the share of the full learning rate at a step."""
     warm = min(1.0, (step + 1) / max(5, int(_WARM_UP * steps)))
     cosine = (1 + math.cos(math.pi * step / steps)) / 2
-    return warm * (cosine * (1 - _LEAST_RATE) + _LEAST_RATE)
+    return warm * (cosine * (1 - _MIN_RATE) + _MIN_RATE)
 
 
-def contrastive_loss(questions: Any, codes: Any, keys: Any, settings: Settings) -> Any:
-    """InfoNCE over unit vectors [batch, dimensions]; pairs with one key ask the same and are no negatives."""
+def contrastive_loss(queries: Any, codes: Any, keys: Any, settings: Settings) -> Any:
+    """Return InfoNCE (van den Oord et al. 2018) over unit vectors [batch, dimensions], with in-batch negatives.
+
+    Pairs with the same key have the same query and are not negatives of each other.
+    """
+    # Equal queries have several correct answers. As negatives of each other they would punish correct retrieval.
     same = keys[:, None] == keys[None, :]
     same.fill_diagonal_(False)
-    scores = (questions @ codes.T / settings.temperature).masked_fill(same, _MASKED)
+    scores = (queries @ codes.T / settings.temperature).masked_fill(same, _MASKED)
     own = torch.arange(len(scores))
     loss = (1 - settings.backward) * F.cross_entropy(scores, own)
     return loss + settings.backward * F.cross_entropy(scores.T, own) if settings.backward else loss
 
 
 class Table:
-    """Row of a piece = its own vector + its stem's + the mean of its n-grams' + its start row @ a learnt matrix.
+    """Parameters of the rows. A row is the sum of up to four parts, by the settings:
 
-    Without the projection, own vectors begin at the start table; with it, at 0, and the matrix at the identity.
+    the piece's own vector, that of its stem, the mean of those of its n-grams, and its start row @ a trained matrix.
+    Without the projection, own vectors start at the start table. With it, they start at 0 and the matrix at the
+    identity.
     """
 
     def __init__(self, start: NDArray[np.float32], pieces: Sequence[str], settings: Settings) -> None:
         width = start.shape[1]
-        begin = torch.tensor(start)
-        self._own = (torch.zeros_like(begin) if settings.projection else begin.clone()).requires_grad_()
+        initial = torch.tensor(start)
+        self._own = (torch.zeros_like(initial) if settings.projection else initial.clone()).requires_grad_()
         self.parameters = [self._own]
         self._stem_of = self._grams = self._start = None
         if settings.stems:
@@ -102,7 +109,7 @@ class Table:
             self._grams = hash_grams(pieces)
             self._gram_rows = self._parameter(torch.zeros(GRAM_BUCKETS, width))
         if settings.projection:
-            self._start = begin
+            self._start = initial
             self._matrix = self._parameter(torch.eye(width))
 
     def _parameter(self, values: Any) -> Any:
@@ -111,7 +118,7 @@ class Table:
         return values
 
     def rows(self, ids: NDArray[np.int64]) -> Any:
-        """The rows of some pieces, [ids, dimensions]."""
+        """Return the rows of some pieces, [ids, dimensions]."""
         chosen = torch.from_numpy(ids)
         rows = self._own[chosen]
         if self._stem_of is not None:
@@ -123,7 +130,8 @@ class Table:
         return rows
 
     def embed(self, *sides: Weighted) -> list[Any]:
-        """Unit vectors [bags, dimensions] of each side; rows that stand in several bags are made once."""
+        """Return the unit vectors [bags, dimensions] of each side. Rows in several bags are computed once."""
+        # A batch repeats frequent pieces thousands of times. Their parts are added up only once.
         ids, places = np.unique(np.concatenate([side.ids for side in sides]), return_inverse=True)
         rows = self.rows(ids)
         ends = np.cumsum([len(side.ids) for side in sides])
@@ -136,14 +144,14 @@ class Table:
         return vectors
 
     def collapse(self) -> NDArray[np.float32]:
-        """The parts added up, float32 [pieces, dimensions]."""
+        """Return the sum of the parts, float32 [pieces, dimensions]."""
         with torch.no_grad():
             table: NDArray[np.float32] = self.rows(np.arange(len(self._own))).numpy()
         return table
 
 
 def _mean_rows(bags: Bags, ids: NDArray[np.int64], rows: Any) -> Any:
-    """The mean of each bag's rows, repeats counted; 0 for an empty bag."""
+    """Return the mean of each bag's rows, weighted by their counts; 0 for an empty bag."""
     places, offsets = bags.places_of(ids)
     totals = np.add.reduceat(np.append(bags.counts, 0), bags.starts[:-1], dtype=np.float32)
     shares = bags.counts[places] / np.repeat(totals[ids], bags.sizes[ids])
@@ -153,28 +161,28 @@ def _mean_rows(bags: Bags, ids: NDArray[np.int64], rows: Any) -> Any:
 
 
 class Batch(NamedTuple):
-    """Question i belongs to code i; `keys` int64 are equal where questions are."""
+    """Queries and their codes, in the same order. `keys` int64 are equal for equal queries."""
 
-    questions: Weighted
+    queries: Weighted
     codes: Weighted
     keys: NDArray[np.int64]
 
 
 class Plan:
-    """Which pairs an epoch takes and how they are put into batches."""
+    """Selection of the pairs of each epoch, and their division into batches."""
 
     def __init__(self, corpus: Corpus, settings: Settings) -> None:
         self._corpus, self._settings = corpus, settings
-        self._asked = np.flatnonzero((corpus.question.sizes > 1) & (corpus.code.sizes > 3))
-        self._called = np.flatnonzero((corpus.name.sizes > 1) & (corpus.masked.sizes > 5))
-        self._names = int(len(self._called) * settings.name_share)
-        self._size = min(settings.batch, len(self._asked) + self._names)
+        self._by_query = np.flatnonzero((corpus.query.sizes > 1) & (corpus.code.sizes > 3))
+        self._by_name = np.flatnonzero((corpus.name.sizes > 1) & (corpus.masked.sizes > 5))
+        self._names = int(len(self._by_name) * settings.name_share)
+        self._size = min(settings.batch, len(self._by_query) + self._names)
         if not self._size:
             raise ValueError("no pair to train on")
-        self.steps = int(settings.epochs * (len(self._asked) + self._names) / self._size)
+        self.steps = int(settings.epochs * (len(self._by_query) + self._names) / self._size)
 
     def batches(self, random: np.random.Generator) -> Iterator[Batch]:
-        """Full batches without end, what an epoch leaves over is dropped."""
+        """Yield full batches without end. The remainder of an epoch is dropped."""
         while True:
             pairs, by_name = self._epoch(random)
             for first in range(0, len(pairs) - self._size + 1, self._size):
@@ -182,9 +190,11 @@ class Plan:
                 yield self._batch(pairs[chosen], by_name[chosen], random)
 
     def _epoch(self, random: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Pairs in groups of one package, the groups shuffled; and whether each is asked for by its name."""
-        pairs = np.concatenate([self._asked, random.permutation(self._called)[: self._names]])
-        by_name = np.arange(len(pairs)) >= len(self._asked)
+        """Return the pairs in shuffled groups of one package, and whether each uses its name as the query."""
+        # Every pair once with its query, and a random share of the pairs once more with the name.
+        pairs = np.concatenate([self._by_query, random.permutation(self._by_name)[: self._names]])
+        by_name = np.arange(len(pairs)) >= len(self._by_query)
+        # A stable sort by package of a shuffled order shuffles the pairs within each package.
         shuffled = random.permutation(len(pairs))
         order = shuffled[np.argsort(self._corpus.package[pairs[shuffled]], kind="stable")]
         packages = self._corpus.package[pairs[order]]
@@ -198,14 +208,15 @@ class Plan:
         return pairs[order], by_name[order]
 
     def _batch(self, pairs: NDArray[np.int64], by_name: NDArray[np.bool_], random: np.random.Generator) -> Batch:
+        # Three forms of pairs: (query, code), (query, code with its name in front), (name, code without the name).
         shows_name = random.random(len(pairs)) < self._settings.name_prefix
         plain, named = pairs[~by_name & ~shows_name], pairs[~by_name & shows_name]
-        called = pairs[by_name]
-        asked = np.concatenate([plain, named])
-        held = self._corpus
+        from_name = pairs[by_name]
+        from_query = np.concatenate([plain, named])
+        corpus = self._corpus
         return Batch(
-            join([held.question.take(asked), held.name.take(called)]),
-            join([held.code.take(plain), held.named.take(named), held.masked.take(called)]),
-            # A name is no other pair's question: keys of questions are not negative.
-            np.concatenate([held.question_key[asked], -1 - called]),
+            join([corpus.query.take(from_query), corpus.name.take(from_name)]),
+            join([corpus.code.take(plain), corpus.named.take(named), corpus.masked.take(from_name)]),
+            # A name equals no query: it gets a negative key, while the keys of queries are not negative.
+            np.concatenate([corpus.query_key[from_query], -1 - from_name]),
         )

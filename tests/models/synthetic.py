@@ -1,4 +1,4 @@
-"""A small made-up language: questions and code never share a word, but each word of the one has one in the other."""
+"""A small made-up language: queries and code never share a word, but each word of the one has one in the other."""
 
 import json
 import zlib
@@ -47,7 +47,7 @@ NOUNS = {
     "border": "margin",
     "error": "fault",
 }
-"""What a question says, and what the code calls it."""
+"""What a query says, and what the code calls it."""
 
 CODE = """def run(self, {thing}):
     state = {verb}({thing})

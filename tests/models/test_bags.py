@@ -55,7 +55,7 @@ def test_the_tokenizer_is_the_one_that_gitmem_reads(records: list[Record]) -> No
 def test_a_corpus_holds_five_views_of_each_pair(records: list[Record]) -> None:
     tokenizer = small_tokenizer(list(texts_to_learn(records)), 600)
     long = Record("Opens THE word.", "token " * 2 + "bitmap " * 400, "doc", "a.py", "Bitmap.token_tally_" * 5, "npm:b")
-    same = long._replace(question="opens the word.", name="", package="npm:c")
+    same = long._replace(query="opens the word.", name="", package="npm:c")
     corpus = encode_records(tokenizer, [*records, long, same])
     last = len(records)
     numbers = {piece: number for number, piece in enumerate(pieces_of(tokenizer))}
@@ -65,7 +65,7 @@ def test_a_corpus_holds_five_views_of_each_pair(records: list[Record]) -> None:
         held = slice(bags.starts[pair], bags.starts[pair + 1])
         return dict(zip(bags.ids[held].tolist(), bags.counts[held].tolist(), strict=True))
 
-    assert bag("question", last) == {numbers[word]: 1 for word in ("opens", "the", "word")}
+    assert bag("query", last) == {numbers[word]: 1 for word in ("opens", "the", "word")}
     assert bag("code", last) == {numbers["token"]: 2, numbers["bitmap"]: MAX_TOKENS - 2}
     assert sum(bag("name", last).values()) == MAX_NAME
     assert sum(bag("named", last).values()) == MAX_TOKENS
@@ -74,9 +74,9 @@ def test_a_corpus_holds_five_views_of_each_pair(records: list[Record]) -> None:
     assert bag("masked", last + 1) == bag("code", last + 1) == bag("named", last + 1)
     assert corpus.package[:last].tolist() == [0] * last
     assert corpus.package[last:].tolist() == [1, 2]
-    assert corpus.question_key[last] == corpus.question_key[last + 1]
-    assert len(set(corpus.question_key[:last].tolist())) == last
-    assert corpus.question_key.min() >= 0
+    assert corpus.query_key[last] == corpus.query_key[last + 1]
+    assert len(set(corpus.query_key[:last].tolist())) == last
+    assert corpus.query_key.min() >= 0
 
 
 def test_bags_are_taken_in_any_order_and_joined() -> None:
@@ -107,6 +107,6 @@ def test_character_n_grams_know_where_a_word_begins() -> None:
 
 
 def test_json_lines_of_other_fields_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "train.jsonl").write_text(json.dumps({"question": "a"}) + "\n")
+    (tmp_path / "train.jsonl").write_text(json.dumps({"query": "a"}) + "\n")
     with pytest.raises(KeyError):
         list(iter_records(get_files(tmp_path, "train")))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from models.recipe.bags import encode_records, make_bags
-from models.recipe.evaluate import MIN_PACKAGE, embed, figures_of, measure_docstrings, measure_pairs, place_of_own
+from models.recipe.evaluate import MIN_PACKAGE, embed, figures_of, measure_docstrings, measure_pairs, rank_of_own
 from models.recipe.records import Record
 from tests.models.synthetic import small_tokenizer
 
@@ -16,7 +16,7 @@ TABLE = RNG.standard_normal((TOKENIZER.get_vocab_size(), 32)).astype(np.float32)
 
 def test_a_rank_counts_what_is_above_and_half_of_what_is_equal() -> None:
     scores = np.array([[0.9, 0.1, 0.5], [0.5, 0.5, 0.5], [0.1, 0.2, 0.2]], np.float32)
-    assert place_of_own(scores, np.array([2, 0, 2])).tolist() == [2, 2, 1.5]
+    assert rank_of_own(scores, np.array([2, 0, 2])).tolist() == [2, 2, 1.5]
     figures = figures_of([np.array([1.0, 2.0]), np.array([20.0])])
     assert figures.mrr == pytest.approx((1 + 0.5 + 0.05) / 3)
     assert figures.recall == pytest.approx(2 / 3)
@@ -32,13 +32,13 @@ def test_a_vector_is_the_weighted_sum_of_rows_and_nothing_for_no_words() -> None
 
 
 def test_held_out_pairs_are_asked_within_their_package() -> None:
-    """The same words in two packages: among its own package's codes each question finds its code first."""
+    """The same words in two packages: among its own package's codes each query finds its code first."""
     large = [Record(word, f"shared {word}", "doc", "a.py", word, f"npm:{side}") for side in "ab" for word in WORDS]
     small = [Record("shared", "balpha", "doc", "a.py", "", "npm:small")] * (MIN_PACKAGE - 1)
     figures = measure_pairs(TABLE, encode_records(TOKENIZER, [*large, *small]))
-    assert figures["pairs/code"].questions == 2 * len(WORDS)
+    assert figures["pairs/code"].queries == 2 * len(WORDS)
     assert figures["pairs/code"].mrr > 0.95
-    shuffled = [record._replace(question=WORDS[-1 - place % len(WORDS)]) for place, record in enumerate(large)]
+    shuffled = [record._replace(query=WORDS[-1 - place % len(WORDS)]) for place, record in enumerate(large)]
     assert measure_pairs(TABLE, encode_records(TOKENIZER, shuffled))["pairs/code"].mrr < 0.2
 
 
@@ -52,4 +52,4 @@ def test_docstrings_are_asked_within_their_repository_by_three_texts() -> None:
     assert figures["docstrings/code"].mrr == pytest.approx(1 / 2)
     assert figures["docstrings/name"].mrr == pytest.approx(1 / 1.5)
     assert figures["docstrings/path"].mrr == 1
-    assert {found.questions for found in figures.values()} == {2}
+    assert {found.queries for found in figures.values()} == {2}

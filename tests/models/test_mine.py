@@ -66,11 +66,11 @@ def test_an_npm_package_gives_documentation_headings_and_mentions(tmp_path: Path
     (mined,) = mine([package], tmp_path)
     assert mined.licence == "MIT"
     told = {pair.kind: pair for pair in mined.pairs}
-    assert told["doc"].question == "Joins the parts of a path with single slashes."
+    assert told["doc"].query == "Joins the parts of a path with single slashes."
     assert told["doc"].path == "package/src/join.ts"
-    assert told["heading"].question == "Joining: Join the folders of a user with the name of a file"
+    assert told["heading"].query == "Joining: Join the folders of a user with the name of a file"
     assert told["heading"].code.startswith("import { joinParts }")
-    assert told["mention"].question == "Slashes at both ends are removed by before the parts meet."
+    assert told["mention"].query == "Slashes at both ends are removed by before the parts meet."
     assert told["mention"].code == told["doc"].code
     assert sum(pair.kind == "doc" for pair in mined.pairs) == 1
 

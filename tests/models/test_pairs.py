@@ -1,4 +1,4 @@
-"""Files become pairs whose code does not show the question."""
+"""Files become pairs whose code does not show the query."""
 
 from models.recipe.pairs import Pair, body_digests, digest_of, iter_pairs, read_source
 
@@ -45,7 +45,7 @@ def one(pairs: list[Pair], kind: str) -> Pair:
 
 def test_a_docstring_asks_for_its_function_and_is_not_in_its_code() -> None:
     pair = one(pairs_of(PYTHON, "python"), "doc")
-    assert (pair.question, pair.name) == ("Return the text of a page.", "Session.fetch_page")
+    assert (pair.query, pair.name) == ("Return the text of a page.", "Session.fetch_page")
     assert pair.code.startswith("def fetch_page(self, url, timeout):\n    # Wait")
     assert "Return the text" not in pair.code
     assert "where it is" not in pair.code
@@ -53,7 +53,7 @@ def test_a_docstring_asks_for_its_function_and_is_not_in_its_code() -> None:
 
 def test_a_class_is_its_signatures() -> None:
     pair = one(pairs_of(PYTHON, "python"), "class")
-    assert pair.question == "Keeps connections open between requests."
+    assert pair.query == "Keeps connections open between requests."
     assert "def drop_idle_connections(self, seconds):" in pair.code
     assert "connection.close()" not in pair.code
     assert "Keeps connections" not in pair.code
@@ -61,20 +61,20 @@ def test_a_class_is_its_signatures() -> None:
 
 def test_an_undocumented_function_is_asked_for_by_its_name_which_is_masked() -> None:
     pair = one(pairs_of(PYTHON, "python"), "name")
-    assert pair.question == "session drop idle connections"
+    assert pair.query == "session drop idle connections"
     assert pair.code.startswith("def f(self, seconds):")
     assert "drop_idle" not in pair.code
 
 
 def test_a_comment_inside_asks_for_the_lines_below_it() -> None:
     pair = one(pairs_of(PYTHON, "python"), "inline")
-    assert pair.question == "Wait for a free connection of the pool first"
+    assert pair.query == "Wait for a free connection of the pool first"
     assert pair.code.splitlines()[0] == "connection = self.pool.acquire(timeout)"
 
 
 def test_a_file_is_asked_for_by_what_its_head_says() -> None:
     pair = one(pairs_of(PYTHON, "python"), "module")
-    assert pair.question == "Helpers that fetch and parse pages."
+    assert pair.query == "Helpers that fetch and parse pages."
     assert "class Session(Base):" in pair.code
     assert "def fetch_page(self, url, timeout):" in pair.code
 
@@ -98,7 +98,7 @@ func Merge(left, right []int) []int {
 
 def test_the_comment_above_a_function_asks_for_it_without_its_name() -> None:
     pair = one(pairs_of(b"package a\n" + GO, "go"), "doc")
-    assert pair.question == "merges two sorted lists into one."
+    assert pair.query == "merges two sorted lists into one."
     assert pair.code.startswith("func Merge(left, right []int) []int {\n    merged")
 
 
@@ -120,9 +120,9 @@ def test_documentation_attributes_of_elixir_are_documentation() -> None:
 end
 '''
     pairs = pairs_of(data, "elixir")
-    assert one(pairs, "doc").question == "Drops every message that is older than a day."
+    assert one(pairs, "doc").query == "Drops every message that is older than a day."
     assert one(pairs, "doc").code.startswith("@spec expire")
-    assert one(pairs, "class").question == "Stores messages until they are read."
+    assert one(pairs, "class").query == "Stores messages until they are read."
 
 
 def test_a_test_asks_for_what_it_tries() -> None:
@@ -134,7 +134,7 @@ def test_refresh_keeps_open_sessions(pool, clock):
     assert session.is_open
 """
     pair = one(pairs_of(data, "python"), "test")
-    assert pair.question == "refresh keeps open sessions"
+    assert pair.query == "refresh keeps open sessions"
     assert "refresh_keeps" not in pair.code
 
 

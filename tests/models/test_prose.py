@@ -1,12 +1,12 @@
-"""Documentation becomes the question that a person would ask."""
+"""Documentation becomes the query that a person would ask."""
 
 import pytest
 
-from models.recipe.prose import first_sentences, is_notice, is_question, words_of
+from models.recipe.prose import first_sentences, is_notice, is_query, words_of
 
 
 @pytest.mark.parametrize(
-    ("comment", "name", "question"),
+    ("comment", "name", "query"),
     [
         ("/**\n * Adds two numbers together.\n *\n * @param a the first\n */", "add", "Adds two numbers together."),
         ("// Close closes the connection.\n", "Close", "closes the connection."),
@@ -26,8 +26,8 @@ from models.recipe.prose import first_sentences, is_notice, is_question, words_o
          "Reads the config. Merges it into the defaults of the user."),
     ],
 )  # fmt: skip
-def test_a_comment_gives_its_first_sentences_without_markers_and_markup(comment: str, name: str, question: str) -> None:
-    assert first_sentences(comment, name) == question
+def test_a_comment_gives_its_first_sentences_without_markers_and_markup(comment: str, name: str, query: str) -> None:
+    assert first_sentences(comment, name) == query
 
 
 def test_a_long_first_sentence_stands_alone() -> None:
@@ -41,12 +41,12 @@ def test_a_long_first_sentence_stands_alone() -> None:
      "x = y;", "Deprecated: use other_call instead", "short one",
      "接続を開いてからページの全文を読み込みます。"],
 )  # fmt: skip
-def test_boilerplate_code_and_other_scripts_are_no_questions(text: str) -> None:
-    assert not is_question(text)
+def test_boilerplate_code_and_other_scripts_are_no_queries(text: str) -> None:
+    assert not is_query(text)
 
 
-def test_prose_about_the_code_is_a_question() -> None:
-    assert is_question("Return the global state of the scheduler")
+def test_prose_about_the_code_is_a_query() -> None:
+    assert is_query("Return the global state of the scheduler")
 
 
 def test_a_notice_is_told_from_a_description() -> None:

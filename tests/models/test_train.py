@@ -31,7 +31,7 @@ SMALL = Settings(
     vocabulary=500,
     min_frequency=2,
     dimensions=24,
-    start_questions=120,
+    start_queries=120,
     start_codes=60,
     start_batch=32,
     start_epochs=3,
@@ -81,15 +81,15 @@ def test_the_command_makes_a_model_that_finds_code_by_words_it_does_not_hold(fol
     docstrings = tmp_path / "docstrings.jsonl"
     held = list(iter_records(get_files(folder, "heldout")))
     docstrings.write_text(
-        "".join(json.dumps({**pair._asdict(), "repo": "made-up", "query": pair.question}) + "\n" for pair in held)
+        "".join(json.dumps({**pair._asdict(), "repo": "made-up", "query": pair.query}) + "\n" for pair in held)
     )
     build(tmp_path / "out", folder, docstrings, HashEncoder(), SMALL)
     figures = json.loads((tmp_path / "out/figures.json").read_text())
     assert figures["pairs/code"]["mrr"] > 0.8
-    assert figures["docstrings/path"]["questions"] == len(held)
+    assert figures["docstrings/path"]["queries"] == len(held)
     encoder = BundledEncoder(tmp_path / "out")
     codes = encoder.encode([count_identifiers(pair.code) for pair in held]).vectors
-    asked = np.stack([encoder.encode_query(count_identifiers(pair.question)) for pair in held])
+    asked = np.stack([encoder.encode_query(count_identifiers(pair.query)) for pair in held])
     assert np.mean((asked @ codes.T).argmax(axis=1) == np.arange(len(held))) > 0.7
     untrained = dataclasses.replace(SMALL, epochs=0.4, learning_rate=0.0, seeds=(0,))
     build(tmp_path / "control", folder, None, HashEncoder(), untrained)
@@ -150,7 +150,7 @@ def test_the_collapsed_table_embeds_as_its_parts_do(corpus: Corpus, start: np.nd
     assert np.allclose(vectors.detach().numpy(), expected, atol=1e-5)
 
 
-def test_equal_questions_are_no_negatives() -> None:
+def test_equal_queries_are_no_negatives() -> None:
     vectors = torch.eye(3)
     keys = torch.tensor([1, 2, 1])
     swapped = vectors[[2, 1, 0]]
@@ -165,15 +165,15 @@ def test_equal_questions_are_no_negatives() -> None:
     )
 
 
-def test_backward_asks_a_code_for_its_question() -> None:
+def test_backward_asks_a_code_for_its_query() -> None:
     random = torch.Generator().manual_seed(1)
-    questions, codes = (torch.randn(6, 4, generator=random) for _ in range(2))
+    queries, codes = (torch.randn(6, 4, generator=random) for _ in range(2))
     keys = torch.arange(6)
     forward = dataclasses.replace(SMALL, backward=0.0)
     both = dataclasses.replace(SMALL, backward=0.25)
-    there = contrastive_loss(questions, codes, keys, forward).item()
-    back = contrastive_loss(codes, questions, keys, forward).item()
-    assert contrastive_loss(questions, codes, keys, both).item() == pytest.approx(0.75 * there + 0.25 * back, rel=1e-5)
+    there = contrastive_loss(queries, codes, keys, forward).item()
+    back = contrastive_loss(codes, queries, keys, forward).item()
+    assert contrastive_loss(queries, codes, keys, both).item() == pytest.approx(0.75 * there + 0.25 * back, rel=1e-5)
 
 
 def test_a_batch_holds_groups_of_one_package(records: list[Record], pieces: list[str]) -> None:
@@ -183,7 +183,7 @@ def test_a_batch_holds_groups_of_one_package(records: list[Record], pieces: list
     settings = dataclasses.replace(SMALL, batch=20, group=20, name_share=0.5, name_prefix=0.5)
     plan = Plan(corpus, settings)
     assert plan.steps == int(20 * (len(records) + len(records) // 2) / 20)
-    number = {key: place for place, key in enumerate(corpus.question_key.tolist())}
+    number = {key: place for place, key in enumerate(corpus.query_key.tolist())}
     epoch = [batch for batch, _ in zip(plan.batches(np.random.default_rng(0)), range(13), strict=False)]
     by_name = [key for batch in epoch for key in batch.keys.tolist() if key < 0]
     asked = [key for batch in epoch for key in batch.keys.tolist() if key >= 0]
@@ -191,7 +191,7 @@ def test_a_batch_holds_groups_of_one_package(records: list[Record], pieces: list
     assert len(set(asked)) == len(asked) > 0
     for batch in epoch:
         members = [number[key] if key >= 0 else -1 - key for key in batch.keys.tolist()]
-        assert len(batch.questions.offsets) == len(batch.codes.offsets) == 20
+        assert len(batch.queries.offsets) == len(batch.codes.offsets) == 20
         packages = corpus.package[members]
         assert max(np.bincount(packages)) >= 7
     mixed = [len(set(corpus.package[[number[key] for key in batch.keys.tolist() if key >= 0]])) for batch in epoch]
