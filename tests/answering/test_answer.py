@@ -1,4 +1,4 @@
-"""Answers as a person sees them: what ranks above what, filters, limits, ties, and text that is exactly the blob's."""
+"""Answers as a user sees them: ranking, filters, limits, ties, and text that equals the blob's."""
 
 from pathlib import Path
 from typing import Any
@@ -38,50 +38,50 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
-    """Indexed with the real model."""
-    made = Repo.init(tmp_path_factory.mktemp("answers") / "repo")
-    made.commit(FILES)
-    index(made)
-    return made
+    """Index a small repository with the real model."""
+    repo = Repo.init(tmp_path_factory.mktemp("answers") / "repo")
+    repo.commit(FILES)
+    index(repo)
+    return repo
 
 
-def paths(made: Any) -> list[str]:
-    return [hit.path for hit, _ in made.hits]
+def paths(answer: Any) -> list[str]:
+    return [hit.path for hit, _ in answer.hits]
 
 
-@pytest.mark.parametrize("question", ["rotate_keys", "rotateKeys", "RotateKeys", "where is rotate_keys defined"])
-def test_a_definition_stands_above_a_mention(repo: Repo, question: str) -> None:
-    order = paths(search(repo, question))
+@pytest.mark.parametrize("query", ["rotate_keys", "rotateKeys", "RotateKeys", "where is rotate_keys defined"])
+def test_a_definition_ranks_above_a_mention(repo: Repo, query: str) -> None:
+    order = paths(search(repo, query))
     assert order.index("lib/keys.py") < order.index("lib/jobs.py")
     assert order[0] in ("lib/keys.py", "web/keys.go")
 
 
-def test_code_stands_above_its_tests_unless_tests_are_asked_for(repo: Repo) -> None:
+def test_code_ranks_above_its_tests_unless_the_query_is_for_tests(repo: Repo) -> None:
     order = paths(search(repo, "replace the oldest signing key of a ring"))
     assert order.index("lib/keys.py") < order.index("tests/test_keys.py")
     assert paths(search(repo, "test that rotate keys replaces the oldest signing key"))[0] == "tests/test_keys.py"
 
 
-def test_one_file_does_not_fill_the_list(repo: Repo) -> None:
+def test_results_are_spread_over_several_files(repo: Repo) -> None:
     order = paths(search(repo, "ring", limit=8))
     assert len(set(order)) >= 3
 
 
-def test_scores_never_rise_and_lie_between_nothing_and_one(repo: Repo) -> None:
+def test_scores_never_increase_and_are_between_zero_and_one(repo: Repo) -> None:
     for mode in ("hybrid", "semantic", "lexical"):
         scores = [hit.score for hit, _ in search(repo, "rotate the signing key", mode=mode).hits]
         assert scores == sorted(scores, reverse=True)
         assert all(0 <= score <= 1 for score in scores)
 
 
-def test_chunks_that_overlap_come_once(repo: Repo) -> None:
+def test_no_two_hits_overlap(repo: Repo) -> None:
     hits = [hit for hit, _ in search(repo, "ring step", limit=50).hits]
     for one in hits:
         for other in hits:
             assert one is other or one.path != other.path or one.end <= other.start or other.end <= one.start
 
 
-def test_equal_hits_stand_in_the_order_of_their_paths(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+def test_hits_of_equal_score_are_sorted_by_path(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit(
         {f"x{mark}y/z.py": "def same_thing(value):\n    return value\n" + "\n" * n for n, mark in enumerate("~=-+,.")}
@@ -92,7 +92,7 @@ def test_equal_hits_stand_in_the_order_of_their_paths(tmp_path: Path, fake_model
     assert brief_hits(search(repo, "same_thing")) == first
 
 
-def test_copies_of_a_blob_are_one_hit_that_names_them_all(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+def test_copies_of_a_blob_are_one_hit_with_all_paths(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"b/keys.py": DEFINES, "a/keys.py": DEFINES, "c/other.py": MENTIONS})
     index(repo)
@@ -102,30 +102,30 @@ def test_copies_of_a_blob_are_one_hit_that_names_them_all(tmp_path: Path, fake_m
 
 
 @pytest.mark.parametrize("limit", [1, 3, 50])
-def test_as_many_hits_as_asked_for_where_there_are_so_many(repo: Repo, limit: int) -> None:
+def test_the_limit_is_reached_if_enough_chunks_match(repo: Repo, limit: int) -> None:
     assert len(search(repo, "ring", limit=limit).hits) == min(limit, len(search(repo, "ring", limit=50).hits))
 
 
 @pytest.mark.parametrize("limit", [-1, 51, 10**9])
-def test_a_limit_out_of_range_is_refused(repo: Repo, limit: int) -> None:
+def test_a_limit_out_of_range_is_rejected(repo: Repo, limit: int) -> None:
     with pytest.raises(UsageError, match="between 1 and 50"):
         search(repo, "ring", limit=limit)
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t", "a\0b", "x" * (MAX_QUERY + 1), "x" * 100_000])
-def test_a_question_that_is_none_is_refused(repo: Repo, text: str) -> None:
+def test_an_invalid_query_is_rejected(repo: Repo, text: str) -> None:
     with pytest.raises(UsageError):
         search(repo, text)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(max_size=200).filter(lambda text: text.strip() and "\0" not in text))
-def test_any_other_question_gets_an_answer(repo: Repo, text: str) -> None:
+def test_any_valid_query_gets_an_answer(repo: Repo, text: str) -> None:
     for hit, lines in search(repo, text).hits:
         assert len(lines) == hit.end_line - hit.start_line + 1
 
 
-def test_any_revision_can_be_asked_and_is_indexed_first(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+def test_any_revision_is_searchable_and_is_indexed_first(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     repo = Repo.init(tmp_path / "repo")
     first = repo.commit({"a.py": python_file("old_way")})
     repo.git("tag", "v1")
@@ -139,11 +139,11 @@ def test_any_revision_can_be_asked_and_is_indexed_first(tmp_path: Path, fake_mod
         search(repo, "old_way", rev="no-such-thing")
 
 
-def test_a_small_change_is_indexed_before_the_answer_and_a_large_one_told(
+def test_small_changes_are_indexed_before_the_answer_and_large_ones_in_the_background(
     tmp_path: Path, fake_model: type[InlinePool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left: list[Workspace] = []
-    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", left.append)
+    background_runs: list[Workspace] = []
+    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", background_runs.append)
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"a.py": python_file("old_way")})
     with pytest.raises(NoIndex):
@@ -161,10 +161,10 @@ def test_a_small_change_is_indexed_before_the_answer_and_a_large_one_told(
     large = search(repo, "way_7")
     assert large.view.stale
     assert 0 < large.view.missing < 40
-    assert len(left) == 1, "the rest is left to the background"
+    assert len(background_runs) == 1, "a background run indexes the rest"
 
 
-# -- text is the blob's
+# -- the text of a hit equals its blob
 
 CONTENTS = {
     "crlf.py": b"def one():\r\n    return 1\r\n\r\n\r\ndef two():\r\n    return 2\r\n",
@@ -189,7 +189,7 @@ def contents(tmp_path: Path, fake_model: type[InlinePool]) -> Repo:
 
 
 @pytest.mark.parametrize("name", CONTENTS)
-def test_spans_and_lines_of_a_hit_are_exactly_those_of_its_blob(contents: Repo, name: str) -> None:
+def test_spans_and_lines_of_a_hit_match_its_blob(contents: Repo, name: str) -> None:
     data = CONTENTS[name]
     hits = search(
         contents, "one marked café first last 検索 two late key value return", include=(f"/{name}",), limit=50
@@ -223,7 +223,7 @@ def plain(line: bytes) -> str:
         (b"x = 1\n" * 180_000, "large"),
     ],
 )
-def test_what_holds_no_text_is_left_out_with_its_reason(
+def test_files_without_text_are_skipped_with_a_reason(
     tmp_path: Path, fake_model: type[InlinePool], content: bytes, reason: str
 ) -> None:
     repo = Repo.init(tmp_path / "repo")
@@ -232,15 +232,13 @@ def test_what_holds_no_text_is_left_out_with_its_reason(
     assert paths(search(repo, "var x text other")) == ["other.py"]
 
 
-def test_a_long_line_in_a_real_file_and_a_late_nul_are_no_reason_to_leave_it_out(
-    tmp_path: Path, fake_model: type[InlinePool]
-) -> None:
+def test_files_with_a_long_line_or_a_late_nul_are_indexed(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"data.js": b"// table\n" + b"call(1);\n" * 2000 + b"x" * 2000, "late.txt": b"word\n" * 2000 + b"\0"})
     assert index(repo).skipped == {}
 
 
-def test_the_limit_is_exact(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+def test_the_file_size_limit_is_exact(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.git("config", "gitmem.maxFileBytes", "2k")
     repo.commit({"fits.txt": b"word\n" * 409 + b"abc", "more.txt": b"word\n" * 409 + b"abcd"})
@@ -248,7 +246,7 @@ def test_the_limit_is_exact(tmp_path: Path, fake_model: type[InlinePool]) -> Non
     assert paths(search(repo, "word", limit=50))[0] == "fits.txt"
 
 
-def test_a_chunk_of_very_many_lines_ends_where_it_ends(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+def test_a_chunk_of_very_many_lines_has_the_right_last_line(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     repo = Repo.init(tmp_path / "repo")
     body = "".join(f"    def m{number}(self): pass\n" for number in range(3000))
     repo.commit({"long.py": "class Long:\n" + "\n" * 70_000 + body})

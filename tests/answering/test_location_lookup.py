@@ -1,4 +1,4 @@
-"""Locations are found in a tree: files, lines, chunks and symbols; a location that does not exist says what does."""
+"""Lookup of files, lines, chunks and symbols in a tree; the error for an unknown location suggests existing ones."""
 
 from collections.abc import Iterator
 
@@ -25,8 +25,8 @@ def searcher(indexed: Repo) -> Searcher:
 @pytest.fixture
 def reader(searcher: Searcher) -> Iterator[ObjectReader]:
     """Read the sample's blobs."""
-    with open_reader(searcher.tree.location, bulk=False, files=searcher.files) as opened:
-        yield opened
+    with open_reader(searcher.tree.location, bulk=False, files=searcher.files) as object_reader:
+        yield object_reader
 
 
 def found(searcher: Searcher, text: str, folder: str = "") -> tuple[str, LineRange | None, str]:
@@ -76,7 +76,7 @@ def test_chunks_are_found_by_the_id_of_their_blob(searcher: Searcher, indexed: R
         ("BLOB:99", "chunks, chunk 99 does not exist"),
     ],
 )
-def test_a_location_that_does_not_exist_is_refused(searcher: Searcher, indexed: Repo, text: str, message: str) -> None:
+def test_a_location_that_does_not_exist_is_rejected(searcher: Searcher, indexed: Repo, text: str, message: str) -> None:
     text = text.replace("BLOB", indexed.oid("HEAD:src/cookies.py"))
     with pytest.raises(UsageError) as raised:
         find_location(searcher.indexed_tree, text)
@@ -92,11 +92,11 @@ def test_the_innermost_chunk_contains_the_line(searcher: Searcher, reader: Objec
         get_row(tree, reader, "src/cookies.py")
 
 
-def test_an_ambiguous_blob_prefix_is_refused(searcher: Searcher) -> None:
+def test_an_ambiguous_blob_prefix_is_rejected(searcher: Searcher) -> None:
     tree = searcher.indexed_tree
     oids = tree.view.oids.copy()
     oids[:, :4] = 0xAB
-    tree.view.__dict__["oids"] = oids  # blobs whose ids begin alike cannot be made on purpose
+    tree.view.__dict__["oids"] = oids  # real blobs with a common prefix this long cannot be constructed
     with pytest.raises(UsageError, match="blobs of this tree begin with `abababa`"):
         find_location(tree, "abababa:0")
 

@@ -1,4 +1,4 @@
-"""Chunks beside a hit: of a document, of code, and of what is in one piece."""
+"""Chunks next to a hit: in a document, in code, and in a record of one chunk."""
 
 from pathlib import Path
 
@@ -41,34 +41,36 @@ def repo(tmp_path: Path) -> Repo:
     return repo
 
 
-def content(made: Answer) -> str:
-    return str(answer_json(made, [None] * len(made.hits))["results"][0]["content"])
+def content(answer: Answer) -> str:
+    return str(answer_json(answer, [None] * len(answer.hits))["results"][0]["content"])
 
 
 @pytest.mark.parametrize("word_at", [0, 1900, 3999])
-def test_a_middle_chunk_has_two_marks_and_one_at_the_edge_has_one(repo: Repo, word_at: int) -> None:
+def test_a_middle_chunk_has_two_boundaries_and_a_chunk_at_the_edge_has_one(repo: Repo, word_at: int) -> None:
     words = [f"filler{number % 50}" for number in range(4000)]
     words[word_at] = "needle"
-    text = " ".join(words)  # one line: a chunk of it is not its lines
+    text = " ".join(words)  # a single line, so chunks do not consist of whole lines
     document = add_document(workspace_of(repo), text, {}).document
     pieces = [text[start:end] for start, end in document.chunks]
-    holding = [place for place, piece in enumerate(pieces) if "needle" in piece]
-    told = content(search(repo, "needle", kinds=("documents",), neighbors=True))
-    own = next(place for place in holding if told.split(f"\n{BOUNDARY}\n")[min(place, 1)] == pieces[place])
-    assert told.split(f"\n{BOUNDARY}\n") == pieces[max(0, own - 1) : own + 2]
-    assert told.count(BOUNDARY) == (1 if own in (0, len(pieces) - 1) else 2)
-    assert content(search(repo, "needle", kinds=("documents",))) == pieces[own]
+    candidates = [place for place, piece in enumerate(pieces) if "needle" in piece]
+    shown_text = content(search(repo, "needle", kinds=("documents",), neighbors=True))
+    hit_place = next(
+        place for place in candidates if shown_text.split(f"\n{BOUNDARY}\n")[min(place, 1)] == pieces[place]
+    )
+    assert shown_text.split(f"\n{BOUNDARY}\n") == pieces[max(0, hit_place - 1) : hit_place + 2]
+    assert shown_text.count(BOUNDARY) == (1 if hit_place in (0, len(pieces) - 1) else 2)
+    assert content(search(repo, "needle", kinds=("documents",))) == pieces[hit_place]
 
 
-def test_what_is_in_one_piece_has_no_mark(repo: Repo) -> None:
+def test_a_record_of_one_chunk_has_no_boundary(repo: Repo) -> None:
     add_note(workspace_of(repo), "only this\n\nneedle\n")
     assert content(search(repo, "needle", kinds=("notes",), neighbors=True)) == "only this\n\nneedle\n".rstrip("\n")
 
 
-def test_neighbours_in_code_stand_before_and_after_never_inside_or_around(repo: Repo) -> None:
-    made = search(repo, "third_step", neighbors=True)
-    assert made.hits[0][0].symbol == "Journey.third_step"
-    before, after = made.adjacent[0]
+def test_neighbours_in_code_are_before_and_after_and_never_nested(repo: Repo) -> None:
+    answer = search(repo, "third_step", neighbors=True)
+    assert answer.hits[0][0].symbol == "Journey.third_step"
+    before, after = answer.adjacent[0]
     assert before is not None
     assert after is not None
     lines = CODE.split("\n")
@@ -80,9 +82,9 @@ def test_neighbours_in_code_stand_before_and_after_never_inside_or_around(repo: 
     assert search(repo, "third_step").adjacent[0] == (None, None)
 
 
-def test_a_person_sees_whole_chunks_with_marks_between(cli: Cli, repo: Repo) -> None:
-    shown = cli("query", "third_step", "--neighbors", "-n", "1", cwd=repo.path).out.splitlines()
-    assert shown.count(BOUNDARY) == 2
-    numbers = [int(line.split()[0]) for line in shown[1:-1] if line != BOUNDARY]
+def test_terminal_output_shows_whole_chunks_with_boundaries_between(cli: Cli, repo: Repo) -> None:
+    lines = cli("query", "third_step", "--neighbors", "-n", "1", cwd=repo.path).out.splitlines()
+    assert lines.count(BOUNDARY) == 2
+    numbers = [int(line.split()[0]) for line in lines[1:-1] if line != BOUNDARY]
     assert numbers == sorted(numbers)
     assert cli("query", "third_step", "--neighbors", "-C", "2", cwd=repo.path).code == ExitCode.USAGE

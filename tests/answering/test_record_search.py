@@ -34,12 +34,12 @@ def repo(tmp_path: Path) -> Repo:
     return repo
 
 
-def told(made: Answer) -> set[tuple[str, str]]:
-    return {(kind_of(hit.chunk_type), named_hit(hit).path) for hit, _ in made.hits}
+def hit_names(answer: Answer) -> set[tuple[str, str]]:
+    return {(kind_of(hit.chunk_type), named_hit(hit).path) for hit, _ in answer.hits}
 
 
 def remember(repo: Repo) -> dict[str, str]:
-    """One record of each kind about apples; their names by kind."""
+    """Add one record of each kind about apples; return their names by kind."""
     workspace = workspace_of(repo)
     append_turn(workspace, "orchard", "user", "When do we harvest apples?", 3)
     document = add_document(workspace, "intro\n\nApples: harvest them dry.\n", {"title": "Orchard"}).document
@@ -50,18 +50,18 @@ def remember(repo: Repo) -> dict[str, str]:
     }
 
 
-def test_what_was_just_told_is_found_at_once(repo: Repo) -> None:
+def test_new_records_are_searchable_at_once(repo: Repo) -> None:
     names = remember(repo)
     everything = {*names.items(), ("code", "src/a.py")}
-    assert told(search(repo, "harvest apples", kinds=EVERYTHING)) >= everything
-    assert told(search(repo, "harvest apples")) == {("code", "src/a.py"), ("documents", names["documents"])} | {
-        found for found in told(search(repo, "harvest apples")) if found[0] == "code"
+    assert hit_names(search(repo, "harvest apples", kinds=EVERYTHING)) >= everything
+    assert hit_names(search(repo, "harvest apples")) == {("code", "src/a.py"), ("documents", names["documents"])} | {
+        hit for hit in hit_names(search(repo, "harvest apples")) if hit[0] == "code"
     }
     for kind, name in names.items():
-        assert told(search(repo, "harvest apples", kinds=(kind,))) == {(kind, name)}
+        assert hit_names(search(repo, "harvest apples", kinds=(kind,))) == {(kind, name)}
 
 
-def test_a_hit_tells_lines_of_the_content(repo: Repo) -> None:
+def test_the_lines_of_a_hit_are_counted_in_the_content(repo: Repo) -> None:
     remember(repo)
     [(hit, lines)] = search(repo, "harvest apples", kinds=("documents",)).hits
     assert lines == ["intro", "", "Apples: harvest them dry."]
@@ -69,55 +69,55 @@ def test_a_hit_tells_lines_of_the_content(repo: Repo) -> None:
     assert hit.symbol == "Orchard"
 
 
-def test_a_deleted_record_is_found_no_more(repo: Repo) -> None:
+def test_a_deleted_record_is_no_longer_found(repo: Repo) -> None:
     names = remember(repo)
     search(repo, "apples", kinds=EVERYTHING)
     delete_records(workspace_of(repo), [names["notes"], "conversation:orchard"])
-    assert told(search(repo, "apples", kinds=("notes", "conversations", "documents"))) == {
+    assert hit_names(search(repo, "apples", kinds=("notes", "conversations", "documents"))) == {
         ("documents", names["documents"])
     }
 
 
-def test_a_changed_document_is_found_by_what_it_says_now(repo: Repo) -> None:
+def test_a_changed_document_is_found_by_its_new_text(repo: Repo) -> None:
     workspace = workspace_of(repo)
     source = {"source": "s", "source_id": "1"}
     add_document(workspace, "plums and cherries", source)
     assert search(repo, "cherries", kinds=("documents",)).hits
     add_document(workspace, "only quinces", source)
-    found = search(repo, "quinces", kinds=("documents",)).hits
-    assert [lines for _, lines in found] == [["only quinces"]]
+    hits = search(repo, "quinces", kinds=("documents",)).hits
+    assert [lines for _, lines in hits] == [["only quinces"]]
 
 
 def test_a_long_document_is_one_hit_with_its_best_chunk(repo: Repo) -> None:
     words = [f"filler{number % 50}" for number in range(4000)]
     words[2500] = "needle"
     text = "\n".join(" ".join(words[at : at + 10]) for at in range(0, 4000, 10))
-    made = add_document(workspace_of(repo), text, {})
-    assert len(made.chunk_ids) > 3
-    for question in ("needle", "filler7 filler8 filler9"):
-        assert len(search(repo, question, kinds=("documents",), limit=5).hits) == 1
+    document = add_document(workspace_of(repo), text, {})
+    assert len(document.chunk_ids) > 3
+    for query in ("needle", "filler7 filler8 filler9"):
+        assert len(search(repo, query, kinds=("documents",), limit=5).hits) == 1
     [(hit, lines)] = search(repo, "needle", kinds=("documents",)).hits
     assert any("needle" in line for line in lines)
     assert len(lines) < 300
     assert hit.chunk_type == "document"
 
 
-def test_a_revision_is_asked_for_its_code_alone(repo: Repo) -> None:
+def test_a_search_of_a_revision_covers_only_code_by_default(repo: Repo) -> None:
     remember(repo)
-    assert {kind for kind, _ in told(search(repo, "harvest apples", rev="HEAD"))} == {"code"}
-    assert {kind for kind, _ in told(search(repo, "harvest apples", rev="HEAD", kinds=("notes",)))} == {"notes"}
+    assert {kind for kind, _ in hit_names(search(repo, "harvest apples", rev="HEAD"))} == {"code"}
+    assert {kind for kind, _ in hit_names(search(repo, "harvest apples", rev="HEAD", kinds=("notes",)))} == {"notes"}
     with pytest.raises(UsageError):
         search(repo, "apples", changed="HEAD..HEAD", kinds=("notes",))
     with pytest.raises(UsageError):
         search(repo, "apples", kinds=("poems",))
 
 
-def test_without_records_only_code_is_there(repo: Repo) -> None:
+def test_without_records_only_code_is_found(repo: Repo) -> None:
     assert search(repo, "harvest apples").hits
     assert search(repo, "harvest apples", kinds=("notes",)).hits == []
 
 
-def test_an_index_that_is_deleted_is_made_again_from_the_ref(repo: Repo, fake_model: type[InlinePool]) -> None:
+def test_a_deleted_index_is_rebuilt_from_the_ref(repo: Repo, fake_model: type[InlinePool]) -> None:
     names = remember(repo)
     search(repo, "apples", kinds=EVERYTHING)
     before = snapshot_of(repo).rows
@@ -127,12 +127,12 @@ def test_an_index_that_is_deleted_is_made_again_from_the_ref(repo: Repo, fake_mo
     workspace.paths.manifest.unlink()
     index(repo, uncommitted=True)
     fake_model.digested = 0
-    assert told(search(repo, "harvest apples", kinds=("notes",))) == {("notes", names["notes"])}
+    assert hit_names(search(repo, "harvest apples", kinds=("notes",))) == {("notes", names["notes"])}
     assert fake_model.digested == 0
     assert snapshot_of(repo).rows == before
 
 
-def test_a_searcher_knows_when_the_memory_has_changed(repo: Repo) -> None:
+def test_a_searcher_is_not_current_after_a_change_of_the_memory(repo: Repo) -> None:
     from gitmem.freshness.tree_selection import WORKING_TREE
 
     searcher = open_searcher(workspace_of(repo), WORKING_TREE)
@@ -144,23 +144,23 @@ def test_a_searcher_knows_when_the_memory_has_changed(repo: Repo) -> None:
 CANARY = "zyxwvut"
 
 
-def test_a_purge_takes_the_words_out_of_the_index(repo: Repo) -> None:
+def test_a_purge_removes_the_words_from_the_index(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    kept = add_note(workspace, "kept apples")
-    note = add_note(workspace, f"{CANARY} sings")
+    kept_note = add_note(workspace, "kept apples")
+    deleted_note = add_note(workspace, f"{CANARY} sings")
     assert search(repo, CANARY, kinds=("notes",)).hits
     assert CANARY in indexed_words(repo)
-    delete_records(workspace, [note.id])
+    delete_records(workspace, [deleted_note.id])
     assert CANARY in indexed_words(repo)
     assert purge_memory(workspace).chunks == 1
     assert CANARY not in indexed_words(repo)
     assert len(files_in(workspace.paths.segments)) == len(snapshot_of(repo).manifest.segments)
-    assert (("notes", kept.id)) in told(search(repo, "kept apples", kinds=("notes",)))
+    assert (("notes", kept_note.id)) in hit_names(search(repo, "kept apples", kinds=("notes",)))
     assert search(repo, "harvest apples").hits
 
 
 def indexed_words(repo: Repo) -> set[str]:
-    """Every word of every segment, decoded."""
+    """Return every word of every segment, decoded."""
     words: set[str] = set()
     for segment in snapshot_of(repo).segments:
         for postings in segment.load_rows().postings.values():
@@ -168,8 +168,8 @@ def indexed_words(repo: Repo) -> set[str]:
     return words
 
 
-def test_a_view_made_from_another_is_that_made_from_the_tree(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "_EDITS_SHARE", 1)
+def test_a_derived_view_equals_one_built_from_the_tree(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "_RECORDS_PER_EDIT", 1)
     workspace = workspace_of(repo)
     file = workspace.paths.records
     names = remember(repo)
@@ -179,17 +179,17 @@ def test_a_view_made_from_another_is_that_made_from_the_tree(repo: Repo, monkeyp
     add_note(workspace, "new")
     tree = repo.oid(f"{REFERENCE}^{{tree}}")
     derived = open_records(workspace.location, file, tree, keep=True)
-    monkeypatch.setattr(records, "_MOST_EDITS", 0)
-    anew = open_records(workspace.location, file, tree, keep=True)
-    assert type(derived) is not type(anew)
-    assert derived.paths == anew.paths != first.paths
-    assert (derived.oids == anew.oids).all()
-    assert all(path.startswith(PREFIX) for path in anew.paths)
+    monkeypatch.setattr(records, "_MAX_EDITS", 0)
+    rebuilt = open_records(workspace.location, file, tree, keep=True)
+    assert type(derived) is not type(rebuilt)
+    assert derived.paths == rebuilt.paths != first.paths
+    assert (derived.oids == rebuilt.oids).all()
+    assert all(path.startswith(PREFIX) for path in rebuilt.paths)
     assert derived.find_postings("folder", b"notes") is None
-    assert open_records(workspace.location, file, tree, keep=False).paths == anew.paths
+    assert open_records(workspace.location, file, tree, keep=False).paths == rebuilt.paths
 
 
-def test_joined_views_hold_the_paths_of_both(repo: Repo) -> None:
+def test_a_joined_view_has_the_paths_of_both(repo: Repo) -> None:
     from gitmem.indexing.views import peek_view
 
     remember(repo)

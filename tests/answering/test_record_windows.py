@@ -1,4 +1,4 @@
-"""Records are found by their passages, shown as the windows that hold them, and crowd out no code."""
+"""Records match by passages, are shown as windows, and do not displace code from the results."""
 
 from pathlib import Path
 
@@ -32,20 +32,20 @@ def repo(tmp_path: Path, fake_model: object) -> Repo:
 
 
 def sections(count: int, word: str) -> str:
-    """A text of so many sections, the middle one of which holds a word."""
+    """Return a text of `count` sections; the middle one contains `word`."""
     texts = [f"## Part {number}\n\n" + f"filler{number % 7} text of the part. " * 12 for number in range(count)]
     texts[count // 2] += f"\n{word}\n"
     return "\n\n".join(texts)
 
 
-def test_a_document_has_more_rows_than_windows_and_is_shown_by_its_window(repo: Repo) -> None:
+def test_a_document_has_more_rows_than_windows_and_is_shown_as_a_window(repo: Repo) -> None:
     before = snapshot_of(repo).rows
     text = sections(60, "needle")
     document = add_document(workspace_of(repo), text, {"title": "Guide"}).document
     assert snapshot_of(repo).rows - before > 2 * len(document.chunks) > 2
     [(hit, lines)] = search(repo, "needle", kinds=("documents",)).hits
-    holding = [text[start:end] for start, end in document.chunks if "needle" in text[start:end]]
-    assert "\n".join(lines).rstrip("\n") in [piece.rstrip("\n") for piece in holding]
+    windows = [text[start:end] for start, end in document.chunks if "needle" in text[start:end]]
+    assert "\n".join(lines).rstrip("\n") in [piece.rstrip("\n") for piece in windows]
     assert hit.symbol.startswith("Guide > ")
     assert "Part 30" in hit.symbol
 
@@ -60,36 +60,36 @@ def test_a_long_turn_is_found_by_a_passage_and_shown_whole(repo: Repo) -> None:
     assert hit.symbol == "orchard"
 
 
-def test_a_note_is_one_row_however_long(repo: Repo) -> None:
+def test_a_note_of_any_length_is_one_row(repo: Repo) -> None:
     before = snapshot_of(repo).rows
     add_note(workspace_of(repo), sections(20, "needle"))
     assert snapshot_of(repo).rows == before + 1
 
 
-def test_a_document_of_many_passages_crowds_out_no_code(repo: Repo) -> None:
+def test_a_document_of_many_passages_does_not_displace_code(repo: Repo) -> None:
     text = "\n\n".join(
         f"## Apples {number}\n\nharvest apples " + "harvest apples dry " * 30 for number in range(3 * CANDIDATE_LIMIT)
     )
     add_document(workspace_of(repo), text, {})
     before = {hit.path for hit, _ in search(repo, "harvest apples", kinds=("code",)).hits}
-    made = search(repo, "harvest apples", kinds=("code", "documents"))
-    assert {kind_of(hit.chunk_type) for hit, _ in made.hits} == {"code", "documents"}
-    assert {hit.path for hit, _ in made.hits if kind_of(hit.chunk_type) == "code"} == before
+    answer = search(repo, "harvest apples", kinds=("code", "documents"))
+    assert {kind_of(hit.chunk_type) for hit, _ in answer.hits} == {"code", "documents"}
+    assert {hit.path for hit, _ in answer.hits if kind_of(hit.chunk_type) == "code"} == before
 
 
-def test_scores_of_all_kinds_fall_in_one_list(repo: Repo) -> None:
+def test_hits_of_all_kinds_are_in_one_list_by_score(repo: Repo) -> None:
     workspace = workspace_of(repo)
     add_note(workspace, "We harvest apples in October.")
     add_document(workspace, "Apples: harvest them dry.", {})
     append_turn(workspace, "orchard", "user", "When do we harvest apples?", 0)
-    made = search(repo, "harvest apples", kinds=("code", *RECORDS), limit=20)
-    assert {kind_of(hit.chunk_type) for hit, _ in made.hits} == {"code", *RECORDS}
-    scores = [hit.score for hit, _ in made.hits]
+    answer = search(repo, "harvest apples", kinds=("code", *RECORDS), limit=20)
+    assert {kind_of(hit.chunk_type) for hit, _ in answer.hits} == {"code", *RECORDS}
+    scores = [hit.score for hit, _ in answer.hits]
     assert scores == sorted(scores, reverse=True)
     assert all(0 < score < 1 for score in scores)
 
 
-def test_reciprocal_ranks_fuse_where_that_is_set(repo: Repo) -> None:
+def test_reciprocal_rank_fusion_can_be_configured(repo: Repo) -> None:
     add_document(workspace_of(repo), "harvest apples", {})
     add_document(workspace_of(repo), "count pears", {})
     repo.git("config", "gitmem.fusion", "rrf")
@@ -114,7 +114,7 @@ def blob_of(kind: str, text: str, spans: list[tuple[int, int]] | None = None) ->
         max_size=60,
     ),
 )
-def test_passages_hold_all_ink_in_order_and_lie_in_the_content(kind: str, parts: list[str]) -> None:
+def test_passages_cover_all_visible_text_in_order(kind: str, parts: list[str]) -> None:
     text = "".join(parts)
     data, record = blob_of(kind, text)
     base = len(data) - len(record.content)
@@ -136,7 +136,7 @@ def test_a_huge_document_has_a_bounded_number_of_passages() -> None:
     assert len(record_chunks(data)) <= MAX_PASSAGES + 1
 
 
-def test_windows_are_bytes_where_the_record_tells_characters() -> None:
+def test_windows_are_converted_from_characters_to_bytes() -> None:
     text = "é" * 10 + "한" * 10 + "x" * 10
     data, record = blob_of(DOCUMENT, text, [(0, 15), (10, 30)])
     assert [data[start:end].decode() for start, end in record_windows(data, record)] == [text[:15], text[10:30]]

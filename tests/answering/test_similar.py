@@ -36,26 +36,26 @@ def test_no_neighbour_overlaps_the_chunk(indexed: Repo) -> None:
     for row in np.flatnonzero(scope.mask).tolist():
         blob, start, end = place_of(scope.snapshot, row)
         oid = scope.view.oid(int(scope.entry_of[row]))
-        found = search_similar(scope, row, 50)
-        assert found, blob
-        assert all(hit.blob != oid or hit.start >= end or hit.end <= start for hit in found)
-        assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
-        assert all(0 < hit.score <= 1 for hit in found)
+        hits = search_similar(scope, row, 50)
+        assert hits, blob
+        assert all(hit.blob != oid or hit.start >= end or hit.end <= start for hit in hits)
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+        assert all(0 < hit.score <= 1 for hit in hits)
 
 
-def test_the_limit_and_the_filters_are_kept(indexed: Repo) -> None:
+def test_the_limit_applies_to_neighbours(indexed: Repo) -> None:
     scope = scope_of(indexed)
     row = int(np.flatnonzero(scope.mask)[0])
     assert len(search_similar(scope, row, 2)) == 2
     assert search_similar(scope, row, 2) == search_similar(scope, row, 50)[:2]
 
 
-def test_the_innermost_chunk_counts(indexed: Repo) -> None:
+def test_neighbours_are_those_of_the_innermost_chunk(indexed: Repo) -> None:
     workspace = open_sample(indexed)
-    made = answer(workspace, SimilarQuery("src/cookies.py:9", 5))
-    assert {kind_of(hit.chunk_type) for hit, _ in made.hits} == {CODE}
-    assert all(hit.symbol != "CookieSession.sign_cookie" for hit, _ in made.hits)
-    assert made.terms == ()
+    result = answer(workspace, SimilarQuery("src/cookies.py:9", 5))
+    assert {kind_of(hit.chunk_type) for hit, _ in result.hits} == {CODE}
+    assert all(hit.symbol != "CookieSession.sign_cookie" for hit, _ in result.hits)
+    assert result.terms == ()
 
 
 def test_the_limit_is_checked(indexed: Repo) -> None:

@@ -1,4 +1,4 @@
-"""A symbol is found among the chunks of a file; several candidates are listed."""
+"""Lookup of a symbol among the chunks of a file; an error lists several candidates."""
 
 import pytest
 from hypothesis import given
@@ -10,7 +10,7 @@ from gitmem.locations import LineRange
 
 
 def chunks_of(*symbols: tuple[str, int, int]) -> list[SymbolChunk]:
-    """Make chunks of a file of these symbols and lines."""
+    """Return chunks of a file with these symbols and lines."""
     return [SymbolChunk(row, LineRange(first, last), name) for row, (name, first, last) in enumerate(symbols, 10)]
 
 
@@ -68,13 +68,13 @@ def test_several_matches_are_listed_with_their_lines() -> None:
     ("symbol", "hint"),
     [("Handler.pots", "did you mean `a.py#Handler.post`?"), ("zzz", "symbols: `Color.GREEN`, ")],
 )
-def test_an_unknown_symbol_is_refused_with_a_suggestion(symbol: str, hint: str) -> None:
+def test_an_unknown_symbol_is_rejected_with_a_suggestion(symbol: str, hint: str) -> None:
     with pytest.raises(UsageError, match=f"no symbol `{symbol}` in `a.py`") as raised:
         find_symbol("a.py", CHUNKS, symbol)
     assert raised.value.hint.startswith(hint)
 
 
-def test_a_file_without_symbols_has_lines() -> None:
+def test_the_hint_for_a_file_without_symbols_suggests_lines() -> None:
     with pytest.raises(UsageError) as raised:
         find_symbol("a.txt", chunks_of(("", 1, 3)), "x")
     assert "name lines: `a.txt:1-40`" in raised.value.hint
@@ -84,8 +84,8 @@ def test_a_file_without_symbols_has_lines() -> None:
 def test_every_outcome_is_a_chunk_of_the_file_or_a_usage_error(symbols: list[str], symbol: str) -> None:
     chunks = chunks_of(*((name, 10 * place + 1, 10 * place + 9) for place, name in enumerate(symbols)))
     try:
-        found = find_symbol("a.py", chunks, symbol)
+        chunk = find_symbol("a.py", chunks, symbol)
     except UsageError:
         return
-    assert chunks[found.row - 10].symbol == found.symbol
-    assert chunks[found.row - 10].lines.first == found.lines.first <= found.lines.last
+    assert chunks[chunk.row - 10].symbol == chunk.symbol
+    assert chunks[chunk.row - 10].lines.first == chunk.lines.first <= chunk.lines.last

@@ -105,8 +105,8 @@ def test_what_notes_name_is_known_before_and_after_the_view_is_written(
 ) -> None:
     told = []
     for most in (10_000, 0):
-        monkeypatch.setattr(records, "_MOST_EDITS", most)
-        monkeypatch.setattr(records, "_EDITS_SHARE", 1 if most else 200)
+        monkeypatch.setattr(records, "_MAX_EDITS", most)
+        monkeypatch.setattr(records, "_RECORDS_PER_EDIT", 1 if most else 200)
         add_note(workspace_of(repo), f"with {most}", paths=["src/other.py"])
         told.append(beside(search(repo, "harvest_pears", limit=1)))
     assert [*told[1].values()] == [["with 0", "with 10000"]]

@@ -123,7 +123,7 @@ def test_a_list_reads_what_it_shows_and_no_more(repo: Repo, monkeypatch: pytest.
     for number in range(6):
         append_turn(workspace, f"talk {number % 3}", "user", f"turn {number}", number // 3)
     documents = [add_document(workspace, f"text {number}", {"type": "email"}).document for number in range(4)]
-    monkeypatch.setattr(records, "_MOST_EDITS", 0)
+    monkeypatch.setattr(records, "_MAX_EDITS", 0)
     search(repo, "note", kinds=RECORDS)
     monkeypatch.setattr("gitmem.memory.record_store.ProgramReader", CountingReader)
     monkeypatch.setattr("gitmem.indexing.record_views.ProgramReader", CountingReader)
@@ -178,7 +178,7 @@ def test_what_is_known_is_the_same_however_the_view_came_about(repo: Repo, monke
     tree = repo.oid(f"{REFERENCE}^{{tree}}")
     edited = open_records(workspace.location, workspace.paths.records, tree, keep=True)
     alone = open_records(workspace.location, None, tree, keep=False)
-    monkeypatch.setattr(records, "_MOST_EDITS", 0)
+    monkeypatch.setattr(records, "_MAX_EDITS", 0)
     anew = open_records(workspace.location, workspace.paths.records, tree, keep=True)
     again = open_records(workspace.location, workspace.paths.records, tree, keep=True)
     assert again.tree == tree
