@@ -20,6 +20,7 @@ def cancel(workspace: Workspace, *, max_wait: float = MAX_WAIT_SECONDS) -> bool:
 
     Raises: UnsafeIndex, StorageFailed, Busy if the lock is not released within `max_wait` seconds.
     """
+    # Raises for a foreign or linked folder before anything is written to it.
     find_index(workspace)
     if not workspace.paths.root.is_dir():
         return False

@@ -95,6 +95,7 @@ def _git() -> Check:
     version = run_git(["version"]).stdout.decode("utf-8", "replace").strip()
     match = re.search(r"(\d+)\.(\d+)", version)
     if match is None or (int(match[1]), int(match[2])) < MIN_GIT:
+        # Compare numbers, not strings: 2.9 is older than 2.31.
         minimum = ".".join(map(str, MIN_GIT))
         return Check("git", FAIL, f"{version}, but gitmem needs {minimum} or newer", "install a newer git")
     return Check("git", OK, version)
@@ -128,6 +129,7 @@ def _worker() -> Check:
 
     with Pool(1) as pool:
         results = list(pool.run([[BlobContent("python", _SAMPLES["python"])]]))
+    # A worker that starts but returns nothing is as broken as one that does not start.
     rows = sum(len(part.symbols) for parts in results for part in parts)
     if not rows:
         return Check("worker", FAIL, "the worker process returned no rows", "install gitmem again")
@@ -157,6 +159,7 @@ def _index(workspace: Workspace) -> Check:
         return Check(
             "index", FAIL, f"`{root}` cannot be written", f"chmod u+w {root if root.exists() else root.parent}"
         )
+    # No index is a warning, not a failure: doctor is often run before init.
     try:
         manifest = require_index(workspace)
     except NoIndex as problem:
@@ -164,6 +167,7 @@ def _index(workspace: Workspace) -> Check:
     lost = open_snapshot(workspace, manifest).lost
     if lost:
         return Check("index", FAIL, lost[0], "gitmem index")
+    # The index contains words of private code, so other users must not read it.
     readable_by_others = root.stat().st_mode & 0o077 and os.name != "nt"
     if readable_by_others:
         return Check("index", WARN, f"`{root}` can be read by other users", f"chmod 700 {root}")
@@ -184,6 +188,7 @@ def _hooks(workspace: Workspace) -> Check:
         return Check("hooks", OK, f"{', '.join(installed)}, in {report.location}")
     if not installed and not report.events(SKIPPED) and not report.events(OUTDATED):
         return Check("hooks", OK, "none: each query refreshes the index; to install them: gitmem hooks install")
+    # A hook that another program owns is left alone on purpose; it needs advice, not an installation.
     others = [hook for hook in report.states if hook.state != INSTALLED]
     message = "; ".join(f"{hook.event} {hook.state}: {hook.detail}".removesuffix(": ") for hook in others)
     remedy = "gitmem hooks status" if {hook.state for hook in others} == {SKIPPED} else "gitmem hooks install"
@@ -208,6 +213,7 @@ def _background(workspace: Workspace) -> Check:
 
 def _disk(workspace: Workspace) -> Check:
     root = workspace.paths.root
+    # The folder may not exist yet; then its parent decides.
     free = shutil.disk_usage(root if root.exists() else root.parent).free
     message = f"{free / 1e9:.1f} GB free"
     return Check("disk", OK, message) if free >= _MIN_FREE_BYTES else Check("disk", WARN, message, "gitmem gc")

@@ -126,6 +126,7 @@ def tune(workspace: Workspace, evaluation: Evaluation, report: Report = lambda _
     Raises: StorageFailed.
     """
     result = fit_weights(evaluation.to_fit.trials, evaluation.held_out.trials, FUSION_WEIGHTS, report)
+    # Better means by more than the standard error on queries the weights were not fitted on.
     if result.is_better:
         queries = len(evaluation.held_out.trials)
         tuning = Tuning(ranking_fingerprint(), *result.weights, gain=result.held_out.mean, queries=queries)
@@ -155,6 +156,7 @@ class _Evaluator:
         scope = Scope(snapshot, view, Filters(), blob_of)
         query = parse_query(labelled.text)
         half = self.halves[labelled.held_out]
+        # All modes share one retrieval of candidates; only the order of the results differs.
         for mode in MODES:
             trial = judge_retrieval(scope, retrieve(scope, query, self._encoder, mode=mode), targets)
             half.quality[mode].append(measure_quality(trial, self.weights, self._fusion))
@@ -167,6 +169,7 @@ def _search_all(
 ) -> None:
     """Run the queries until all are done or the time is over."""
     done = 0
+    # Old trees go into a scratch index, so that an evaluation neither grows nor slows the index of the user.
     with _open_scratch(workspace) as scratch:
         for query, snapshot, view in _index_blocks(queries, scratch):
             if time.monotonic() > deadline:

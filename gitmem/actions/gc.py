@@ -59,6 +59,7 @@ def _collect(workspace: Workspace, writer: IndexWriter | None, *, now: bool) -> 
     """Collect with a writer; without one count only."""
     paths, dry_run = workspace.paths, writer is None
     manifest = require_index(workspace)
+    # Leftovers first: they may be most of the space if earlier runs were killed.
     leftovers = 0 if dry_run else _sweep(paths)
     days = 0 if now else KEEP_DAYS
     if not dry_run:
@@ -84,6 +85,7 @@ def _collect(workspace: Workspace, writer: IndexWriter | None, *, now: bool) -> 
 def _sweep(paths: IndexPaths) -> int:
     """Remove unfinished files of killed processes; return their number."""
     swept = sum(map(sweep_leftovers, (paths.root, paths.segments)))
+    # Queries write here without the lock, so a fresh temporary file may belong to a running process.
     shared = (paths.views, paths.graphs, paths.state)  # written to without this lock
     swept += sum(sweep_leftovers(folder, grace=LEFTOVER_SECONDS) for folder in shared)
     return swept + _sweep_scratch(paths)
@@ -107,6 +109,7 @@ def _remove_files(workspace: Workspace, manifest: Manifest, writer: IndexWriter 
     head_view = view_key(workspace.location.head_tree) if workspace.location.head_tree else ""
     graphs = graph_files(manifest.graph)
     if writer is not None:
+        # The manifest is durable before any file is removed: a kill in between leaves too much, never too little.
         removed = writer.publish(manifest, view_grace=GRACE_SECONDS, keep_view=head_view)
         return removed + remove_unnamed(paths.graphs, graphs, GRACE_SECONDS)
     segments = {entry.name for entry in manifest.segments}

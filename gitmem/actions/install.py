@@ -32,6 +32,7 @@ def install_client(workspace: Workspace, name: str, *, guide: bool = False) -> l
 
     Raises: UsageError if a file cannot be edited, StorageFailed.
     """
+    # Each client has its own file format, which install.clients describes as an edit.
     client = CLIENTS[name]
     results = [FileResult(client.file, register(workspace.location, client.file, client.edit))]
     if guide:
@@ -57,6 +58,7 @@ def register_project(workspace: Workspace) -> list[str]:
     """Register the server with Claude Code; return lines for the user, also if its file cannot be edited."""
     if workspace.location.worktree is None:
         return []
+    # A broken file of another program must not stop the indexing that `init` is about.
     try:
         results = install_client(workspace, DEFAULT)
     except (UsageError, StorageFailed, UnsafeIndex) as problem:
@@ -68,4 +70,5 @@ def offer_local(environment: Mapping[str, str]) -> str:
     """Return the command that registers this program by its absolute path, "" if `gitmem` is on PATH."""
     if shutil.which(NAME, path=environment.get("PATH")):
         return ""
+    # In local scope Claude Code stores the absolute path in the user's own settings, not in the repository.
     return f"claude mcp add --scope local {NAME} -- {sys.executable} -m gitmem mcp"

@@ -25,6 +25,7 @@ def list_repositories(environment: Mapping[str, str]) -> list[Listed]:
 
 def _state(path: Path) -> str:
     if not path.is_dir():
+        # The folder was moved or deleted, or its disk is not mounted: keep the entry, the user decides.
         return "missing"
     return (
         "indexed" if any((path / name / "manifest").is_file() for name in (INDEX_NAME, INDEX_NAME[1:])) else "no index"

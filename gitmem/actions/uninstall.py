@@ -42,6 +42,7 @@ def uninstall(workspace: Workspace, environment: Mapping[str, str]) -> Removed:
 def _remove_index(workspace: Workspace) -> bool:
     require_untracked(workspace)
     root = workspace.paths.root
+    # No folder: only the other traces of the index are left to remove.
     if not require_own_folder(root):
         return remove_index(workspace)
     # Never delete a file that gitmem did not write: the user may have put something of value there.
@@ -52,6 +53,7 @@ def _remove_index(workspace: Workspace) -> bool:
             f"`{root}` contains `{foreign[0]}`, which gitmem did not write",
             hint=f"move it away, or remove the folder yourself: rm -r {root}",
         )
+    # Without the lock a running writer could create files in a folder that is being removed.
     try:
         with writer_lock(workspace.paths.lock, wait=False):
             return remove_index(workspace)

@@ -40,6 +40,7 @@ def verify(workspace: Workspace, *, repair: bool = False) -> VerifyReport:
 def _check(workspace: Workspace) -> Findings:
     """Check one generation. If a writer replaces it during the check, check the next one."""
     findings = Findings()
+    # A writer may publish a generation and remove the old files during a check, which looks like damage.
     for _ in range(_TRIES):
         try:
             manifest = require_index(workspace)
@@ -61,6 +62,7 @@ def _replace_damaged(workspace: Workspace, findings: Findings) -> None:
     from gitmem.freshness.refresh import refresh
 
     with writer_lock(workspace.paths.lock, wait=True):
+        # Remove under the lock, refresh without it: the refresh takes the lock itself.
         for name in findings.damaged:
             remove_file(workspace.paths.root / name)
     refresh(workspace, workspace.location.head_tree, check=True)

@@ -62,6 +62,7 @@ def watch(
     with _observe(workspace.location.worktree, changed, report) as observing:
         last_head, last_time = None, 0.0
         changed.set()
+        # The first comparison happens at once, because changed is set above.
         while not stop.is_set():
             if changed.is_set():
                 _debounce(changed)
@@ -70,6 +71,7 @@ def watch(
             # During a rebase or merge the tree is about to change again, so wait for its end.
             if (due or changed.is_set() or location.head_commit != last_head) and not find_operation(location):
                 changed.clear()
+                # Remember the time before the run: a change during it must trigger the next one.
                 last_head, last_time = location.head_commit, time.monotonic()
                 _refresh(folder, environment, report)
                 stop.wait(min(_REST * (time.monotonic() - last_time), _MAX_DEBOUNCE_SECONDS))

@@ -73,6 +73,7 @@ def answer(
     """
     started = time.perf_counter()
     limit = check_query(query, selection, workspace.settings)
+    # The reader starts `git status` now and waits for it late, see freshness.tree_selection.
     with TreeReader(workspace.location, selection) as reader:
         try:
             result = _answer(workspace, query, selection, limit, reader, refresh=refresh)
@@ -82,6 +83,7 @@ def answer(
             _rebuild(workspace, reader)
             result = _answer(workspace, query, selection, limit, reader, refresh=refresh)
             result.notes.insert(0, f"{problem.message}; rebuilt")
+    # Includes opening the index: it is the time the user waited, without the start of Python.
     result.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
     return result
 
@@ -118,6 +120,7 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
     terms, hits = searcher.find(query, limit)
     texts = read_hits(searcher, hits, blobs, neighbors=query.neighbors)
     view = view_state(searcher)
+    # A file that changed between search and reading has no lines to show. Saying so beats showing the wrong ones.
     if texts.changed:
         view = view._replace(stale=True, missing=view.missing + len(texts.changed))
     paths = {path_bytes(hit.path) for hit in hits}
@@ -144,6 +147,7 @@ def view_state(searcher: "Searcher") -> ViewState:
     """Return which tree a searcher answers from."""
     tree, selection = searcher.tree, searcher.selection
     return ViewState(
+        # The name the user gave, not the resolved one: they recognise `v2.1`, not an object id.
         rev=selection.changed or selection.rev or "HEAD",
         commit=tree.revision.commit,
         tree=tree.revision.tree,

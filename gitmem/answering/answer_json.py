@@ -18,6 +18,7 @@ BOUNDARY: Final = "[CHUNK BOUNDARY]"
 
 def describe_view(view: "ViewState") -> str:
     """Return the tree of an answer and its completeness: `main 2ac8988 + 1 uncommitted file, fresh`."""
+    # A range has no branch of its own, and a detached HEAD has no name at all.
     range_or_branch = view.rev if ".." in view.rev else view.branch
     name = range_or_branch or (view.rev if view.rev != "HEAD" else "detached")
     object_id = (view.commit or view.tree)[:7] if view.commit or view.source == "commit" else "(no commit yet)"
@@ -60,6 +61,7 @@ def hit_json(answer: "Answer", index: int, explanation: "Explanation | None" = N
     """
     hit, lines = answer.hits[index]
     before, after = answer.adjacent[index]
+    # The order is that of the file, so that `content` reads from top to bottom.
     pieces = [before.lines, lines] if before else [lines]
     pieces += [after.lines] if after else []
     change = answer.changes.get(hit.path)
@@ -85,6 +87,7 @@ def hit_json(answer: "Answer", index: int, explanation: "Explanation | None" = N
 
 def first_mentions(remarks: "Sequence[Sequence[Remark]]") -> "list[list[Remark]]":
     """Return the notes of each hit without those of earlier hits: a reader needs each note once."""
+    # Notes are ordered by hit, and the first hit of a note is the best ranked one.
     seen: set[str] = set()
     first = []
     for of_hit in remarks:
@@ -118,6 +121,7 @@ def answer_json(answer: "Answer", explanations: "Sequence[Explanation | None]") 
 
 def json_path(path: str) -> str:
     """Return a path as valid Unicode text: a path that is not UTF-8 is quoted and escaped as git does."""
+    # Surrogates stand for bytes that are not UTF-8 (PEP 383), which JSON readers outside Python refuse.
     if path.isprintable() or not any("\udc80" <= char <= "\udcff" for char in path):
         return path
     return '"' + "".join(_quoted(char) for char in path) + '"'

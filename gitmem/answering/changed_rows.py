@@ -27,6 +27,7 @@ def find_changed(
             continue
         entries[place] = True
         blob = int(blob_of[place])
+        # A new or binary file has no line difference: all its chunks changed.
         if lines is None:
             rows[snapshot.blob_first[blob] : snapshot.blob_first[blob + 1]] = True
         else:

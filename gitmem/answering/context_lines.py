@@ -24,5 +24,6 @@ def read_context(
 
 
 def _context(data: bytes, first: int, last: int, context: int) -> tuple[list[str], list[str]]:
+    # Without this a file that ends with a line feed would show an empty last line.
     body = data.removesuffix(b"\n")
     return lines_of(body, max(1, first - context), first - 1), lines_of(body, last + 1, last + context)

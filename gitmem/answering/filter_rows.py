@@ -15,6 +15,7 @@ def passing_entries(
     view: View, kinds: Collection[str], record_filters: RecordFilters = NO_FILTERS
 ) -> NDArray[np.bool_]:
     """Return the mask of the paths of some kinds, [entries]. Record filters exclude code, which has no such fields."""
+    # A filter such as `--since` asks for a property that code does not have, so code cannot pass it.
     code = CODE in kinds and not record_filters.any
     if not isinstance(view, JoinedView):
         return np.full(len(view), code)

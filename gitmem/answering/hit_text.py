@@ -46,6 +46,7 @@ def read_hits(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader,
     """Read the blobs of hits, each once. A blob that no longer exists gives no lines. Raises DamagedFile."""
     data = _read_blobs(searcher, hits, reader)
     files = searcher.files
+    # An uncommitted blob without content: the file no longer has the hash under which it was indexed.
     changed = [path_text(files[oid]) for oid, content in data.items() if not content and oid in files]
     records = _parse_records(data, hits)
     texts, adjacent = [], []
@@ -71,6 +72,7 @@ def _read_files(searcher: "Searcher", hits: "Sequence[Hit]") -> dict[str, bytes]
         return {}
     from gitmem.git.working_files import read_unchanged
 
+    # Reading a file and comparing its hash is cheaper than asking git, and works before the first commit.
     paths = {hit.blob: path_bytes(hit.path) for hit in hits if hit.chunk_type not in RECORD_KINDS}
     return read_unchanged(searcher.tree.location, paths)
 
@@ -136,6 +138,7 @@ def named_hit(hit: "Hit") -> "Hit":
     """Return a record's hit under the id that `get` accepts, with lines of its content; a hit of code unchanged."""
     if kind_of(hit.chunk_type) == CODE:
         return hit
+    # A turn is stored as <conversation>/<number>, zero-padded so that names sort; users see the plain number.
     last = hit.path.rpartition("/")[2]
     name = f"{CONVERSATION_PREFIX}{hit.symbol} {int(last)}" if hit.chunk_type == TURN else last
     first, end = content_line(hit.chunk_type, hit.start_line), content_line(hit.chunk_type, hit.end_line)

@@ -94,6 +94,7 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
     status.partial = not manifest.complete
     complete = current and not status.partial and not status.problems and status.not_indexed == status.pending
     status.state = UP_TO_DATE if complete else NEEDS_UPDATE
+    # Trying the lock costs an import and a system call, so a complete index is not asked.
     status.writing = not complete and is_locked(workspace.paths.lock)
 
 
@@ -101,6 +102,7 @@ def _count_tree(status: Status, workspace: Workspace, manifest: Manifest) -> Non
     """Count the files: indexed by language, skipped by reason, not indexed yet."""
     if workspace.location.worktree is None and workspace.location.head_tree is None:
         return
+    # Opened while `git status` runs, as in a query.
     with TreeReader(workspace.location, WORKING_TREE) as reader:
         snapshot = open_snapshot(workspace, manifest)
         tree = reader.read()
@@ -113,6 +115,7 @@ def _count_tree(status: Status, workspace: Workspace, manifest: Manifest) -> Non
     except DamagedFile as problem:
         status.problems.append(problem.message)
         return
+    # Files that could not be hashed in time have no blob id yet, but they are uncommitted for certain.
     status.pending = overlay.unhashed + sum(overlay.view.path(entry) in overlay.changes for entry in missing)
     status.not_indexed += overlay.unhashed
 
@@ -130,6 +133,7 @@ def _count(status: Status, view: View, snapshot: Snapshot) -> list[int]:
     status.indexed = int(texts.sum())
     _add(status.skipped, np.bincount(outcomes[~texts]), OUTCOMES.__getitem__)
     for segment, base in zip(snapshot.segments, snapshot.blob_bases, strict=False):
+        # Language codes are numbered per segment, so the counts are made per segment.
         own = indexed[texts & (indexed >= base) & (indexed < base + segment.blobs)] - base
         _add(status.languages, np.bincount(segment.blob_languages[own]), segment.languages.__getitem__)
     sizes = np.diff(snapshot.blob_first)
@@ -160,6 +164,7 @@ def folder_bytes(folder: Path) -> int:
     total = 0
     for path in folder.rglob("*"):
         try:
+            # lstat: a link to a file elsewhere must not count as the size of the index.
             total += path.lstat().st_size if not path.is_dir() else 0
         except OSError:
             continue

@@ -65,9 +65,11 @@ def mine_queries(location: Location, limit: int) -> MinedQueries:
     rejected: Counter[str] = Counter()
     accepted: dict[str, Commit] = {}
     commits = 0
+    # Newest first: recent commits describe the code that users search today.
     for commit in read_commits(location, limit * COMMITS_PER_QUERY):
         commits += 1
         text = find_query(commit.subject, commit.author) or ""
+        # The later of two commits with the same subject wins: its tree is closer to today's.
         reason = _rejection(text, commit) or (REPEATED if text in accepted else "")
         if reason:
             rejected[reason] += 1
@@ -100,6 +102,7 @@ def _add_changes(location: Location, accepted: dict[str, Commit]) -> Iterator[La
     lines = read_changed_lines(location, commits)
     for (text, commit), tree in zip(accepted.items(), read_parent_trees(location, commits), strict=True):
         lines_of_blob = lines[commit.oid]
+        # A file that the commit added did not exist in the searched tree, so it cannot be an answer.
         files = _relevant_files(commit)
         changed = [(path, tuple(lines_of_blob[before])) for path, before in files if before in lines_of_blob]
         yield LabelledQuery(commit.oid, text, tree, tuple(changed))
@@ -112,6 +115,7 @@ def find_targets(query: LabelledQuery, snapshot: Snapshot, view: View, blob_of: 
     """
     changed_rows: set[int] = set()
     for path, lines in query.changed:
+        # Paths of a view are sorted, so no dictionary of all paths is built for each query.
         entry = bisect_left(view.paths, path)
         if entry < len(view) and view.paths[entry] == path and blob_of[entry] >= 0:
             changed_rows |= rows_of_lines(snapshot, int(blob_of[entry]), lines)

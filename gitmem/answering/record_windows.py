@@ -9,6 +9,7 @@ from gitmem.search.hits import Hit
 def widen(hit: Hit, data: bytes, record: Record) -> Hit:
     """Return the window that shares most bytes with a hit, the first in a tie. `data` is the record's blob."""
     spans = record_windows(data, record)
+    # Passages are small for precise matching; people and agents need the surrounding window to understand them.
     window = max(spans, key=lambda span: min(span[1], hit.end) - max(span[0], hit.start))
     return hit._replace(**_with_lines(data, window)._asdict())
 

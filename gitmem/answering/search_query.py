@@ -80,6 +80,7 @@ def check_query(query: Query | SimilarQuery, tree: TreeSelection, settings: Sett
     """Check a query against the bounds; return the limit in force. Raises UsageError."""
     if not query.text.strip():
         raise UsageError("the query is empty", hint='ask something: gitmem query "where are cookies signed"')
+    # A NUL byte means that a file was passed by mistake; no embedding of it could be useful.
     if "\0" in query.text:
         raise UsageError("the query is binary data", hint="ask in words or symbols")
     if len(query.text.strip()) > MAX_QUERY:
@@ -87,6 +88,7 @@ def check_query(query: Query | SimilarQuery, tree: TreeSelection, settings: Sett
     if isinstance(query, Query):
         _check_filters(query, tree)
     limit, max_limit = query.limit, settings.search_max_limit
+    # The configured default may exceed the configured maximum; then the maximum holds.
     limit = limit or min(settings.search_default_limit, max_limit)
     if not 1 <= limit <= max_limit:
         raise UsageError(f"the limit is {limit}, it must be between 1 and {max_limit}")

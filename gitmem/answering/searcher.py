@@ -78,6 +78,7 @@ class Searcher:
         self._kinds = kinds
         self._weights = weights
         self._encoder = encoder
+        # One scope for each combination of kinds: making one costs milliseconds at 100,000 rows, most queries share it.
         self._unfiltered: dict[tuple[str, ...], Scope] = {}
         self._graph: RowGraph | None = None
         self._overlay = overlay
@@ -137,6 +138,7 @@ class Searcher:
         Raises: NotARepository, GitFailed and, if a revision was named, UnknownRevision.
         """
         location = self._workspace.location
+        # Located again, because HEAD or the object format may have changed since.
         location = locate(location.worktree or location.git_dir)
         with TreeReader(location, self.selection) as reader:
             manifest = find_manifest(self._workspace.paths.manifest)
@@ -206,6 +208,7 @@ class Searcher:
 
     def _make_scope(self, filters: SearchFilters, kinds: tuple[str, ...]) -> Scope:
         row_filters = Filters(filters.include, filters.exclude, filters.languages, filters.chunk_types)
+        # -2 marks paths that must not be found, as in Snapshot.match; -1 would count as missing in the index.
         blob_of = np.where(passing_entries(self.view, kinds, filters.records), self._blob_of, -2)
         if self.tree.since is None:
             return Scope(self.snapshot, self.view, row_filters, blob_of)
@@ -241,6 +244,7 @@ def open_searcher(
     if reader is None:
         with TreeReader(workspace.location, selection) as own:
             return open_searcher(workspace, selection, kinds, refresh=refresh, reader=own, encoder=encoder)
+    # Order matters: the manifest is read before the tree, so a commit in between leaves the index older, never newer.
     notes: list[str] = []
     manifest = require_index(workspace)
     encoder = encoder or BundledEncoder()
@@ -248,6 +252,7 @@ def open_searcher(
     workspace = workspace._replace(location=tree.location)
     manifest = _require_fingerprint(workspace, tree, manifest, notes, refresh=refresh)
     snapshot = open_snapshot(workspace, manifest)
+    # A lost segment is damage: the caller repairs it and opens the tree again.
     if snapshot.lost and refresh:
         raise DamagedFile(snapshot.lost[0])
     kinds = kinds or kinds_of(ALL_CONTENT, selection)
@@ -257,6 +262,7 @@ def open_searcher(
     weights, weights_note = load_weights(workspace)
     notes += [weights_note] * bool(weights_note)
     searcher = Searcher(workspace, selection, kinds, tree, overlay, snapshot, encoder, weights, notes, records)
+    # A named revision was indexed completely. For the working tree the rest is left to the background.
     if searcher.missing_files and refresh and not tree.named:
         from gitmem.freshness.background import start_background_refresh
 
@@ -293,14 +299,17 @@ def _open_healed(
 ) -> tuple[Overlay, Snapshot]:
     """Open the tree, and the index after healing."""
     budget = workspace.settings.heal_budget / 1000
+    # The user asked for exactly this revision, so a partial answer would be wrong; a changing tree may be partial.
     deadline = math.inf if tree.named else time.monotonic() + budget
     overlay = open_tree(workspace, tree, snapshot.manifest, deadline=deadline, write=refresh)
+    # Records join the view before healing, so that new ones are indexed together with the files.
     if records is not None:
         overlay = overlay._replace(view=join_records(workspace, overlay.view, records, write=refresh))
     notes += [f"`{path_text(path)}` cannot be read and is left out" for path in overlay.unreadable]
     if tree.problem:
         notes.append(f"{tree.problem}; the answer is HEAD's")
     may_heal = refresh and (tree.named or budget > 0)
+    # Nothing missing is the common case; it must not take the lock nor load the worker pool.
     if not may_heal or not (snapshot.match(overlay.view) == -1).any():
         return overlay, snapshot
     if not is_writable(workspace.paths.segments):

@@ -18,6 +18,7 @@ def status_lines(status: Status) -> list[str]:
     if status.unknown:
         lines.append(f"unknown    {visible(status.unknown)}")
     skipped = status.skipped.total()
+    # The three numbers add up to the first one, so that a reader can check them.
     parts = f"{status.indexed:,} indexed, {status.not_indexed:,} not yet, {skipped:,} skipped"
     lines.append(f"files      {status.files:,}: {parts}")
     if status.uncommitted:

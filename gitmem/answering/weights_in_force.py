@@ -46,6 +46,7 @@ def read_tuning(workspace: Workspace) -> TuningState:
 def ranking_fingerprint() -> str:
     """Return the fingerprint of the model and of the ranking that weights are fitted for."""
 
+    # Fitted weights compensate for the other weights; under another table they could make ranking worse.
     ranking = zlib.crc32(repr((FUSION_WEIGHTS, WEIGHTS)).encode())
     return f"{model_fingerprint()}:{ranking:08x}"
 
@@ -55,6 +56,7 @@ def load_weights(workspace: Workspace) -> tuple[FusionWeights, str]:
 
     tuning = read_tuning(workspace)
     if tuning.state == UNREADABLE:
+        # Removing the file reports the damage once; if that fails, the next query reports it again.
         with suppress(Busy, StorageFailed):
             _remove_damaged(workspace)
         return FUSION_WEIGHTS, f"{tuning.problem}; the default weights are used, `gitmem eval --tune` fits others"
