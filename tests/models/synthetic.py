@@ -1,4 +1,4 @@
-"""A small made-up language: queries and code never share a word, but each word of the one has one in the other."""
+"""A small artificial language: queries and code share no word, but each word of one corresponds to one of the other."""
 
 import json
 import zlib
@@ -47,7 +47,7 @@ NOUNS = {
     "border": "margin",
     "error": "fault",
 }
-"""What a query says, and what the code calls it."""
+"""Words of queries and the corresponding words of code."""
 
 CODE = """def run(self, {thing}):
     state = {verb}({thing})
@@ -55,14 +55,14 @@ CODE = """def run(self, {thing}):
     return self.emit(state) or None
 """
 HELD_OUT = 4
-"""Every fourth pair is held out: its two words have been seen, together they have not."""
+"""Every fourth pair is held out: training contains both of its words, but never together."""
 
 
 def pairs() -> list[dict[str, str]]:
-    """240 pairs as lines of a file of pairs: every verb with every noun."""
+    """Return 240 pairs as objects of a file of pairs: every verb with every noun."""
     return [
         {
-            "q": f"{asked.capitalize()} the {noun}.",
+            "q": f"{word.capitalize()} the {noun}.",
             "c": CODE.format(verb=verb, thing=thing),
             "lang": "python",
             "type": "doc",
@@ -70,26 +70,26 @@ def pairs() -> list[dict[str, str]]:
             "name": f"Runner.{verb}_{thing}",
             "pkg": "pypi:made-up",
         }
-        for asked, verb in VERBS.items()
+        for word, verb in VERBS.items()
         for noun, thing in NOUNS.items()
     ]
 
 
 def write_pairs(folder: Path) -> None:
-    """`train.jsonl` and `heldout.jsonl`."""
-    held = [(number * 7) % 12 % HELD_OUT == (number // 20) % HELD_OUT for number in range(len(pairs()))]
-    for side, wanted in (("train", False), ("heldout", True)):
-        lines = [json.dumps(pair) for pair, out in zip(pairs(), held, strict=True) if out == wanted]
+    """Write `train.jsonl` and `heldout.jsonl`."""
+    held_out = [(number * 7) % 12 % HELD_OUT == (number // 20) % HELD_OUT for number in range(len(pairs()))]
+    for side, is_held_out in (("train", False), ("heldout", True)):
+        lines = [json.dumps(pair) for pair, out in zip(pairs(), held_out, strict=True) if out == is_held_out]
         (folder / f"{side}.jsonl").write_text("\n".join(lines) + "\n")
 
 
 def small_tokenizer(texts: Sequence[str], size: int = 500) -> Tokenizer:
-    """A tokenizer of few texts."""
+    """Train a tokenizer on few texts."""
     return train_tokenizer(texts, alphabet_of(texts), size, 2)
 
 
 class HashEncoder:
-    """Stands in for the sentence encoder: a random direction for every word, which knows no meaning."""
+    """Fake sentence encoder with a random direction for each word, without any meaning."""
 
     def embed(self, texts: Sequence[str], max_tokens: int) -> NDArray[np.float32]:
         sums = [

@@ -1,4 +1,4 @@
-"""Pairs on disk to bags of word pieces."""
+"""Reading pairs from disk as bags of word pieces."""
 
 import json
 import lzma
@@ -25,7 +25,7 @@ def records(tmp_path: Path) -> list[Record]:
     return list(iter_records(get_files(tmp_path, "train")))
 
 
-def test_pairs_are_read_as_mining_writes_them(tmp_path: Path) -> None:
+def test_pairs_are_read_as_written_by_mining(tmp_path: Path) -> None:
     pair = Pair("Opens it.", "def f(): pass", "python", "doc", "a/b.py", "A.f", "digest")
     with lzma.open(tmp_path / "train.jsonl.xz", "wt") as file:
         file.write(record(pair, "pypi:a") + "\n")
@@ -37,7 +37,7 @@ def test_pairs_are_read_as_mining_writes_them(tmp_path: Path) -> None:
         get_files(tmp_path, "heldout")
 
 
-def test_the_tokenizer_is_the_one_that_gitmem_reads(records: list[Record]) -> None:
+def test_gitmem_splits_words_like_the_trained_tokenizer(records: list[Record]) -> None:
     tokenizer = small_tokenizer(list(texts_to_learn(records)), 400)
     assert [token.content for token in tokenizer.get_added_tokens_decoder().values()] == ["[PAD]", "[UNK]"]
     assert tokenizer.to_str() == small_tokenizer(list(texts_to_learn(records)), 400).to_str()
@@ -46,13 +46,13 @@ def test_the_tokenizer_is_the_one_that_gitmem_reads(records: list[Record]) -> No
     assert len(pieces) <= 400
     assert {"acquire", "socket", "connection"} <= set(pieces)
     unknown = tokenizer.get_vocab()["[UNK]"]
-    known = WordPieces(longest_piece_in(tokenizer.get_vocab()), unknown, 40, tokenizer.to_str().encode)
+    word_pieces = WordPieces(longest_piece_in(tokenizer.get_vocab()), unknown, 40, tokenizer.to_str().encode)
     for text in ("acquireSocket", "HTTPServer2_timer", "run", "ünïcode", "x" * 41, "checks"):
-        assert list(known.ids_of(text)) == tokenizer.encode(text, add_special_tokens=False).ids
+        assert list(word_pieces.ids_of(text)) == tokenizer.encode(text, add_special_tokens=False).ids
     assert tokenizer.encode("acquireHTTPSocket7").tokens[0] == "acquire"
 
 
-def test_a_corpus_holds_five_views_of_each_pair(records: list[Record]) -> None:
+def test_a_corpus_has_five_views_of_each_pair(records: list[Record]) -> None:
     tokenizer = small_tokenizer(list(texts_to_learn(records)), 600)
     long = Record("Opens THE word.", "token " * 2 + "bitmap " * 400, "doc", "a.py", "Bitmap.token_tally_" * 5, "npm:b")
     same = long._replace(query="opens the word.", name="", package="npm:c")
@@ -62,8 +62,8 @@ def test_a_corpus_holds_five_views_of_each_pair(records: list[Record]) -> None:
 
     def bag(view: str, pair: int) -> dict[int, int]:
         bags = getattr(corpus, view)
-        held = slice(bags.starts[pair], bags.starts[pair + 1])
-        return dict(zip(bags.ids[held].tolist(), bags.counts[held].tolist(), strict=True))
+        span = slice(bags.starts[pair], bags.starts[pair + 1])
+        return dict(zip(bags.ids[span].tolist(), bags.counts[span].tolist(), strict=True))
 
     assert bag("query", last) == {numbers[word]: 1 for word in ("opens", "the", "word")}
     assert bag("code", last) == {numbers["token"]: 2, numbers["bitmap"]: MAX_TOKENS - 2}
@@ -81,11 +81,11 @@ def test_a_corpus_holds_five_views_of_each_pair(records: list[Record]) -> None:
 
 def test_bags_are_taken_in_any_order_and_joined() -> None:
     bags = make_bags([[5, 7, 5], [], [9]])
-    taken = bags.take(np.array([2, 1, 0]))
-    assert taken.ids.tolist() == [9, 5, 7]
-    assert taken.offsets.tolist() == [0, 1, 1]
-    assert taken.weights.tolist() == pytest.approx([1, 1 + math.log(2), 1])
-    joined = join([taken, bags.take(np.array([0]))])
+    selected = bags.take(np.array([2, 1, 0]))
+    assert selected.ids.tolist() == [9, 5, 7]
+    assert selected.offsets.tolist() == [0, 1, 1]
+    assert selected.weights.tolist() == pytest.approx([1, 1 + math.log(2), 1])
+    joined = join([selected, bags.take(np.array([0]))])
     assert joined.ids.tolist() == [9, 5, 7, 5, 7]
     assert joined.offsets.tolist() == [0, 1, 1, 3]
 
@@ -97,7 +97,7 @@ def test_pieces_of_one_stem_share_a_number() -> None:
     assert sorted(set(stems)) == [0, 1, 2, 3]
 
 
-def test_character_n_grams_know_where_a_word_begins() -> None:
+def test_character_n_grams_mark_the_start_of_a_word() -> None:
     grams = hash_grams(["[PAD]", "abc", "parse", "##parse", "parses"])
     assert grams.sizes.tolist() == [0, 0, 7, 5, 9]
     bags = [set(grams.ids[begin:end].tolist()) for begin, end in zip(grams.starts, grams.starts[1:], strict=False)]
@@ -106,7 +106,7 @@ def test_character_n_grams_know_where_a_word_begins() -> None:
     assert grams.ids.max() < GRAM_BUCKETS
 
 
-def test_json_lines_of_other_fields_are_refused(tmp_path: Path) -> None:
+def test_json_lines_with_other_fields_are_refused(tmp_path: Path) -> None:
     (tmp_path / "train.jsonl").write_text(json.dumps({"query": "a"}) + "\n")
     with pytest.raises(KeyError):
         list(iter_records(get_files(tmp_path, "train")))

@@ -1,4 +1,4 @@
-"""What training hands over is what gitmem reads."""
+"""gitmem reads the files that training writes."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from tests.models.synthetic import small_tokenizer
 TEXTS = ["opens the socket", "return parse(tokens, tokens, tokens)", "getUserName 42", ""]
 
 
-def test_the_bundle_embeds_texts_as_its_table_does(tmp_path: Path) -> None:
+def test_the_bundle_embeds_texts_like_its_table(tmp_path: Path) -> None:
     tokenizer = small_tokenizer(TEXTS * 3, 200)
     table = quantise(np.random.default_rng(1).standard_normal((tokenizer.get_vocab_size(), 24)).astype(np.float32))
     write_bundle(table, tokenizer.to_str(pretty=True), tmp_path)
@@ -47,7 +47,7 @@ def test_pieces_are_numbered_in_the_order_of_their_bytes(tmp_path: Path) -> None
     assert {piece: int(table[place, 0]) for piece, place in vocabulary.items()} == tokenizer.get_vocab()
 
 
-def test_a_bundle_is_the_same_bytes_again(tmp_path: Path) -> None:
+def test_the_same_table_gives_the_same_bytes(tmp_path: Path) -> None:
     tokenizer = small_tokenizer(TEXTS * 3, 200)
     table = quantise(np.random.default_rng(2).standard_normal((tokenizer.get_vocab_size(), 8)).astype(np.float32))
     for folder in ("a", "b"):

@@ -1,4 +1,4 @@
-"""The evaluation sets are neither downloaded nor learnt from copies."""
+"""The evaluation sets are excluded from training, by name and as copies."""
 
 from pathlib import Path
 
@@ -23,23 +23,23 @@ def gross_price(net, country, rates):
      "libgoogle-gson-java", "libuv1", "fmtlib", "php-guzzlehttp-psr7", "haskell-aeson", "rails", "lodash.merge",
      "jackson-core", "bats", "Rich"],
 )  # fmt: skip
-def test_an_evaluated_project_is_excluded_under_its_registry_names(name: str) -> None:
+def test_an_evaluated_project_is_excluded_under_its_names_in_registries(name: str) -> None:
     assert is_excluded(name)
 
 
 @pytest.mark.parametrize("name", ["richdem", "expressway", "threejs-not", "libzmq", "redux-saga", "curlie"])
-def test_a_project_that_is_called_alike_is_not(name: str) -> None:
+def test_a_project_with_a_similar_name_is_not_excluded(name: str) -> None:
     assert not is_excluded(name)
 
 
-def test_the_list_names_permitted_packages_once() -> None:
+def test_the_list_contains_each_package_once_and_no_excluded_one() -> None:
     packages = read_packages(LIST)
     names = [(package.registry, package.name) for package in packages]
     assert len(names) == len(set(names))
     assert not [package.name for package in packages if is_excluded(package.name)]
 
 
-def test_code_that_was_copied_from_an_evaluation_repository_is_not_taken(tmp_path: Path) -> None:
+def test_code_copied_from_an_evaluation_repository_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "evaluated" / "src").mkdir(parents=True)
     (tmp_path / "evaluated" / "src" / "price.py").write_bytes(CODE)
     source = read_source(CODE.replace(b"# Adds the tax", b"# Puts the tax"), "python", "copy.py")

@@ -1,4 +1,4 @@
-"""Each code once, no query too often, sibling packages on one side."""
+"""Each code appears once, no query too often, and related packages stay on one side."""
 
 from models.recipe.corpus import MAX_REPEATS, MAX_REPEATS_IN_PACKAGE, Corpus, is_held_out
 from models.recipe.packages import family
@@ -10,23 +10,23 @@ def pair(query: str, code: str, kind: str = "doc") -> Pair:
     return Pair(query, code, "python", kind, "a.py", code, digest_of(code))
 
 
-def test_a_code_is_taken_once_by_its_best_query() -> None:
+def test_a_code_is_used_once_with_its_best_query() -> None:
     corpus = Corpus()
-    assert [taken.kind for taken in corpus.take([pair("name", "a", "name"), pair("doc", "a")])] == ["doc"]
+    assert [selected.kind for selected in corpus.take([pair("name", "a", "name"), pair("doc", "a")])] == ["doc"]
     assert not list(corpus.take([pair("another", "a")]))
 
 
-def test_a_mention_is_a_second_query_to_what_is_there() -> None:
+def test_a_mention_is_a_second_query_for_known_code() -> None:
     corpus = Corpus()
-    found = corpus.take([pair("named", "a", "mention"), pair("doc", "a"), pair("named", "b", "mention")])
-    assert [(taken.kind, taken.query) for taken in found] == [("doc", "doc"), ("mention", "named")]
+    selected = corpus.take([pair("named", "a", "mention"), pair("doc", "a"), pair("named", "b", "mention")])
+    assert [(one.kind, one.query) for one in selected] == [("doc", "doc"), ("mention", "named")]
 
 
-def test_a_query_that_repeats_is_boilerplate() -> None:
+def test_a_frequent_query_is_boilerplate() -> None:
     corpus = Corpus()
     assert len(list(corpus.take(pair("Constructor.", f"a{i}") for i in range(9)))) == MAX_REPEATS_IN_PACKAGE
-    taken = sum(len(list(corpus.take([pair("constructor.", f"b{i}")]))) for i in range(9))
-    assert taken == MAX_REPEATS - MAX_REPEATS_IN_PACKAGE
+    selected = sum(len(list(corpus.take([pair("constructor.", f"b{i}")]))) for i in range(9))
+    assert selected == MAX_REPEATS - MAX_REPEATS_IN_PACKAGE
 
 
 def test_packages_of_one_family_are_held_out_together() -> None:

@@ -1,4 +1,4 @@
-"""Ranks and what is told of them."""
+"""Ranks of codes, and the figures computed from them."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ RNG = np.random.default_rng(0)
 TABLE = RNG.standard_normal((TOKENIZER.get_vocab_size(), 32)).astype(np.float32)
 
 
-def test_a_rank_counts_what_is_above_and_half_of_what_is_equal() -> None:
+def test_a_rank_counts_higher_scores_and_half_of_the_equal_ones() -> None:
     scores = np.array([[0.9, 0.1, 0.5], [0.5, 0.5, 0.5], [0.1, 0.2, 0.2]], np.float32)
     assert rank_of_own(scores, np.array([2, 0, 2])).tolist() == [2, 2, 1.5]
     figures = figures_of([np.array([1.0, 2.0]), np.array([20.0])])
@@ -24,15 +24,15 @@ def test_a_rank_counts_what_is_above_and_half_of_what_is_equal() -> None:
         figures_of([])
 
 
-def test_a_vector_is_the_weighted_sum_of_rows_and_nothing_for_no_words() -> None:
+def test_a_vector_is_the_weighted_sum_of_rows_and_zero_without_words() -> None:
     vectors = embed(TABLE, make_bags([[], [3, 4, 4]]), np.array([0, 1]))
     expected = TABLE[3] + (1 + np.log(2)) * TABLE[4]
     assert not vectors[0].any()
     assert np.allclose(vectors[1], expected / np.linalg.norm(expected), atol=1e-6)
 
 
-def test_held_out_pairs_are_asked_within_their_package() -> None:
-    """The same words in two packages: among its own package's codes each query finds its code first."""
+def test_held_out_pairs_are_searched_within_their_package() -> None:
+    """Two packages have the same words. Each query finds its code first among those of its own package."""
     large = [Record(word, f"shared {word}", "doc", "a.py", word, f"npm:{side}") for side in "ab" for word in WORDS]
     small = [Record("shared", "balpha", "doc", "a.py", "", "npm:small")] * (MIN_PACKAGE - 1)
     figures = measure_pairs(TABLE, encode_records(TOKENIZER, [*large, *small]))
@@ -42,7 +42,7 @@ def test_held_out_pairs_are_asked_within_their_package() -> None:
     assert measure_pairs(TABLE, encode_records(TOKENIZER, shuffled))["pairs/code"].mrr < 0.2
 
 
-def test_docstrings_are_asked_within_their_repository_by_three_texts() -> None:
+def test_docstrings_are_searched_within_their_repository_in_three_forms() -> None:
     rows = [
         {"repo": repo, "path": path, "name": name, "code": "shared", "query": query}
         for repo in ("one", "two")
@@ -52,4 +52,4 @@ def test_docstrings_are_asked_within_their_repository_by_three_texts() -> None:
     assert figures["docstrings/code"].mrr == pytest.approx(1 / 2)
     assert figures["docstrings/name"].mrr == pytest.approx(1 / 1.5)
     assert figures["docstrings/path"].mrr == 1
-    assert {found.queries for found in figures.values()} == {2}
+    assert {measured.queries for measured in figures.values()} == {2}

@@ -1,4 +1,4 @@
-"""Only permissively licensed code is learnt from."""
+"""Only permissively licensed code is used for training."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from models.recipe.licence import forbids, is_permissive, licence_of_copyright, 
 @pytest.mark.parametrize(
     "licence", ["MIT", "BSD-3-Clause", "Apache-2.0 AND MIT", "GPL-2 or MIT", "Expat", "ISC/MPL-2.0"]
 )
-def test_permissive_licences_and_choices_are_taken(licence: str) -> None:
+def test_permissive_licences_and_choices_are_accepted(licence: str) -> None:
     assert is_permissive(licence)
 
 
@@ -17,16 +17,16 @@ def test_copyleft_mixed_and_unknown_licences_are_refused(licence: str) -> None:
     assert not is_permissive(licence)
 
 
-def test_a_copyright_file_speaks_through_its_stanza_for_all_files() -> None:
+def test_the_licence_of_a_copyright_file_is_that_of_all_files() -> None:
     text = "Format: x\n\nFiles: debian/*\nCopyright: me\nLicense: GPL-2\n\nFiles: *\nCopyright: you\nLicense: Expat\n"
     assert licence_of_copyright(text) == "Expat"
 
 
-def test_a_licence_is_known_by_its_words() -> None:
+def test_a_licence_is_recognised_by_its_text() -> None:
     assert licence_of_text("Permission is hereby granted, free of\n charge, to any person") == "MIT"
     assert licence_of_text("GNU GENERAL PUBLIC LICENSE\nVersion 2") == ""
 
 
-def test_a_file_under_another_licence_than_its_package_is_told_by_its_head() -> None:
+def test_a_copyleft_notice_at_the_head_of_a_file_is_recognised() -> None:
     assert forbids("/* under the GNU General Public License */")
     assert not forbids("/* under the MIT licence */")

@@ -1,4 +1,4 @@
-"""Archives as the registries hand them out become pairs."""
+"""Mining pairs from archives in the formats of the registries."""
 
 import io
 import json
@@ -45,8 +45,8 @@ MIT = b"Permission is hereby granted, free of charge, to any person obtaining a 
 
 
 def npm_archive(folder: Path, licence: str, name: str = "paths") -> Package:
-    told = json.dumps({"name": name, "version": "1.2.3", "license": licence}).encode()
-    files = {"package.json": told, "src/join.ts": SOURCE, "README.md": README, "dist/join.min.js": SOURCE}
+    metadata = json.dumps({"name": name, "version": "1.2.3", "license": licence}).encode()
+    files = {"package.json": metadata, "src/join.ts": SOURCE, "README.md": README, "dist/join.min.js": SOURCE}
     target = folder / "npm" / f"{name}-1.2.3.tgz"
     target.parent.mkdir(exist_ok=True)
     write_tar(target, {f"package/{path}": data for path, data in files.items()})
@@ -65,13 +65,13 @@ def test_an_npm_package_gives_documentation_headings_and_mentions(tmp_path: Path
     package = npm_archive(tmp_path, "MIT")
     (mined,) = mine([package], tmp_path)
     assert mined.licence == "MIT"
-    told = {pair.kind: pair for pair in mined.pairs}
-    assert told["doc"].query == "Joins the parts of a path with single slashes."
-    assert told["doc"].path == "package/src/join.ts"
-    assert told["heading"].query == "Joining: Join the folders of a user with the name of a file"
-    assert told["heading"].code.startswith("import { joinParts }")
-    assert told["mention"].query == "Slashes at both ends are removed by before the parts meet."
-    assert told["mention"].code == told["doc"].code
+    by_kind = {pair.kind: pair for pair in mined.pairs}
+    assert by_kind["doc"].query == "Joins the parts of a path with single slashes."
+    assert by_kind["doc"].path == "package/src/join.ts"
+    assert by_kind["heading"].query == "Joining: Join the folders of a user with the name of a file"
+    assert by_kind["heading"].code.startswith("import { joinParts }")
+    assert by_kind["mention"].query == "Slashes at both ends are removed by before the parts meet."
+    assert by_kind["mention"].code == by_kind["doc"].code
     assert sum(pair.kind == "doc" for pair in mined.pairs) == 1
 
 
@@ -80,17 +80,17 @@ def test_a_copyleft_package_gives_nothing(tmp_path: Path) -> None:
     assert mined.pairs == []
 
 
-def test_an_excluded_package_is_not_even_read(tmp_path: Path) -> None:
+def test_an_excluded_package_is_not_read(tmp_path: Path) -> None:
     assert list(mine([npm_archive(tmp_path, "MIT", "axios")], tmp_path)) == []
 
 
-def test_languages_that_the_list_does_not_name_are_left_out(tmp_path: Path) -> None:
+def test_languages_missing_from_the_list_are_left_out(tmp_path: Path) -> None:
     package = npm_archive(tmp_path, "MIT")._replace(languages=frozenset(["swift"]))
     (mined,) = mine([package], tmp_path)
     assert mined.pairs == []
 
 
-def test_a_wheel_tells_its_licence_in_its_metadata(tmp_path: Path) -> None:
+def test_the_licence_of_a_wheel_is_in_its_metadata(tmp_path: Path) -> None:
     path = tmp_path / "a-1.0-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a/b.py", "def f():\n    pass\n")
@@ -100,7 +100,7 @@ def test_a_wheel_tells_its_licence_in_its_metadata(tmp_path: Path) -> None:
     assert [name for name, _ in archive_.files] == ["a/b.py"]
 
 
-def test_a_debian_source_is_all_its_tarballs_and_its_copyright_file(tmp_path: Path) -> None:
+def test_a_debian_source_consists_of_its_tarballs_and_its_copyright_file(tmp_path: Path) -> None:
     write_tar(tmp_path / "a_1.orig.tar.gz", {"a-1/src/join.ts": SOURCE, "a-1/third_party/b.ts": SOURCE})
     stanza = b"Files: *\nCopyright: x\nLicense: Apache-2.0\n"
     write_tar(tmp_path / "a_1-1.debian.tar.gz", {"debian/copyright": stanza})
@@ -111,7 +111,7 @@ def test_a_debian_source_is_all_its_tarballs_and_its_copyright_file(tmp_path: Pa
     assert [name for name, _ in archive.files] == ["a-1/src/join.ts"]
 
 
-def test_a_source_without_a_copyright_file_is_known_by_its_licence_text(tmp_path: Path) -> None:
+def test_a_source_without_a_copyright_file_is_identified_by_its_licence_text(tmp_path: Path) -> None:
     write_tar(tmp_path / "a-1.tar.gz", {"a-1/src/join.ts": SOURCE, "a-1/LICENSE": MIT})
     assert read_archive(tmp_path / "a-1.tar.gz").licence == "MIT"
 
@@ -158,12 +158,12 @@ def test_an_archive_that_collects_projects_is_mined_project_by_project(
     write_tar(tmp_path / "all_1.orig.tar.gz", {**files, "all-1/LICENSE": MIT})
     (tmp_path / "all_1-1.dsc").write_text(f"Files:\n {'0' * 32} 1 all_1.orig.tar.gz\n")
     package = Package("debian-source", "all", "1-1", "MIT", frozenset(["typescript"]))
-    found = list(mine_archive(tmp_path / "all_1-1.dsc", package))
-    assert [mined.label for mined in found] == ["debian:all/one", "debian:all/two"]
-    assert [pair.name for mined in found for pair in mined.pairs] == ["one", "two"]
+    projects = list(mine_archive(tmp_path / "all_1-1.dsc", package))
+    assert [mined.label for mined in projects] == ["debian:all/one", "debian:all/two"]
+    assert [pair.name for mined in projects for pair in mined.pairs] == ["one", "two"]
 
 
-def test_one_command_writes_both_sides_alike_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_writes_the_same_bytes_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = npm_archive(tmp_path, "MIT")
     monkeypatch.setattr(recipe, "read_packages", lambda: [package])
     for name in ("one", "two"):
@@ -185,35 +185,37 @@ def test_one_command_writes_both_sides_alike_each_time(tmp_path: Path, monkeypat
         (("debian-source", "a", "1:2.0-1"), "debian-source/a_2.0-1.dsc"),
     ],
 )
-def test_an_archive_is_found_by_the_name_that_its_client_gives(
+def test_an_archive_is_found_under_the_file_name_of_its_client(
     tmp_path: Path, package: tuple[str, str, str], file: str
 ) -> None:
-    found = Package(*package, "MIT", frozenset(["c"]))
-    assert find_archive(found, tmp_path) is None
+    listed = Package(*package, "MIT", frozenset(["c"]))
+    assert find_archive(listed, tmp_path) is None
     (tmp_path / file).parent.mkdir()
     (tmp_path / file).touch()
-    assert find_archive(found, tmp_path) == tmp_path / file
+    assert find_archive(listed, tmp_path) == tmp_path / file
 
 
-def test_only_what_is_not_there_is_fetched_and_what_cannot_be_had_is_told(
+def test_only_missing_packages_are_downloaded_and_failures_are_returned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = tmp_path / "bin" / "npm"
     client.parent.mkdir()
-    client.write_text('#!/bin/sh\necho "$@" >> ../asked\nfor name; do [ "$name" = b@1 ] && : > b-1.tgz; done\ntrue\n')
+    client.write_text(
+        '#!/bin/sh\necho "$@" >> ../requests\nfor name; do [ "$name" = b@1 ] && : > b-1.tgz; done\ntrue\n'
+    )
     client.chmod(0o755)
     monkeypatch.setenv("PATH", str(client.parent), prepend=":")
     npm_archive(tmp_path, "MIT", "there")
     packages = [Package("npm", name, version, "MIT", frozenset(["c"])) for name, version in
                 (("there", "1.2.3"), ("b", "1"), ("gone", "1"), ("axios", "1"))]  # fmt: skip
     assert [package.name for package in fetch(packages, tmp_path)] == ["gone"]
-    asked = (tmp_path / "asked").read_text()
-    assert "b@1 gone@1" in asked
-    assert "there@" not in asked
-    assert "axios" not in asked
+    requests = (tmp_path / "requests").read_text()
+    assert "b@1 gone@1" in requests
+    assert "there@" not in requests
+    assert "axios" not in requests
 
 
-def test_a_line_that_is_no_package_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_line_of_the_list_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "packages.tsv"
     path.write_text("registry\tname\tversion\tlicence\tlanguages\nnpm\ta\t\tMIT\tc\n")
     with pytest.raises(ValueError, match="not a package"):

@@ -1,4 +1,4 @@
-"""Files become pairs whose code does not show the query."""
+"""Pairs made from files: the code never contains its query."""
 
 from models.recipe.pairs import Pair, body_digests, digest_of, iter_pairs, read_source
 
@@ -38,12 +38,12 @@ def pairs_of(data: bytes, language: str) -> list[Pair]:
 
 
 def one(pairs: list[Pair], kind: str) -> Pair:
-    found = [pair for pair in pairs if pair.kind == kind]
-    assert len(found) == 1, [pair.kind for pair in pairs]
-    return found[0]
+    matching = [pair for pair in pairs if pair.kind == kind]
+    assert len(matching) == 1, [pair.kind for pair in pairs]
+    return matching[0]
 
 
-def test_a_docstring_asks_for_its_function_and_is_not_in_its_code() -> None:
+def test_a_docstring_is_the_query_of_its_function_and_not_in_its_code() -> None:
     pair = one(pairs_of(PYTHON, "python"), "doc")
     assert (pair.query, pair.name) == ("Return the text of a page.", "Session.fetch_page")
     assert pair.code.startswith("def fetch_page(self, url, timeout):\n    # Wait")
@@ -51,7 +51,7 @@ def test_a_docstring_asks_for_its_function_and_is_not_in_its_code() -> None:
     assert "where it is" not in pair.code
 
 
-def test_a_class_is_its_signatures() -> None:
+def test_the_code_of_a_class_is_its_signatures() -> None:
     pair = one(pairs_of(PYTHON, "python"), "class")
     assert pair.query == "Keeps connections open between requests."
     assert "def drop_idle_connections(self, seconds):" in pair.code
@@ -59,27 +59,27 @@ def test_a_class_is_its_signatures() -> None:
     assert "Keeps connections" not in pair.code
 
 
-def test_an_undocumented_function_is_asked_for_by_its_name_which_is_masked() -> None:
+def test_the_query_of_an_undocumented_function_is_its_name_which_is_masked() -> None:
     pair = one(pairs_of(PYTHON, "python"), "name")
     assert pair.query == "session drop idle connections"
     assert pair.code.startswith("def f(self, seconds):")
     assert "drop_idle" not in pair.code
 
 
-def test_a_comment_inside_asks_for_the_lines_below_it() -> None:
+def test_a_comment_inside_a_function_is_the_query_of_the_lines_below() -> None:
     pair = one(pairs_of(PYTHON, "python"), "inline")
     assert pair.query == "Wait for a free connection of the pool first"
     assert pair.code.splitlines()[0] == "connection = self.pool.acquire(timeout)"
 
 
-def test_a_file_is_asked_for_by_what_its_head_says() -> None:
+def test_the_query_of_a_file_is_the_description_at_its_head() -> None:
     pair = one(pairs_of(PYTHON, "python"), "module")
     assert pair.query == "Helpers that fetch and parse pages."
     assert "class Session(Base):" in pair.code
     assert "def fetch_page(self, url, timeout):" in pair.code
 
 
-def test_a_licence_at_the_head_of_a_file_asks_for_nothing() -> None:
+def test_a_licence_at_the_head_of_a_file_is_not_a_query() -> None:
     data = b"// Copyright 2020 The Authors of this very program.\n\npackage a\n" + GO
     assert not [pair for pair in pairs_of(data, "go") if pair.kind == "module"]
 
@@ -96,7 +96,7 @@ func Merge(left, right []int) []int {
 """
 
 
-def test_the_comment_above_a_function_asks_for_it_without_its_name() -> None:
+def test_the_comment_above_a_function_is_its_query_without_the_name() -> None:
     pair = one(pairs_of(b"package a\n" + GO, "go"), "doc")
     assert pair.query == "merges two sorted lists into one."
     assert pair.code.startswith("func Merge(left, right []int) []int {\n    merged")
@@ -125,7 +125,7 @@ end
     assert one(pairs, "class").query == "Stores messages until they are read."
 
 
-def test_a_test_asks_for_what_it_tries() -> None:
+def test_the_query_of_a_test_is_its_name_in_words() -> None:
     data = b"""
 def test_refresh_keeps_open_sessions(pool, clock):
     session = pool.open_session()
@@ -138,17 +138,17 @@ def test_refresh_keeps_open_sessions(pool, clock):
     assert "refresh_keeps" not in pair.code
 
 
-def test_headers_of_cpp_are_read_as_cpp() -> None:
+def test_headers_of_cpp_are_parsed_as_cpp() -> None:
     source = read_source(b"namespace a {\nclass B { public: int c(); };\n}\n", "c", "b.h")
     assert source is not None
     assert source.language == "cpp"
 
 
-def test_what_has_no_grammar_here_is_left_out() -> None:
+def test_languages_without_pairs_are_left_out() -> None:
     assert read_source(b"key: value\n", "yaml", "a.yaml") is None
 
 
-def test_a_pair_and_the_file_it_came_from_share_a_digest_whatever_the_layout() -> None:
+def test_the_digest_of_a_pair_ignores_layout_and_documentation() -> None:
     source = read_source(PYTHON.replace(b"    ", b"\t").replace(b"Return the text", b"Give the text"), "python", "x")
     assert source is not None
     digests = set(body_digests(source))

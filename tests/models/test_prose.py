@@ -1,4 +1,4 @@
-"""Documentation becomes the query that a person would ask."""
+"""Documentation is turned into queries that a person might write."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_a_comment_gives_its_first_sentences_without_markers_and_markup(comment:
     assert first_sentences(comment, name) == query
 
 
-def test_a_long_first_sentence_stands_alone() -> None:
+def test_a_long_first_sentence_is_used_alone() -> None:
     first = "Opens the session that every one of the later calls of this module is going to need."
     assert first_sentences(f"// {first} It is closed at exit.", "") == first
 
@@ -41,7 +41,7 @@ def test_a_long_first_sentence_stands_alone() -> None:
      "x = y;", "Deprecated: use other_call instead", "short one",
      "接続を開いてからページの全文を読み込みます。"],
 )  # fmt: skip
-def test_boilerplate_code_and_other_scripts_are_no_queries(text: str) -> None:
+def test_boilerplate_code_and_other_scripts_are_not_queries(text: str) -> None:
     assert not is_query(text)
 
 
@@ -49,7 +49,7 @@ def test_prose_about_the_code_is_a_query() -> None:
     assert is_query("Return the global state of the scheduler")
 
 
-def test_a_notice_is_told_from_a_description() -> None:
+def test_notices_are_distinguished_from_descriptions() -> None:
     assert is_notice("// This file is part of the Example project")
     assert is_notice("#!/bin/sh")
     assert not is_notice("// Walks a tree of folders in order.")

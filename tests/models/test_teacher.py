@@ -1,4 +1,4 @@
-"""The teacher's forward pass, against the library that its weights were written by."""
+"""The teacher's forward pass, compared with the library that wrote its weights."""
 
 import io
 import json
@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-for needed in ("torch", "safetensors"):
-    pytest.importorskip(needed, reason=f"{needed}, which only training needs, is not installed")
+for module in ("torch", "safetensors"):
+    pytest.importorskip(module, reason=f"{module}, which only training needs, is not installed")
 
 import safetensors.torch  # noqa: E402
 import torch  # noqa: E402
@@ -44,17 +44,17 @@ def write_wheel(path: Path, weights: dict[str, torch.Tensor]) -> None:
         archive.writestr("all_minilm_l6_v2/model.zip", inner.getvalue())
 
 
-def test_vectors_are_those_of_the_reference_pooled_over_tokens(tmp_path: Path) -> None:
+def test_vectors_equal_the_mean_of_the_token_states_of_the_reference(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers", reason="transformers, the reference, is not installed")
     torch.manual_seed(0)
     bert = transformers.BertModel(transformers.BertConfig(**CONFIG, initializer_range=0.5)).eval()
     write_wheel(tmp_path / "teacher.whl", {name: value.contiguous() for name, value in bert.state_dict().items()})
     teacher = Teacher(tmp_path / "teacher.whl")
-    found = teacher.embed(TEXTS, 12)
+    vectors = teacher.embed(TEXTS, 12)
     numbers = {word: number for number, word in enumerate(WORDS)}
-    for text, vector in zip(TEXTS, found, strict=True):
+    for text, vector in zip(TEXTS, vectors, strict=True):
         ids = torch.tensor([[2, *[numbers[word] for word in text.split()][:10], 3]])
         with torch.no_grad():
             pooled = bert(input_ids=ids).last_hidden_state[0].mean(0)
         assert np.allclose(vector, (pooled / pooled.norm()).numpy(), atol=1e-5)
-    assert np.abs(found[0] - found[1]).max() > 0.01
+    assert np.abs(vectors[0] - vectors[1]).max() > 0.01

@@ -1,4 +1,4 @@
-"""Training, on a made-up language. Needs what `models/recipe/requirements.txt` names."""
+"""Training on an artificial language. Needs the packages in `models/recipe/requirements.txt`."""
 
 import dataclasses
 import json
@@ -17,8 +17,8 @@ from models.recipe.settings import Settings
 from models.recipe.tokenizer import PADDING, pieces_of, texts_to_learn
 from tests.models.synthetic import HashEncoder, small_tokenizer, write_pairs
 
-for needed in ("torch", "onnx", "safetensors", "snowballstemmer"):
-    pytest.importorskip(needed, reason=f"{needed}, which only training needs, is not installed")
+for module in ("torch", "onnx", "safetensors", "snowballstemmer"):
+    pytest.importorskip(module, reason=f"{module}, which only training needs, is not installed")
 
 import snowballstemmer  # noqa: E402
 import torch  # noqa: E402
@@ -50,9 +50,9 @@ def one_thread() -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("pairs")
-    write_pairs(found)
-    return found
+    folder = tmp_path_factory.mktemp("pairs")
+    write_pairs(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -77,28 +77,26 @@ def start(pieces: list[str]) -> np.ndarray:
     return rows
 
 
-def test_the_command_makes_a_model_that_finds_code_by_words_it_does_not_hold(folder: Path, tmp_path: Path) -> None:
+def test_the_built_model_finds_code_that_shares_no_word_with_the_query(folder: Path, tmp_path: Path) -> None:
     docstrings = tmp_path / "docstrings.jsonl"
-    held = list(iter_records(get_files(folder, "heldout")))
+    held_out = list(iter_records(get_files(folder, "heldout")))
     docstrings.write_text(
-        "".join(json.dumps({**pair._asdict(), "repo": "made-up", "query": pair.query}) + "\n" for pair in held)
+        "".join(json.dumps({**pair._asdict(), "repo": "made-up", "query": pair.query}) + "\n" for pair in held_out)
     )
     build(tmp_path / "out", folder, docstrings, HashEncoder(), SMALL)
     figures = json.loads((tmp_path / "out/figures.json").read_text())
     assert figures["pairs/code"]["mrr"] > 0.8
-    assert figures["docstrings/path"]["queries"] == len(held)
+    assert figures["docstrings/path"]["queries"] == len(held_out)
     encoder = BundledEncoder(tmp_path / "out")
-    codes = encoder.encode([count_identifiers(pair.code) for pair in held]).vectors
-    asked = np.stack([encoder.encode_query(count_identifiers(pair.query)) for pair in held])
-    assert np.mean((asked @ codes.T).argmax(axis=1) == np.arange(len(held))) > 0.7
+    codes = encoder.encode([count_identifiers(pair.code) for pair in held_out]).vectors
+    queries = np.stack([encoder.encode_query(count_identifiers(pair.query)) for pair in held_out])
+    assert np.mean((queries @ codes.T).argmax(axis=1) == np.arange(len(held_out))) > 0.7
     untrained = dataclasses.replace(SMALL, epochs=0.4, learning_rate=0.0, seeds=(0,))
     build(tmp_path / "control", folder, None, HashEncoder(), untrained)
     assert json.loads((tmp_path / "control/figures.json").read_text())["pairs/code"]["mrr"] < 0.4
 
 
-def test_the_same_seed_gives_the_same_table_and_another_seed_another(
-    corpus: Corpus, start: np.ndarray, pieces: list[str]
-) -> None:
+def test_the_seed_determines_the_table(corpus: Corpus, start: np.ndarray, pieces: list[str]) -> None:
     short = dataclasses.replace(SMALL, epochs=3)
     first = train_once(corpus, start, pieces, short, 0)
     again = train_once(corpus, start, pieces, short, 0)
@@ -113,7 +111,7 @@ def test_the_same_seed_gives_the_same_table_and_another_seed_another(
 @pytest.mark.parametrize("projection", [False, True])
 @pytest.mark.parametrize("grams", [False, True])
 @pytest.mark.parametrize("stems", [False, True])
-def test_the_loss_falls_with_every_choice_of_parts(
+def test_the_loss_falls_with_every_combination_of_parts(
     corpus: Corpus, start: np.ndarray, pieces: list[str], stems: bool, grams: bool, projection: bool
 ) -> None:
     settings = dataclasses.replace(SMALL, stems=stems, grams=grams, projection=projection, epochs=8, backward=0.3)
@@ -123,7 +121,7 @@ def test_the_loss_falls_with_every_choice_of_parts(
     assert measure_pairs(trained.table, corpus)["pairs/code"].mrr > measure_pairs(start, corpus)["pairs/code"].mrr
 
 
-def test_the_collapsed_table_embeds_as_its_parts_do(corpus: Corpus, start: np.ndarray, pieces: list[str]) -> None:
+def test_the_collapsed_table_embeds_like_its_parts(corpus: Corpus, start: np.ndarray, pieces: list[str]) -> None:
     settings = dataclasses.replace(SMALL, stems=True, grams=True, projection=True)
     table = Table(start, pieces, settings)
     random = torch.Generator().manual_seed(5)
@@ -139,18 +137,18 @@ def test_the_collapsed_table_embeds_as_its_parts_do(corpus: Corpus, start: np.nd
         word = piece.removeprefix("##")
         root = stem(word) if len(word) > 3 and word.isascii() and word.isalpha() else word
         row = own[number] + stems[places.setdefault(root, len(places))] + start[number] @ matrix
-        held = slice(bags.starts[number], bags.starts[number + 1])
+        span = slice(bags.starts[number], bags.starts[number + 1])
         if bags.sizes[number]:
-            row = row + np.average(grams[bags.ids[held]], axis=0, weights=bags.counts[held])
+            row = row + np.average(grams[bags.ids[span]], axis=0, weights=bags.counts[span])
         assert np.allclose(collapsed[number], row, atol=1e-4)
-    taken = corpus.code.take(np.arange(20))
-    (vectors,) = table.embed(taken)
-    sums = np.add.reduceat(collapsed[taken.ids] * taken.weights[:, None], taken.offsets)
+    sample = corpus.code.take(np.arange(20))
+    (vectors,) = table.embed(sample)
+    sums = np.add.reduceat(collapsed[sample.ids] * sample.weights[:, None], sample.offsets)
     expected = sums / np.linalg.norm(sums, axis=1, keepdims=True)
     assert np.allclose(vectors.detach().numpy(), expected, atol=1e-5)
 
 
-def test_equal_queries_are_no_negatives() -> None:
+def test_equal_queries_are_not_negatives_of_each_other() -> None:
     vectors = torch.eye(3)
     keys = torch.tensor([1, 2, 1])
     swapped = vectors[[2, 1, 0]]
@@ -165,7 +163,7 @@ def test_equal_queries_are_no_negatives() -> None:
     )
 
 
-def test_backward_asks_a_code_for_its_query() -> None:
+def test_backward_retrieves_the_query_of_a_code() -> None:
     random = torch.Generator().manual_seed(1)
     queries, codes = (torch.randn(6, 4, generator=random) for _ in range(2))
     keys = torch.arange(6)
@@ -176,7 +174,7 @@ def test_backward_asks_a_code_for_its_query() -> None:
     assert contrastive_loss(queries, codes, keys, both).item() == pytest.approx(0.75 * there + 0.25 * back, rel=1e-5)
 
 
-def test_a_batch_holds_groups_of_one_package(records: list[Record], pieces: list[str]) -> None:
+def test_a_batch_consists_of_groups_of_one_package(records: list[Record], pieces: list[str]) -> None:
     tokenizer = small_tokenizer(list(texts_to_learn(records)))
     spread = [record._replace(package=f"npm:{place % 3}") for place, record in enumerate(records)]
     corpus = encode_records(tokenizer, spread)
@@ -186,9 +184,9 @@ def test_a_batch_holds_groups_of_one_package(records: list[Record], pieces: list
     number = {key: place for place, key in enumerate(corpus.query_key.tolist())}
     epoch = [batch for batch, _ in zip(plan.batches(np.random.default_rng(0)), range(13), strict=False)]
     by_name = [key for batch in epoch for key in batch.keys.tolist() if key < 0]
-    asked = [key for batch in epoch for key in batch.keys.tolist() if key >= 0]
+    by_query = [key for batch in epoch for key in batch.keys.tolist() if key >= 0]
     assert len(set(by_name)) == len(by_name) > 0
-    assert len(set(asked)) == len(asked) > 0
+    assert len(set(by_query)) == len(by_query) > 0
     for batch in epoch:
         members = [number[key] if key >= 0 else -1 - key for key in batch.keys.tolist()]
         assert len(batch.queries.offsets) == len(batch.codes.offsets) == 20
@@ -198,14 +196,14 @@ def test_a_batch_holds_groups_of_one_package(records: list[Record], pieces: list
     assert min(mixed) == 1
 
 
-def test_the_rate_rises_and_falls() -> None:
+def test_the_learning_rate_rises_and_falls() -> None:
     rates = [rate_at(step, 100) for step in range(100)]
     assert rates[0] == pytest.approx(1 / 8, rel=0.01)
     assert max(rates) == rates[7]
     assert rates[-1] == pytest.approx(0.02, abs=0.001)
 
 
-def test_the_start_table_sums_to_what_the_encoder_says(records: list[Record]) -> None:
+def test_the_start_table_has_a_row_for_each_piece(records: list[Record]) -> None:
     tokenizer = small_tokenizer(list(texts_to_learn(records)))
     texts = sample_texts(iter(records), 100, 50)
     assert texts == sample_texts(reversed(records), 100, 50)
@@ -222,14 +220,14 @@ def test_regression_turns_sums_towards_their_targets() -> None:
     truth = random.standard_normal((60, 8)).astype(np.float32)
     targets = unit(np.array([truth[bags.ids[b:e]].sum(0) for b, e in zip(bags.starts, bags.starts[1:], strict=False)]))
     rows = random.standard_normal((60, 8)).astype(np.float32) * 0.1
-    moved = regress(rows.copy(), bags, targets, dataclasses.replace(SMALL, start_epochs=60, start_rate=0.02))
+    regressed = regress(rows.copy(), bags, targets, dataclasses.replace(SMALL, start_epochs=60, start_rate=0.02))
 
-    def nearness(table: np.ndarray) -> float:
+    def similarity(table: np.ndarray) -> float:
         sums = unit(np.add.reduceat(table[bags.ids], bags.starts[:-2]))
         return float((sums * targets[:-1]).sum(1).mean())
 
-    assert nearness(rows) < 0.3
-    assert nearness(moved) > 0.95
+    assert similarity(rows) < 0.3
+    assert similarity(regressed) > 0.95
 
 
 def test_axes_are_the_directions_of_most_variance() -> None:
