@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile, NewerFormat, UsageError
-from gitmem.memory.record_paths import document_ids, new_note_id, place_of, turn_path
+from gitmem.memory.record_paths import document_ids, new_note_id, parse_id, turn_path
 from gitmem.record import Record, format_record, is_record, parse_record
 from gitmem.types import NOTE, RECORD_KINDS
 
@@ -63,19 +63,19 @@ def test_no_id_becomes_a_path(conversation: str, turn: int) -> None:
     path = turn_path(conversation, turn)
     digest = hashlib.sha256(conversation.encode()).hexdigest()
     assert path == f"v1/conversations/{digest[:2]}/{digest}/{turn:08d}".encode()
-    assert place_of("conversation:" + conversation) + b"/%08d" % turn == path
+    assert parse_id("conversation:" + conversation) + b"/%08d" % turn == path
 
 
 @pytest.mark.parametrize("name", ["", "mem_", "mem_0123456789ag", "art_1234567", "x", "conversation:", "mem_/../../x"])
 def test_what_is_no_id_is_refused(name: str) -> None:
     with pytest.raises(UsageError):
-        place_of(name)
+        parse_id(name)
 
 
 def test_places_of_ids() -> None:
-    assert place_of("mem_0123456789ab") == b"v1/notes/01/mem_0123456789ab"
-    assert place_of("art_89abcdef") == b"v1/documents/89/art_89abcdef"
-    assert place_of(new_note_id()).startswith(b"v1/notes/")
+    assert parse_id("mem_0123456789ab") == b"v1/notes/01/mem_0123456789ab"
+    assert parse_id("art_89abcdef") == b"v1/documents/89/art_89abcdef"
+    assert parse_id(new_note_id()).startswith(b"v1/notes/")
 
 
 def test_ids_of_a_document_grow_by_four_digits() -> None:

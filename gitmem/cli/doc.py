@@ -13,8 +13,8 @@ from gitmem.cli.text_input import json_option, limit_option, read_input, say_not
 from gitmem.display import count
 from gitmem.errors import ExitCode, UsageError
 from gitmem.memory.document import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES, VISIBILITIES
-from gitmem.memory.extract import FORMATS, extract, with_given
-from gitmem.memory.record_paths import DOCUMENTS, place_of
+from gitmem.memory.extract import FORMATS, extract, merge_fields
+from gitmem.memory.record_paths import DOCUMENTS, parse_id
 from gitmem.records.documents import add_document, get_document, list_documents, prune_expired
 from gitmem.records.record_json import chunks_json, document_json, ingested_json
 from gitmem.records.revisions import delete_records
@@ -74,7 +74,7 @@ def add(
     given |= {"metadata": dict(map(_pair, meta))} if meta else {}
     found = extract(read_input(file), "standard input" if file == "-" else file, form or "")
     notes: list[str] = []
-    fields = with_given(found.fields, given)
+    fields = merge_fields(found.fields, given)
     made = add_document(open_here(ctx), found.content, fields, allow_secrets=allow_secrets, notes=notes)
     say_notes(ctx, notes)
     if as_json:
@@ -165,7 +165,7 @@ def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCod
       gitmem doc delete art_89abcdef
     """
     for name in names:
-        if not place_of(name).startswith(DOCUMENTS):
+        if not parse_id(name).startswith(DOCUMENTS):
             raise UsageError(f"`{name}` is no document", hint=f"gitmem memory delete {name}")
     gone = delete_records(open_here(ctx), names)
     write_each(

@@ -1,4 +1,4 @@
-"""What a person or an agent told gitmem: notes, documents and conversations, as records in the repository itself.
+"""Notes, documents and conversations that users and agents store, as records in the repository itself.
 
-Records are blobs under one ref, so git keeps, versions and carries them. Nothing here needs an index.
+Records are blobs under one ref, so git stores, versions and transfers them. Nothing in this package needs an index.
 """

@@ -1,4 +1,4 @@
-"""Conversations: turns in order, each a record of its own."""
+"""Conversations: numbered turns in order, each stored as a record of its own."""
 
 from typing import Final, NamedTuple
 
@@ -10,14 +10,14 @@ from gitmem.types import TURN
 ROLES: Final = ("user", "assistant", "system")
 MAX_TURN: Final = 50_000
 MAX_INDEX: Final = 99_999_999
-"""A turn's name has eight digits."""
+"""Highest number of a turn. Turns are stored under names of eight digits."""
 
 GET_DEFAULT: Final = 16
-GET_MOST: Final = 50
+MAX_GET: Final = 50
 
 
 class Turn(NamedTuple):
-    """What one side said. `number` counts from 0 within its conversation."""
+    """Words of one side of a conversation. `number` counts from 0 within the conversation."""
 
     conversation: str
     number: int
@@ -27,7 +27,7 @@ class Turn(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """A conversation in short."""
+    """Summary of a conversation: its id, the number of its turns, and the time of the last one."""
 
     id: str
     turns: int
@@ -35,7 +35,7 @@ class Conversation(NamedTuple):
 
 
 def check_turn(turn: Turn) -> Turn:
-    """Refuse a turn that is out of bounds. Raises UsageError."""
+    """Refuse a turn with a field out of bounds. Raises UsageError."""
     check_conversation(turn.conversation)
     check_count("turn", turn.number, 0, MAX_INDEX)
     check_choice("role", turn.role, ROLES)
@@ -44,18 +44,18 @@ def check_turn(turn: Turn) -> Turn:
 
 
 def check_conversation(name: str) -> str:
-    """Refuse what is no id of a conversation. Raises UsageError."""
+    """Refuse an invalid id of a conversation. Raises UsageError."""
     return check_text("conversation", name, MAX_CONVERSATION)
 
 
 def turn_record(turn: Turn) -> Record:
-    """A turn as a record."""
+    """Convert a turn to a record."""
     fields = {"turn": turn.number, "role": turn.role, "time": turn.time}
     return Record(TURN, turn.conversation, fields, turn.content.encode())
 
 
 def load_turn(record: Record) -> Turn:
-    """A record as a turn."""
+    """Convert a record to a turn. Missing fields get their defaults."""
     fields = record.fields
     return Turn(
         conversation=record.id,

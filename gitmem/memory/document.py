@@ -1,7 +1,7 @@
-"""Documents: longer texts from elsewhere, with where they come from and who may see them.
+"""Documents: longer texts from elsewhere, with their origin and their intended readers.
 
-Sensitivity, visibility and retention are kept and can be asked for; nothing enforces them, and nothing is deleted
-but by command.
+Sensitivity, visibility and retention are stored, and searches can filter by them. Nothing enforces them, and no
+document is deleted except by command.
 """
 
 from collections.abc import Mapping
@@ -22,10 +22,11 @@ MANUAL: Final = "manual"
 _YEAR: Final = timedelta(days=365)
 
 Span = tuple[int, int]
+"""Start and end of a chunk, in characters of the document, half-open."""
 
 
 class DocumentFields(NamedTuple):
-    """What is told of a document beside its content. `time` is its own time, empty where it is not known."""
+    """Fields of a document besides its content. `time` is that of the document itself, empty if unknown."""
 
     type: str = "doc"
     source: str = MANUAL
@@ -42,8 +43,11 @@ class DocumentFields(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A document. `stored` is when this content came in; `chunks` are character spans, none for one in one piece;
-    `tokens` are counted by `tokenizer`."""
+    """Document with its content.
+
+    `stored` is the time at which this content was stored. `chunks` are empty for a document that is not cut. `tokens`
+    are counted by `tokenizer`.
+    """
 
     id: str
     fields: DocumentFields
@@ -55,7 +59,7 @@ class Document(NamedTuple):
 
 
 def check_fields(fields: DocumentFields) -> DocumentFields:
-    """Refuse fields out of bounds; times come back in UTC. Raises UsageError."""
+    """Refuse fields out of bounds. Return them with the time in UTC. Raises UsageError."""
     check_choice("type", fields.type, DOCUMENT_TYPES)
     check_text("source", fields.source, 100)
     check_text("source id", fields.source_id, 500, 0)
@@ -73,7 +77,7 @@ def check_fields(fields: DocumentFields) -> DocumentFields:
 
 
 def check_content(content: str) -> str:
-    """Refuse content that is too long or none. Raises UsageError."""
+    """Refuse content that is empty, binary or too long. Raises UsageError."""
     if not content.strip():
         raise UsageError("the document is empty")
     if "\0" in content:
@@ -82,7 +86,7 @@ def check_content(content: str) -> str:
 
 
 def document_record(document: Document) -> Record:
-    """A document as a record; what is empty is left out."""
+    """Convert a document to a record, without empty fields."""
     values = {STORED_NAMES.get(name, name): value for name, value in document.fields._asdict().items() if value}
     fields: dict[str, Any] = {**values, "stored": document.stored, "tokens": document.tokens}
     fields["tokenizer"] = document.tokenizer
@@ -92,31 +96,32 @@ def document_record(document: Document) -> Record:
 
 
 def load_document(record: Record) -> Document:
-    """A record as a document; fields that are missing have their defaults."""
-    told = record.named_fields
-    values = {name: told[name] for name in DocumentFields._fields if name in told}
+    """Convert a record to a document. Missing fields get their defaults."""
+    named = record.named_fields
+    values = {name: named[name] for name in DocumentFields._fields if name in named}
     if "participants" in values:
         values["participants"] = tuple(values["participants"])
     return Document(
         id=record.id,
         fields=DocumentFields(**values),
         content=record.text,
-        stored=str(told.get("stored", "")),
-        tokens=int(told.get("tokens", 0)),
-        tokenizer=str(told.get("tokenizer", "")),
-        chunks=tuple((int(start), int(end)) for start, end in told.get("chunks", ())),
+        stored=str(named.get("stored", "")),
+        tokens=int(named.get("tokens", 0)),
+        tokenizer=str(named.get("tokenizer", "")),
+        chunks=tuple((int(start), int(end)) for start, end in named.get("chunks", ())),
     )
 
 
 def is_expired(retention: str, stored: str, now: datetime) -> bool:
-    """Whether a retention has run out: one year after the document was stored, for `1y`; nothing else runs out."""
+    """Return whether a retention has ended: `1y` ends one year after the document was stored, the others never."""
     return retention == "1y" and stored < format_time(now - _YEAR)
 
 
 def chunk_id(document: Document, number: int) -> str:
-    """The id of a document's chunk: its number and a hash of what it says."""
-    import hashlib
+    """Return the id of a document's chunk, made of its number and a hash of its text."""
+    import hashlib  # 5 ms, which the handshake of the MCP server would pay: it imports this module for its constants
 
+    # The hash lets a reader notice that the document has been replaced since the id was handed out.
     start, end = document.chunks[number]
     digest = hashlib.sha256(document.content[start:end].encode()).hexdigest()[:8]
     return f"{document.id}::chunk::{number:03d}::{digest}"

@@ -1,6 +1,6 @@
-"""Text out of files: plain text and Markdown as they are, HTML as Markdown, mails with their headers, PDF by an extra.
+"""Extract the text of files: text and Markdown unchanged, HTML as Markdown, mails with their headers, PDF.
 
-What cannot be read is refused with what would help, never taken in by half.
+A file that cannot be read completely is refused with a remedy.
 """
 
 from collections.abc import Mapping
@@ -18,74 +18,72 @@ _ENDINGS: Final = {".html": "html", ".htm": "html", ".xhtml": "html", ".eml": "e
 
 
 class Extract(NamedTuple):
-    """The text of a file and what the file itself says of it."""
+    """Text of a file, and the fields of DocumentFields that the file itself provides."""
 
     content: str
     fields: Mapping[str, object]
 
 
-def extract(data: bytes, name: str, form: str = "") -> Extract:
-    """The text of a file; `form` is one of FORMATS, empty to tell it by name and content. Raises UsageError."""
-    chosen = form or _form_of(data, name)
+def extract(data: bytes, name: str, file_format: str = "") -> Extract:
+    """Extract the text of a file. An empty format is detected from content and name. Raises UsageError."""
+    chosen = file_format or _detect_format(data, name)
     if chosen == "pdf":
-        return _from_pdf(data, name)
+        return _read_pdf(data, name)
     if chosen == "html":
-        return _from_html(decode_html(data), name)
+        return _read_html(decode_html(data), name)
     if chosen == "email":
         return Extract(*read_mail(data, name))
-    return Extract(_text(data, name), {})
+    return Extract(_read_text(data, name), {})
 
 
-def _form_of(data: bytes, name: str) -> str:
+def _detect_format(data: bytes, name: str) -> str:
     if data.startswith(b"%PDF-"):
         return "pdf"
     return _ENDINGS.get(PurePath(name).suffix.lower(), "text")
 
 
-def _text(data: bytes, name: str) -> str:
+def _read_text(data: bytes, name: str) -> str:
     if b"\0" in data[:8192] and not data.startswith(UTF16_MARKS):
-        raise UsageError(
-            f"`{name}` is binary data", hint="extract its text first and hand that over: ... | gitmem doc add -"
-        )
+        raise UsageError(f"`{name}` is binary data", hint="extract its text first: ... | gitmem doc add -")
     try:
         return data.decode("utf-8")
-    except UnicodeDecodeError as problem:
+    except UnicodeDecodeError as error:
+        # Guessing the charset of plain text would store wrong letters silently, so the user decides.
         likely = "UTF-16" if data.startswith(UTF16_MARKS) else "LATIN1"
         raise UsageError(
-            f"`{name}` is no UTF-8 text", hint=f"convert it: iconv -f {likely} -t UTF-8 {name} | gitmem doc add -"
-        ) from problem
+            f"`{name}` is not valid UTF-8", hint=f"convert it: iconv -f {likely} -t UTF-8 {name} | gitmem doc add -"
+        ) from error
 
 
-def _from_html(text: str, name: str) -> Extract:
+def _read_html(text: str, name: str) -> Extract:
     page = read_page(text, name)
     return Extract(page.text, {"title": page.title[:500]} if page.title else {})
 
 
-def _from_pdf(data: bytes, name: str) -> Extract:
-    try:
-        import pypdf
-    except ImportError as problem:
-        raise UsageError(
-            f"`{name}` is a PDF, and reading those is an extra of gitmem",
-            hint=f"pip install 'gitmem[pdf]', or: pdftotext {name} - | gitmem doc add -",
-        ) from problem
+def _read_pdf(data: bytes, name: str) -> Extract:
+    # Imported here because pypdf takes 130 ms to import, and hardly any call of `gitmem doc` reads a PDF.
     import logging
     from io import BytesIO
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)  # what is wrong is told by the refusal alone
+    import pypdf
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)  # the refusal below reports the problem once
     try:
         reader = pypdf.PdfReader(BytesIO(data))
         pages = [page.extract_text() for page in reader.pages]
         title = str((reader.metadata.title if reader.metadata else "") or "")
-    except Exception as problem:  # a hostile file makes it raise anything
-        raise UsageError(f"`{name}` cannot be read as PDF: {type(problem).__name__}: {problem}") from problem
+    except Exception as error:  # a hostile file can raise any exception
+        raise UsageError(
+            f"`{name}` cannot be read as PDF: {type(error).__name__}: {error}",
+            hint=f"try another reader: pdftotext {name} - | gitmem doc add -",
+        ) from error
     text = "\n\n".join(page for page in pages if page.strip())
     if not text:
-        raise UsageError(f"`{name}` holds no text, only pictures", hint="run it through text recognition first")
+        raise UsageError(f"`{name}` has no text, only pictures", hint="run it through text recognition first")
     return Extract(text, {"title": title[:500]} if title else {})
 
 
-def with_given(found: Mapping[str, object], given: Mapping[str, object]) -> dict[str, object]:
-    """Fields of a file under those that were told beside it; names are those of DocumentFields."""
-    assert set(found) | set(given) <= set(DocumentFields._fields)
-    return {**found, **given}
+def merge_fields(extracted: Mapping[str, object], given: Mapping[str, object]) -> dict[str, object]:
+    """Merge the fields of a file with fields given by the user, which win. Names are those of DocumentFields."""
+    assert set(extracted) | set(given) <= set(DocumentFields._fields)
+    return {**extracted, **given}

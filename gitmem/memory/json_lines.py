@@ -1,8 +1,7 @@
-"""Records as JSON Lines, for moving them from one place to another: one object a line, its `kind` first. Pure.
+"""Records as JSON Lines, to move them between repositories: one object per line, its `kind` first. Pure.
 
-Reading is forgiving about where lines come from: notes are the default kind, ids and times may be missing, and the
-names that other systems use for the same fields are known. It is strict about what a line says: an unknown field is
-an error.
+Parsing is lenient about the origin of lines: notes are the default kind, ids and times may be missing, and field names
+of other systems are understood. It is strict about their content: an unknown field is an error.
 """
 
 import json
@@ -10,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gitmem.errors import UsageError
-from gitmem.memory.bounds import check_text, check_time
+from gitmem.memory.bounds import check_time
 from gitmem.memory.conversation import Turn, check_turn, load_turn
 from gitmem.memory.document import Document, DocumentFields, check_content, check_fields, load_document
 from gitmem.memory.kinds import kind_of
@@ -18,7 +17,7 @@ from gitmem.memory.note import Note, check_note, load_note
 from gitmem.record import Record
 from gitmem.types import DOCUMENT, NOTE, RECORD_KINDS, TURN
 
-ALIASES: Final = {
+_ALIASES: Final = {
     NOTE: {"conversation_id": "conversation", "ts": "time", "memory_type": "type"},
     TURN: {"conversation_id": "conversation", "turn_index": "turn", "ts": "time"},
     DOCUMENT: {
@@ -26,7 +25,7 @@ ALIASES: Final = {
         "visibility_scope": "visibility", "retention_policy": "retention",
     },
 }  # fmt: skip
-"""Other names of fields, by kind."""
+"""Names of fields in earlier exports and in other systems, by record."""
 
 _FIELDS: Final[Mapping[str, Mapping[str, type]]] = {
     NOTE: {
@@ -40,23 +39,23 @@ _FIELDS: Final[Mapping[str, Mapping[str, type]]] = {
         "metadata": dict, "stored": str,
     },
 }  # fmt: skip
-_KINDS: Final = {name: kind for kind in RECORD_KINDS for name in (kind_of(kind), kind)}
-"""Kinds of records by the names a line may use. Earlier exports name the stored kind."""
+_RECORDS: Final = {name: record for record in RECORD_KINDS for name in (kind_of(record), record)}
+"""Record by the value of `kind`. Earlier exports have `note`, `document` and `turn`."""
 
-_LARGEST: Final = 1e9
-_NEEDED: Final = {NOTE: ("content",), TURN: ("conversation", "turn", "role", "content"), DOCUMENT: ("content",)}
+_MAX_NUMBER: Final = 1e9
+_REQUIRED: Final = {NOTE: ("content",), TURN: ("conversation", "turn", "role", "content"), DOCUMENT: ("content",)}
 
 Item = Note | Turn | Document
-"""What a line stands for. Ids and times may be empty, documents are not cut into chunks."""
+"""Content of a line. Ids and times may be empty, and documents are not cut into chunks yet."""
 
 
 def format_item(record: Record) -> str:
-    """A record as a line; what is empty or follows from the content is left out."""
-    fields = {name: value for name, value in _values(record).items() if value not in ("", (), {})}
+    """Format a record as a line, without empty fields and fields that follow from the content."""
+    fields = {name: value for name, value in _record_values(record).items() if value not in ("", (), {})}
     return json.dumps({"kind": kind_of(record.kind), **fields}, ensure_ascii=False)
 
 
-def _values(record: Record) -> dict[str, Any]:
+def _record_values(record: Record) -> dict[str, Any]:
     if record.kind == NOTE:
         return load_note(record)._asdict()
     if record.kind == TURN:
@@ -67,72 +66,73 @@ def _values(record: Record) -> dict[str, Any]:
 
 
 def parse_item(line: str) -> Item:
-    """What a line stands for. Raises UsageError."""
+    """Parse and check a line. Raises UsageError."""
     try:
-        told = json.loads(line)
-    except (ValueError, RecursionError) as problem:
-        raise UsageError("it is no JSON") from problem
-    if not isinstance(told, dict):
-        raise UsageError("it is no JSON object")
-    named = told.pop("kind", NOTE)
-    kind = _KINDS.get(named) if isinstance(named, str) else None
-    if kind is None:
-        raise UsageError(f"the kind is `{named}`, it must be one of {', '.join(map(kind_of, RECORD_KINDS))}")
-    values = _checked(kind, told)
-    if kind == NOTE:
-        return _note(values)
-    return _turn(values) if kind == TURN else _document(values)
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UsageError("not valid JSON") from error
+    if not isinstance(values, dict):
+        raise UsageError("expected a JSON object")
+    kind = values.pop("kind", NOTE)
+    record = _RECORDS.get(kind) if isinstance(kind, str) else None
+    if record is None:
+        raise UsageError(f"the kind is `{kind}`, it must be one of {', '.join(map(kind_of, RECORD_KINDS))}")
+    fields = _check_types(record, values)
+    if record == NOTE:
+        return _parse_note(fields)
+    return _parse_turn(fields) if record == TURN else _parse_document(fields)
 
 
-def _checked(kind: str, told: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields under their own names and of their types; null is as good as missing."""
-    named = {ALIASES[kind].get(name, name): value for name, value in told.items() if value is not None}
-    for name, value in named.items():
-        wanted = _FIELDS[kind].get(name)
-        if wanted is None:
-            raise UsageError(f"a {kind} has no field `{name}`")
-        if isinstance(value, bool) or not isinstance(value, (int, float) if wanted is float else wanted):
+def _check_types(record: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse unknown, missing and wrongly typed fields. Return them under gitmem's names, without null values."""
+    fields = {_ALIASES[record].get(name, name): value for name, value in values.items() if value is not None}
+    for name, value in fields.items():
+        expected = _FIELDS[record].get(name)
+        if expected is None:
+            raise UsageError(f"unknown field of a {record}: `{name}`")
+        # An integer is a valid confidence, but a bool, which Python counts as an integer, is not a valid number.
+        if isinstance(value, bool) or not isinstance(value, (int, float) if expected is float else expected):
             raise UsageError(f"the field `{name}` is of the wrong type")
-        if wanted is float and isinstance(value, int | float) and abs(value) > _LARGEST:
+        if expected is float and isinstance(value, int | float) and abs(value) > _MAX_NUMBER:
             raise UsageError(f"the field `{name}` is too large a number")
-    lacking = [name for name in _NEEDED[kind] if name not in named]
-    if lacking:
-        raise UsageError(f"the field `{lacking[0]}` is missing")
-    return named
+    missing = [name for name in _REQUIRED[record] if name not in fields]
+    if missing:
+        raise UsageError(f"the field `{missing[0]}` is missing")
+    return fields
 
 
-def _note(values: dict[str, Any]) -> Note:
-    paths, symbols = values.get("paths", ()), values.get("symbols", ())
+def _parse_note(fields: dict[str, Any]) -> Note:
+    paths, symbols = fields.get("paths", ()), fields.get("symbols", ())
     if not all(isinstance(text, str) for text in (*paths, *symbols)):
         raise UsageError("paths and symbols must be texts")
     return check_note(
         Note(
-            id=values.get("id", ""),
-            content=values["content"],
-            type=values.get("type", "fact"),
-            confidence=float(values.get("confidence", 1.0)),
-            conversation=values.get("conversation", ""),
-            time=_time(values, "time"),
+            id=fields.get("id", ""),
+            content=fields["content"],
+            type=fields.get("type", "fact"),
+            confidence=float(fields.get("confidence", 1.0)),
+            conversation=fields.get("conversation", ""),
+            time=_parse_time(fields, "time"),
             paths=tuple(paths),
             symbols=tuple(symbols),
         )
     )
 
 
-def _turn(values: dict[str, Any]) -> Turn:
-    time = _time(values, "time")
-    return check_turn(Turn(values["conversation"], values["turn"], values["role"], values["content"], time))
+def _parse_turn(fields: dict[str, Any]) -> Turn:
+    time = _parse_time(fields, "time")
+    return check_turn(Turn(fields["conversation"], fields["turn"], fields["role"], fields["content"], time))
 
 
-def _document(values: dict[str, Any]) -> Document:
-    people, pairs = values.get("participants", ()), values.get("metadata", {})
-    if not all(isinstance(text, str) for text in (*people, *pairs.values())):
+def _parse_document(fields: dict[str, Any]) -> Document:
+    participants, metadata = fields.get("participants", ()), fields.get("metadata", {})
+    if not all(isinstance(text, str) for text in (*participants, *metadata.values())):
         raise UsageError("participants and metadata must be texts")
-    fields = {name: values[name] for name in DocumentFields._fields if name in values}
-    told = check_fields(DocumentFields(**{**fields, "participants": tuple(people)}))
-    content = check_content(check_text("document", values["content"], len(values["content"])))
-    return Document(values.get("id", ""), told, content, _time(values, "stored"), 0, "", ())
+    values = {name: fields[name] for name in DocumentFields._fields if name in fields}
+    checked = check_fields(DocumentFields(**{**values, "participants": tuple(participants)}))
+    content = check_content(fields["content"])
+    return Document(fields.get("id", ""), checked, content, _parse_time(fields, "stored"), 0, "", ())
 
 
-def _time(values: Mapping[str, Any], name: str) -> str:
-    return check_time(name, values[name]) if values.get(name) else ""
+def _parse_time(fields: Mapping[str, Any], name: str) -> str:
+    return check_time(name, fields[name]) if fields.get(name) else ""

@@ -1,4 +1,4 @@
-"""Mails to text: the first part that says something, and the headers as fields. Pure."""
+"""Read mails: the first part with text, and the headers as fields of a document. Pure."""
 
 import re
 from base64 import b64encode
@@ -15,88 +15,95 @@ from gitmem.errors import UsageError
 from gitmem.memory.charset_decoding import decode, decode_html
 from gitmem.memory.html_page import read_page
 
-_MOST_PARTICIPANTS: Final = 100
-_MOST_OF_PARTICIPANT: Final = 200
-_MOST_PARTS_WITHIN: Final = 100
-"""Multiparts within each other; the library that reads mails goes down them call by call."""
+_MAX_PARTICIPANTS: Final = 100
+_MAX_PARTICIPANT_CHARS: Final = 200
+_MAX_DEPTH: Final = 100
+"""Maximum nesting of multiparts. The email library recurses into them, so a deep mail would exhaust the stack."""
 
 _ENCODED_WORDS: Final = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?\r\n]*\?=(?:\s+=\?[^?\s]+\?[bBqQ]\?[^?\r\n]*\?=)*")
 
 
-class _Mail(EmailPolicy):
-    """Reads what is wrong in headers as mail readers do, where the library would put marks in its place."""
+class _LenientPolicy(EmailPolicy):
+    """Policy that reads malformed headers as mail readers do, where the library would put replacement characters."""
 
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
-        """Name and value of a header: raw bytes as text, encoded words in a row as a single one in UTF-8."""
+        """Return the name and value of a header, with raw bytes decoded and adjacent encoded words joined as UTF-8."""
         name, value = super().header_source_parse(sourcelines)
         if not value.isascii():
             value = decode(value.encode("utf-8", "surrogateescape"))
         return name, _ENCODED_WORDS.sub(_join_words, value)
 
     def header_fetch_parse(self, name: str, value: str) -> Any:
-        """A header with what it means, or as it stands where the library stumbles over it or loses a part of it."""
+        """Return a parsed header, or its plain text if the library fails on it or loses a part of it."""
         plain = " ".join(value.split())
         try:
-            found = super().header_fetch_parse(name, value)
-        except Exception:  # a hostile header makes it raise anything
+            parsed = super().header_fetch_parse(name, value)
+        except Exception:  # a hostile header can raise any exception
             return plain
-        return plain if "\ufffd" in str(found) and "\ufffd" not in value else found
+        return plain if "\ufffd" in str(parsed) and "\ufffd" not in value else parsed
 
 
 def _join_words(words: "re.Match[str]") -> str:
+    """Re-encode a run of encoded words as a single one in UTF-8.
+
+    The library decodes each word by itself (RFC 2047), but senders split characters between two words and declare wrong
+    charsets.
+    """
     try:
-        found = decode_header(words[0])
+        parts = decode_header(words[0])
     except HeaderParseError:
         return words[0]
-    text = "".join(decode(data, charset or "") if isinstance(data, bytes) else data for data, charset in found)
+    text = "".join(decode(data, charset or "") if isinstance(data, bytes) else data for data, charset in parts)
     return f"=?utf-8?b?{b64encode(text.encode('utf-8', 'replace')).decode()}?="
 
 
 def read_mail(data: bytes, name: str) -> tuple[str, dict[str, object]]:
-    """The text of a mail and what its headers tell, by the names of DocumentFields; `name` is what errors call it.
+    """Return the text of a mail, and fields of DocumentFields from its headers. Errors call the mail `name`.
 
-    Raises UsageError.
+    Raises: UsageError.
     """
     try:
-        message = message_from_bytes(data, policy=_Mail())
+        message = message_from_bytes(data, policy=_LenientPolicy())
     except RecursionError:
         raise _too_deep(name) from None
     assert isinstance(message, EmailMessage)
     if not message.keys():
-        raise UsageError(f"`{name}` is no e-mail: it has no headers")
-    return _body(message, name), _headers(message)
+        raise UsageError(f"`{name}` is not an e-mail: it has no headers")
+    return _read_body(message, name), _read_headers(message)
 
 
 def _too_deep(name: str) -> UsageError:
     return UsageError(
-        f"`{name}` has more than {_MOST_PARTS_WITHIN} parts within each other",
-        hint="extract its text first and hand that over: ... | gitmem doc add -",
+        f"`{name}` has multiparts nested more than {_MAX_DEPTH} deep",
+        hint="extract its text first: ... | gitmem doc add -",
     )
 
 
-def _body(message: EmailMessage, name: str) -> str:
-    """The first part that says something, plain text before HTML."""
+def _read_body(message: EmailMessage, name: str) -> str:
+    """Return the first part that is not blank, plain text before HTML."""
+    # The sort is stable, so parts of one type keep the order of the mail.
     parts = sorted(_text_parts(message, name), key=lambda part: part.get_content_subtype() == "html")
     if not parts:
-        raise UsageError(f"`{name}` holds no text", hint="extract its attachments and add them by themselves")
-    return next((text for text in (_part_text(part, name) for part in parts) if text.strip()), "")
+        raise UsageError(f"`{name}` has no text", hint="extract its attachments and add them separately")
+    return next((text for text in (_read_part(part, name) for part in parts) if text.strip()), "")
 
 
 def _text_parts(message: EmailMessage, name: str) -> Iterator[EmailMessage]:
-    waiting = [(message, 0)]
-    while waiting:
-        part, depth = waiting.pop()
-        if depth > _MOST_PARTS_WITHIN:
+    """Yield the parts with text in their order, without attachments."""
+    stack = [(message, 0)]  # an own stack instead of recursion: see _MAX_DEPTH
+    while stack:
+        part, depth = stack.pop()
+        if depth > _MAX_DEPTH:
             raise _too_deep(name)
         if part.get_content_disposition() == "attachment":
             continue
         if part.get_content_type() in ("text/plain", "text/html"):
             yield part
         elif part.get_content_maintype() == "multipart" and part.is_multipart():
-            waiting += [(within, depth + 1) for within in reversed(list(part.iter_parts()))]
+            stack += [(child, depth + 1) for child in reversed(list(part.iter_parts()))]
 
 
-def _part_text(part: EmailMessage, name: str) -> str:
+def _read_part(part: EmailMessage, name: str) -> str:
     data = part.get_payload(decode=True)
     assert isinstance(data, bytes)
     charset = part.get_content_charset("")
@@ -105,18 +112,22 @@ def _part_text(part: EmailMessage, name: str) -> str:
     return decode(data, charset)
 
 
-def _headers(message: EmailMessage) -> dict[str, object]:
+def _read_headers(message: EmailMessage) -> dict[str, object]:
     fields: dict[str, object] = {"type": "email"}
-    for field, header, most in (("title", "Subject", 500), ("author", "From", 200), ("source_id", "Message-ID", 500)):
+    for field, header, maximum in (
+        ("title", "Subject", 500),
+        ("author", "From", 200),
+        ("source_id", "Message-ID", 500),
+    ):
         value = " ".join(str(message.get(header, "")).split())
         if value:
-            fields[field] = value[:most]
+            fields[field] = value[:maximum]
     if "source_id" in fields:
         fields["source"] = "email"
-    others = [str(value) for header in ("To", "Cc") for value in message.get_all(header, [])]
-    people = dict.fromkeys(address[:_MOST_OF_PARTICIPANT] for _, address in getaddresses(others) if address)
-    if people:
-        fields["participants"] = tuple(people)[:_MOST_PARTICIPANTS]
+    recipients = [str(value) for header in ("To", "Cc") for value in message.get_all(header, [])]
+    addresses = dict.fromkeys(address[:_MAX_PARTICIPANT_CHARS] for _, address in getaddresses(recipients) if address)
+    if addresses:
+        fields["participants"] = tuple(addresses)[:_MAX_PARTICIPANTS]
     moment = getattr(message.get("Date"), "datetime", None)
     if moment is not None:
         fields["time"] = moment.isoformat()

@@ -1,6 +1,7 @@
-"""Where a record lies below the memory ref, and what its id may look like. Pure.
+"""Paths of records below the memory ref, and the form of their ids. Pure.
 
-Names in the tree are hexadecimal whatever an id holds: an id is data, never a path.
+Names in the tree are hexadecimal or decimal digits with a fixed prefix, whatever an id holds: an id is data, never a
+path.
 """
 
 import hashlib
@@ -19,65 +20,67 @@ CONVERSATION_PREFIX: Final = "conversation:"
 
 _NOTE_ID: Final = re.compile(r"mem_[0-9a-f]{12}\Z")
 _DOCUMENT_ID: Final = re.compile(r"art_([0-9a-f]{4}){2,16}\Z")
-_SHORTEST: Final = 8
-_STEP: Final = 4
+_MIN_DIGITS: Final = 8
+_DIGITS_STEP: Final = 4
 
 
 def new_note_id() -> str:
-    """`mem_` and 12 random hexadecimal digits."""
+    """Return `mem_` and 12 random hexadecimal digits."""
     return "mem_" + os.urandom(6).hex()
 
 
 def is_note_id(text: str) -> bool:
-    """Whether this can be the id of a note."""
+    """Return whether a text has the form of a note's id."""
     return _NOTE_ID.match(text) is not None
 
 
 def document_ids(source: str, source_id: str, content: bytes) -> Iterator[str]:
-    """Ids a document may have, the first choice first: `art_` and 8 digits of its source's hash, then more digits.
+    """Yield the ids a document may have, the preferred one first: `art_` and 8 or more digits of a hash.
 
-    Without a source id the content stands for the source. Two sources that are written alike with a colon between their
-    parts differ in the last choice alone.
+    The hash is that of the source and the source id, or of the content if there is no source id.
     """
-    named = f"{source}:{source_id}".encode() if source_id else content
-    digest = hashlib.sha256(named).hexdigest()
-    for length in range(_SHORTEST, len(digest) + 1, _STEP):
+    name = f"{source}:{source_id}".encode() if source_id else content
+    digest = hashlib.sha256(name).hexdigest()
+    # Like git's abbreviated object ids: short ones first, and a longer one only on a collision.
+    for length in range(_MIN_DIGITS, len(digest) + 1, _DIGITS_STEP):
         yield "art_" + digest[:length]
-    yield "art_" + hashlib.sha256(b"%d:%s:" % (len(source), named) + content).hexdigest()
+    # `a:b` with the id `c` and `a` with the id `b:c` have equal hashes. The length of the source tells them apart.
+    yield "art_" + hashlib.sha256(b"%d:%s:" % (len(source), name) + content).hexdigest()
 
 
 def note_path(note_id: str) -> bytes:
-    """Where a note lies."""
+    """Return the path of a note."""
     return b"%s/%s/%s" % (NOTES, note_id[4:6].encode(), note_id.encode())
 
 
 def document_path(document_id: str) -> bytes:
-    """Where a document lies."""
+    """Return the path of a document."""
     return b"%s/%s/%s" % (DOCUMENTS, document_id[4:6].encode(), document_id.encode())
 
 
 def conversation_folder(conversation: str) -> bytes:
-    """The folder of a conversation's turns."""
+    """Return the folder of a conversation's turns."""
+    # The name is hashed because it may hold slashes and any other character.
     digest = hashlib.sha256(conversation.encode()).hexdigest().encode()
     return b"%s/%s/%s" % (CONVERSATIONS, digest[:2], digest)
 
 
 def turn_path(conversation: str, turn: int) -> bytes:
-    """Where one turn of a conversation lies."""
+    """Return the path of a turn."""
     return b"%s/%08d" % (conversation_folder(conversation), turn)
 
 
-def place_of(name: str) -> bytes:
-    """The record, or for `conversation:<id>` the folder, that an id names. Raises UsageError for what is no id."""
+def parse_id(name: str) -> bytes:
+    """Return the path of a record by its id, or the folder of `conversation:NAME`. Raises UsageError."""
     if is_note_id(name):
         return note_path(name)
     if _DOCUMENT_ID.match(name):
         return document_path(name)
-    if name.startswith(CONVERSATION_PREFIX) and len(name) > len(CONVERSATION_PREFIX):
+    if is_conversation(name) and len(name) > len(CONVERSATION_PREFIX):
         return conversation_folder(name.removeprefix(CONVERSATION_PREFIX))
-    raise UsageError(f"`{name}` is no id of a record", hint="ids: mem_..., art_..., conversation:NAME")
+    raise UsageError(f"`{name}` is not the id of a record", hint="ids: mem_..., art_..., conversation:NAME")
 
 
 def is_conversation(name: str) -> bool:
-    """Whether an id names a whole conversation."""
+    """Return whether an id names a whole conversation."""
     return name.startswith(CONVERSATION_PREFIX)

@@ -8,7 +8,7 @@ from gitmem.freshness.record_refresh import index_records
 from gitmem.memory.bounds import check_count, current_time
 from gitmem.memory.conversation import (
     GET_DEFAULT,
-    GET_MOST,
+    MAX_GET,
     Conversation,
     Turn,
     check_conversation,
@@ -16,7 +16,7 @@ from gitmem.memory.conversation import (
     load_turn,
     turn_record,
 )
-from gitmem.memory.note import LIST_DEFAULT, LIST_MOST
+from gitmem.memory.note import LIST_DEFAULT, MAX_LIST
 from gitmem.memory.record_paths import CONVERSATIONS, conversation_folder, turn_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.secrets import leave_out_secrets, refuse_secrets
@@ -70,7 +70,7 @@ def _next_turn(store: RecordStore, tip: Tip, conversation: str) -> int:
 def last_turns(workspace: Workspace, conversation: str, limit: int = GET_DEFAULT) -> list[Turn]:
     """The last turns of a conversation in their order; none of one that is not there. Raises UsageError."""
     check_conversation(conversation)
-    check_count("limit", limit, 1, GET_MOST)
+    check_count("limit", limit, 1, MAX_GET)
     with RecordStore(workspace.location) as store:
         entries = store.entries(store.tip(), conversation_folder(conversation))
         return [load_turn(record) for record in store.read_records(entries[-limit:])]
@@ -78,7 +78,7 @@ def last_turns(workspace: Workspace, conversation: str, limit: int = GET_DEFAULT
 
 def list_conversations(workspace: Workspace, limit: int = LIST_DEFAULT) -> list[Conversation]:
     """Conversations, the last spoken in first. Raises UsageError, DamagedFile."""
-    check_count("limit", limit, 1, LIST_MOST)
+    check_count("limit", limit, 1, MAX_LIST)
     with RecordStore(workspace.location) as store:
         records = open_listed(workspace, store.tip())
     if records is None:

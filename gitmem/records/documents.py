@@ -17,7 +17,7 @@ from gitmem.memory.document import (
     document_record,
     load_document,
 )
-from gitmem.memory.note import LIST_DEFAULT, LIST_MOST
+from gitmem.memory.note import LIST_DEFAULT, MAX_LIST
 from gitmem.memory.record_paths import DOCUMENTS, document_ids, document_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.secrets import refuse_secrets
@@ -129,7 +129,7 @@ def get_document(workspace: Workspace, identity: str) -> Document:
 
 def list_documents(workspace: Workspace, *, type_: str = "", limit: int = LIST_DEFAULT) -> list[Document]:
     """Documents, those that came in last first, of one type or of all. Raises UsageError, DamagedFile."""
-    check_count("limit", limit, 1, LIST_MOST)
+    check_count("limit", limit, 1, MAX_LIST)
     if type_:
         check_choice("type", type_, DOCUMENT_TYPES)
     limits = RecordFilters(type=(type_,) if type_ else ())

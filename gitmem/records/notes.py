@@ -6,7 +6,7 @@ from gitmem.display import visible
 from gitmem.errors import UsageError
 from gitmem.freshness.record_refresh import index_records
 from gitmem.memory.bounds import check_choice, check_count, current_time
-from gitmem.memory.note import LIST_DEFAULT, LIST_MOST, NOTE_TYPES, Note, check_note, load_note, note_record
+from gitmem.memory.note import LIST_DEFAULT, MAX_LIST, NOTE_TYPES, Note, check_note, load_note, note_record
 from gitmem.memory.record_paths import NOTES, new_note_id, note_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.secrets import refuse_secrets
@@ -60,7 +60,7 @@ def add_note(
 
 def list_notes(workspace: Workspace, *, type_: str = "", limit: int = LIST_DEFAULT) -> list[Note]:
     """Notes, the newest first, of one type or of all. Raises UsageError, DamagedFile."""
-    check_count("limit", limit, 1, LIST_MOST)
+    check_count("limit", limit, 1, MAX_LIST)
     if type_:
         check_choice("type", type_, NOTE_TYPES)
     limits = RecordFilters(type=(type_,) if type_ else ())

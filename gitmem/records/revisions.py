@@ -10,7 +10,7 @@ from gitmem.git.ref_log import PathChange, StoredCommit, find_commit, read_ref_l
 from gitmem.git.trees import diff_trees
 from gitmem.memory.bounds import check_count
 from gitmem.memory.document import load_document
-from gitmem.memory.record_paths import CONVERSATION_PREFIX, REFERENCE, is_conversation, place_of
+from gitmem.memory.record_paths import CONVERSATION_PREFIX, REFERENCE, is_conversation, parse_id
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.record import Record
 from gitmem.types import DOCUMENT, TURN
@@ -58,7 +58,7 @@ def show_records(workspace: Workspace, name: str, *, at: str = "") -> list[Recor
 
     Raises: UnknownRecord, UnknownRevision, UsageError, DamagedFile.
     """
-    place = place_of(name)
+    place = parse_id(name)
     with RecordStore(workspace.location) as store:
         tip = store.at(find_commit(workspace.location, REFERENCE, at)) if at else store.tip()
         return _records_at(store, tip, name, place, at)
@@ -80,7 +80,7 @@ def delete_records(workspace: Workspace, names: Sequence[str]) -> list[Deleted]:
     """Take records out, all of them or none; the history keeps them. Raises UnknownRecord, UsageError, GitFailed."""
     if not 1 <= len(names) <= DELETE_MOST:
         raise UsageError(f"there are {len(names)} ids, it must be 1 to {DELETE_MOST}")
-    places = {name: place_of(name) for name in names}
+    places = {name: parse_id(name) for name in names}
     deleted: list[Deleted] = []
     with RecordStore(workspace.location) as store:
 
@@ -104,7 +104,7 @@ def read_log(workspace: Workspace, *, name: str = "", limit: int = LOG_DEFAULT, 
     Raises: UsageError, GitFailed.
     """
     check_count("limit", limit, 1, LOG_MOST)
-    place = place_of(name) if name else b""
+    place = parse_id(name) if name else b""
     with RecordStore(workspace.location) as store:
         tip = store.tip()
         if tip.commit is None:
@@ -159,7 +159,7 @@ def restore_records(workspace: Workspace, name: str, *, at: str = "", notes: lis
 
     Raises: UnknownRecord, UnknownRevision, UsageError, GitFailed.
     """
-    place = place_of(name)
+    place = parse_id(name)
     with RecordStore(workspace.location) as store:
         past = store.at(find_commit(workspace.location, REFERENCE, at)) if at else _past(store, workspace, name)
         records = _records_at(store, past, name, place, at)
@@ -176,7 +176,7 @@ def restore_records(workspace: Workspace, name: str, *, at: str = "", notes: lis
 
 def _past(store: RecordStore, workspace: Workspace, name: str) -> Tip:
     """The last state in which a record was there and was not what it is now."""
-    tip, place = store.tip(), place_of(name)
+    tip, place = store.tip(), parse_id(name)
     present = store.entries_at(tip, place)
     commits: list[StoredCommit] = []
     for most in (_FEW, _ALL):

@@ -10,7 +10,7 @@ import pytest
 
 from gitmem.errors import UsageError
 from gitmem.memory.document import DocumentFields, check_fields
-from gitmem.memory.extract import extract, with_given
+from gitmem.memory.extract import extract, merge_fields
 
 HTML = b"""<!doctype html><title>A  &amp; B</title><style>p {}</style><script>evil()</script>
 <h1>Caching</h1><p>Keep it <b>small</b>.</p><ul><li>one<li>two</ul><pre>x = 1\n  y</pre>"""
@@ -205,7 +205,7 @@ def test_headers_of_a_mail_fill_the_fields() -> None:
         "source_id": "<7@example.invalid>", "participants": ("bob@example.invalid", "cy@example.invalid"),
         "time": "2026-01-30T12:00:00+01:00",
     }  # fmt: skip
-    told = with_given(made.fields, {"title": "Other"})
+    told = merge_fields(made.fields, {"title": "Other"})
     assert DocumentFields(**told).title == "Other"  # type: ignore[arg-type]
 
 

@@ -8,7 +8,7 @@ import pytest
 from gitmem.answering.answer import Answer
 from gitmem.errors import UsageError
 from gitmem.indexing import record_views as records
-from gitmem.memory.note import MAX_NAMED
+from gitmem.memory.note import MAX_REFERENCES
 from gitmem.records.code_notes import MOST, missing_paths
 from gitmem.records.notes import add_note, list_notes
 from gitmem.records.revisions import delete_records
@@ -139,7 +139,7 @@ def test_a_path_outside_is_refused(repo: Repo, path: str) -> None:
         add_note(workspace_of(repo), "x", paths=[path])
 
 
-@pytest.mark.parametrize("symbols", [[""], ["a\nb"], ["x" * 201], ["a"] * (MAX_NAMED + 1)])
+@pytest.mark.parametrize("symbols", [[""], ["a\nb"], ["x" * 201], ["a"] * (MAX_REFERENCES + 1)])
 def test_a_symbol_out_of_bounds_is_refused(repo: Repo, symbols: list[str]) -> None:
     with pytest.raises(UsageError, match="symbol"):
         add_note(workspace_of(repo), "x", symbols=symbols)

@@ -11,7 +11,7 @@ from gitmem.memory.conversation import load_turn
 from gitmem.memory.document import chunk_id, load_document
 from gitmem.memory.kinds import kind_of
 from gitmem.memory.note import load_note
-from gitmem.memory.record_paths import CONVERSATION_PREFIX, conversation_folder, place_of, turn_path
+from gitmem.memory.record_paths import CONVERSATION_PREFIX, conversation_folder, parse_id, turn_path
 from gitmem.memory.record_store import RecordStore, Tip
 from gitmem.record import Record
 from gitmem.records.record_json import document_json, note_json, turn_json
@@ -66,7 +66,7 @@ def read_records(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Ex
     named = parse_record_name(name)
     if named.turn is None and named.id.startswith(CONVERSATION_PREFIX):
         raise UnknownRecord(f"there is no conversation `{name}`", hint=_HINT)
-    place = place_of(named.id) if named.turn is None else turn_path(_conversation(named.id), named.turn)
+    place = parse_id(named.id) if named.turn is None else turn_path(_conversation(named.id), named.turn)
     record = store.find_record(tip, place)
     if record is None:
         raise UnknownRecord(f"there is no record `{name}`", hint=_HINT)

@@ -12,8 +12,6 @@ from gitmem.mcp.tools.descriptions import DOCUMENT_INGEST, MEMORY_STORE
 from gitmem.mcp.tools.record_excerpts import parse_record_name
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
 from gitmem.memory.document import DocumentFields
-from gitmem.memory.json_lines import ALIASES
-from gitmem.types import DOCUMENT
 from tests.gitrepo import Repo
 from tests.mcp.clients import SERVER, RawClient, ask, refused, talk
 
@@ -68,7 +66,11 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
         ("document_ingest", {"content": "x", "time": "yesterday"}, "ISO 8601"),
         ("document_ingest", {"content": "x", "title": "t" * 501}, "it is a string of 501 characters"),
         ("delete", {"ids": []}, "(1 to 100)"),
-        ("delete", {"ids": ["src/cookies.py"]}, "is no id of a record\nhint: ids: mem_..., art_..., conversation:NAME"),
+        (
+            "delete",
+            {"ids": ["src/cookies.py"]},
+            "is not the id of a record\nhint: ids: mem_..., art_..., conversation:NAME",
+        ),
         ("delete", {"ids": ["mem_000000000000"]}, "there is no record"),
         ("get", {"ids": ["mem_000000000000"]}, "there is no record `mem_000000000000`\nhint: search for it"),
         ("get", {"ids": ["conversation:nowhere"]}, "there is no conversation"),
@@ -351,7 +353,7 @@ def test_the_tools_name_what_never_belongs_in_a_note() -> None:
 
 
 def test_every_field_of_a_document_can_be_given() -> None:
-    given = {ALIASES[DOCUMENT].get(name, name) for name in DOCUMENT_INGEST.schema["properties"]}
+    given = set(DOCUMENT_INGEST.schema["properties"])
     assert given == {*DocumentFields._fields, "content", "format"}
 
 
