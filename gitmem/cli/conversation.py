@@ -18,8 +18,8 @@ from gitmem.cli.text_input import (
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode
 from gitmem.memory.conversation import GET_DEFAULT, ROLES
-from gitmem.memory.secrets import leave_out_secrets
-from gitmem.memory.transcripts import parse_session
+from gitmem.memory.secrets import redact_secrets
+from gitmem.memory.transcripts import parse_transcript
 from gitmem.records.conversations import append_turn, keep_turns, last_turns, list_conversations
 from gitmem.records.record_json import conversation_json, turn_json
 
@@ -112,7 +112,7 @@ def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -
       gitmem conversation import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
     """
     name = PurePath(file).stem[:100] if file != "-" else "session"
-    turns = parse_session(read_lines(file), name, str if allow_secrets else leave_out_secrets)
+    turns = parse_transcript(read_lines(file), name, str if allow_secrets else redact_secrets)
     notes: list[str] = []
     changed = keep_turns(open_here(ctx), turns, allow_secrets=allow_secrets, notes=notes)
     say_notes(ctx, notes)

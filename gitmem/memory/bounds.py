@@ -1,4 +1,4 @@
-"""Checks of the fields of records. Pure; every refusal is a UsageError with the field, its value and the valid range."""
+"""Checks of the fields of records. Pure; a UsageError names the field, its value and the valid range."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,11 +1,6 @@
-"""Which objects a purge takes away: all that gitmem ever wrote and nothing reaches any more.
+"""Find the objects that a purge removes: all that gitmem wrote and nothing reaches, once the ref has lost its parents.
 
-The ref has lost its history by then. What it reached, and what writers that died left behind, is found by its own
-marks. Trees have none, and once their commits are gone nothing tells whose they are; so what is about to go is written
-down before, and a purge that was interrupted is finished by the next one.
-
-What something else reaches stays. It is looked for too, so that nobody takes it for gone: by what the history reached
-before it was cut, and after that by the marks of commits, and of records that an index or a ref names by themselves.
+Objects that something else reaches stay. They are found as well, so that the purge can report what is left and why.
 """
 
 import re
@@ -21,24 +16,34 @@ from gitmem.memory.record_store import IDENTITY, RecordStore
 from gitmem.paths import PURGING
 from gitmem.record import is_record
 
-MOST_BYTES: Final = 64 << 20
-"""No record is larger: a character of the longest document has four bytes at most."""
+# `git gc --prune=now` would also drop unreachable objects of the user, who may want them back.
+#
+# Which unreachable objects are gitmem's? A blob is if it parses as a record, a commit if gitmem is its committer. This
+# also finds objects of writers that died before the ref pointed to them, which no walk from the ref would find. A tree
+# has no such mark: it is gitmem's if one of those commits has it. Once the commit is removed, nothing shows whose the
+# tree was. So the ids are written to a file before the first removal, and a later purge finishes an interrupted one.
+#
+# What an unreachable commit or tree of the user reaches stays as well: `git fsck --lost-found` must still find it whole.
 
-_WRITTEN_BY: Final = f"\ncommitter {IDENTITY} ".encode()
+MAX_BYTES: Final = 64 << 20
+"""Size above which an object is not read. No record is larger: a character of the longest document has at most four
+bytes."""
+
+_COMMITTER_LINE: Final = f"\ncommitter {IDENTITY} ".encode()
 
 
 def begin_purge(location: Location, oids: Collection[str]) -> None:
-    """Write down what is about to be removed. Raises StorageFailed."""
+    """Write down the objects that are about to be removed. Raises StorageFailed."""
     write_atomic(location.common_dir / PURGING, ["\n".join(sorted(oids)).encode("ascii")])
 
 
 def end_purge(location: Location) -> None:
-    """Nothing of it is left to be removed."""
+    """Remove the list of objects, once all of them are removed."""
     remove_file(location.common_dir / PURGING)
 
 
-def _read_begun(location: Location) -> frozenset[str]:
-    """What an interrupted purge was about to remove."""
+def _read_interrupted(location: Location) -> frozenset[str]:
+    """Return the objects that an interrupted purge was about to remove."""
     data = read_file(location.common_dir / PURGING) or b""
     return frozenset(oid.decode("ascii") for oid in _OID.findall(data))
 
@@ -46,120 +51,127 @@ def _read_begun(location: Location) -> frozenset[str]:
 _OID: Final = re.compile(rb"^[0-9a-f]{40,64}$", re.MULTILINE)
 
 
-class Found(NamedTuple):
-    """What is to be removed, and the ids of what stays although it is gitmem's, for others reach it."""
+class Purgeable(NamedTuple):
+    """Objects to remove, and the ids of unreachable objects of gitmem that stay because others reach them."""
 
-    purged: list[StoredObject]
-    kept: set[str]
-
-
-def read_history(location: Location, store: RecordStore) -> set[str]:
-    """Every object that the memory reaches, as far as its history is whole."""
-    tip = store.tip().commit
-    return _reached(location, tip) if tip else set()
+    objects: list[StoredObject]
+    retained: set[str]
 
 
-def find_purged(location: Location, store: RecordStore) -> Found:
-    """Unreachable objects that are gitmem's; those stay that an unreachable object of somebody else reaches."""
+def find_memory_objects(location: Location, store: RecordStore) -> set[str]:
+    """Return every object that the memory ref reaches, as far as none is missing on the way."""
+    commit = store.tip().commit
+    return _list_objects(location, commit) if commit else set()
+
+
+def find_purgeable(location: Location, store: RecordStore) -> Purgeable:
+    """Return the unreachable objects of gitmem, except those that an unreachable object of somebody else reaches."""
     unreachable = find_unreachable(location)
-    read = {item.oid: item for item in unreachable if item.kind in ("commit", "blob")}
-    own = {oid for oid, item in read.items() if item.size <= MOST_BYTES and _is_own(item, store.find_object(oid))}
-    own |= _read_begun(location) & {item.oid for item in unreachable}
-    own = find_reachable(location, own, parents=False)  # each commit has its own mark, and parents may be gone already
-    others = [item.oid for item in unreachable if item.oid not in own and item.kind != "blob"]
-    kept = find_reachable(location, others)
-    return Found([item for item in unreachable if item.oid in own - kept], own & kept)
+    readable = {item.oid: item for item in unreachable if item.kind in ("commit", "blob")}
+    own = {oid for oid, item in readable.items() if item.size <= MAX_BYTES and _is_own(item, store.find_object(oid))}
+    own |= _read_interrupted(location) & {item.oid for item in unreachable}
+    # Without parents: each commit has its own mark, and git fails on a parent that is removed already.
+    own = find_reachable(location, own, parents=False)
+    foreign = [item.oid for item in unreachable if item.oid not in own and item.kind != "blob"]
+    retained = find_reachable(location, foreign)
+    return Purgeable([item for item in unreachable if item.oid in own - retained], own & retained)
 
 
 def _is_own(item: StoredObject, data: bytes | None) -> bool:
+    """Return whether gitmem wrote a blob or commit, judged by its content."""
     if data is None:
         return False
-    return is_record(data) if item.kind == "blob" else _WRITTEN_BY in data.partition(b"\n\n")[0]
+    return is_record(data) if item.kind == "blob" else _COMMITTER_LINE in data.partition(b"\n\n")[0]
 
 
-def find_kept(location: Location, store: RecordStore, former: Collection[str]) -> set[str]:
-    """Objects of gitmem's that only others reach; `former` are those that are known to have been the memory's."""
-    tip = store.tip().commit
-    current = find_reachable(location, [tip], parents=False) if tip else set()
-    asked = ["-F", f"--committer={IDENTITY}", "--ignore-missing", "--all", "--reflog"]
-    marked = set(_ask(location, "rev-list", *asked)) - {tip}
-    found = {*former, *(find_reachable(location, marked, parents=False) if marked else ())}
-    bare = [oid for _, kind, *oids in _references(location) if kind in ("blob", "tree") for oid in oids]
-    strays = _reached(location, *bare) | _reached(location, "--indexed-objects", "--not", "--all")
-    sizes = {oid: size for oid, kind, size in find_present(location, strays - found) if kind == "blob"}
-    found |= {oid for oid, size in sizes.items() if size <= MOST_BYTES and is_record(store.find_object(oid) or b"")}
-    return found - current
+def find_retained(location: Location, store: RecordStore, former: Collection[str]) -> set[str]:
+    """Return objects of gitmem that are not part of the memory any more but that something else reaches.
 
-
-def find_keepers(location: Location, left: Collection[StoredObject], purged: Collection[str]) -> tuple[str, ...]:
-    """What keeps objects: refs by their names as far as they are easily told, and the kinds of everything else.
-
-    `purged` were removed from here, and nothing here reaches them. Reflogs are told where no ref holds as much: a ref
-    takes its reflog along.
+    `former` are objects known to have been part of it. Others are found by their marks: commits that a ref or reflog
+    reaches, and records that an index or a ref names directly.
     """
-    there = {item.oid for item in left}
-    kept = there - set(purged)
-    if not kept:
-        return (_ALTERNATES,) if there else ()
-    named = {name for name, _, *oids in _references(location) if kept.intersection(oids)}
-    roots = _roots(location, [item.oid for item in left if item.kind == "commit" and item.oid in kept])
+    commit = store.tip().commit
+    current = find_reachable(location, [commit], parents=False) if commit else set()
+    by_committer = ["-F", f"--committer={IDENTITY}", "--ignore-missing", "--all", "--reflog"]
+    commits = set(_run_git_words(location, "rev-list", *by_committer)) - {commit}
+    objects = {*former, *(find_reachable(location, commits, parents=False) if commits else ())}
+    named = [oid for _, kind, *oids in _list_references(location) if kind in ("blob", "tree") for oid in oids]
+    strays = _list_objects(location, *named) | _list_objects(location, "--indexed-objects", "--not", "--all")
+    sizes = {item.oid: item.size for item in find_present(location, strays - objects) if item.kind == "blob"}
+    objects |= {oid for oid, size in sizes.items() if size <= MAX_BYTES and is_record(store.find_object(oid) or b"")}
+    return objects - current
+
+
+def find_holders(location: Location, left: Collection[StoredObject], purged: Collection[str]) -> tuple[str, ...]:
+    """Return what keeps objects alive: names of refs if they are quickly found, and kinds of everything else.
+
+    `purged` were removed from this repository, so an alternate holds those that are still there. A reflog is listed
+    only for objects that no ref reaches, because the reflog of a ref goes with the ref.
+    """
+    present = {item.oid for item in left}
+    held = present - set(purged)
+    if not held:
+        return (_ALTERNATES,) if present else ()
+    names = {name for name, _, *oids in _list_references(location) if held.intersection(oids)}
+    roots = _root_commits(location, [item.oid for item in left if item.kind == "commit" and item.oid in held])
     if roots:
-        asked = [f"--contains={oid}" for oid in roots[:_MOST_ROOTS]]
-        named.update(_ask(location, "for-each-ref", "--format=%(refname)", *asked))
-    keepers = sorted(named - {REFERENCE})
-    told = _reached(location, *keepers) if keepers else set()
-    by_refs = _reached(location, f"--exclude={REFERENCE}", "--all") & kept
-    by_reflogs = (_reached(location, "--reflog") & kept) - told - by_refs
-    by_indexes = _reached(location, "--indexed-objects") & kept
-    keepers += ["another ref or HEAD"] if by_refs - told else []
-    keepers += ["a reflog"] if by_reflogs else []
-    keepers += ["an index"] if by_indexes else []
-    keepers += ["an object that nothing reaches"] if kept - told - by_refs - by_reflogs - by_indexes else []
-    return (*keepers, *([_ALTERNATES] if there - kept else []))
+        containing = [f"--contains={oid}" for oid in roots[:_MAX_ROOTS]]
+        names.update(_run_git_words(location, "for-each-ref", "--format=%(refname)", *containing))
+    holders = sorted(names - {REFERENCE})
+    by_listed_refs = _list_objects(location, *holders) if holders else set()
+    by_refs = _list_objects(location, f"--exclude={REFERENCE}", "--all") & held
+    by_reflogs = (_list_objects(location, "--reflog") & held) - by_listed_refs - by_refs
+    by_indexes = _list_objects(location, "--indexed-objects") & held
+    holders += ["another ref or HEAD"] if by_refs - by_listed_refs else []
+    holders += ["a reflog"] if by_reflogs else []
+    holders += ["an index"] if by_indexes else []
+    holders += ["an unreachable object"] if held - by_listed_refs - by_refs - by_reflogs - by_indexes else []
+    return (*holders, *([_ALTERNATES] if present - held else []))
 
 
 _ALTERNATES: Final = "another repository's objects (alternates)"
-_MOST_ROOTS: Final = 100
-"""So many commits are asked for by name; each history has one that is its first."""
+_MAX_ROOTS: Final = 100
+"""Maximum number of commits to search refs for. Each line of commits has one root, and there is rarely more than one."""
 
 
-def _references(location: Location) -> list[list[str]]:
-    """Every ref with the type and the id of what it names, and the id of what is behind a tag."""
-    asked = "--format=%(refname) %(objecttype) %(objectname) %(*objectname)"
-    told = run_git(["for-each-ref", asked], git_dir=location.git_dir).stdout
-    return [line.split() for line in told.decode("utf-8", "surrogateescape").splitlines()]
+def _list_references(location: Location) -> list[list[str]]:
+    """Return every ref as its name, the type and id of its object, and the id of the object behind a tag."""
+    fields = "--format=%(refname) %(objecttype) %(objectname) %(*objectname)"
+    output = run_git(["for-each-ref", fields], git_dir=location.git_dir).stdout
+    return [line.split() for line in output.decode("utf-8", "surrogateescape").splitlines()]
 
 
-def _roots(location: Location, commits: Collection[str]) -> list[str]:
-    """Those commits of which no parent is among them."""
+def _root_commits(location: Location, commits: Collection[str]) -> list[str]:
+    """Return the commits that have no parent among them: every ref that reaches any of them reaches one of these."""
     if not commits:
         return []
     stdin = "".join(f"{oid}\n" for oid in commits).encode("ascii")
-    asked = ["--no-replace-objects", "rev-list", "--no-walk=unsorted", "--parents", "--stdin"]
-    lines = run_git(asked, git_dir=location.git_dir, stdin=stdin, check=False).stdout.decode("ascii").splitlines()
+    args = ["--no-replace-objects", "rev-list", "--no-walk=unsorted", "--parents", "--stdin"]
+    lines = run_git(args, git_dir=location.git_dir, stdin=stdin, check=False).stdout.decode("ascii").splitlines()
     among = set(commits)
     return [oid for oid, *parents in map(str.split, lines) if among.isdisjoint(parents)]
 
 
-def _reached(location: Location, *revisions: str) -> set[str]:
-    """Every object that these reach, as far as they are whole."""
-    return set(_ask(location, "rev-list", *_OBJECTS, *revisions)) if revisions else set()
+def _list_objects(location: Location, *revisions: str) -> set[str]:
+    """Return every object that revisions reach, as far as none is missing on the way."""
+    return set(_run_git_words(location, "rev-list", *_OBJECT_OPTIONS, *revisions)) if revisions else set()
 
 
-_OBJECTS: Final = ("--objects", "--no-object-names", "--missing=allow-any", "--ignore-missing")
+_OBJECT_OPTIONS: Final = ("--objects", "--no-object-names", "--missing=allow-any", "--ignore-missing")
 
 
-def _ask(location: Location, *args: str) -> list[str]:
-    """The words that git answers with, be it complete or not."""
+def _run_git_words(location: Location, *args: str) -> list[str]:
+    """Return the words of git's output, even if git failed in the middle: a partial answer is better than none."""
     result = run_git(["--no-replace-objects", *args], git_dir=location.git_dir, check=False)
     return result.stdout.decode("utf-8", "surrogateescape").split()
 
 
 def find_present(location: Location, oids: Iterable[str]) -> list[StoredObject]:
-    """Those of some objects that are there."""
+    """Return the objects that exist, with kind and size in bytes."""
     stdin = "".join(f"{oid}\n" for oid in sorted(oids)).encode("ascii")
     if not stdin:
         return []
-    found = run_git(["cat-file", "--batch-check", "--buffer"], git_dir=location.git_dir, stdin=stdin).stdout
-    lines = (line.split() for line in found.decode("ascii").splitlines())
+    output = run_git(["cat-file", "--batch-check", "--buffer"], git_dir=location.git_dir, stdin=stdin).stdout
+    lines = (line.split() for line in output.decode("ascii").splitlines())
+    # A missing object has the word `missing` but no size.
     return [StoredObject(oid, kind, int(size)) for oid, kind, *sizes in lines for size in sizes]

@@ -1,7 +1,8 @@
-"""The records of one repository: read at any commit of the memory ref, changed by one commit at a time.
+"""Records of one repository: read at any commit of the memory ref, changed by one commit at a time.
 
-A change is written whole and durable before the ref names it, and the ref moves only if it is where it was when the
-change was thought out; else the change is thought out again. So nothing is overwritten, whoever else writes.
+Writing is a compare-and-swap on the ref. A change is durable before the ref points to it, and the ref moves only if it
+still points to the commit that the change was made from; otherwise the change is recomputed. No writer, of gitmem or
+not, loses a record to another one.
 """
 
 import time
@@ -23,49 +24,53 @@ from gitmem.memory.record_paths import REFERENCE
 from gitmem.paths import MEMORY_LOCK
 from gitmem.record import Record, parse_record
 
+# Why a ref of its own: git could not fetch, version and check a database file next to the repository. A branch would
+# appear among the user's branches and could be checked out or merged. Notes of git (refs/notes) are attached to
+# commits, and most records belong to none.
+
 IDENTITY: Final = "gitmem <gitmem@localhost>"
 
-_TREES_KEPT: Final = 600
-"""Trees never change: two kinds of records with 256 folders each stay at hand."""
+_CACHED_TREES: Final = 600
+"""Enough for two kinds of records with 256 folders each. Trees never change, so they are never stale."""
 
-_KINDS: Final = frozenset({b"blob", b"tree", b"commit"})
+_OBJECT_KINDS: Final = frozenset({b"blob", b"tree", b"commit"})
 
 Changes = Mapping[bytes, bytes | None]
-"""Paths and the blobs they get; None takes a path away."""
+"""New content of blobs by path; None deletes a path."""
 
 
 class Tip(NamedTuple):
-    """A commit of the memory ref; both None before the first record."""
+    """State of the memory: a commit of the ref and its tree. Both are None before the first record."""
 
     commit: str | None
     tree: str | None
 
 
 class RecordStore(Closeable):
-    """Reads and changes records; hold one open for as long as you like, from one thread."""
+    """Reader and writer of records. May stay open for any time, but is not thread-safe."""
 
     def __init__(self, location: Location) -> None:
         self._location = location
-        self._reader = ProgramReader(location, _KINDS)
-        self._names = lru_cache(_TREES_KEPT)(self._read_names)
+        self._reader = ProgramReader(location, _OBJECT_KINDS)
+        self._names = lru_cache(_CACHED_TREES)(self._read_names)
 
     def tip(self) -> Tip:
-        """What the memory ref names now."""
+        """Return the current state."""
         commit = read_reference(self._location, REFERENCE)
         return self.at(commit) if commit else Tip(None, None)
 
     def at(self, commit: str) -> Tip:
-        """A commit of the past, by its full id."""
-        head = self._commit_head(commit)
-        return Tip(commit, head[0].removeprefix("tree "))
+        """Return the state at a former commit, given by its full id. Raises UnknownRevision for another object."""
+        lines = self._commit_lines(commit)
+        return Tip(commit, lines[0].removeprefix("tree "))
 
-    def before(self, tip: Tip) -> Tip:
-        """The commit before another one, or the state before the first."""
-        line = self._commit_head(tip.commit)[1] if tip.commit else ""
+    def parent(self, tip: Tip) -> Tip:
+        """Return the state before the commit of another state; before the first commit it is empty."""
+        line = self._commit_lines(tip.commit)[1] if tip.commit else ""
         return self.at(line.removeprefix("parent ")) if line.startswith("parent ") else Tip(None, None)
 
     def find(self, tip: Tip, path: bytes) -> str | None:
-        """The blob or tree at a path, None where nothing is."""
+        """Return the id of the blob or tree at a path, or None."""
         oid = tip.tree
         for name in path.split(b"/"):
             if oid is None:
@@ -75,13 +80,13 @@ class RecordStore(Closeable):
         return oid
 
     def entries(self, tip: Tip, folder: bytes = b"") -> list[TreeEntry]:
-        """Every record below a folder, with its path from the root, in the order of the paths."""
+        """Return every record below a folder by its path from the root, sorted by path."""
         tree = self.find(tip, folder) if folder else tip.tree
-        found = read_tree(self._location, tree) if tree else []
-        return [entry._replace(path=folder + b"/" + entry.path) for entry in found] if folder else found
+        below = read_tree(self._location, tree) if tree else []
+        return [entry._replace(path=folder + b"/" + entry.path) for entry in below] if folder else below
 
     def entries_at(self, tip: Tip, path: bytes) -> list[TreeEntry]:
-        """The record at a path, or those below it where it is a folder."""
+        """Return the record at a path; all records below it if it is a folder; none if it does not exist."""
         folder, _, name = path.rpartition(b"/")
         parent = self.find(tip, folder)
         entry = self._names(parent).get(name) if parent else None
@@ -90,44 +95,47 @@ class RecordStore(Closeable):
         return self.entries(tip, path) if entry.is_tree else [TreeEntry(path, int(entry.mode, 8), entry.oid)]
 
     def find_data(self, tip: Tip, path: bytes) -> bytes | None:
-        """The bytes of the record at a path, None where none is."""
+        """Return the bytes of the record at a path, or None. Raises DamagedFile."""
         oid = self.find(tip, path)
         return self._read(oid) if oid else None
 
     def find_object(self, oid: str) -> bytes | None:
-        """The bytes of any object, None where it is missing or damaged."""
+        """Return the bytes of any object, or None if it is missing or damaged."""
         return self._reader.read(oid)
 
     def read_blob(self, oid: str) -> bytes:
-        """The bytes of a record. Raises DamagedFile."""
+        """Return the bytes of a record. Raises DamagedFile."""
         return self._read(oid)
 
     def read_record(self, oid: str, name: str) -> Record:
-        """A record by its blob; `name` is what errors call it. Raises DamagedFile, NewerFormat."""
+        """Read a record by the id of its blob. Errors call it `name`. Raises DamagedFile, NewerFormat."""
         return parse_record(self._read(oid), name)
 
     def find_record(self, tip: Tip, path: bytes) -> Record | None:
-        """The record at a path, None where none is. Raises DamagedFile, NewerFormat."""
+        """Read the record at a path, or return None. Raises DamagedFile, NewerFormat."""
         data = self.find_data(tip, path)
         return None if data is None else parse_record(data, path.decode())
 
     def read_records(self, entries: Iterable[TreeEntry]) -> Iterator[Record]:
-        """Records one after the other. Raises DamagedFile, NewerFormat."""
+        """Yield the records of entries in order. Raises DamagedFile, NewerFormat."""
         listed = list(entries)
-        found = self._reader.read_many(entry.oid for entry in listed)
-        for entry, (oid, data) in zip(listed, found, strict=True):
+        blobs = self._reader.read_many(entry.oid for entry in listed)
+        for entry, (oid, data) in zip(listed, blobs, strict=True):
             if data is None:
-                raise _lost(oid)
+                raise _unreadable(oid)
             yield parse_record(data, entry.path.decode("utf-8", "replace"))
 
     def change(self, message: str, edit: Callable[[Tip], Changes], *, seconds: int | None = None) -> Tip:
-        """Make one commit of what `edit` says of the newest state; `edit` is asked again when that has moved on.
+        """Commit the changes that `edit` computes from the current state, and return the new state.
 
-        No change, no commit. On return the change is on the disk and visible to everyone.
-        `seconds` since 1970 is the time of the commit, now by default.
+        `edit` is called again if the ref has moved in the meantime. Without changes there is no commit. On return the
+        change is durable and visible to every process. `seconds` since 1970 is the time of the commit, by default now.
 
-        Raises: GitFailed, StorageFailed; what `edit` raises.
+        Raises: GitFailed, StorageFailed, and the errors of `edit`.
         """
+        # The lock alone would not do, for git and other programs do not take it. The compare-and-swap alone would do,
+        # but writers of gitmem that race each other would write every commit several times, and the slowest might
+        # never succeed. So writers of gitmem take turns, and the compare-and-swap protects against all others.
         with self.locked():
             while True:
                 old = self.tip()
@@ -136,11 +144,11 @@ class RecordStore(Closeable):
                 if not objects or self._publish(old, new, objects):
                     return new
 
-    def cut_history(self) -> Tip:
-        """Let the ref name a commit without parents that holds what it holds now; call with the lock held."""
+    def drop_parents(self) -> Tip:
+        """Replace the commits of the ref by one without parents and with the current tree. The lock must be held."""
         while True:
             old = self.tip()
-            if old.tree is None or self.before(old).commit is None:
+            if old.tree is None or self.parent(old).commit is None:
                 return old
             data = format_commit(old.tree, None, IDENTITY, int(time.time()), "purge")
             commit = make_object("commit", data, self._location.object_format)
@@ -150,35 +158,41 @@ class RecordStore(Closeable):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other writers of gitmem waiting."""
+        """Hold the lock that other writers of gitmem wait for."""
         with writer_lock(self._location.common_dir / MEMORY_LOCK, wait=True):
             yield
 
     def _publish(self, old: Tip, new: Tip, objects: Sequence[RawObject]) -> bool:
-        """Make objects durable, then let the ref name the new commit; False where it has moved meanwhile."""
+        """Store objects durably, then swap the ref from `old` to `new`; return False if the ref has moved.
+
+        A crash in between leaves unreachable objects, which a purge finds by their marks and git expires by itself.
+        """
         store_objects(self._location, objects)
         assert new.commit is not None
         return update_reference(self._location, REFERENCE, new.commit, old.commit)
 
     def _build(self, old: Tip, changes: Changes, message: str, seconds: int) -> tuple[Tip, list[RawObject]]:
+        """Return the state after changes and the objects it needs; no objects if nothing changes."""
         object_format = self._location.object_format
         blobs = {path: data and make_object("blob", data, object_format) for path, data in changes.items()}
         ids = {path: blob.oid if blob else None for path, blob in blobs.items()}
         root, trees = edit_tree(old.tree, ids, self._read, object_format)
         if root is None and old.tree is not None:
+            # The last record was deleted. A commit needs a tree, and the ref must stay: it holds the former records.
             empty = make_object("tree", b"", object_format)
             root, trees = empty.oid, [empty]
         if root is None or root == old.tree:
             return old, []
         data = format_commit(root, old.commit, IDENTITY, seconds, message)
         commit = make_object("commit", data, object_format)
+        # Blobs are listed once even if several paths have the same content: the pack then has every object once.
         return Tip(commit.oid, root), [*{blob.oid: blob for blob in blobs.values() if blob}.values(), *trees, commit]
 
-    def _commit_head(self, commit: str) -> list[str]:
-        """The lines of a commit, the tree first, then its parents."""
+    def _commit_lines(self, commit: str) -> list[str]:
+        """Return the lines of a commit: its tree, its parents, and the rest."""
         data = self._read(commit)
         if not data.startswith(b"tree "):
-            raise UnknownRevision(f"`{commit}` is no commit of `{REFERENCE}`")
+            raise UnknownRevision(f"`{commit}` is not a commit of `{REFERENCE}`")
         return data.decode("utf-8", "replace").split("\n")
 
     def _read_names(self, tree: str) -> Mapping[bytes, RawEntry]:
@@ -187,13 +201,13 @@ class RecordStore(Closeable):
     def _read(self, oid: str) -> bytes:
         data = self._reader.read(oid)
         if data is None:
-            raise _lost(oid)
+            raise _unreadable(oid)
         return data
 
     def close(self) -> None:
-        """Let the git process go; may be called again."""
+        """End the git process. May be called several times."""
         self._reader.close()
 
 
-def _lost(oid: str) -> DamagedFile:
+def _unreadable(oid: str) -> DamagedFile:
     return DamagedFile(f"the object {oid} of `{REFERENCE}` is missing or damaged", hint="run: git fsck")

@@ -1,4 +1,4 @@
-"""Where a text may be cut well: before headings, code blocks, turns of a chat, quotes, paragraphs. Pure."""
+"""Find where a text is best cut: before headings, turns of a chat, code blocks, quotes and paragraphs. Pure."""
 
 import re
 from typing import Final, NamedTuple
@@ -7,58 +7,63 @@ SECTION: Final = 4
 TURN: Final = 3
 BLOCK: Final = 2
 PARAGRAPH: Final = 1
+"""Strengths of breaks: a stronger one is preferred wherever it is within reach."""
 
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+\Z")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _HEADING: Final = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _SPEAKER: Final = re.compile(r"(?:\[[^\]\n]{1,40}\] ?)?\**[A-Z][\w .'-]{0,39}(?: \([^)\n]{1,40}\))?\**: ?\S?")
+"""Beginning of a turn of a chat, such as `Ann:`, `**Bob (you)**:` or `[12:04] Ann:`."""
+
 _QUOTE: Final = re.compile(r" {0,3}>")
 
 
 class Break(NamedTuple):
-    """The start of a line and how well the text may be cut before it."""
+    """Start of a line at which the text may be cut, and the strength of the break."""
 
     offset: int
     strength: int
 
 
 def find_breaks(text: str) -> list[Break]:
-    """Every good place, in order. Inside a code block there is none."""
+    """Return every break in order. Code blocks have none inside. Patterns follow CommonMark, read line by line."""
     breaks: list[Break] = []
-    fence = ""
-    before = ""
-    for found in _LINE.finditer(text):
-        line = found.group().rstrip("\r\n")
+    fence = ""  # opening fence of the code block that the line is in
+    previous = ""
+    for match in _LINE.finditer(text):
+        line = match.group().rstrip("\r\n")
         mark = _FENCE.match(line)
         if fence:
+            # A closing fence is at least as long as the opening one, and nothing follows it.
             if mark and mark[1].startswith(fence) and not mark[2].strip():
                 fence = ""
-                breaks.append(Break(found.end(), BLOCK))
+                breaks.append(Break(match.end(), BLOCK))
         else:
+            # A line of backticks that also has some later on is inline code, not a fence.
             fence = mark[1] if mark and not (mark[1][0] == "`" and "`" in mark[2]) else ""
-            strength = BLOCK if fence else _strength(line, before)
-            if strength and found.start():
-                breaks.append(Break(found.start(), strength))
-        before = line
-    return _strongest(breaks)
+            strength = BLOCK if fence else _line_strength(line, previous)
+            if strength and match.start():
+                breaks.append(Break(match.start(), strength))
+        previous = line
+    return _keep_strongest(breaks)
 
 
-def _strength(line: str, before: str) -> int:
-    """How well the text may be cut before a line."""
+def _line_strength(line: str, previous: str) -> int:
+    """Return the strength of the break before a line, 0 for none."""
     if not line.strip():
         return 0
     if _HEADING.match(line):
         return SECTION
     if _SPEAKER.match(line):
         return TURN
-    if bool(_QUOTE.match(line)) != bool(_QUOTE.match(before)):
+    if bool(_QUOTE.match(line)) != bool(_QUOTE.match(previous)):
         return BLOCK
-    return 0 if before.strip() else PARAGRAPH
+    return 0 if previous.strip() else PARAGRAPH
 
 
-def _strongest(breaks: list[Break]) -> list[Break]:
-    """One break a place."""
-    best: dict[int, int] = {}
-    for found in breaks:
-        best[found.offset] = max(found.strength, best.get(found.offset, 0))
-    return [Break(offset, strength) for offset, strength in best.items()]
+def _keep_strongest(breaks: list[Break]) -> list[Break]:
+    """Return one break per offset. The end of a code block and the line behind it may both have one."""
+    strongest: dict[int, int] = {}
+    for each in breaks:
+        strongest[each.offset] = max(each.strength, strongest.get(each.offset, 0))
+    return [Break(offset, strength) for offset, strength in strongest.items()]

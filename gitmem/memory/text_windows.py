@@ -1,7 +1,7 @@
-"""A long text as windows that overlap, each ending where the text itself makes a break. Pure.
+"""Cut a long text into overlapping windows that end at the text's own breaks. Pure.
 
-Tokens are counted by the caller. Up to WHOLE_TOKENS tokens a text stays in one piece. Windows have at most
-WINDOW_TOKENS tokens, share OVERLAP_TOKENS with their neighbour, cover the text, and none lies inside another.
+The caller counts the tokens. A text of up to WHOLE_TOKENS tokens is not cut. Windows have at most WINDOW_TOKENS tokens
+and share OVERLAP_TOKENS with the next one. Together they cover the text, and none lies inside another.
 """
 
 from bisect import bisect_left, bisect_right
@@ -10,11 +10,19 @@ from collections.abc import Sequence
 from gitmem.chunking.chunk_size import EARLIEST_BREAK_TOKENS, OVERLAP_TOKENS, WHOLE_TOKENS, WINDOW_TOKENS
 from gitmem.memory.text_breaks import Break
 
+# A window ends at the strongest break between EARLIEST_BREAK_TOKENS and WINDOW_TOKENS of its tokens, and at the last of
+# several equally strong ones. The next window begins OVERLAP_TOKENS earlier, so that a passage at the cut is whole in
+# one of the two. Cutting only at breaks is not enough: a section can have any length.
+#
+# Spans are in characters, limits in tokens. Several tokens may begin at one character (bytes of an emoji), and a token
+# may cover two lines. Therefore every token that a window begins or ends with is moved to the first one of its
+# character, and the end at a break is the character of the break, not that of a token.
+
 
 def cut_windows(length: int, starts: Sequence[int], breaks: Sequence[Break]) -> tuple[tuple[int, int], ...]:
-    """Character spans of the windows of a text of `length` characters; none where it stays in one piece.
+    """Return the character spans of the windows, or an empty tuple if the text is not cut.
 
-    `starts` are the characters its tokens begin with, `breaks` the places where it may be cut well, both in order.
+    `length` is in characters. `starts` are the first characters of the tokens; `starts` and `breaks` are sorted.
     """
     if len(starts) <= WHOLE_TOKENS:
         return ()
@@ -24,33 +32,31 @@ def cut_windows(length: int, starts: Sequence[int], breaks: Sequence[Break]) -> 
         low = starts[first] if spans else 0
         if first + WINDOW_TOKENS >= len(starts):
             return (*spans, (low, length))
-        end, offset = _end(first, starts, breaks)
+        end, offset = _find_end(first, starts, breaks)
         spans.append((low, offset))
-        first = _behind(end - OVERLAP_TOKENS, low, starts)
+        first = _next_start(end - OVERLAP_TOKENS, low, starts)
 
 
-def _end(first: int, starts: Sequence[int], breaks: Sequence[Break]) -> tuple[int, int]:
-    """The token that a window ends before and the character: the strongest break in reach, of several such the last.
-
-    A token may hold the end of one line and the beginning of the next; the character is that of the break even so.
-    """
+def _find_end(first: int, starts: Sequence[int], breaks: Sequence[Break]) -> tuple[int, int]:
+    """Return the token and the character before which the window ends that begins with the token `first`."""
     low, high = starts[first + EARLIEST_BREAK_TOKENS], starts[first + WINDOW_TOKENS]
-    begin = bisect_left(breaks, low, key=lambda found: found.offset)
-    within = breaks[begin : bisect_right(breaks, high, key=lambda found: found.offset)]
-    if not within:
-        end = _before(first + WINDOW_TOKENS, starts)
+    begin = bisect_left(breaks, low, key=lambda each: each.offset)
+    reachable = breaks[begin : bisect_right(breaks, high, key=lambda each: each.offset)]
+    if not reachable:
+        end = _first_of_character(first + WINDOW_TOKENS, starts)
         return end, starts[end]
-    strength = max(found.strength for found in within)
-    offset = next(found.offset for found in reversed(within) if found.strength == strength)
+    strength = max(each.strength for each in reachable)
+    offset = next(each.offset for each in reversed(reachable) if each.strength == strength)
     return bisect_left(starts, offset), offset
 
 
-def _before(token: int, starts: Sequence[int]) -> int:
-    """The first token that begins with the same character as this one: one character may be several tokens."""
+def _first_of_character(token: int, starts: Sequence[int]) -> int:
+    """Return the first token that begins at the same character as this one."""
     return bisect_left(starts, starts[token])
 
 
-def _behind(token: int, low: int, starts: Sequence[int]) -> int:
-    """The token a window begins with, never where the one before began."""
-    first = bisect_left(starts, starts[token])
+def _next_start(token: int, low: int, starts: Sequence[int]) -> int:
+    """Return the first token of the next window, which begins after `low`, the start of the previous one."""
+    first = _first_of_character(token, starts)
+    # Only a character of very many tokens gets here: without progress the loop would not end.
     return first if starts[first] > low else bisect_right(starts, starts[token])

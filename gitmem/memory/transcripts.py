@@ -1,7 +1,7 @@
-"""Transcripts of Claude Code sessions as conversations: what was said in full, what tools put out in short. Pure.
+"""Parse transcripts of Claude Code sessions into turns: words in full, output of tools shortened. Pure.
 
-A transcript is JSON Lines. A line of type `user` or `assistant` carries a message whose content is text or a list of
-blocks; results of tools come as lines of the user. Everything else (summaries, snapshots, side chains) is left out.
+A transcript is JSON Lines. A line of type `user` or `assistant` has a message with text or a list of blocks. Results of
+tools are in lines of the user. All other lines (summaries, snapshots, side chains) are skipped.
 """
 
 import json
@@ -12,29 +12,32 @@ from gitmem.errors import UsageError
 from gitmem.memory.bounds import check_time
 from gitmem.memory.conversation import MAX_TURN, Turn
 
-_HEAD: Final = 300
-_TAIL: Final = 300
-"""Of what a tool puts out, the beginning says what it is and the end how it ended."""
+_HEAD_CHARS: Final = 300
+_TAIL_CHARS: Final = 300
+"""Characters kept of the output of a tool. The beginning shows what it is, the end how it ended."""
 
-_INPUT: Final = 200
-_TELLING: Final = ("command", "file_path", "path", "pattern", "query", "url", "description", "prompt")
-"""Arguments of tools that say most about the call, in this order."""
+_INPUT_CHARS: Final = 200
+_MAIN_ARGUMENTS: Final = ("command", "file_path", "path", "pattern", "query", "url", "description", "prompt")
+"""Arguments of tools that identify a call best, the best first."""
 
 
 class _Piece(NamedTuple):
+    """Text of one block."""
+
     role: str
     text: str
     time: str
 
 
-Clean = Callable[[str], str]
-"""Takes out of a text what must not be kept; the text is whole then, nothing has been cut off."""
+Redact = Callable[[str], str]
+"""Function that removes secrets from a text. It gets the whole text: a private key that is cut is not recognised."""
 
 
-def parse_session(lines: Iterable[str], name: str, clean: Clean = str) -> list[Turn]:
-    """The turns of a transcript; `name` is what errors call it. Raises UsageError naming the line that is wrong.
+def parse_transcript(lines: Iterable[str], name: str, redact: Redact = str) -> list[Turn]:
+    """Parse the turns of a transcript. An entry without a time gets that of the one before it.
 
-    A turn of an entry without a time has that of the one before it.
+    Errors call the transcript `name`, which is also the conversation's id if the transcript has none. Raises
+    UsageError with the number of the malformed line.
     """
     conversation = time = ""
     pieces: list[_Piece] = []
@@ -43,11 +46,11 @@ def parse_session(lines: Iterable[str], name: str, clean: Clean = str) -> list[T
         if entry.get("isSidechain") or entry.get("isMeta") or entry.get("type") not in ("user", "assistant"):
             continue
         conversation = conversation or str(entry.get("sessionId") or "")
-        time = _time(entry, number, name) or time
-        pieces += _pieces(entry, time, clean)
+        time = _parse_time(entry, number, name) or time
+        pieces += _read_pieces(entry, time, redact)
     if not pieces:
-        raise UsageError(f"`{name}` holds no conversation", hint="transcripts lie in ~/.claude/projects/")
-    return _turns(conversation or name, pieces)
+        raise UsageError(f"`{name}` has no conversation", hint="transcripts are in ~/.claude/projects/")
+    return _merge_pieces(conversation or name, pieces)
 
 
 def _parse_line(line: str, number: int, name: str) -> Mapping[str, Any]:
@@ -55,56 +58,58 @@ def _parse_line(line: str, number: int, name: str) -> Mapping[str, Any]:
         return {}
     try:
         entry = json.loads(line)
-    except (ValueError, RecursionError) as problem:
-        raise UsageError(f"line {number} of `{name}` is no JSON") from problem
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"line {number} of `{name}` is not valid JSON") from error
     if not isinstance(entry, dict):
-        raise UsageError(f"line {number} of `{name}` is no JSON object")
+        raise UsageError(f"line {number} of `{name}`: expected a JSON object")
     return entry
 
 
-def _time(entry: Mapping[str, Any], number: int, name: str) -> str:
-    told = str(entry.get("timestamp") or "")
+def _parse_time(entry: Mapping[str, Any], number: int, name: str) -> str:
+    time = str(entry.get("timestamp") or "")
     try:
-        return check_time("time", told) if told else ""
-    except UsageError as problem:
-        raise UsageError(f"line {number} of `{name}`: {problem.message}", hint=problem.hint) from problem
+        return check_time("time", time) if time else ""
+    except UsageError as error:
+        raise UsageError(f"line {number} of `{name}`: {error.message}", hint=error.hint) from error
 
 
-def _pieces(entry: Mapping[str, Any], time: str, clean: Clean) -> Iterator[_Piece]:
+def _read_pieces(entry: Mapping[str, Any], time: str, redact: Redact) -> Iterator[_Piece]:
+    """Yield the text of each block of an entry."""
     message = entry.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     for block in content if isinstance(content, list) else []:
-        told = _tell(block, clean) if isinstance(block, dict) else ""
-        if told:
-            said = block.get("type") == "text"
-            whole = told.encode("utf-8", "replace").decode("utf-8")  # JSON can hold halves of characters
-            yield _Piece(str(entry["type"]) if said else "assistant", whole, time)
+        text = _format_block(block, redact) if isinstance(block, dict) else ""
+        if text:
+            # Calls and results belong to the assistant, although results are in lines of the user.
+            role = str(entry["type"]) if block.get("type") == "text" else "assistant"
+            # JSON can hold lone surrogates, which have no UTF-8.
+            yield _Piece(role, text.encode("utf-8", "replace").decode("utf-8"), time)
 
 
-def _tell(block: Mapping[str, Any], clean: Clean) -> str:
-    """A block in words; nothing for thoughts, pictures and what is unknown."""
-    kind = block.get("type")
-    if kind == "text":
-        return clean(str(block.get("text") or "")).strip()
-    if kind == "tool_use":
-        return f"[{block.get('name')}: {_shorten(clean(_argument(block.get('input'))), _INPUT, 0)}]"
-    if kind == "tool_result":
+def _format_block(block: Mapping[str, Any], redact: Redact) -> str:
+    """Format a block as text; empty for thoughts, pictures and unknown types."""
+    block_type = block.get("type")
+    if block_type == "text":
+        return redact(str(block.get("text") or "")).strip()
+    if block_type == "tool_use":
+        return f"[{block.get('name')}: {_shorten(redact(_main_argument(block.get('input'))), _INPUT_CHARS, 0)}]"
+    if block_type == "tool_result":
         label = "error" if block.get("is_error") else "result"
-        output = _shorten(clean(_plain(block.get("content"))), _HEAD, _TAIL)
+        output = _shorten(redact(_plain_text(block.get("content"))), _HEAD_CHARS, _TAIL_CHARS)
         return f"[{label}] {output}" if output else ""
     return ""
 
 
-def _argument(arguments: object) -> str:
+def _main_argument(arguments: object) -> str:
     if not isinstance(arguments, dict):
         return ""
-    told = next((str(arguments[name]) for name in _TELLING if arguments.get(name)), "")
-    return told or json.dumps(arguments, ensure_ascii=False)
+    main = next((str(arguments[name]) for name in _MAIN_ARGUMENTS if arguments.get(name)), "")
+    return main or json.dumps(arguments, ensure_ascii=False)
 
 
-def _plain(content: object) -> str:
+def _plain_text(content: object) -> str:
     if isinstance(content, list):
         texts = (str(part.get("text") or "") for part in content if isinstance(part, dict))
         return "\n".join(text for text in texts if text).strip()
@@ -112,18 +117,20 @@ def _plain(content: object) -> str:
 
 
 def _shorten(text: str, head: int, tail: int) -> str:
-    left_out = len(text) - head - tail
-    if left_out <= 0:
+    omitted = len(text) - head - tail
+    if omitted <= 0:
         return text
-    return f"{text[:head]}\n[... {left_out:,} characters ...]\n{text[len(text) - tail :]}".rstrip()
+    return f"{text[:head]}\n[... {omitted:,} characters ...]\n{text[len(text) - tail :]}".rstrip()
 
 
-def _turns(conversation: str, pieces: Iterable[_Piece]) -> list[Turn]:
-    """One turn for all that one side says in a row, further ones where that is too long."""
+def _merge_pieces(conversation: str, pieces: Iterable[_Piece]) -> list[Turn]:
+    """Merge consecutive pieces of one side into a turn, or into several if they are longer than MAX_TURN."""
+    # Turns are numbered from the start, so importing a longer transcript of the same session again replaces turns by
+    # the same or longer ones and appends the rest.
     turns: list[Turn] = []
     for piece in pieces:
         last = turns[-1] if turns else None
-        for part in _parts(piece.text):
+        for part in _split_text(piece.text):
             if last and last.role == piece.role and len(last.content) + len(part) + 2 <= MAX_TURN:
                 last = turns[-1] = last._replace(content=f"{last.content}\n\n{part}")
             else:
@@ -132,6 +139,7 @@ def _turns(conversation: str, pieces: Iterable[_Piece]) -> list[Turn]:
     return turns
 
 
-def _parts(text: str) -> list[str]:
-    parts = (text[at : at + MAX_TURN] for at in range(0, len(text), MAX_TURN))
+def _split_text(text: str) -> list[str]:
+    """Split a text into parts of at most MAX_TURN characters, without blank ones."""
+    parts = (text[start : start + MAX_TURN] for start in range(0, len(text), MAX_TURN))
     return [part for part in parts if part.strip()]

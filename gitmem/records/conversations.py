@@ -19,7 +19,7 @@ from gitmem.memory.conversation import (
 from gitmem.memory.note import LIST_DEFAULT, MAX_LIST
 from gitmem.memory.record_paths import CONVERSATIONS, conversation_folder, turn_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
-from gitmem.memory.secrets import leave_out_secrets, refuse_secrets
+from gitmem.memory.secrets import redact_secrets, refuse_secrets
 from gitmem.record import format_record
 from gitmem.records.listing import open_listed
 from gitmem.workspace import Workspace
@@ -99,7 +99,7 @@ def keep_turns(
     Raises UsageError, GitFailed, StorageFailed.
     """
     kept = [
-        check_turn(turn if allow_secrets else turn._replace(content=leave_out_secrets(turn.content))) for turn in turns
+        check_turn(turn if allow_secrets else turn._replace(content=redact_secrets(turn.content))) for turn in turns
     ]
     data = {turn_path(turn.conversation, turn.number): format_record(turn_record(turn)) for turn in kept}
     changed: Changes = {}

@@ -13,11 +13,11 @@ from gitmem.indexing.index_writer import open_index_writer
 from gitmem.memory.purgeable_objects import (
     begin_purge,
     end_purge,
-    find_keepers,
-    find_kept,
+    find_holders,
+    find_retained,
     find_present,
-    find_purged,
-    read_history,
+    find_purgeable,
+    find_memory_objects,
 )
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import RecordStore
@@ -50,18 +50,18 @@ def purge_memory(workspace: Workspace) -> Purged:
     """
     location = workspace.location
     with RecordStore(location) as store, store.locked():
-        history = read_history(location, store)
-        store.cut_history()
+        history = find_memory_objects(location, store)
+        store.drop_parents()
         drop_reflog(location, REFERENCE)
-        found = find_purged(location, store)
-        purged = {item.oid for item in found.purged}
+        found = find_purgeable(location, store)
+        purged = {item.oid for item in found.objects}
         begin_purge(location, purged)
         kept = {entry.oid for entry in store.entries(store.tip())}
         chunks = _purge_index(workspace, purged, kept)
-        removed = remove_objects(location, found.purged)
+        removed = remove_objects(location, found.objects)
         end_purge(location)
-        left = find_present(location, purged | find_kept(location, store, history | found.kept))
-        keepers = find_keepers(location, left, purged)
+        left = find_present(location, purged | find_retained(location, store, history | found.retained))
+        keepers = find_holders(location, left, purged)
     records = sum(item.kind == "blob" for item in left)
     return Purged(removed.objects, removed.bytes, len(left), records, keepers, chunks)
 

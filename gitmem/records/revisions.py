@@ -140,7 +140,7 @@ def read_difference(workspace: Workspace, old: str = "", new: str = "") -> list[
     """
     with RecordStore(workspace.location) as store:
         after = store.at(find_commit(workspace.location, REFERENCE, new)) if new else store.tip()
-        before = store.at(find_commit(workspace.location, REFERENCE, old)) if old else store.before(after)
+        before = store.at(find_commit(workspace.location, REFERENCE, old)) if old else store.parent(after)
         empty = make_object("tree", b"", workspace.location.object_format).oid
         changes = diff_trees(workspace.location, before.tree or empty, after.tree or empty)
         return [_change(store, before, after, change.path) for change in changes]

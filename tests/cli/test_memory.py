@@ -108,7 +108,7 @@ def test_records_move_from_one_repository_to_another(cli: Cli, repo: Repo, tmp_p
     other = Repo.init(tmp_path / "other")
     assert cli("memory", "import", file, cwd=other.path).out == "imported 1 record, 0 were there already\n"
     bad = cli("-q", "memory", "import", "-", "--partial", stdin=b'{"content": "y"}\nnonsense\n')
-    assert (bad.code, bad.err) == (5, "warning: line 2: it is no JSON\n")
+    assert (bad.code, bad.err) == (5, "warning: line 2: not valid JSON\n")
     assert_error(cli("memory", "import", "-", stdin=b"{}"), ExitCode.USAGE, "line 1", "--partial")
 
 

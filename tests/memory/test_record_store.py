@@ -193,12 +193,12 @@ def test_a_damaged_record_is_named_and_others_are_read(make_repo: MakeRepo) -> N
 def test_former_states_can_be_read(make_repo: MakeRepo) -> None:
     repo = make_repo()
     with RecordStore(locate(repo.path)) as store:
-        assert store.before(store.tip()) == Tip(None, None)
+        assert store.parent(store.tip()) == Tip(None, None)
         add(store, "a")
         first = store.tip()
         add(store, "b")
-        assert store.before(store.tip()) == first
-        assert store.before(first) == Tip(None, None)
+        assert store.parent(store.tip()) == first
+        assert store.parent(first) == Tip(None, None)
         assert len(store.entries(first)) == 1
         blob = store.entries(first)[0].oid
         with pytest.raises(UnknownRevision):

@@ -1,4 +1,4 @@
-"""Keys and tokens are found, plain text is not taken for one."""
+"""Finding, refusing and redacting keys and tokens, without false alarms on plain text."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from gitmem.errors import UsageError
-from gitmem.memory.secrets import find_secrets, leave_out_secrets, refuse_secrets
+from gitmem.memory.secrets import find_secrets, redact_secrets, refuse_secrets
 
 JWT = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 SECRETS = [
@@ -37,27 +37,27 @@ PLAIN = [
 
 @pytest.mark.parametrize("text", SECRETS, ids=range(len(SECRETS)))
 def test_secrets_are_found_with_their_line(text: str) -> None:
-    found = list(find_secrets(f"first line\nsecond: {text}\nthird"))
-    assert found
-    assert {finding.line for finding in found} == {2}
+    findings = list(find_secrets(f"first line\nsecond: {text}\nthird"))
+    assert findings
+    assert {finding.line for finding in findings} == {2}
 
 
 @pytest.mark.parametrize("number", [number for number, text in enumerate(SECRETS) if "API_KEY" not in text])
 @pytest.mark.parametrize("before", [1000, 1900, 2000, 3950, 4000, 7999, 30_000])
-def test_secrets_are_found_wherever_in_a_long_line(number: int, before: int) -> None:
+def test_secrets_are_found_anywhere_in_a_long_line(number: int, before: int) -> None:
     filler = "words and words " * 4000
     assert {finding.line for finding in find_secrets(f"{filler[:before]} {SECRETS[number]} {filler}")} == {1}
 
 
 @pytest.mark.parametrize("text", PLAIN, ids=range(len(PLAIN)))
-def test_plain_text_is_none(text: str) -> None:
+def test_plain_text_has_no_secret(text: str) -> None:
     assert list(find_secrets(text)) == []
 
 
 def test_the_refusal_names_kind_and_line_but_not_the_secret() -> None:
     with pytest.raises(UsageError) as caught:
         refuse_secrets(f"x\n{SECRETS[1]}", "note")
-    assert caught.value.message == "the note seems to hold a secret (GitHub Token, line 2), so it was not kept"
+    assert caught.value.message == "the note seems to contain a secret (GitHub Token, line 2); it was not stored"
     assert SECRETS[1] not in caught.value.message + caught.value.hint
 
 
@@ -70,9 +70,9 @@ def test_plain_sentences_do_not_load_the_rules() -> None:
     assert done.stdout == "False\n"
 
 
-def test_lines_with_secrets_are_left_out_and_the_others_stay() -> None:
+def test_lines_with_secrets_are_redacted_and_the_others_stay() -> None:
     key = f"{SECRETS[2]}\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----\n"
-    assert leave_out_secrets(f"a\r\n{SECRETS[1]}\r\nb\n{key}c") == (
+    assert redact_secrets(f"a\r\n{SECRETS[1]}\r\nb\n{key}c") == (
         "a\r\n[secret left out]\r\nb\n[secret left out]\n[secret left out]\n[secret left out]\nc"
     )
-    assert leave_out_secrets("\n".join(PLAIN)) == "\n".join(PLAIN)
+    assert redact_secrets("\n".join(PLAIN)) == "\n".join(PLAIN)

@@ -1,4 +1,4 @@
-"""Windows of long texts."""
+"""Cutting long texts into windows."""
 
 import re
 from itertools import pairwise
@@ -24,7 +24,7 @@ def tokens_within(starts: list[int], start: int, end: int) -> int:
 
 @settings(max_examples=100, deadline=None)
 @given(PIECES)
-def test_windows_cover_share_and_do_not_nest(pieces: list[tuple[str, int]]) -> None:
+def test_windows_cover_the_text_overlap_and_do_not_nest(pieces: list[tuple[str, int]]) -> None:
     """Property 42: Document chunking."""
     text = "".join((piece + " ") * times for piece, times in pieces)
     starts = COUNTER.starts(text)
@@ -49,7 +49,7 @@ def test_windows_cover_share_and_do_not_nest(pieces: list[tuple[str, int]]) -> N
 
 
 @given(st.integers(WHOLE_TOKENS + 1, 10_000))
-def test_a_text_without_structure_is_cut_by_the_numbers_alone(length: int) -> None:
+def test_a_text_without_breaks_is_cut_at_full_windows(length: int) -> None:
     starts = list(range(0, 2 * length, 2))
     spans = cut_windows(2 * length, starts, [])
     expected = []
@@ -60,11 +60,11 @@ def test_a_text_without_structure_is_cut_by_the_numbers_alone(length: int) -> No
     assert spans == (*expected, (2 * first, 2 * length))
 
 
-def test_5400_tokens_are_seven_chunks() -> None:
+def test_5400_tokens_are_seven_windows() -> None:
     assert len(cut_windows(5400, range(5400), [])) == 7
 
 
-def test_1200_tokens_are_one_piece_and_1201_are_two() -> None:
+def test_1200_tokens_are_not_cut_and_1201_are_two_windows() -> None:
     assert cut_windows(1200, range(1200), []) == ()
     assert cut_windows(1201, range(1201), []) == ((0, 900), (800, 1201))
 
@@ -77,18 +77,18 @@ def test_a_window_ends_before_a_heading_rather_than_a_paragraph() -> None:
 
 
 @pytest.mark.parametrize("mark", ["#", "##", "######", ">"])
-def test_a_window_ends_where_the_line_of_its_break_begins(mark: str) -> None:
+def test_a_window_ends_at_the_start_of_the_line_of_its_break(mark: str) -> None:
     text = "".join(f"{'word ' * 70}\n\n{mark} Part {number}\n\n" for number in range(40))
     spans = cut_windows(len(text), COUNTER.starts(text), find_breaks(text))
     assert len(spans) > 2
     assert all(text[:end].endswith("\n") for _, end in spans[:-1])
 
 
-def test_breaks_are_found_by_what_the_text_shows() -> None:
+def test_headings_turns_blocks_and_paragraphs_are_breaks() -> None:
     block = "```sh\n# no heading\n\nAnn: no turn\n```\n"
     text = f"# One\ntext\n\npara\n{block}after\n> quoted\nback\nAnn: hello\nBob (you): hi\n## Two"
-    found = {text[at.offset :].split("\n")[0]: at.strength for at in find_breaks(text)}
-    assert found == {
+    strengths = {text[each.offset :].split("\n")[0]: each.strength for each in find_breaks(text)}
+    assert strengths == {
         "para": PARAGRAPH, "```sh": BLOCK, "after": BLOCK, "> quoted": BLOCK, "back": BLOCK,
         "Ann: hello": TURN, "Bob (you): hi": TURN, "## Two": SECTION,
     }  # fmt: skip
@@ -96,12 +96,12 @@ def test_breaks_are_found_by_what_the_text_shows() -> None:
 
 @settings(deadline=None)
 @given(st.text(max_size=300))
-def test_tokens_begin_where_text_is_and_in_order(text: str) -> None:
+def test_tokens_begin_within_the_text_and_in_order(text: str) -> None:
     starts = COUNTER.starts(text)
     assert starts == sorted(starts)
     assert all(0 <= at < len(text) for at in starts)
 
 
-def test_a_long_text_is_counted_as_if_at_once() -> None:
+def test_a_long_text_has_the_tokens_of_its_parts() -> None:
     text = "word getName(x) = 12\n" * 20_000
     assert len(COUNTER.starts(text)) == 20_000 * len(COUNTER.starts("word getName(x) = 12\n"))

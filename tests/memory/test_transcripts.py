@@ -1,4 +1,4 @@
-"""Transcripts of sessions become turns."""
+"""Parsing transcripts of sessions into turns."""
 
 import json
 from typing import Any
@@ -7,8 +7,8 @@ import pytest
 
 from gitmem.errors import UsageError
 from gitmem.memory.conversation import MAX_TURN
-from gitmem.memory.secrets import leave_out_secrets
-from gitmem.memory.transcripts import parse_session
+from gitmem.memory.secrets import redact_secrets
+from gitmem.memory.transcripts import parse_transcript
 
 TIME = "2026-01-31T12:00:00.000Z"
 
@@ -18,8 +18,8 @@ def line(role: str, content: Any, **more: Any) -> str:
     return json.dumps({**entry, **more})
 
 
-def test_what_one_side_says_in_a_row_is_a_turn() -> None:
-    turns = parse_session(
+def test_consecutive_entries_of_one_side_are_a_turn() -> None:
+    turns = parse_transcript(
         [
             json.dumps({"type": "summary", "summary": "old"}),
             line("user", "Fix the cache"),
@@ -43,60 +43,60 @@ def test_what_one_side_says_in_a_row_is_a_turn() -> None:
     assert turns[0].time == "2026-01-31T12:00:00.000000Z"
 
 
-def test_output_of_tools_is_cut_to_its_ends() -> None:
+def test_output_of_tools_is_shortened_to_its_beginning_and_end() -> None:
     output = "begin" + "x" * 5000 + "the error at the end"
-    turns = parse_session([line("user", [{"type": "tool_result", "is_error": True, "content": output}])], "x")
-    told = turns[0].content
+    turns = parse_transcript([line("user", [{"type": "tool_result", "is_error": True, "content": output}])], "x")
+    content = turns[0].content
     assert turns[0].role == "assistant"
-    assert told.startswith("[error] begin")
-    assert told.endswith("the error at the end")
-    assert "[... 4,425 characters ...]" in told
-    assert len(told) < 700
+    assert content.startswith("[error] begin")
+    assert content.endswith("the error at the end")
+    assert "[... 4,425 characters ...]" in content
+    assert len(content) < 700
 
 
-def test_a_long_turn_is_split_and_nothing_of_it_lost() -> None:
-    said = "word " * 30_000
-    turns = parse_session([line("user", said)], "x")
+def test_a_long_turn_is_split_without_loss() -> None:
+    text = "word " * 30_000
+    turns = parse_transcript([line("user", text)], "x")
     assert [turn.number for turn in turns] == list(range(len(turns)))
     assert all(len(turn.content) <= MAX_TURN for turn in turns)
-    assert "".join(turn.content for turn in turns) == said.strip()
+    assert "".join(turn.content for turn in turns) == text.strip()
 
 
-def test_halves_of_characters_do_no_harm() -> None:
-    assert parse_session([line("user", "a\ud83d")], "x")[0].content == "a?"
+def test_a_lone_surrogate_is_replaced() -> None:
+    assert parse_transcript([line("user", "a\ud83d")], "x")[0].content == "a?"
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [(["{}", "{"], "line 2"), (["[]"], "line 1"), ([], "no conversation"), ([line("user", None)], "no conversation")],
 )
-def test_what_is_no_transcript_is_refused(lines: list[str], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
-        parse_session(lines, "x")
+def test_a_malformed_transcript_is_refused(lines: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse_transcript(lines, "x")
 
 
-def test_a_secret_is_taken_out_before_anything_is_cut_off() -> None:
+def test_secrets_are_redacted_before_output_is_shortened() -> None:
     key = "\n".join(
         f"MIIEpAIBAAKCAQEA{number:02}qwertyuiopASDFGHJKLzxcvbnm1234567890abcdefghij" for number in range(20)
     )
     output = f"{'y' * 350}\n-----BEGIN RSA PRIVATE KEY-----\n{key}\n-----END RSA PRIVATE KEY-----\n"
     result = [{"type": "tool_result", "content": output}]
     call = [{"type": "tool_use", "name": "Write", "input": {"command": f"{'y' * 150}\n{output}"}}]
-    turns = parse_session([line("user", result), line("assistant", call)], "x", leave_out_secrets)
-    assert "MIIEpAIBAAKCAQEA" in parse_session([line("user", result)], "x")[0].content
+    turns = parse_transcript([line("user", result), line("assistant", call)], "x", redact_secrets)
+    assert "MIIEpAIBAAKCAQEA" in parse_transcript([line("user", result)], "x")[0].content
     assert "MIIEpAIBAAKCAQEA" not in "".join(turn.content for turn in turns)
 
 
-def test_a_part_that_says_nothing_is_no_turn() -> None:
-    turns = parse_session([line("user", "a" * MAX_TURN + " " * MAX_TURN + "b")], "x")
+def test_a_blank_part_of_a_long_text_is_left_out() -> None:
+    turns = parse_transcript([line("user", "a" * MAX_TURN + " " * MAX_TURN + "b")], "x")
     assert [turn.content for turn in turns] == ["a" * MAX_TURN, "b"]
 
 
-def test_a_time_that_is_none_is_told_with_its_line() -> None:
+def test_an_invalid_time_is_reported_with_its_line() -> None:
     with pytest.raises(UsageError, match="line 2 of `x`"):
-        parse_session([line("user", "a"), line("user", "b", timestamp="soon")], "x")
+        parse_transcript([line("user", "a"), line("user", "b", timestamp="soon")], "x")
 
 
-def test_who_has_no_time_has_that_of_the_one_before() -> None:
-    turns = parse_session([line("user", "a"), line("assistant", "b", timestamp=None)], "x")
+def test_an_entry_without_a_time_gets_that_of_the_one_before() -> None:
+    turns = parse_transcript([line("user", "a"), line("assistant", "b", timestamp=None)], "x")
     assert turns[1].time == turns[0].time

@@ -164,7 +164,7 @@ def test_a_purge_tells_that_a_commit_nothing_reaches_holds_what_was_deleted(repo
     repo.git("commit-tree", "-m", "mine", f"{REFERENCE}^{{tree}}")
     delete_records(workspace, [note.id])
     for _ in range(2):
-        left_by(workspace, "an object that nothing reaches")
+        left_by(workspace, "an unreachable object")
 
 
 def test_a_purge_tells_that_the_index_of_a_linked_working_tree_holds_what_was_deleted(
