@@ -23,7 +23,7 @@ from gitmem.record import is_record
 # has no such mark: it is gitmem's if one of those commits has it. Once the commit is removed, nothing shows whose the
 # tree was. So the ids are written to a file before the first removal, and a later purge finishes an interrupted one.
 #
-# What an unreachable commit or tree of the user reaches stays as well: `git fsck --lost-found` must still find it whole.
+# What an unreachable commit or tree of the user reaches stays as well: `git fsck --lost-found` must find it whole.
 
 MAX_BYTES: Final = 64 << 20
 """Size above which an object is not read. No record is larger: a character of the longest document has at most four
@@ -131,7 +131,7 @@ def find_holders(location: Location, left: Collection[StoredObject], purged: Col
 
 _ALTERNATES: Final = "another repository's objects (alternates)"
 _MAX_ROOTS: Final = 100
-"""Maximum number of commits to search refs for. Each line of commits has one root, and there is rarely more than one."""
+"""Maximum number of commits to search refs for. Each line of commits has one root; more than one is rare."""
 
 
 def _list_references(location: Location) -> list[list[str]]:

@@ -283,7 +283,7 @@ def _differences(state: State, allowed: tuple[State, ...]) -> str:
 def small_world() -> Iterator[None]:
     """In this process with the fake model; a lock that a dead git left behind is waited for shortly."""
     with small_steps(grace=0.0), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gitmem.git.references._LOCK_PATIENCE", 0.1)
+        patch.setattr("gitmem.git.references._STALE_LOCK_SECONDS", 0.1)
         yield
 
 
