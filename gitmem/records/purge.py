@@ -14,10 +14,10 @@ from gitmem.memory.purgeable_objects import (
     begin_purge,
     end_purge,
     find_holders,
-    find_retained,
+    find_memory_objects,
     find_present,
     find_purgeable,
-    find_memory_objects,
+    find_retained,
 )
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import RecordStore
