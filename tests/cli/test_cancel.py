@@ -38,6 +38,13 @@ def run(repo: Repo) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
+def restore_signals() -> None:
+    """Let signals end this process, even if its parent ignores them, as under `nohup` or in the background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @contextmanager
 def running(repo: Repo, *args: str) -> Iterator[subprocess.Popen[str]]:
     """Start a command that indexes, and wait until it holds after a few batches."""
@@ -45,7 +52,7 @@ def running(repo: Repo, *args: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "tests.held_run", "-C", str(repo.path), *args]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=restore_signals,
     ) as process:  # fmt: skip
         deadline = time.monotonic() + PATIENCE
         while not (repo.path / HELD).exists():

@@ -4,17 +4,16 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gitmem import fsio
 from gitmem.install.hook_state import INSTALLED
 from tests.actions.test_uninstall import fingerprint
+from tests.faults.dying_disk import DyingDisk, Killed
 from tests.gitrepo import Repo
 from tests.install.test_hook_setup import install, run_hook, state_of, uninstall, write_hook
 
-CHANGES = ("create", "write", "set_mode", "sync", "rename", "link", "unlink", "make_folder", "remove_folder")
 SAYS = {
     "shell": b"#!/bin/sh\necho mine\n",
     "python": f"#!{sys.executable}\nprint('mine')\n".encode(),
@@ -23,29 +22,10 @@ SAYS = {
 }
 
 
-class Killed(BaseException):
-    """Nothing catches it, as nothing catches SIGKILL."""
-
-
-class Dying(fsio.Disk):
-    """Dies instead of making one of its changes."""
-
-    def __init__(self, at: int) -> None:
-        self.left = at
-
-    def __getattribute__(self, name: str) -> Any:
-        if name not in CHANGES:
-            return object.__getattribute__(self, name)
-        if self.left == 0:
-            raise Killed
-        self.left -= 1
-        return object.__getattribute__(self, name)
-
-
 def run_dying(monkeypatch: pytest.MonkeyPatch, at: int, do: Callable[[], object]) -> bool:
     """Whether it was killed before its end."""
     with monkeypatch.context() as patch:
-        patch.setattr(fsio, "disk", Dying(at))
+        patch.setattr(fsio, "disk", DyingDisk(at))
         try:
             do()
         except Killed:

@@ -41,6 +41,12 @@ class File(NamedTuple):
 
 Tree = dict[str, File]
 
+
+def regular(text: str) -> File:
+    """Return a file that is not executable."""
+    return File(pygit2.enums.FileMode.BLOB, text.encode())
+
+
 names = st.builds("file{}{}".format, st.integers(0, 9), st.sampled_from(SUFFIXES))
 paths = st.builds(
     lambda folders, name: "/".join([*folders, name]), st.lists(st.sampled_from(FOLDERS), max_size=3), names
