@@ -67,7 +67,7 @@ def read_content(repo: Repo) -> Content:
     outcomes = [outcome for outcome in list_outcomes(snapshot) if outcome[2] != "failed"]
     assert len(outcomes) == len(set(outcomes))
     return Content(
-        {row for row in dump_rows(snapshot) if (row.blob, row.asked) in keys},
+        {row for row in dump_rows(snapshot) if (row.blob, row.requested_language) in keys},
         {outcome for outcome in outcomes if outcome[:2] in keys},
     )
 
