@@ -1,4 +1,4 @@
-"""Keys and tokens of known formats lose their characters, everything else keeps them."""
+"""Keys and tokens of known formats are masked, and all other text stays."""
 
 import base64
 import json
@@ -56,52 +56,52 @@ def pem(kind: str, joint: str = "\n", begin: str = "-----") -> str:
     return joint.join(["before = 1", head, *BODY, foot, "after = 2"])
 
 
-def test_every_rule_with_a_mark_has_an_example() -> None:
+def test_every_rule_with_a_marker_has_an_example() -> None:
     assert set(load_rules()) == {*TOKENS, *RULES_WITHOUT_MARKER, PRIVATE_KEY_RULE}
 
 
 @pytest.mark.parametrize("secret", [secret for examples in TOKENS.values() for secret in examples])
-def test_a_token_becomes_dots_and_all_else_stays(secret: str) -> None:
+def test_a_token_becomes_dots_and_all_other_text_stays(secret: str) -> None:
     data = surrounded(secret).encode()
-    hidden = mask_secrets(data)
-    assert len(hidden) == len(data)
+    masked = mask_secrets(data)
+    assert len(masked) == len(data)
     before, after = data.split(secret.encode())
-    assert hidden.startswith(before.rstrip(b":/"))
-    assert hidden.endswith(after)
-    assert not re.search(rb"[\w+-]", hidden[len(before) : -len(after)])
+    assert masked.startswith(before.rstrip(b":/"))
+    assert masked.endswith(after)
+    assert not re.search(rb"[\w+-]", masked[len(before) : -len(after)])
 
 
-def test_the_secret_key_of_aws_is_known_by_the_name_before_it() -> None:
+def test_a_secret_key_of_aws_is_recognised_by_the_name_before_it() -> None:
     secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzKE" + "Y"
     assert mask_secrets(f'aws_secret_key = "{secret}"'.encode()) == b'aws_secret_key = "' + b"." * 40 + b'"'
     assert secret.encode() in mask_secrets(f'checksum = "{secret}"'.encode())
 
 
 @pytest.mark.parametrize("text", PLAIN, ids=range(len(PLAIN)))
-def test_what_only_looks_alike_stays(text: str) -> None:
+def test_text_that_only_resembles_a_key_stays(text: str) -> None:
     assert mask_secrets(text.encode()) == text.encode()
 
 
 @pytest.mark.parametrize("joint", ["\n", "\r\n", "\\n", '\\n" +\n    "'], ids=["lines", "crlf", "json", "pieces"])
 def test_the_body_of_a_private_key_becomes_dots(joint: str) -> None:
     text = pem("RSA PRIVATE KEY", joint)
-    hidden = mask_secrets(text.encode()).decode()
+    masked = mask_secrets(text.encode()).decode()
     for line in BODY:
         text = text.replace(line, "." * len(line))
-    assert hidden == text
+    assert masked == text
 
 
-def test_every_head_of_a_private_key_that_the_rules_know_is_known() -> None:
-    heads = [pattern.pattern for pattern in load_rules()[PRIVATE_KEY_RULE].denylist]
-    assert len(heads) >= 8
-    for head in heads:
-        text = "\n".join([f"----- {head} -----", *BODY])
-        hidden = mask_secrets(text.encode()).decode()
-        assert not any(line in hidden for line in BODY)
-        assert head in hidden
+def test_every_private_key_header_of_the_rules_is_recognised() -> None:
+    headers = [pattern.pattern for pattern in load_rules()[PRIVATE_KEY_RULE].denylist]
+    assert len(headers) >= 8
+    for header in headers:
+        text = "\n".join([f"----- {header} -----", *BODY])
+        masked = mask_secrets(text.encode()).decode()
+        assert not any(line in masked for line in BODY)
+        assert header in masked
 
 
-def test_a_key_without_an_end_hides_no_code_behind_it() -> None:
+def test_a_key_without_a_footer_masks_no_code_after_it() -> None:
     text = "-----BEGIN EC PRIVATE KEY-----\n" + BODY[0] + "\n" + "def use(key):\n    return key.sign(b'text')\n" * 50
     assert mask_secrets(text.encode()) == text.encode()
 
@@ -114,7 +114,9 @@ def encoded(value: bytes) -> str:
 
 
 @given(JSON, JSON, st.binary(min_size=32, max_size=600))
-def test_web_tokens_are_hidden_whole(header: dict[str, Any], claims: dict[str, Any], signature: bytes) -> None:
+def test_json_web_tokens_are_masked_completely(
+    header: dict[str, Any], claims: dict[str, Any], signature: bytes
+) -> None:
     parts = [encoded(json.dumps(part).encode()) for part in ({"alg": "HS256", **header}, claims)]
     token = ".".join([*parts, encoded(signature)])
     assert mask_secrets(f'"{token}"'.encode()) == b'"' + b"." * len(token) + b'"'
@@ -131,24 +133,24 @@ PATTERNS: Final = [
 @pytest.mark.parametrize(("rule", "pattern"), PATTERNS)
 @settings(max_examples=15, deadline=None)
 @given(st.data())
-def test_whatever_a_rule_finds_is_marked(rule: Any, pattern: re.Pattern[str], data: st.DataObject) -> None:
-    """The marks are a filter before the rules: they must let everything through that the rules would find."""
+def test_all_matches_of_the_rules_have_a_marker(rule: Any, pattern: re.Pattern[str], data: st.DataObject) -> None:
+    """The markers are a filter before the rules, which must pass everything that the rules would find."""
     exact = re.compile(pattern.pattern, pattern.flags & ~re.IGNORECASE)
-    found = data.draw(st.from_regex(exact, fullmatch=True, alphabet=st.characters(codec="ascii")))
-    assume(re.fullmatch(r"(aws.*)?[\w+/.:\"'-]+=?[\w+/.:-]*", found))
-    text = f"x = `{found}`"
-    long = [run for run in re.findall(r"[\w+/-]{20,}", found) if re.search(r"\d", run)]
+    example = data.draw(st.from_regex(exact, fullmatch=True, alphabet=st.characters(codec="ascii")))
+    assume(re.fullmatch(r"(aws.*)?[\w+/.:\"'-]+=?[\w+/.:-]*", example))
+    text = f"x = `{example}`"
+    long = [run for run in re.findall(r"[\w+/-]{20,}", example) if re.search(r"\d", run)]
     assume(long and list(rule.analyze_string(text)))
-    hidden = mask_secrets(text.encode()).decode()
-    assert hidden != text
-    assert not any(run in hidden for run in long)
+    masked = mask_secrets(text.encode()).decode()
+    assert masked != text
+    assert not any(run in masked for run in long)
 
 
-def test_text_without_marks_does_not_load_the_rules() -> None:
+def test_text_without_markers_does_not_load_the_rules() -> None:
     code = "\n".join([*PLAIN, pem("RSA PRIVATE KEY")])
     probe = (
         "import sys; from gitmem.credentials import mask_secrets; "
         "mask_secrets(sys.stdin.buffer.read()); print('detect_secrets' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, input=code.encode(), check=True)
-    assert done.stdout == b"False\n"
+    result = subprocess.run([sys.executable, "-c", probe], capture_output=True, input=code.encode(), check=True)
+    assert result.stdout == b"False\n"

@@ -1,4 +1,4 @@
-"""Promises that no single part can keep alone."""
+"""Properties of the whole package that no single module guarantees."""
 
 import ast
 import socket
@@ -18,14 +18,14 @@ SOURCE = Path(gitmem.__file__).parent
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
-    made = Repo.init(tmp_path / "repo")
-    made.commit(
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit(
         {"src/cookies.py": python_file("sign_cookie", "load_cookie"), "notes.md": "# Notes\n\nRotate the keys.\n"}
     )
-    return made
+    return repo
 
 
-def test_no_socket_is_opened_to_index_and_to_answer(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_indexing_and_searching_open_no_socket(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: Any, **options: Any) -> None:
         raise AssertionError("a socket was opened")
 
@@ -37,52 +37,52 @@ def test_no_socket_is_opened_to_index_and_to_answer(repo: Repo, monkeypatch: pyt
     assert brief_hits(search(repo, "sign_cookie"))[0][0] == "src/cookies.py"
 
 
-def test_nothing_but_the_server_that_is_asked_for_imports_what_talks_to_a_network() -> None:
-    serving = SOURCE / "mcp/transport/http.py"
-    talking = {"socket", "ssl", "http", "urllib", "requests", "httpx", "aiohttp", "ftplib", "smtplib", "xmlrpc"}
+def test_only_the_http_server_imports_network_modules() -> None:
+    server = SOURCE / "mcp/transport/http.py"
+    network = {"socket", "ssl", "http", "urllib", "requests", "httpx", "aiohttp", "ftplib", "smtplib", "xmlrpc"}
     for file in SOURCE.rglob("*.py"):
         tree = ast.parse(file.read_text())
-        named = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-        named |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-        assert file == serving or not {name.split(".")[0] for name in named} & talking, file
+        imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert file == server or not {name.split(".")[0] for name in imported} & network, file
 
 
-def test_nothing_but_the_front_doors_prints_reads_arguments_or_ends_the_process() -> None:
+def test_only_the_front_ends_print_read_arguments_or_exit() -> None:
     for file in SOURCE.rglob("*.py"):
         if file.relative_to(SOURCE).parts[0] in ("cli", "__main__.py"):
             continue
         for node in ast.walk(ast.parse(file.read_text())):
-            called = node.func if isinstance(node, ast.Call) else None
-            assert not (isinstance(called, ast.Name) and called.id in ("print", "exit", "quit", "input")), file
-            ended = isinstance(called, ast.Attribute) and called.attr in ("exit", "argv")
-            assert not ended or "worker" in file.name, file
+            function = node.func if isinstance(node, ast.Call) else None
+            assert not (isinstance(function, ast.Name) and function.id in ("print", "exit", "quit", "input")), file
+            exits = isinstance(function, ast.Attribute) and function.attr in ("exit", "argv")
+            assert not exits or "worker" in file.name, file
 
 
-def test_a_run_with_nothing_to_do_loads_nothing_heavy(repo: Repo) -> None:
+def test_a_run_without_changes_loads_no_heavy_library(repo: Repo) -> None:
     index(repo)
     program = (
         "import sys\nfrom pathlib import Path\nfrom gitmem.workspace import open_workspace\n"
         "from gitmem.freshness.refresh import refresh\n"
-        "place = open_workspace(Path(sys.argv[1]), {})\nmade = refresh(place, place.location.head_tree)\n"
+        "workspace = open_workspace(Path(sys.argv[1]), {})\nreport = refresh(workspace, workspace.location.head_tree)\n"
         "heavy = {'numpy', 'pygit2', 'onnxruntime', 'tokenizers', 'tree_sitter', 'hnswlib', 'click'}\n"
-        "print(made.up_to_date, sorted(heavy & sys.modules.keys()))"
+        "print(report.up_to_date, sorted(heavy & sys.modules.keys()))"
     )
-    done = subprocess.run([sys.executable, "-c", program, str(repo.path)], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "True []"
+    result = subprocess.run([sys.executable, "-c", program, str(repo.path)], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "True []"
 
 
-def test_a_question_loads_neither_the_parser_nor_the_embedding_runtime(repo: Repo) -> None:
+def test_a_query_loads_neither_the_parser_nor_the_embedding_runtime(repo: Repo) -> None:
     index(repo)
     program = (
         "import sys\nfrom pathlib import Path\nfrom gitmem.workspace import open_workspace\n"
         "from gitmem.answering.answer import answer\n"
         "from gitmem.answering.search_query import Query\n"
-        "made = answer(open_workspace(Path(sys.argv[1]), {}), Query('sign the cookie'))\n"
+        "results = answer(open_workspace(Path(sys.argv[1]), {}), Query('sign the cookie'))\n"
         "heavy = {'pygit2', 'onnxruntime', 'tokenizers', 'tree_sitter', 'hnswlib'}\n"
-        "print(len(made.hits) > 0, sorted(heavy & sys.modules.keys()))"
+        "print(len(results.hits) > 0, sorted(heavy & sys.modules.keys()))"
     )
-    done = subprocess.run([sys.executable, "-c", program, str(repo.path)], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "True []"
+    result = subprocess.run([sys.executable, "-c", program, str(repo.path)], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "True []"
 
 
 def test_two_runs_of_the_real_model_give_the_same_bytes(repo: Repo, tmp_path: Path) -> None:
@@ -90,20 +90,20 @@ def test_two_runs_of_the_real_model_give_the_same_bytes(repo: Repo, tmp_path: Pa
     repo.git("clone", "--quiet", str(repo.path), str(tmp_path / "again"))
     index(Repo(tmp_path / "again"))
     names = [
-        {file.name for file in (place / ".gitmem/segments").iterdir()} for place in (repo.path, tmp_path / "again")
+        {file.name for file in (folder / ".gitmem/segments").iterdir()} for folder in (repo.path, tmp_path / "again")
     ]
     assert names[0] == names[1]
 
 
 @pytest.mark.long
-def test_fifty_thousand_files_are_indexed_and_asked(tmp_path: Path) -> None:
+def test_fifty_thousand_files_are_indexed_and_searched(tmp_path: Path) -> None:
     repo = Repo.init(tmp_path / "repo")
     stream = [b"commit refs/heads/main\ncommitter A <a@example.invalid> 1700000000 +0000\ndata 1\nx\n"]
     for number in range(50_000):
         data = python_file(f"step_{number}", f"part_{number % 977}").encode()
         stream.append(b"M 100644 inline d%d/f%d.py\ndata %d\n%s\n" % (number % 300, number, len(data), data))
     repo.git("fast-import", "--quiet", stdin=b"".join(stream))
-    made = index(repo)
-    assert (made.files, made.embedded) == (50_000, 50_000)
+    report = index(repo)
+    assert (report.files, report.embedded) == (50_000, 50_000)
     assert brief_hits(search(repo, "step_31415", rev="HEAD"))[0][0] == "d215/f31415.py"
     assert index(repo).up_to_date

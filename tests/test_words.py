@@ -1,4 +1,4 @@
-"""Words: every way of writing a name meets every other, in any script, within bounds."""
+"""Words: all spellings of a name share a term, in any script, and terms have a limited length."""
 
 import pytest
 from hypothesis import given, settings
@@ -34,13 +34,13 @@ many = settings(max_examples=200, deadline=None)
         ("été_2", ["été", "2"]),
     ],
 )
-def test_an_identifier_is_split_where_a_reader_would(identifier: str, parts: list[str]) -> None:
+def test_identifiers_are_split_at_word_boundaries(identifier: str, parts: list[str]) -> None:
     assert split_identifier(identifier) == parts
 
 
 @many
 @given(words=st.lists(part, min_size=2, max_size=4))
-def test_one_name_in_any_style_has_one_compound(words: list[str]) -> None:
+def test_a_name_in_any_style_has_the_same_compound(words: list[str]) -> None:
     styles = ["_".join(words), "_".join(words).upper(), "".join(map(str.title, words))]
     styles.append(words[0] + "".join(map(str.title, words[1:])))
     compound = "".join(words)
@@ -72,14 +72,14 @@ def test_different_words_keep_different_stems(pair: tuple[str, str]) -> None:
 
 @many
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz", max_size=20))
-def test_a_stem_is_never_empty_and_never_longer(word: str) -> None:
+def test_a_stem_is_never_empty_and_never_longer_than_its_word(word: str) -> None:
     assert (len(stem(word)) > 0) == (len(word) > 0)
     assert len(stem(word)) <= len(word)
 
 
 @many
 @given(st.text(max_size=300))
-def test_terms_of_any_text_fit_into_the_index_and_come_once(text: str) -> None:
+def test_terms_of_any_text_fit_into_the_index_and_are_distinct(text: str) -> None:
     for identifier in count_identifiers(text).identifiers:
         terms = terms_of(identifier)
         assert len(set(terms)) == len(terms)
@@ -95,14 +95,14 @@ def test_huge_identifiers_are_cut(letter: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "asked"), [("東京都庁の検索", "検索"), ("データベース接続", "接続"), ("사용자이름", "이름")]
+    ("text", "query"), [("東京都庁の検索", "検索"), ("データベース接続", "接続"), ("사용자이름", "이름")]
 )
-def test_scripts_without_spaces_are_found_by_a_word_inside(text: str, asked: str) -> None:
-    held = {term for identifier in count_identifiers(text).identifiers for term in terms_of(identifier)}
-    assert set(terms_of(asked)) & held
+def test_text_without_spaces_is_found_by_a_word_inside(text: str, query: str) -> None:
+    terms = {term for identifier in count_identifiers(text).identifiers for term in terms_of(identifier)}
+    assert set(terms_of(query)) & terms
 
 
-def test_other_alphabets_are_found_whatever_their_case() -> None:
+def test_other_alphabets_ignore_case() -> None:
     assert set(terms_of("Привет_Мир")) >= {"привет", "мир"}
     assert terms_of("ΣΟΦΙΑ")[0] == terms_of("σοφια")[0]
 
@@ -113,10 +113,10 @@ def test_identifiers_are_counted() -> None:
 
 
 @given(st.text())
-def test_text_is_decoded_as_it_was_encoded(text: str) -> None:
+def test_utf_8_is_decoded(text: str) -> None:
     assert decode(text.encode("utf-8", "surrogatepass") if text.isprintable() else b"") in (text, "", text[1:])
 
 
-def test_what_is_no_utf8_is_latin1_and_a_mark_is_dropped() -> None:
+def test_invalid_utf_8_is_latin_1_and_a_byte_order_mark_is_removed() -> None:
     assert decode(b"caf\xe9") == "café"
     assert decode(b"\xef\xbb\xbfcaf\xc3\xa9") == "café"

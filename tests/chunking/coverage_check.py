@@ -1,16 +1,16 @@
-"""What must hold for the chunks of any blob, whatever it is."""
+"""Invariants of the chunks of any blob."""
 
 from gitmem.types import ChunkedBlob
 
 
 def assert_sound(data: bytes, blob: ChunkedBlob) -> None:
-    """Spans in bounds and in order, parts inside, lines right, and every character of ink in some part."""
+    """Check that spans are in bounds and in order, parts inside, lines right, and all text but blanks in some part."""
     covered = bytearray(len(data))
-    before = (0, -len(data))
+    previous = (0, -len(data))
     for chunk in blob.chunks:
         assert 0 <= chunk.start < chunk.end <= len(data)
-        assert (chunk.start, -chunk.end) >= before
-        before = (chunk.start, -chunk.end)
+        assert (chunk.start, -chunk.end) >= previous
+        previous = (chunk.start, -chunk.end)
         assert chunk.start_line == data.count(b"\n", 0, chunk.start) + 1
         assert chunk.end_line == data.count(b"\n", 0, chunk.end - 1) + 1
         at = chunk.start
@@ -24,5 +24,5 @@ def assert_sound(data: bytes, blob: ChunkedBlob) -> None:
 
 
 def text_bytes(blob: ChunkedBlob) -> int:
-    """The size of the biggest chunk's own text."""
+    """Return the size of the largest chunk's own text."""
     return max(sum(end - start for start, end in chunk.parts) for chunk in blob.chunks)

@@ -1,4 +1,4 @@
-"""What becomes a chunk: nesting, leading comments, merging of what is small, splitting of what is big."""
+"""Which spans become chunks: nesting, leading comments, merging of small units, splitting of large ones."""
 
 import pytest
 
@@ -15,14 +15,14 @@ def chunks_of(text: str, language: str) -> list[Chunk]:
     return blob.chunks
 
 
-def found(text: str, language: str) -> list[tuple[str, str]]:
+def types_and_symbols(text: str, language: str) -> list[tuple[str, str]]:
     return [(chunk.chunk_type, chunk.symbol) for chunk in chunks_of(text, language)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 7])
 def test_a_class_with_n_methods_gives_one_class_chunk_and_n_method_chunks(count: int) -> None:
     methods = "".join(f"    def m{i}(self): return {i}\n" for i in range(count))
-    assert found(f"class A:\n{methods}", "python") == [
+    assert types_and_symbols(f"class A:\n{methods}", "python") == [
         ("class", "A"),
         *(("method", f"A.m{i}") for i in range(count)),
     ]
@@ -31,10 +31,10 @@ def test_a_class_with_n_methods_gives_one_class_chunk_and_n_method_chunks(count:
 def test_classes_nest_to_any_depth() -> None:
     text = "".join("    " * level + f"class C{level}:\n" for level in range(20)) + "    " * 20 + "def f(self): pass\n"
     last = ".".join(f"C{level}" for level in range(20))
-    assert ("method", f"{last}.f") in found(text, "python")
+    assert ("method", f"{last}.f") in types_and_symbols(text, "python")
 
 
-def test_a_comment_directly_above_belongs_to_the_unit_and_one_set_apart_does_not() -> None:
+def test_a_comment_directly_above_belongs_to_the_unit_and_a_separated_one_does_not() -> None:
     text = "# apart\n\n# above\n# and more\ndef f():\n    pass\n"
     unit = next(chunk for chunk in chunks_of(text, "python") if chunk.symbol == "f")
     assert text.encode()[unit.start : unit.end] == b"# above\n# and more\ndef f():\n    pass"
@@ -48,14 +48,14 @@ def test_a_comment_behind_a_statement_belongs_to_the_statement() -> None:
 
 def test_imports_and_statements_are_merged_into_one_module_chunk() -> None:
     text = "import a\nimport b\n\nX = 1\nY = 2\n"
-    assert found(text, "python") == [("module", "X, Y")]
+    assert types_and_symbols(text, "python") == [("module", "X, Y")]
 
 
-def test_constants_alone_keep_their_kind_and_names() -> None:
-    assert found("const A: u8 = 1;\nconst B: u8 = 2;\n", "rust") == [("constant", "A, B")]
+def test_merged_constants_keep_their_chunk_type_and_names() -> None:
+    assert types_and_symbols("const A: u8 = 1;\nconst B: u8 = 2;\n", "rust") == [("constant", "A, B")]
 
 
-def test_a_unit_too_big_is_split_at_statements_and_every_piece_keeps_its_name() -> None:
+def test_a_large_unit_is_split_at_statements_and_each_part_keeps_its_name() -> None:
     body = "".join(f"    value_{i} = compute({i}) + compute({i + 1})\n" for i in range(120))
     text = f"def long(x):\n{body}    return x\n"
     chunks = chunks_of(text, "python")
@@ -65,19 +65,19 @@ def test_a_unit_too_big_is_split_at_statements_and_every_piece_keeps_its_name() 
     assert text_bytes(chunk_blob(text.encode(), "python")) <= 1600
 
 
-def test_functions_in_a_big_function_are_units_where_they_are_sizeable() -> None:
+def test_large_functions_inside_a_large_function_are_units() -> None:
     inner = "".join(f"    step({i}, 'some more text for this step');\n" for i in range(15))
     nested = f"  function small() {{}}\n  function big() {{\n{inner}  }}\n"
     text = f"function make() {{\n{nested}{inner}{inner}  return big;\n}}\n"
-    symbols = {symbol for _, symbol in found(text, "javascript")}
+    symbols = {symbol for _, symbol in types_and_symbols(text, "javascript")}
     assert "make.big" in symbols
     assert "make.small" not in symbols
 
 
-def test_functions_inside_a_wrapper_call_are_found() -> None:
+def test_functions_inside_a_wrapper_call_are_units() -> None:
     inner = "".join(f"    step({i}, 'some more text for this step');\n" for i in range(50))
     text = f"(function () {{\n  function boot() {{\n{inner}  }}\n}})();\n"
-    assert ("function", "boot") in found(text, "javascript")
+    assert ("function", "boot") in types_and_symbols(text, "javascript")
 
 
 def test_fields_that_do_not_fit_the_class_chunk_get_chunks_of_their_own() -> None:
@@ -87,9 +87,9 @@ def test_fields_that_do_not_fit_the_class_chunk_get_chunks_of_their_own() -> Non
     assert sum(chunk.chunk_type == "class" for chunk in chunks) == 1
 
 
-def test_code_under_ifdef_and_extern_c_is_found() -> None:
+def test_functions_under_ifdef_and_extern_c_are_units() -> None:
     text = '#ifdef A\nextern "C" {\nstatic int *f(int a) { return 0; }\n}\n#endif\n'
-    assert ("function", "f") in found(text, "c")
+    assert ("function", "f") in types_and_symbols(text, "c")
 
 
 def test_a_header_with_templates_is_cpp_and_one_without_is_c() -> None:
@@ -97,20 +97,20 @@ def test_a_header_with_templates_is_cpp_and_one_without_is_c() -> None:
     assert chunk_blob(b"struct a { int b; };\n", "c").language == "c"
 
 
-def test_a_broken_file_keeps_the_units_that_parsed_well() -> None:
+def test_a_file_with_a_syntax_error_keeps_its_other_units() -> None:
     text = "def ok():\n    pass\n\ndef broken(:\n    ((((\n\ndef fine():\n    return 1\n"
-    symbols = {symbol for _, symbol in found(text, "python")}
+    symbols = {symbol for _, symbol in types_and_symbols(text, "python")}
     assert {"ok", "fine"} & symbols
 
 
-def test_members_on_one_line_are_cut_between_them() -> None:
+def test_members_on_one_line_are_separate_chunks() -> None:
     text = "class A { void f() {} void g() {} }\n"
     parts = {chunk.symbol: text[chunk.start : chunk.end] for chunk in chunks_of(text, "java")}
     assert parts["A.f"] == "void f() {}"
     assert parts["A.g"] == "void g() {}"
 
 
-def test_a_byte_order_mark_and_carriage_returns_stay_in_the_count() -> None:
+def test_offsets_include_a_byte_order_mark_and_carriage_returns() -> None:
     data = b"\xef\xbb\xbfimport a\r\n\r\ndef f():\r\n    return 1\r\n"
     blob = chunk_blob(data, "python")
     assert_sound(data, blob)
@@ -119,20 +119,20 @@ def test_a_byte_order_mark_and_carriage_returns_stay_in_the_count() -> None:
     assert (unit.start_line, unit.end_line) == (3, 4)
 
 
-def test_latin_1_bytes_do_not_disturb_the_spans() -> None:
+def test_latin_1_bytes_do_not_shift_the_spans() -> None:
     data = "# gr\xfc\xdfe\ndef f():\n    return '\xe4'\n".encode("latin-1")
     blob = chunk_blob(data, "python")
     assert_sound(data, blob)
     assert [chunk.symbol for chunk in blob.chunks] == ["f"]
 
 
-def test_a_big_value_is_named_by_the_path_of_its_keys() -> None:
+def test_the_symbol_of_a_nested_value_is_the_path_of_its_keys() -> None:
     entries = ",\n".join(f'      "key{i}": "{"v" * 60}"' for i in range(60))
     text = f'{{\n  "outer": {{\n    "inner": {{\n{entries}\n    }}\n  }}\n}}\n'
-    assert any(symbol.startswith("outer.inner.key") for _, symbol in found(text, "json"))
+    assert any(symbol.startswith("outer.inner.key") for _, symbol in types_and_symbols(text, "json"))
 
 
-def test_too_many_chunks_end_in_bigger_windows_and_lose_nothing() -> None:
+def test_too_many_chunks_are_replaced_by_larger_windows_without_loss() -> None:
     data = "".join(f"def f{i}():\n    return {i} + {i} * {i}\n\n\n" for i in range(200)).encode()
     bounds = ChunkBounds(max_chunks=20)
     blob = chunk_blob(data, "python", bounds)
@@ -140,9 +140,9 @@ def test_too_many_chunks_end_in_bigger_windows_and_lose_nothing() -> None:
     assert len(blob.chunks) <= 21
 
 
-def test_a_language_without_a_table_is_read_by_its_node_names() -> None:
+def test_the_units_of_a_language_without_a_table_follow_from_its_node_types() -> None:
     text = "message Ship {\n  string name = 1;\n}\n\nservice Port {\n  rpc Call(Ship) returns (Ship);\n}\n"
-    symbols = {symbol for _, symbol in found(text, "proto")}
+    symbols = {symbol for _, symbol in types_and_symbols(text, "proto")}
     assert {"Ship", "Port"} <= symbols
 
 
@@ -157,8 +157,8 @@ def test_a_language_without_a_table_is_read_by_its_node_names() -> None:
         ("julia", "function run(p)\n  p\nend\n", "run"),
     ],
 )
-def test_smaller_languages_name_their_functions_too(language: str, text: str, symbol: str) -> None:
-    assert symbol in {name for _, name in found(text, language)}
+def test_functions_of_less_common_languages_have_their_names(language: str, text: str, symbol: str) -> None:
+    assert symbol in {name for _, name in types_and_symbols(text, language)}
 
 
 @pytest.mark.parametrize("language", ["yaml", "agda"])
@@ -175,6 +175,6 @@ def test_the_same_bytes_give_the_same_chunks() -> None:
 
 
 @pytest.mark.parametrize("bad", [{"max_bytes": 10}, {"min_bytes": 5000}, {"overlap": 1600}, {"max_chunks": 1}])
-def test_limits_that_make_no_sense_are_refused(bad: dict[str, int]) -> None:
+def test_contradictory_bounds_are_refused(bad: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="out of range"):
         ChunkBounds(**bad)

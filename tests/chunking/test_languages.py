@@ -1,4 +1,4 @@
-"""File names and first lines to languages."""
+"""The language of a file by its name and first lines."""
 
 import subprocess
 import sys
@@ -47,7 +47,7 @@ from gitmem.chunking.languages import language_from_head, language_of
         ("", ""),
     ],
 )
-def test_a_name_tells_the_language(path: str, language: str) -> None:
+def test_the_file_name_determines_the_language(path: str, language: str) -> None:
     assert language_of(path) == language
 
 
@@ -70,11 +70,11 @@ def test_a_name_tells_the_language(path: str, language: str) -> None:
         (b"\x00\xff", "text"),
     ],
 )
-def test_the_first_lines_tell_the_language(head: bytes, language: str) -> None:
+def test_the_first_lines_determine_the_language(head: bytes, language: str) -> None:
     assert language_from_head(head) == language
 
 
-def test_asking_for_a_language_loads_no_parser() -> None:
+def test_determining_a_language_loads_no_parser() -> None:
     code = (
         "import sys, gitmem.chunking, gitmem.chunking.languages, gitmem.chunking.chunk_size, gitmem.chunking.chunk;"
         "sys.exit(any(name.startswith('tree_sitter') for name in sys.modules))"

@@ -12,11 +12,11 @@ def sections(text: str) -> list[str]:
     return [chunk.symbol for chunk in blob.chunks]
 
 
-def test_a_heading_without_text_goes_with_the_section_below_it() -> None:
+def test_a_heading_without_text_joins_the_section_below() -> None:
     assert sections("# A\n\n## B\n\ntext\n") == ["A > B"]
 
 
-def test_a_hash_in_a_fence_is_no_heading() -> None:
+def test_a_hash_in_a_fence_is_not_a_heading() -> None:
     assert sections("# A\n\n```sh\n# no\n```\ntext\n") == ["A"]
 
 
@@ -24,7 +24,7 @@ def test_an_unclosed_fence_runs_to_the_end() -> None:
     assert sections("# A\n\ntext\n\n~~~\n# no\n\n# nor this\n") == ["A"]
 
 
-def test_underlined_headings_count_and_a_rule_does_not() -> None:
+def test_underlined_lines_are_headings_and_thematic_breaks_are_not() -> None:
     assert sections("Title\n=====\n\nfew words\n\n---\n\nmore\n\nPart\n----\n\nend\n") == ["Title", "Title > Part"]
 
 
@@ -32,7 +32,7 @@ def test_front_matter_is_not_a_heading() -> None:
     assert sections("---\ntitle: x\n---\n# A\n\ntext\n")[-1] == "A"
 
 
-def test_links_and_emphasis_are_dropped_from_a_title() -> None:
+def test_links_and_emphasis_are_removed_from_a_title() -> None:
     assert sections("# See [the *docs*](http://x) `now` ##\n\ntext\n") == ["See the *docs* now"]
 
 
@@ -42,7 +42,7 @@ def test_a_long_section_is_split_and_keeps_its_path() -> None:
     assert len(sections(text)) > 2
 
 
-def test_text_is_cut_at_blank_lines_into_windows_of_bounded_size() -> None:
+def test_text_is_split_at_blank_lines_into_windows_of_limited_size() -> None:
     data = ("word " * 60 + "\n\n").encode() * 40
     blob = chunk_blob(data, "text")
     assert_sound(data, blob)
@@ -51,7 +51,7 @@ def test_text_is_cut_at_blank_lines_into_windows_of_bounded_size() -> None:
     assert text_bytes(blob) <= 1600
 
 
-def test_a_line_that_is_too_long_is_cut_between_characters() -> None:
+def test_a_long_line_is_split_between_characters() -> None:
     data = "\u00e4\u20ac\U0001f600".encode() * 3000
     blob = chunk_blob(data, "text", ChunkBounds(overlap=0))
     assert_sound(data, blob)
@@ -59,7 +59,7 @@ def test_a_line_that_is_too_long_is_cut_between_characters() -> None:
         data[chunk.start : chunk.end].decode()
 
 
-def test_neighbouring_windows_share_a_little_text() -> None:
+def test_neighbouring_windows_overlap() -> None:
     data = b"".join(b"line %04d of a log without any blank line\n" % i for i in range(400))
     blob = chunk_blob(data, "text")
     assert_sound(data, blob)
@@ -74,7 +74,7 @@ def test_white_space_gives_no_chunks() -> None:
         assert chunk_blob(data, "text").unparsed_reason == "empty"
 
 
-def test_an_unknown_language_is_told_by_the_content() -> None:
+def test_without_a_language_the_content_decides() -> None:
     blob = chunk_blob(b"#!/usr/bin/env python3\ndef f():\n    pass\n", "")
     assert blob.language == "python"
     assert blob.parsed

@@ -1,4 +1,4 @@
-"""Whatever the bytes: spans are sound, nothing is lost, and the same input gives the same chunks."""
+"""For any bytes, spans are valid, no text is lost, and the same input gives the same chunks."""
 
 from pathlib import Path
 from typing import Final
@@ -44,14 +44,14 @@ def test_a_damaged_sample_is_covered(path: Path, draw: st.DataObject) -> None:
         )
     blob = bytes(data)
     for bounds in (SMALL, ChunkBounds()):
-        made = chunk_blob(blob, language_of(path.name), bounds)
-        assert_sound(blob, made)
-        assert made == chunk_blob(blob, language_of(path.name), bounds)
+        chunked = chunk_blob(blob, language_of(path.name), bounds)
+        assert_sound(blob, chunked)
+        assert chunked == chunk_blob(blob, language_of(path.name), bounds)
 
 
 @RELAXED
 @given(st.sampled_from(SAMPLES), st.integers(64, 2000))
-def test_own_text_stays_close_to_the_limit(path: Path, size: int) -> None:
+def test_chunks_of_any_size_cover_a_sample(path: Path, size: int) -> None:
     data = path.read_bytes()
     blob = chunk_blob(
         data, language_of(path.name), ChunkBounds(max_bytes=size, min_bytes=size // 8, overlap=size // 10)
@@ -63,7 +63,9 @@ def test_own_text_stays_close_to_the_limit(path: Path, size: int) -> None:
 @given(
     st.integers(1, 6), st.integers(0, 6), st.lists(st.sampled_from(["# note\n", "@wrap\n", ""]), min_size=6, max_size=6)
 )
-def test_methods_lie_inside_their_class_with_what_stands_above_them(depth: int, count: int, above: list[str]) -> None:
+def test_methods_are_inside_their_class_and_include_comments_and_decorators(
+    depth: int, count: int, above: list[str]
+) -> None:
     """Property 11: Context kept. Property 12: Nesting."""
     lines = []
     for level in range(depth):
@@ -77,21 +79,21 @@ def test_methods_lie_inside_their_class_with_what_stands_above_them(depth: int, 
     blob = chunk_blob(data, "python")
     assert_sound(data, blob)
     owner = ".".join(f"K{level}" for level in range(depth))
-    boxes = [chunk for chunk in blob.chunks if chunk.symbol == owner]
+    classes = [chunk for chunk in blob.chunks if chunk.symbol == owner]
     methods = [chunk for chunk in blob.chunks if chunk.chunk_type == "method"]
-    assert len(boxes) == 1
+    assert len(classes) == 1
     assert [chunk.symbol for chunk in methods] == [f"{owner}.m{index}" for index in range(count)]
     for index, chunk in enumerate(methods):
-        assert boxes[0].start <= chunk.start
-        assert chunk.end <= boxes[0].end
+        assert classes[0].start <= chunk.start
+        assert chunk.end <= classes[0].end
         assert above[index].strip().encode() in data[chunk.start : chunk.end]
 
 
 @given(st.binary(max_size=200))
-def test_no_head_is_too_strange_for_a_language(head: bytes) -> None:
+def test_any_first_lines_have_a_language(head: bytes) -> None:
     assert language_from_head(head)
 
 
 @given(st.text(max_size=80))
-def test_no_path_is_too_strange_for_a_language(path: str) -> None:
+def test_any_path_is_accepted(path: str) -> None:
     assert isinstance(language_of(path), str)

@@ -1,4 +1,4 @@
-"""One realistic file per language: which units are found, how they are called, where they start and end."""
+"""One realistic file per language: the units, their symbols, and their spans."""
 
 from pathlib import Path
 from typing import Final
@@ -143,23 +143,23 @@ def sample_chunks(name: str) -> tuple[bytes, list[Chunk]]:
 
 
 def names_of(chunk: Chunk) -> list[str]:
-    """Every name of a chunk, each with the container of the first."""
+    """Return all names of a chunk, each also with the container of the first."""
     first, *others = chunk.symbol.split(", ")
     owner = first.rpartition(".")[0]
     return [first, *others, *(f"{owner}.{other}" for other in others)]
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_a_sample_gives_the_units_a_reader_sees(name: str) -> None:
+def test_a_sample_has_the_units_that_a_reader_sees(name: str) -> None:
     _, chunks = sample_chunks(name)
-    found = {(chunk.chunk_type, symbol) for chunk in chunks for symbol in names_of(chunk)}
-    loose = {symbol.rpartition(" > ")[2] for _, symbol in found} | {symbol for _, symbol in found}
-    for wanted in EXPECTED[name].split(", "):
-        chunk_type, _, symbol = wanted.partition(" ")
+    units = {(chunk.chunk_type, symbol) for chunk in chunks for symbol in names_of(chunk)}
+    loose = {symbol.rpartition(" > ")[2] for _, symbol in units} | {symbol for _, symbol in units}
+    for expected in EXPECTED[name].split(", "):
+        chunk_type, _, symbol = expected.partition(" ")
         assert chunk_type in CHUNK_TYPES
-        assert (chunk_type, symbol) in found or (
+        assert (chunk_type, symbol) in units or (
             chunk_type in ("section", "property", "constant") and symbol in loose
-        ), wanted
+        ), expected
 
 
 @pytest.mark.parametrize(("name", "symbol"), sorted(SPANS))
@@ -170,12 +170,12 @@ def test_a_unit_spans_its_documentation_and_its_whole_body(name: str, symbol: st
     assert any(text.startswith(first) and text.endswith(last) for text in texts), texts
 
 
-def test_every_language_that_is_promised_has_a_sample() -> None:
-    promised = (
+def test_every_documented_language_has_a_sample() -> None:
+    documented = (
         "python javascript typescript tsx java csharp go rust c cpp ruby php kotlin swift scala elixir haskell lua zig "
         "bash sql html css json yaml toml markdown"
     )
-    assert {language_of(name) for name in EXPECTED} == set(promised.split())
+    assert {language_of(name) for name in EXPECTED} == set(documented.split())
     assert {path.name for path in SAMPLES.iterdir()} == set(EXPECTED)
 
 

@@ -1,4 +1,4 @@
-"""Input made to hurt: it falls back to windows, within a bound of processor time, and loses nothing."""
+"""Adversarial input falls back to windows within a bound of processor time, and no text is lost."""
 
 import random
 import time
@@ -13,7 +13,7 @@ from tests.chunking.coverage_check import assert_sound
 
 
 def chunk_within(data: bytes, language: str, bounds: ChunkBounds) -> ChunkedBlob:
-    """Chunk, allowing the parse its seconds and the rest as many again, in processor time."""
+    """Chunk a blob in at most ten seconds of processor time more than the parse may take."""
     started = time.thread_time()
     blob = chunk_blob(data, language, bounds)
     assert time.thread_time() - started < bounds.parse_seconds + 10
@@ -57,7 +57,7 @@ def test_a_parse_that_takes_too_long_falls_back_to_windows() -> None:
     assert_sound(data, blob)
 
 
-def test_after_a_parse_was_stopped_the_next_one_is_whole() -> None:
+def test_the_parse_after_a_stopped_one_is_complete() -> None:
     data = b"".join(b"value_%d = compute(%d)\n" % (i, i) for i in range(60_000))
     chunk_blob(data, "python", ChunkBounds(parse_seconds=0.001))
     blob = chunk_blob(b"def f():\n    pass\n", "python")
@@ -65,7 +65,7 @@ def test_after_a_parse_was_stopped_the_next_one_is_whole() -> None:
 
 
 @pytest.mark.parametrize("language", ["python", "cpp", "haskell", "ruby", "html"])
-def test_noise_is_covered_whatever_it_is_called(language: str) -> None:
+def test_random_bytes_are_covered_in_any_language(language: str) -> None:
     data = noise(200_000)
     assert_sound(data, chunk_within(data, language, ChunkBounds(parse_seconds=0.5)))
 
@@ -81,7 +81,7 @@ def test_noise_is_covered_whatever_it_is_called(language: str) -> None:
         ("cpp", "namespace a {\n", "}\n"),
     ],
 )
-def test_nesting_without_end_neither_recurses_nor_loses_lines(language: str, opening: str, closing: str) -> None:
+def test_deep_nesting_neither_exceeds_the_stack_nor_loses_lines(language: str, opening: str, closing: str) -> None:
     depth = 3000
     if language == "python":
         text = "".join(" " * level + opening for level in range(300)) + " " * 300 + "x = 1\n"
@@ -98,7 +98,7 @@ def test_repetition_is_bounded_by_the_chunk_cap() -> None:
     assert_sound(data, blob)
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to see the memory in use")
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to read the memory in use")
 def test_a_parse_that_takes_too_much_memory_falls_back_to_windows() -> None:
     data = b"a<b<\n" * 200_000
     blob = chunk_within(data, "cpp", ChunkBounds(parse_seconds=60))
