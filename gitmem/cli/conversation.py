@@ -26,7 +26,7 @@ from gitmem.records.record_json import conversation_json, turn_json
 
 @click.group()
 def command() -> None:
-    """Keep conversations, turn by turn.
+    """Store conversations, turn by turn.
 
     \b
     Examples:
@@ -40,14 +40,14 @@ def command() -> None:
 @click.argument("conversation", metavar="NAME")
 @click.argument("role", type=click.Choice(ROLES))
 @click.argument("text", metavar="TEXT|-")
-@click.option("--turn", type=int, metavar="N", help="Its number; one that is there is replaced.  [default: the next]")
+@click.option("--turn", type=int, metavar="N", help="Number of the turn; replaces an existing one.  [default: next]")
 @secrets_option
 @json_option
 @click.pass_context
 def append(
     ctx: click.Context, conversation: str, role: str, text: str, turn: int | None, allow_secrets: bool, as_json: bool
 ) -> ExitCode:
-    """Keep a turn of up to 50,000 characters.
+    """Store a turn of up to 50,000 characters.
 
     \b
     Examples:
@@ -56,22 +56,22 @@ def append(
     """
     notes: list[str] = []
     content = read_content(text)
-    made = append_turn(open_here(ctx), conversation, role, content, turn, allow_secrets=allow_secrets, notes=notes)
+    result = append_turn(open_here(ctx), conversation, role, content, turn, allow_secrets=allow_secrets, notes=notes)
     say_notes(ctx, notes)
     if as_json:
-        write_json({**turn_json(made.turn), "replaced": made.replaced})
+        write_json({**turn_json(result.turn), "replaced": result.replaced})
     else:
-        print(f"{'replaced' if made.replaced else 'kept'} turn {made.turn.number} of {visible(conversation)}")
+        print(f"{'replaced' if result.replaced else 'stored'} turn {result.turn.number} of {visible(conversation)}")
     return ExitCode.OK
 
 
 @command.command("get")
 @click.argument("conversation", metavar="NAME")
-@click.option("-n", "--limit", type=int, metavar="N", default=GET_DEFAULT, show_default=True, help="The last N turns.")
+@click.option("-n", "--limit", type=int, metavar="N", default=GET_DEFAULT, show_default=True, help="Number of turns.")
 @json_option
 @click.pass_context
 def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> ExitCode:
-    """Show the last turns of a conversation, in their order.
+    """Show the last turns of a conversation in order.
 
     \b
     Examples:
@@ -87,7 +87,7 @@ def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> Exi
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, limit: int, as_json: bool) -> ExitCode:
-    """List conversations, the last spoken in first.
+    """List conversations, the last changed first.
 
     \b
     Examples:
@@ -103,9 +103,9 @@ def list_(ctx: click.Context, limit: int, as_json: bool) -> ExitCode:
 @json_option
 @click.pass_context
 def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -> ExitCode:
-    """Take in the transcript of a Claude Code session; again, with what was said since.
+    """Import the transcript of a Claude Code session. Importing it again adds the new turns.
 
-    What was said is kept in full, what tools put out by its beginning and end. A secret is left out.
+    Messages are stored in full, output of tools is shortened to its beginning and end, and secrets are removed.
 
     \b
     Examples:

@@ -1,10 +1,10 @@
-"""`gitmem memory`: notes, and what all records have in common."""
+"""`gitmem memory`: notes, and the commands that act on all records."""
 
 import click
 
 from gitmem.cli.answer_output import format_options, neighbors_option
 from gitmem.cli.context import open_here, write_json
-from gitmem.cli.filter_options import limit_options
+from gitmem.cli.filter_options import filter_options
 from gitmem.cli.memory_revisions import diff, log, purge, restore
 from gitmem.cli.memory_transfer import export, import_
 from gitmem.cli.query import read_query, search_records
@@ -23,11 +23,13 @@ from gitmem.records.similar_notes import Alike
 
 @click.group()
 def command() -> None:
-    """Keep notes in the repository itself, and see to all that is kept.
+    """Store notes in the repository, and manage all records of the memory.
 
-    Notes, documents and conversations are git objects under `refs/gitmem/memory`: on the disk when the command returns,
-    with a history, and safe from `git gc`. A clone has them only if asked:
-    git fetch origin 'refs/gitmem/*:refs/gitmem/*'
+    `add`, `search`, `list`, `show` and `delete` act on notes. `log`, `diff`, `restore`, `purge`, `import` and `export`
+    act on all records: notes, documents and conversations. `show` and `delete` also accept the id of any other record.
+
+    Records are git objects under `refs/gitmem/memory`. They are durable when the command returns, versioned, and safe
+    from `git gc`. A clone does not fetch them by itself.
 
     \b
     Examples:
@@ -39,11 +41,11 @@ def command() -> None:
 
 @command.command("add")
 @click.argument("text", metavar="TEXT|-")
-@click.option("--type", "type_", type=click.Choice(NOTE_TYPES), default="fact", help="What sort of note it is.")
-@click.option("--confidence", type=float, default=1.0, metavar="0..1", help="How sure this is.")
-@click.option("--conversation", metavar="NAME", default="", help="The conversation it comes from.")
-@click.option("--path", "paths", metavar="PATH", multiple=True, help="A file or folder it is about; repeatable.")
-@click.option("--symbol", "symbols", metavar="NAME", multiple=True, help="A symbol it is about; repeatable.")
+@click.option("--type", "type_", type=click.Choice(NOTE_TYPES), default="fact", help="Type of the note.")
+@click.option("--confidence", type=float, default=1.0, metavar="0..1", help="Confidence in the note.")
+@click.option("--conversation", metavar="NAME", default="", help="Conversation that the note comes from.")
+@click.option("--path", "paths", metavar="PATH", multiple=True, help="Related file or folder; repeatable.")
+@click.option("--symbol", "symbols", metavar="NAME", multiple=True, help="Related symbol; repeatable.")
 @secrets_option
 @json_option
 @click.pass_context
@@ -51,10 +53,10 @@ def add(
     ctx: click.Context, /, *, text: str, type_: str, confidence: float, conversation: str, paths: tuple[str, ...],
     symbols: tuple[str, ...], allow_secrets: bool, as_json: bool,
 ) -> ExitCode:  # fmt: skip
-    """Keep a note of up to 10,000 characters.
+    """Store a note of up to 10,000 characters.
 
-    Notes that say the same already are pointed out. A note about a path or a symbol is shown beside what a question
-    finds there; about both, beside these symbols in these paths.
+    Existing notes with the same meaning are listed. Results in a path or with a symbol show the notes about it; a note
+    about both is shown only for these symbols in these paths.
 
     \b
     Examples:
@@ -80,12 +82,12 @@ def add(
     if as_json:
         write_json({**note_json(note), "alike": list(map(alike_json, alike))})
     else:
-        print("\n".join([f"kept {note.id}", *map(format_alike, alike)]))
+        print("\n".join([f"stored {note.id}", *map(format_alike, alike)]))
     return ExitCode.OK
 
 
 @command.command("list")
-@click.option("--type", "type_", type=click.Choice(NOTE_TYPES), help="Only notes of this type.")
+@click.option("--type", "type_", type=click.Choice(NOTE_TYPES), help="List only notes of this type.")
 @limit_option
 @json_option
 @click.pass_context
@@ -103,12 +105,12 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> E
 @command.command("search")
 @click.argument("text", metavar="TEXT|-")
 @click.option("--conversations", is_flag=True, help="Search the conversations too.")
-@limit_options("conversation", "since", "until", "min_confidence")
+@filter_options("conversation", "since", "until", "min_confidence")
 @format_options
 @neighbors_option
 @click.pass_context
-def search(ctx: click.Context, /, *, text: str, conversations: bool, limit: int | None, **shown: object) -> ExitCode:
-    """Ask the notes alone; `gitmem query --kind` asks several kinds at once.
+def search(ctx: click.Context, /, *, text: str, conversations: bool, limit: int | None, **options: object) -> ExitCode:
+    """Search the notes. `gitmem query --kind` searches several kinds at once.
 
     \b
     Examples:
@@ -116,16 +118,16 @@ def search(ctx: click.Context, /, *, text: str, conversations: bool, limit: int 
       gitmem memory search --type decision --min-confidence 0.5 "where do sessions live"
     """
     kinds = ("notes", "conversations") if conversations else ("notes",)
-    return search_records(ctx, read_query(text), kinds, limit, shown)
+    return search_records(ctx, read_query(text), kinds, limit, options)
 
 
 @command.command("show")
 @click.argument("name", metavar="ID")
-@click.option("--at", metavar="REV", default="", help="As it was then: an id of the log, ~2, or a date.")
+@click.option("--at", metavar="REV", default="", help="Show a former version: a commit of the log, ~2, or a date.")
 @json_option
 @click.pass_context
 def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
-    """Show a record: a note, a document, or all turns of a conversation. Paths of a note that are gone are told.
+    """Show a note, or any other record by its id. Paths of a note that no longer exist are listed.
 
     \b
     Examples:
@@ -149,7 +151,7 @@ def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
 @json_option
 @click.pass_context
 def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCode:
-    """Take records out; the memory's history still has them.
+    """Delete notes, or any other records by their ids. Former versions stay until `gitmem memory purge`.
 
     \b
     Examples:
@@ -161,9 +163,9 @@ def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCod
 
 
 def _format_deleted(gone: Deleted) -> str:
-    what = "turn" if is_conversation(gone.id) else "chunk"
-    told = "" if is_note_id(gone.id) else f" and {count(gone.parts, what)}"
-    return f"deleted {visible(gone.id)}{told}"
+    unit = "turn" if is_conversation(gone.id) else "chunk"
+    parts = "" if is_note_id(gone.id) else f" and {count(gone.parts, unit)}"
+    return f"deleted {visible(gone.id)}{parts}"
 
 
 for part in (log, diff, restore, purge, import_, export):

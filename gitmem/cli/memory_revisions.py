@@ -1,4 +1,4 @@
-"""`gitmem memory log|diff|restore|purge`: the memory's history."""
+"""`gitmem memory log|diff|restore|purge`: former versions of all records."""
 
 from typing import Final
 
@@ -17,11 +17,11 @@ from gitmem.records.revisions import LOG_DEFAULT, read_difference, read_log, res
 
 @click.command("log")
 @click.argument("name", metavar="[ID]", default="")
-@click.option("-n", "--limit", type=int, metavar="N", default=LOG_DEFAULT, show_default=True, help="At most this many.")
+@click.option("-n", "--limit", type=int, metavar="N", default=LOG_DEFAULT, show_default=True, help="Maximum number.")
 @json_option
 @click.pass_context
 def log(ctx: click.Context, name: str, limit: int, as_json: bool) -> ExitCode:
-    """Tell what was added, changed and deleted, the newest first.
+    """List the changes of all records, the newest first.
 
     \b
     Examples:
@@ -39,7 +39,7 @@ def log(ctx: click.Context, name: str, limit: int, as_json: bool) -> ExitCode:
 @json_option
 @click.pass_context
 def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> ExitCode:
-    """Show what differs between two states of the memory, by default since the last change.
+    """Show the differences between two versions of the memory, by default the last change.
 
     \b
     Examples:
@@ -54,11 +54,11 @@ def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> ExitCode:
 
 @click.command("restore")
 @click.argument("name", metavar="ID")
-@click.option("--at", metavar="REV", default="", help="As it was then; by default as it last was other than now.")
+@click.option("--at", metavar="REV", default="", help="Version to restore.  [default: the last different one]")
 @json_option
 @click.pass_context
 def restore(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
-    """Put a record back as it was before.
+    """Restore a former version of a record of any kind.
 
     \b
     Examples:
@@ -76,14 +76,14 @@ def restore(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
 
 
 @click.command("purge")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 @json_option
 @click.pass_context
 def purge(ctx: click.Context, yes: bool, as_json: bool) -> ExitCode:
-    """Forget the memory's history: what was deleted or replaced is gone for good, from the object database too.
+    """Remove deleted and replaced records of every kind for good, from git's object database too.
 
-    What is kept now stays. Objects of yours are not touched. Where a ref of yours, a reflog, an index or an alternate
-    still holds what was deleted, that stays too; it is told, and the exit code is 5.
+    Present records stay, and your own objects are not touched. If another ref, a reflog, an index or an alternate still
+    reaches a removed record, its objects stay; they are listed, and the exit code is 5.
 
     \b
     Examples:
@@ -102,13 +102,13 @@ def purge(ctx: click.Context, yes: bool, as_json: bool) -> ExitCode:
     return ExitCode.FAILED if made.left else ExitCode.OK
 
 
-_MOST_KEEPERS: Final = 5
+_MAX_KEEPERS: Final = 5
 
 
 def _format_left(made: Purged) -> str:
-    """What is still there, and why."""
+    """Return a line about the objects that could not be removed, and the refs and files that reach them."""
     records = count(made.left_records, "deleted or replaced record")
     keepers = [visible(name) for name in made.kept_by]
-    more = [f"{len(keepers) - _MOST_KEEPERS:,} more"] if len(keepers) > _MOST_KEEPERS else []
-    told = ", ".join([*keepers[:_MOST_KEEPERS], *more])
-    return f"still there: {records}, {count(made.left, 'object')} in all; kept by {told}"
+    more = [f"{len(keepers) - _MAX_KEEPERS:,} more"] if len(keepers) > _MAX_KEEPERS else []
+    names = ", ".join([*keepers[:_MAX_KEEPERS], *more])
+    return f"not removed: {records}, {count(made.left, 'object')} in all; reachable from {names}"

@@ -1,4 +1,4 @@
-"""`gitmem memory import|export`: records as JSON Lines."""
+"""`gitmem memory import|export`: transfer all records as JSON Lines."""
 
 import sys
 from pathlib import Path
@@ -15,15 +15,15 @@ from gitmem.records.transfer import export_records, import_records
 
 @click.command("import")
 @click.argument("file", metavar="FILE|-")
-@click.option("--partial", is_flag=True, help="Leave bad lines out instead of refusing all.")
+@click.option("--partial", is_flag=True, help="Skip invalid lines instead of refusing the file.")
 @secrets_option
 @json_option
 @click.pass_context
 def import_(ctx: click.Context, file: str, partial: bool, allow_secrets: bool, as_json: bool) -> ExitCode:
-    """Take in records as JSON Lines, as `gitmem memory export` writes them.
+    """Import records of every kind from JSON Lines, as `gitmem memory export` writes them.
 
-    The kind of a line is notes, documents or conversations; without one it is a note. A line needs its content, and a
-    turn of a conversation needs conversation, turn and role too. With bad lines and `--partial` the exit code is 5.
+    The kind of a line is notes (the default), documents or conversations. A line needs content, and a turn of
+    a conversation also needs conversation, turn and role. With `--partial` the exit code is 5 if a line was skipped.
 
     \b
     Examples:
@@ -39,7 +39,7 @@ def import_(ctx: click.Context, file: str, partial: bool, allow_secrets: bool, a
         bad = [line._asdict() for line in made.bad]
         write_json({"written": made.written, "unchanged": made.unchanged, "bad_lines": bad})
     else:
-        print(f"imported {count(made.written, 'record')}, {made.unchanged:,} were there already")
+        print(f"imported {count(made.written, 'record')}, {made.unchanged:,} unchanged")
     return ExitCode.FAILED if made.bad else ExitCode.OK
 
 
@@ -47,7 +47,7 @@ def import_(ctx: click.Context, file: str, partial: bool, allow_secrets: bool, a
 @click.argument("file", metavar="[FILE|-]", default="-")
 @click.pass_context
 def export(ctx: click.Context, file: str) -> ExitCode:
-    """Write every record as JSON Lines.
+    """Export every record as JSON Lines.
 
     \b
     Examples:

@@ -12,7 +12,7 @@ from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.search_query import MAX_QUERY, MODES, Query, SearchFilters
 from gitmem.cli.answer_output import Format, format_options, neighbors_option, write_answer
 from gitmem.cli.context import open_here
-from gitmem.cli.filter_options import limit_options, take_limits
+from gitmem.cli.filter_options import filter_options, take_filters
 from gitmem.errors import ExitCode, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import CHOICES, parse_kinds
@@ -42,7 +42,7 @@ _MOST_BYTES: Final = 4 * MAX_QUERY + 64
     metavar="KIND",
     help="Search code, documents, notes, conversations or all.  [default: code, documents]",
 )
-@limit_options(
+@filter_options(
     "source",
     "sensitivity",
     "visibility",
@@ -91,7 +91,7 @@ def command(
       gitmem query --kind documents --record-type email --since 2026-01-01 "release date"
       git log -1 --format=%B | gitmem query -
     """
-    record_filters = take_limits(shown)
+    record_filters = take_filters(shown)
     form = Format.load(ctx, limit, shown)
     workspace = open_here(ctx)
     filters = SearchFilters(
@@ -111,7 +111,7 @@ def search_records(
     ctx: click.Context, text: str, kinds: tuple[str, ...], limit: int | None, shown: dict[str, object]
 ) -> ExitCode:
     """Search some kinds of records and return the exit code. `shown` holds the options of filters and output."""
-    filters = SearchFilters(kinds=kinds, records=take_limits(shown))
+    filters = SearchFilters(kinds=kinds, records=take_filters(shown))
     form = Format.load(ctx, limit, shown)
     workspace = open_here(ctx)
     query = Query(text, form.limit, filters=filters, neighbors=form.neighbors)

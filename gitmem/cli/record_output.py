@@ -1,4 +1,4 @@
-"""Records of every kind for people, and their history as JSON."""
+"""Format records of every kind for people, and their changes as text and JSON."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from gitmem.records.similar_notes import Alike
 
 
 def write_content(content: bytes) -> None:
-    """Content to standard output byte for byte; on a terminal what moves its cursor is shown as escapes."""
+    """Write content to standard output byte for byte; on a terminal with control characters escaped."""
     if sys.stdout.isatty():
         print("\n".join(map(visible_code, content.decode("utf-8", "replace").splitlines())))
         return
@@ -26,9 +26,9 @@ def write_content(content: bytes) -> None:
 
 
 def format_note(note: Note) -> str:
-    """A note on two lines: what it is, then how it begins."""
-    sure = "" if note.confidence == 1 else f"  {note.confidence:g}"
-    return f"{note.id}  {note.type}{sure}  {_day(note.time)}\n    {first_line(note.content)}"
+    """Return a note as two lines: its fields, then the beginning of its text."""
+    confidence = "" if note.confidence == 1 else f"  {note.confidence:g}"
+    return f"{note.id}  {note.type}{confidence}  {_day(note.time)}\n    {first_line(note.content)}"
 
 
 def format_alike(found: Alike) -> str:
@@ -37,17 +37,17 @@ def format_alike(found: Alike) -> str:
 
 
 def format_turn(turn: Turn) -> list[str]:
-    """A turn as lines: number and role, then what was said."""
+    """Return a turn as lines: number and role, then its text."""
     return [f"{turn.number} {turn.role}", *("  " + visible_code(line) for line in turn.content.splitlines())]
 
 
-def format_conversation(found: Conversation) -> str:
-    """A conversation on a line."""
-    return f"{visible(found.id)}  {count(found.turns, 'turn')}  {_day(found.time)}"
+def format_conversation(conversation: Conversation) -> str:
+    """Return a conversation as one line."""
+    return f"{visible(conversation.id)}  {count(conversation.turns, 'turn')}  {_day(conversation.time)}"
 
 
 def format_document(document: Document) -> str:
-    """A document on two lines: what it is, then its title or beginning."""
+    """Return a document as two lines: its fields, then its title or the beginning of its text."""
     fields = document.fields
     source = f"{fields.source}:{fields.source_id}" if fields.source_id else fields.source
     about = f"{document.id}  {fields.type}  {visible(source)}  {_day(fields.time or document.stored)}"
@@ -55,10 +55,10 @@ def format_document(document: Document) -> str:
 
 
 def format_record_head(record: Record, gone: Sequence[str] = ()) -> str:
-    """The fields of a record, one a line, those of its paths that are gone, and an empty line."""
+    """Return the fields of a record, one per line, its missing paths, and an empty line."""
     lines = [f"{record.kind} {visible(name_of(record))}"]
     lines += [f"{name}: {visible(_plain(value))}" for name, value in record.named_fields.items() if name != "chunks"]
-    lines += [f"gone: {', '.join(map(visible, gone))}"] if gone else []
+    lines += [f"missing paths: {', '.join(map(visible, gone))}"] if gone else []
     return "\n".join(lines) + "\n"
 
 
@@ -85,13 +85,13 @@ def format_step(step: Step) -> str:
 
 
 def change_json(change: Change) -> dict[str, Any]:
-    """A difference as plain values."""
+    """Return a difference as JSON values."""
     sides = {"before": change.before, "after": change.after}
     return {"id": change.id, **{name: record_json(side) if side else None for name, side in sides.items()}}
 
 
 def format_change(change: Change) -> Iterator[str]:
-    """A difference as a unified diff."""
+    """Yield a difference as the lines of a unified diff."""
     from difflib import unified_diff
 
     before, after = _lines(change.before), _lines(change.after)

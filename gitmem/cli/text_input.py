@@ -1,4 +1,4 @@
-"""What the commands that take text in share: content from the command line or standard input, and their options."""
+"""Input, options and list output that the commands which store text share."""
 
 import os
 import sys
@@ -15,18 +15,18 @@ from gitmem.memory.note import LIST_DEFAULT
 
 Item = TypeVar("Item")
 
-MOST_BYTES: Final = 64 << 20
-"""More than any record may have: what stands behind need not be read to be refused."""
+MAX_BYTES: Final = 64 << 20
+"""Bytes to read: more than any record may have, so longer input can be refused without reading all of it."""
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Answer as JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 limit_option = click.option(
-    "-n", "--limit", type=int, metavar="N", default=LIST_DEFAULT, show_default=True, help="At most this many."
+    "-n", "--limit", type=int, metavar="N", default=LIST_DEFAULT, show_default=True, help="Maximum number."
 )
-secrets_option = click.option("--allow-secrets", is_flag=True, help="Keep it even if it seems to hold a key or token.")
+secrets_option = click.option("--allow-secrets", is_flag=True, help="Store text even if it contains a key or token.")
 
 
 def write_each(items: Iterable[Item], as_json: bool, plain: Callable[[Item], Any], line: Callable[[Item], str]) -> None:
-    """Things one after the other, or as a list of JSON."""
+    """Print items one per line, or as a JSON list."""
     if as_json:
         write_json([plain(item) for item in items])
         return
@@ -35,46 +35,46 @@ def write_each(items: Iterable[Item], as_json: bool, plain: Callable[[Item], Any
 
 
 def say_notes(ctx: click.Context, notes: Iterable[str]) -> None:
-    """Tell on standard error what else there is to know."""
+    """Print notes on standard error unless `--quiet` is set."""
     for note in [] if is_quiet(ctx) else notes:
         say(f"note: {note}")
 
 
 def read_content(text: str) -> str:
-    """A text of the command line, or standard input for `-`. Raises UsageError for what is no UTF-8."""
+    """Return the argument, or standard input for `-`. Raises UsageError if it is not UTF-8."""
     data = read_input("-") if text == "-" else os.fsencode(text)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as problem:
-        raise UsageError("the text is no UTF-8") from problem
+        raise UsageError("the text is not UTF-8") from problem
 
 
 def read_input(file: str) -> bytes:
-    """The bytes of a file, or of standard input for `-`. Raises UsageError."""
+    """Return the bytes of a file, or of standard input for `-`. Raises UsageError."""
     if file == "-" and (sys.stdin is None or sys.stdin.closed):
         raise UsageError("standard input is closed")
     try:
         if file == "-":
-            data = sys.stdin.buffer.read(MOST_BYTES + 1)
+            data = sys.stdin.buffer.read(MAX_BYTES + 1)
         else:
-            with Path(file).open("rb") as opened:
-                data = opened.read(MOST_BYTES + 1)
+            with Path(file).open("rb") as stream:
+                data = stream.read(MAX_BYTES + 1)
     except OSError as problem:
         raise UsageError(f"`{file}` cannot be read: {problem.strerror}") from problem
-    if len(data) > MOST_BYTES:
-        raise UsageError(f"`{file}` is larger than {MOST_BYTES >> 20} MiB")
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"`{file}` is larger than {MAX_BYTES >> 20} MiB")
     return data
 
 
 def read_lines(file: str) -> Iterator[str]:
-    """The lines of a file, or of standard input for `-`; bytes that are no UTF-8 spoil their line alone."""
+    """Yield the lines of a file, or of standard input for `-`. Invalid UTF-8 makes only its own line invalid."""
     if file == "-" and (sys.stdin is None or sys.stdin.closed):
         raise UsageError("standard input is closed")
     try:
         if file == "-":
             yield from (line.decode("utf-8", "surrogateescape") for line in sys.stdin.buffer)
             return
-        with Path(file).open("rb") as opened:
-            yield from (line.decode("utf-8", "surrogateescape") for line in opened)
+        with Path(file).open("rb") as stream:
+            yield from (line.decode("utf-8", "surrogateescape") for line in stream)
     except OSError as problem:
         raise UsageError(f"`{file}` cannot be read: {problem.strerror}") from problem

@@ -21,7 +21,7 @@ def repo(tmp_path: Path) -> Repo:
 def test_a_note_is_kept_listed_shown_deleted_and_restored(cli: Cli, repo: Repo) -> None:
     made = cli("memory", "add", "--type", "decision", "Use cookies\nfor sessions", cwd=repo.path)
     name = made.out.split()[1]
-    assert made.out == f"kept {name}\n"
+    assert made.out == f"stored {name}\n"
     assert cli("memory", "list").out.splitlines()[0].startswith(f"{name}  decision  20")
     assert cli("memory", "list").out.splitlines()[1] == "    Use cookies"
     assert cli("memory", "list", "--type", "fact").out == ""
@@ -106,7 +106,7 @@ def test_records_move_from_one_repository_to_another(cli: Cli, repo: Repo, tmp_p
     file = str(tmp_path / "memory.jsonl")
     assert cli("memory", "export", file).code == 0
     other = Repo.init(tmp_path / "other")
-    assert cli("memory", "import", file, cwd=other.path).out == "imported 1 record, 0 were there already\n"
+    assert cli("memory", "import", file, cwd=other.path).out == "imported 1 record, 0 unchanged\n"
     bad = cli("-q", "memory", "import", "-", "--partial", stdin=b'{"content": "y"}\nnonsense\n')
     assert (bad.code, bad.err) == (5, "warning: line 2: not valid JSON\n")
     assert_error(cli("memory", "import", "-", stdin=b"{}"), ExitCode.USAGE, "line 1", "--partial")
@@ -116,7 +116,7 @@ def test_a_note_that_says_the_same_is_pointed_out(cli: Cli, repo: Repo) -> None:
     cli("init", "--no-hooks", "--no-mcp", cwd=repo.path)
     name = cli("memory", "add", "The staging database is restored every night.").out.split()[1]
     made = cli("memory", "add", "Every night the staging database gets restored.").out.splitlines()
-    assert made[0].startswith("kept mem_")
+    assert made[0].startswith("stored mem_")
     assert made[1].startswith(f"alike {name} (0.")
     assert made[1].endswith("): The staging database is restored every night.")
     told = json.loads(cli("memory", "add", "--json", "The staging database is restored each night.").out)
@@ -138,7 +138,7 @@ def test_a_note_about_code_is_shown_beside_it(cli: Cli, repo: Repo) -> None:
     repo.git("mv", "src", "lib")
     repo.git("commit", "-qm", "moved")
     shown = cli("memory", "show", name).out.splitlines()
-    assert {"paths: src", "symbols: start_server", "gone: src"} <= set(shown)
+    assert {"paths: src", "symbols: start_server", "missing paths: src"} <= set(shown)
     assert json.loads(cli("memory", "show", name, "--json").out)[0]["gone"] == ["src"]
     assert "note mem_" not in cli("query", "start server").out
     missing = cli("memory", "add", "--path", "typo.py", "x")
@@ -176,7 +176,7 @@ def test_a_purge_that_leaves_something_says_what_and_why(cli: Cli, repo: Repo) -
     made = cli("memory", "purge", "--yes")
     assert made.code == ExitCode.FAILED
     assert made.out.splitlines()[1:] == [
-        "still there: 1 deleted or replaced record, 6 objects in all; kept by refs/heads/backup"
+        "not removed: 1 deleted or replaced record, 6 objects in all; reachable from refs/heads/backup"
     ]
     told = cli("memory", "purge", "--yes", "--json")
     assert told.code == ExitCode.FAILED
@@ -191,7 +191,7 @@ def test_only_documents_are_deleted_as_documents(cli: Cli, repo: Repo) -> None:
     cli("conversation", "append", "plan", "user", "y")
     for name in (note, "conversation:plan"):
         assert_error(
-            cli("doc", "delete", document, name), ExitCode.USAGE, "is no document", f"gitmem memory delete {name}"
+            cli("doc", "delete", document, name), ExitCode.USAGE, "not a document", f"gitmem memory delete {name}"
         )
     assert len(cli("memory", "export").out.splitlines()) == 3
     assert cli("doc", "delete", document).code == 0
