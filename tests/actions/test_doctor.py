@@ -1,4 +1,4 @@
-"""`doctor` finds nothing on a sound machine, and names what is wrong on another."""
+"""`doctor` reports no failure on a sound machine, and names each problem on another."""
 
 import json
 import shutil
@@ -20,10 +20,10 @@ def check_of(checks: list[Check], name: str) -> Check:
     return next(check for check in checks if check.name == name)
 
 
-def test_all_is_well_here(cli: Cli, indexed: Repo) -> None:
-    made = cli("doctor", cwd=indexed.path)
-    assert made.code == 0, made.out
-    assert "fail" not in [line.split()[0] for line in made.out.splitlines()]
+def test_a_sound_repository_has_no_failed_check(cli: Cli, indexed: Repo) -> None:
+    outcome = cli("doctor", cwd=indexed.path)
+    assert outcome.code == 0, outcome.out
+    assert "fail" not in [line.split()[0] for line in outcome.out.splitlines()]
     parsed = json.loads(cli("doctor", "--json", cwd=indexed.path).out)
     assert parsed["sound"] is True
     assert {check["name"] for check in parsed["checks"]} == {
@@ -41,10 +41,10 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_outside_a_repository_is_a_warning(cli: Cli, tmp_path: Path) -> None:
-    made = cli("doctor", cwd=tmp_path)
-    assert made.code == 0
-    assert "warn  repository" in made.out
-    assert "git init" in made.out
+    outcome = cli("doctor", cwd=tmp_path)
+    assert outcome.code == 0
+    assert "warn  repository" in outcome.out
+    assert "git init" in outcome.out
 
 
 @pytest.mark.usefixtures("quick")
@@ -56,10 +56,10 @@ def test_no_index_yet_is_a_warning_with_the_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_missing_segment_fails_with_the_command_that_mends_it(cli: Cli, own: Repo) -> None:
+def test_a_missing_segment_fails_with_a_remedy(cli: Cli, own: Repo) -> None:
     segment_files(own)[0].unlink()
-    found = check_of(examine(own.path, {}), "index")
-    assert (found.state, found.remedy) == (FAIL, "gitmem index")
+    check = check_of(examine(own.path, {}), "index")
+    assert (check.state, check.remedy) == (FAIL, "gitmem index")
     assert cli("doctor", cwd=own.path).code == ExitCode.FAILED
     assert cli("index", cwd=own.path).code == 0
     assert check_of(examine(own.path, {}), "index").state == OK
@@ -69,43 +69,43 @@ def test_a_missing_segment_fails_with_the_command_that_mends_it(cli: Cli, own: R
 def test_an_index_that_is_a_link_fails(own: Repo) -> None:
     shutil.move(own.path / ".gitmem", own.path.parent / "elsewhere")
     (own.path / ".gitmem").symlink_to(own.path.parent / "elsewhere")
-    found = check_of(examine(own.path, {}), "index")
-    assert found.state == FAIL
-    assert "symbolic link" in found.message
+    check = check_of(examine(own.path, {}), "index")
+    assert check.state == FAIL
+    assert "symbolic link" in check.message
 
 
 @pytest.mark.usefixtures("quick")
 def test_an_index_others_can_read_is_a_warning(own: Repo) -> None:
     (own.path / ".gitmem").chmod(0o755)
-    found = check_of(examine(own.path, {}), "index")
-    assert (found.state, found.remedy) == (WARN, f"chmod 700 {own.path}/.gitmem")
+    check = check_of(examine(own.path, {}), "index")
+    assert (check.state, check.remedy) == (WARN, f"chmod 700 {own.path}/.gitmem")
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_wrong_setting_is_told(own: Repo) -> None:
+def test_an_invalid_setting_fails(own: Repo) -> None:
     own.git("config", "gitmem.jobs", "many")
     assert check_of(examine(own.path, {}), "repository").state == FAIL
 
 
 @pytest.mark.usefixtures("quick")
-def test_hooks_are_told_with_what_mends_them(cli: Cli, own: Repo) -> None:
+def test_outdated_hooks_are_a_warning_with_a_remedy(cli: Cli, own: Repo) -> None:
     assert check_of(examine(own.path, {}), "hooks").message.startswith("none: ")
     assert cli("hooks", "install", cwd=own.path).code == 0
-    found = check_of(examine(own.path, {}), "hooks")
-    assert (found.state, found.remedy) == (OK, "")
+    check = check_of(examine(own.path, {}), "hooks")
+    assert (check.state, check.remedy) == (OK, "")
     install_hooks(open_sample(own).location, ("/another/gitmem",), (2, 53))
-    found = check_of(examine(own.path, {}), "hooks")
-    assert (found.state, found.remedy) == (WARN, "gitmem hooks install")
-    assert "post-commit outdated" in found.message
+    check = check_of(examine(own.path, {}), "hooks")
+    assert (check.state, check.remedy) == (WARN, "gitmem hooks install")
+    assert "post-commit outdated" in check.message
 
 
 @pytest.mark.usefixtures("quick")
-def test_hooks_that_belong_to_another_program_are_told(own: Repo) -> None:
+def test_hooks_of_another_program_are_a_warning(own: Repo) -> None:
     (own.path / ".git" / "hooks" / "post-commit").write_text("#!/bin/sh\ncall_lefthook run post-commit\n")
     install_hooks(open_sample(own).location, doctor_program(), (2, 53))
-    found = check_of(examine(own.path, {}), "hooks")
-    assert (found.state, found.remedy) == (WARN, "gitmem hooks status")
-    assert found.message.startswith("post-commit skipped: lefthook writes ")
+    check = check_of(examine(own.path, {}), "hooks")
+    assert (check.state, check.remedy) == (WARN, "gitmem hooks status")
+    assert check.message.startswith("post-commit skipped: lefthook writes ")
 
 
 def test_an_old_git_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,14 +120,14 @@ def test_a_full_disk_is_a_warning(own: Repo, monkeypatch: pytest.MonkeyPatch) ->
     assert doctor._disk(open_sample(own)).state == WARN
 
 
-def test_a_check_that_breaks_is_a_finding() -> None:
+def test_a_check_that_raises_fails() -> None:
     def broken() -> Check:
         raise RuntimeError("no such luck")
 
-    found = doctor._check("model", broken)
-    assert (found.state, found.message) == (FAIL, "RuntimeError: no such luck")
+    check = doctor._check("model", broken)
+    assert (check.state, check.message) == (FAIL, "RuntimeError: no such luck")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "nu"])
-def test_completion_is_hinted_at_for_every_shell(shell: str) -> None:
+def test_doctor_suggests_completion_for_every_shell(shell: str) -> None:
     assert "gitmem completion" in doctor._completion({"SHELL": f"/usr/bin/{shell}"}).message

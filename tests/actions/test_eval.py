@@ -1,4 +1,4 @@
-"""A repository asks its own history, and what it finds out changes nothing but the weights."""
+"""Evaluation with queries from the git history, which changes only the fusion weights."""
 
 import shutil
 from collections.abc import Iterator
@@ -37,12 +37,12 @@ from tests.indexes import (
 from tests.sample import damage
 from tests.search.trials import told_by_meaning, told_by_words
 
-QUESTION = "anchor which visitors rotates"
+QUERY = "anchor which visitors rotates"
 
 
 @pytest.fixture(scope="session")
 def _history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A repository with a history, made once."""
+    """Make a repository with many commits once for all tests."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ISOLATION.items():
             patch.setenv(name, value)
@@ -51,42 +51,42 @@ def _history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def repo(_history: Path, tmp_path: Path, fake_model: type[InlinePool]) -> Repo:
-    """A copy of it, indexed with the fake model."""
+    """Copy the repository and index it with the fake model."""
     shutil.copytree(_history, tmp_path / "repo")
-    made = Repo(tmp_path / "repo")
-    index(made)
-    return made
+    repo = Repo(tmp_path / "repo")
+    index(repo)
+    return repo
 
 
-def asked(repo: Repo) -> Evaluation:
-    """Ask all that the history asks, without hurry."""
+def evaluate_all(repo: Repo) -> Evaluation:
+    """Evaluate all queries of the history with a long budget."""
     return evaluate(workspace_of(repo), commits=200, budget=600)
 
 
-def held_by(repo: Repo) -> dict[str, bytes]:
-    """Every file of an index but locks."""
+def read_index_files(repo: Repo) -> dict[str, bytes]:
+    """Return the content of each file of an index except locks."""
     root = repo.path / ".gitmem"
     return {str(file.relative_to(root)): file.read_bytes() for file in sorted(root.rglob("*"))
             if file.is_file() and "lock" not in file.name}  # fmt: skip
 
 
-def judged(to_fit: int, held_out: int, repo: Repo, *, by_words: bool) -> Evaluation:
-    """An evaluation whose questions are told by words or by meaning."""
-    made = asked(repo)
+def evaluation_with(to_fit: int, held_out: int, repo: Repo, *, by_words: bool) -> Evaluation:
+    """Return an evaluation whose queries are answered best by lexical or by semantic ranking."""
+    evaluation = evaluate_all(repo)
     trials = told_by_words if by_words else told_by_meaning
-    made.to_fit.trials, made.held_out.trials = trials(to_fit), trials(held_out)
-    return made
+    evaluation.to_fit.trials, evaluation.held_out.trials = trials(to_fit), trials(held_out)
+    return evaluation
 
 
-def test_each_commit_asks_for_the_function_it_changed(repo: Repo) -> None:
-    made = asked(repo)
-    assert (made.commits, made.queries) == (len(WORDS), len(WORDS))
-    assert not made.rejected
-    assert len(made.held_out.trials) == sum(int(oid[7], 16) % 2 for oid in _commits(repo))
-    assert set(made.quality) == {"hybrid", "semantic", "lexical"}
-    assert made.quality["lexical"].ndcg > 0.9
-    assert all(len(values) == len(made.held_out.trials) for values in made.held_out.quality.values())
-    assert made.weights == FUSION_WEIGHTS
+def test_each_commit_is_a_query_for_the_function_it_changed(repo: Repo) -> None:
+    evaluation = evaluate_all(repo)
+    assert (evaluation.commits, evaluation.queries) == (len(WORDS), len(WORDS))
+    assert not evaluation.rejected
+    assert len(evaluation.held_out.trials) == sum(int(oid[7], 16) % 2 for oid in _commits(repo))
+    assert set(evaluation.quality) == {"hybrid", "semantic", "lexical"}
+    assert evaluation.quality["lexical"].ndcg > 0.9
+    assert all(len(values) == len(evaluation.held_out.trials) for values in evaluation.held_out.quality.values())
+    assert evaluation.weights == FUSION_WEIGHTS
 
 
 def _commits(repo: Repo) -> list[str]:
@@ -94,12 +94,12 @@ def _commits(repo: Repo) -> list[str]:
 
 
 def test_the_same_repository_gives_the_same_figures(repo: Repo) -> None:
-    first, second = (asked(repo) for _ in range(2))
+    first, second = (evaluate_all(repo) for _ in range(2))
     assert first.held_out.quality == second.held_out.quality
     assert first.to_fit.quality == second.to_fit.quality
 
 
-def test_a_later_commit_leaves_the_others_in_their_halves(repo: Repo) -> None:
+def test_a_new_commit_does_not_change_the_half_of_the_others(repo: Repo) -> None:
     before = {one.commit: one.held_out for one in mine_queries(workspace_of(repo).location, 200).queries}
     repo.commit({"src/anchor.py": "def late():\n    pass\n"}, "anchor loses everything it held")
     after = {one.commit: one.held_out for one in mine_queries(workspace_of(repo).location, 200).queries}
@@ -107,42 +107,42 @@ def test_a_later_commit_leaves_the_others_in_their_halves(repo: Repo) -> None:
     assert before.items() <= after.items()
 
 
-def test_the_index_is_left_as_it_was(repo: Repo) -> None:
-    before = held_by(repo)
-    asked(repo)
-    assert held_by(repo) == before
+def test_an_evaluation_does_not_change_the_index(repo: Repo) -> None:
+    before = read_index_files(repo)
+    evaluate_all(repo)
+    assert read_index_files(repo) == before
     assert not workspace_of(repo).paths.scratch.exists()
 
 
-def test_blobs_that_are_indexed_already_are_not_embedded_again(repo: Repo, fake_model: type[InlinePool]) -> None:
+def test_an_evaluation_embeds_no_indexed_blob_again(repo: Repo, fake_model: type[InlinePool]) -> None:
     blobs = set(repo.git("rev-list", "--objects", "--filter=object:type=blob", "HEAD", "--no-object-names").split())
     fake_model.digested = 0
-    asked(repo)
+    evaluate_all(repo)
     there = {repo.oid(f"HEAD:{path}") for path in repo.git("ls-files").split()}
     old = {oid for oid in blobs if repo.git("cat-file", "-t", oid) == "blob"} - there
     assert fake_model.digested == len(old)
 
 
-def test_a_question_is_asked_of_the_code_before_its_commit(repo: Repo) -> None:
+def test_a_query_searches_the_tree_before_its_commit(repo: Repo) -> None:
     work, thing = WORDS[0]
-    [question] = [one for one in mine_queries(workspace_of(repo).location, 200).queries
+    [query] = [one for one in mine_queries(workspace_of(repo).location, 200).queries
                   if one.text == f"{thing} which a late visitor {work} in hurry"]  # fmt: skip
-    assert question.tree == repo.oid("main~48^{tree}")
-    assert [path for path, _ in question.changed] == [f"src/{thing}.py".encode()]
-    assert [[*span] for _, lines in question.changed for span in lines] == [[4, 1]]
+    assert query.tree == repo.oid("main~48^{tree}")
+    assert [path for path, _ in query.changed] == [f"src/{thing}.py".encode()]
+    assert [[*span] for _, lines in query.changed for span in lines] == [[4, 1]]
 
 
 def targets(repo: Repo, before: str, after: str, name: str = "lib/thing.py") -> list[str]:
-    """Symbols of the chunks that a commit changed in a file."""
+    """Return the symbols of the chunks that a commit changed in a file."""
     repo.commit({name: before})
     repo.commit({name: after}, "anchor kettle lantern island")
     index(repo, full=True)
     workspace = workspace_of(repo)
-    question = mine_queries(workspace.location, 1).queries[0]
+    query = mine_queries(workspace.location, 1).queries[0]
     repo.git("checkout", "-q", "HEAD^")
     index(repo)
-    snapshot, view = snapshot_of(repo), peek_view(workspace.location, workspace.paths, question.tree)
-    rows = find_targets(question, snapshot, view, snapshot.match(view))
+    snapshot, view = snapshot_of(repo), peek_view(workspace.location, workspace.paths, query.tree)
+    rows = find_targets(query, snapshot, view, snapshot.match(view))
     return snapshot.symbols(np.asarray(rows))
 
 
@@ -164,7 +164,7 @@ def test_targets_are_the_innermost_named_chunks_that_changed(
     assert targets(Repo.init(tmp_path / "repo"), before, after) == symbols
 
 
-def test_of_a_large_class_the_changed_method_is_the_target_or_the_class_that_got_another(
+def test_the_target_in_a_large_class_is_the_changed_method_or_the_class_with_a_new_one(
     tmp_path: Path, fake_model: type[InlinePool]
 ) -> None:
     body = "\n".join(f"        step_{number} = other_{number} + {number}" for number in range(60))
@@ -177,66 +177,66 @@ def test_of_a_large_class_the_changed_method_is_the_target_or_the_class_that_got
 
 
 @pytest.mark.parametrize("name", ["tests/test_thing.py", "docs/thing.py", "vendor/thing.py", "notes.md"])
-def test_tests_documents_and_vendored_code_are_no_answers(
+def test_tests_documents_and_vendored_code_are_not_targets(
     tmp_path: Path, fake_model: type[InlinePool], name: str
 ) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit({name: "def a():\n    return 1\n"})
     repo.commit({name: "def a():\n    return 2\n"}, "anchor kettle lantern island")
-    made = mine_queries(workspace_of(repo).location, 10)
-    assert not made.queries
-    assert made.rejected == {NO_CODE: 1}
+    mined_queries = mine_queries(workspace_of(repo).location, 10)
+    assert not mined_queries.queries
+    assert mined_queries.rejected == {NO_CODE: 1}
 
 
-def test_commits_that_ask_nothing_are_counted_by_reason(repo: Repo) -> None:
+def test_rejected_commits_are_counted_by_reason(repo: Repo) -> None:
     repo.commit({f"wide/{number}.py": "x = 1\n" for number in range(11)}, "anchor kettle lantern island")
     repo.commit({"src/anchor.py": "x = 1\n"}, "fix")
-    made = mine_queries(workspace_of(repo).location, 200)
-    assert made.rejected == {TOO_WIDE: 1, UNINFORMATIVE: 1}
-    assert made.commits == len(WORDS) + 2
+    mined_queries = mine_queries(workspace_of(repo).location, 200)
+    assert mined_queries.rejected == {TOO_WIDE: 1, UNINFORMATIVE: 1}
+    assert mined_queries.commits == len(WORDS) + 2
 
 
-def test_no_more_is_asked_once_time_is_over(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_evaluation_stops_at_its_budget(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = iter(range(10_000))
     monkeypatch.setattr("gitmem.actions.eval.time.monotonic", lambda: float(next(ticks)))
-    made = evaluate(workspace_of(repo), commits=200, budget=40.5)
-    assert made.queries == 40
-    assert made.rejected == {NO_TIME: len(WORDS) - 40}
+    evaluation = evaluate(workspace_of(repo), commits=200, budget=40.5)
+    assert evaluation.queries == 40
+    assert evaluation.rejected == {NO_TIME: len(WORDS) - 40}
 
 
-def test_too_little_time_is_told(repo: Repo) -> None:
+def test_a_budget_of_zero_is_an_error_with_a_hint(repo: Repo) -> None:
     with pytest.raises(TooLittleHistory, match=r"^0 usable commits") as caught:
         evaluate(workspace_of(repo), commits=200, budget=0)
     assert "--budget" in caught.value.hint
     assert not workspace_of(repo).paths.scratch.exists()
 
 
-def test_a_short_or_empty_history_is_told(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+def test_a_short_or_empty_history_is_an_error(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     empty = Repo.init(tmp_path / "empty")
     short = make_history(tmp_path / "short", 10)
-    for made, told in ((empty, "0 usable commits"), (short, "10 usable commits")):
-        index(made)
-        with pytest.raises(TooLittleHistory, match=told) as caught:
-            asked(made)
+    for repo, message in ((empty, "0 usable commits"), (short, "10 usable commits")):
+        index(repo)
+        with pytest.raises(TooLittleHistory, match=message) as caught:
+            evaluate_all(repo)
         assert "at least 15 of each" in caught.value.message
 
 
-def test_a_shallow_clone_is_told_to_get_the_rest(repo: Repo, tmp_path: Path) -> None:
+def test_the_hint_for_a_shallow_clone_is_to_unshallow(repo: Repo, tmp_path: Path) -> None:
     repo.git("clone", "-q", "--depth", "5", f"file://{repo.path}", str(tmp_path / "shallow"))
     shallow = Repo(tmp_path / "shallow")
     index(shallow)
     with pytest.raises(TooLittleHistory, match=r"^4 usable commits") as caught:
-        asked(shallow)
+        evaluate_all(shallow)
     assert "git fetch --unshallow" in caught.value.hint
 
 
 def test_a_bare_repository_and_a_linked_working_tree_give_the_same_figures(repo: Repo, tmp_path: Path) -> None:
-    expected = asked(repo).quality
+    expected = evaluate_all(repo).quality
     repo.git("clone", "-q", "--bare", str(repo.path), str(tmp_path / "bare"))
     repo.git("worktree", "add", "-q", str(tmp_path / "linked"))
     for path in (tmp_path / "bare", tmp_path / "linked"):
         index(Repo(path))
-        assert asked(Repo(path)).quality == expected
+        assert evaluate_all(Repo(path)).quality == expected
 
 
 def test_without_an_index_nothing_is_measured(tmp_path: Path) -> None:
@@ -247,22 +247,22 @@ def test_without_an_index_nothing_is_measured(tmp_path: Path) -> None:
         reset_weights(workspace)
 
 
-def test_one_evaluation_runs_at_a_time(repo: Repo) -> None:
+def test_a_second_concurrent_evaluation_is_rejected(repo: Repo) -> None:
     workspace = workspace_of(repo)
     with writer_lock(workspace.paths.scratch_lock, wait=False), pytest.raises(Busy):
-        asked(repo)
+        evaluate_all(repo)
 
 
-def test_what_a_killed_evaluation_left_goes(repo: Repo) -> None:
+def test_scratch_files_of_a_killed_evaluation_are_removed(repo: Repo) -> None:
     paths = workspace_of(repo).paths
-    for sweep in (asked, lambda repo: collect(workspace_of(repo))):
+    for sweep in (evaluate_all, lambda repo: collect(workspace_of(repo))):
         (paths.scratch / "segments").mkdir(parents=True)
         (paths.scratch / "segments" / "left").write_bytes(b"x")
         sweep(repo)
         assert not paths.scratch.exists()
 
 
-def test_collection_leaves_a_running_evaluation_alone(repo: Repo) -> None:
+def test_gc_keeps_the_scratch_files_of_a_running_evaluation(repo: Repo) -> None:
     paths = workspace_of(repo).paths
     (paths.scratch / "segments").mkdir(parents=True)
     (paths.scratch / "segments" / "held").write_bytes(b"x")
@@ -271,73 +271,73 @@ def test_collection_leaves_a_running_evaluation_alone(repo: Repo) -> None:
     assert (paths.scratch / "segments" / "held").exists()
 
 
-def test_the_index_is_brought_up_to_date_first(repo: Repo) -> None:
+def test_an_evaluation_first_refreshes_the_index(repo: Repo) -> None:
     repo.commit({"src/late.py": python_file("late")}, "late things come late to everybody")
-    asked(repo)
+    evaluate_all(repo)
     manifest = manifest_of(repo)
     assert view_key(repo.oid("HEAD^{tree}")) in manifest.views
     assert manifest.rows == len(WORDS) + 1
 
 
-def test_an_index_of_another_model_is_built_anew_first(repo: Repo) -> None:
-    expected = asked(repo).quality
+def test_an_evaluation_first_rebuilds_an_index_of_another_model(repo: Repo) -> None:
+    expected = evaluate_all(repo).quality
     paths = workspace_of(repo).paths
     write_manifest(paths.manifest, manifest_of(repo)._replace(fingerprint="another"))
-    assert asked(repo).quality == expected
+    assert evaluate_all(repo).quality == expected
     assert manifest_of(repo).fingerprint == current_fingerprint(workspace_of(repo).settings.max_file_bytes)
 
 
-def test_weights_that_are_better_are_used_from_then_on(repo: Repo) -> None:
+def test_better_weights_are_stored_and_used(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    before = brief_hits(search(repo, QUESTION))
-    made = tune(workspace, judged(6, 4, repo, by_words=True))
-    assert made.is_better
+    before = brief_hits(search(repo, QUERY))
+    fit = tune(workspace, evaluation_with(6, 4, repo, by_words=True))
+    assert fit.is_better
     assert read_tuning(workspace).state == FITTED
     stored = find_tuning(workspace.paths.tuning)
     assert stored is not None
-    assert (stored.semantic, stored.lexical, stored.queries) == (*made.weights, 4)
-    assert asked(repo).weights == made.weights
-    assert brief_hits(search(repo, QUESTION)) != before
+    assert (stored.semantic, stored.lexical, stored.queries) == (*fit.weights, 4)
+    assert evaluate_all(repo).weights == fit.weights
+    assert brief_hits(search(repo, QUERY)) != before
     assert read_status(workspace).tuning.weights == stored
     assert reset_weights(workspace)
     assert not reset_weights(workspace)
-    assert brief_hits(search(repo, QUESTION)) == before
+    assert brief_hits(search(repo, QUERY)) == before
 
 
-def test_the_default_weights_come_back_where_nothing_is_better(repo: Repo) -> None:
+def test_without_better_weights_the_default_is_restored(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    tune(workspace, judged(6, 4, repo, by_words=True))
-    assert not tune(workspace, judged(6, 4, repo, by_words=False)).is_better
+    tune(workspace, evaluation_with(6, 4, repo, by_words=True))
+    assert not tune(workspace, evaluation_with(6, 4, repo, by_words=False)).is_better
     assert read_tuning(workspace).state == DEFAULT
     assert not workspace.paths.tuning.exists()
 
 
 def test_weights_of_another_model_or_ranking_are_not_used(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    before = brief_hits(search(repo, QUESTION))
+    before = brief_hits(search(repo, QUERY))
     write_tuning(workspace.paths.tuning, Tuning("another", 0.0, 5.0, 0.1, 50))
-    made = search(repo, QUESTION)
-    assert (brief_hits(made), made.notes) == (before, [])
+    answer = search(repo, QUERY)
+    assert (brief_hits(answer), answer.notes) == (before, [])
     assert read_status(workspace).tuning.state == OUTDATED
-    assert asked(repo).weights == FUSION_WEIGHTS
+    assert evaluate_all(repo).weights == FUSION_WEIGHTS
 
 
-def test_damaged_weights_are_told_of_once_and_taken_away(repo: Repo) -> None:
+def test_damaged_weights_are_reported_once_and_removed(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    before = brief_hits(search(repo, QUESTION))
-    tune(workspace, judged(6, 4, repo, by_words=True))
+    before = brief_hits(search(repo, QUERY))
+    tune(workspace, evaluation_with(6, 4, repo, by_words=True))
     damage(workspace.paths.tuning, 40)
     assert read_status(workspace).tuning.state == UNREADABLE
-    made = search(repo, QUESTION)
-    assert brief_hits(made) == before
-    [note] = made.notes
+    answer = search(repo, QUERY)
+    assert brief_hits(answer) == before
+    [note] = answer.notes
     assert "tuning` is damaged" in note
     assert "gitmem eval --tune" in note
-    assert search(repo, QUESTION).notes == []
+    assert search(repo, QUERY).notes == []
     assert read_status(workspace).tuning.state == DEFAULT
 
 
-def test_verify_finds_damaged_weights_and_takes_them_away(repo: Repo) -> None:
+def test_verify_finds_damaged_weights_and_removes_them(repo: Repo) -> None:
     workspace = workspace_of(repo)
     write_tuning(workspace.paths.tuning, Tuning("any", 0.0, 5.0, 0.1, 50))
     assert verify(workspace).sound
@@ -351,13 +351,13 @@ def test_a_fusion_without_weights_is_not_tuned(repo: Repo) -> None:
     repo.git("config", "gitmem.fusion", "rrf")
     with pytest.raises(UsageError, match="rrf"):
         require_weights(workspace_of(repo))
-    assert asked(repo).quality["lexical"] > Quality(0.9, 0.9)
+    assert evaluate_all(repo).quality["lexical"] > Quality(0.9, 0.9)
 
 
-def test_scratch_files_are_second_names_of_the_segments(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scratch_files_are_hard_links_to_the_segments(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     links: list[int] = []
 
-    def note(done: int, _total: int) -> None:
+    def note(_done: int, _total: int) -> None:
         links.extend(file.stat().st_nlink for file in files_in(workspace_of(repo).paths.segments))
 
     evaluate(workspace_of(repo), commits=200, budget=600, report=note)

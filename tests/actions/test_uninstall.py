@@ -1,4 +1,4 @@
-"""After `uninstall` a repository is byte for byte what it was before `init`."""
+"""After `uninstall` a repository equals byte for byte the one before `init`."""
 
 import hashlib
 import shutil
@@ -12,14 +12,14 @@ from tests.sample import Cli, assert_error, damage, make_sample, segment_files
 
 
 def fingerprint(folder: Path) -> dict[str, str]:
-    """Every path below a folder with its mode and content."""
-    found = {}
+    """Return the mode and a hash of the content of every path below a folder."""
+    entries = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
         mode = f"{path.lstat().st_mode:o}"
         content = str(path.readlink()) if path.is_symlink() else path.read_bytes().hex() if path.is_file() else ""
-        found[name] = f"{mode} {hashlib.sha256(content.encode()).hexdigest()}"
-    return found
+        entries[name] = f"{mode} {hashlib.sha256(content.encode()).hexdigest()}"
+    return entries
 
 
 EXCLUDES = {"as git makes it": None, "none": b"", "no line feed at its end": b"*.bak", "no folder": b"\0"}
@@ -41,12 +41,12 @@ def test_the_repository_is_byte_for_byte_as_before(cli: Cli, tmp_path: Path, exc
     assert repo.git("status", "--porcelain") == "?? .mcp.json"
     for args in (["query", "cookie"], ["query", "--rev", "v1", "cookie"], ["status"], ["verify"], ["gc"]):
         assert cli(*args, cwd=repo.path).code == 0
-    made = cli("uninstall", "--yes", cwd=repo.path)
-    assert made.out == f"removed {repo.path}/.gitmem and the hooks and the entry in .mcp.json\n"
+    outcome = cli("uninstall", "--yes", cwd=repo.path)
+    assert outcome.out == f"removed {repo.path}/.gitmem and the hooks and the entry in .mcp.json\n"
     assert fingerprint(repo.path) == before
 
 
-def test_a_bare_repository_is_as_before(cli: Cli, own: Repo, tmp_path: Path) -> None:
+def test_a_bare_repository_is_unchanged(cli: Cli, own: Repo, tmp_path: Path) -> None:
     bare = tmp_path / "bare.git"
     own.git("clone", "-q", "--bare", str(own.path), str(bare))
     before = fingerprint(bare)
@@ -64,13 +64,13 @@ def test_a_linked_worktree_removes_the_shared_index(cli: Cli, own: Repo) -> None
 def test_without_an_index_nothing_changes(cli: Cli, tmp_path: Path) -> None:
     repo = make_sample(tmp_path / "repo")
     before = fingerprint(repo.path)
-    made = cli("uninstall", "--yes", cwd=repo.path)
-    assert (made.code, made.out) == (0, "there is no index here; nothing was changed\n")
+    outcome = cli("uninstall", "--yes", cwd=repo.path)
+    assert (outcome.code, outcome.out) == (0, "there is no index here; nothing was changed\n")
     assert fingerprint(repo.path) == before
 
 
 @pytest.mark.parametrize("state", ["manifest", "segment", "no manifest", "no token", "empty", "half-made"])
-def test_a_damaged_or_half_made_index_goes_too(cli: Cli, own: Repo, state: str) -> None:
+def test_a_damaged_or_incomplete_index_is_removed_too(cli: Cli, own: Repo, state: str) -> None:
     index = own.path / ".gitmem"
     if state == "manifest":
         (index / "manifest").write_bytes(b"garbage")
@@ -93,7 +93,7 @@ def test_a_damaged_or_half_made_index_goes_too(cli: Cli, own: Repo, state: str) 
     assert not list((own.path / ".git").glob("gitmem*"))
 
 
-def test_somebody_elses_folder_of_that_name_is_left_alone(cli: Cli, tmp_path: Path) -> None:
+def test_a_folder_with_foreign_files_is_kept(cli: Cli, tmp_path: Path) -> None:
     repo = make_sample(tmp_path / "repo")
     (repo.path / ".gitmem").mkdir()
     (repo.path / ".gitmem" / "diary.txt").write_text("dear diary")
@@ -114,10 +114,10 @@ def test_a_link_inside_the_index_is_removed_and_not_followed(cli: Cli, own: Repo
     assert not (own.path / ".gitmem").exists()
 
 
-def test_it_asks_first(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uninstall_asks_for_confirmation(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_error(cli("uninstall", cwd=own.path), ExitCode.USAGE, "without a terminal", "--yes")
     for answer, code in ((b"n\n", 1), (b"y\n", 0)):
         monkeypatch.setattr("gitmem.cli.confirmation.is_interactive", lambda: True)
-        made = cli("uninstall", cwd=own.path, stdin=answer)
-        assert made.code == code
+        outcome = cli("uninstall", cwd=own.path, stdin=answer)
+        assert outcome.code == code
     assert not (own.path / ".gitmem").exists()

@@ -1,4 +1,4 @@
-"""`verify` finds every damage there can be, and repairs it."""
+"""`verify` finds any damage of an index and repairs it."""
 
 import json
 import os
@@ -21,10 +21,10 @@ def index_file(repo: Repo, folder: str) -> Path:
     return file
 
 
-def test_a_sound_index_is_said_to_be_sound(cli: Cli, indexed: Repo) -> None:
-    made = cli("verify", cwd=indexed.path)
-    assert made.code == 0
-    assert made.out.startswith("sound: 1 segment, 1 tree, ")
+def test_a_sound_index_passes(cli: Cli, indexed: Repo) -> None:
+    outcome = cli("verify", cwd=indexed.path)
+    assert outcome.code == 0
+    assert outcome.out.startswith("sound: 1 segment, 1 tree, ")
     assert json.loads(cli("verify", "--json", cwd=indexed.path).out)["sound"] is True
 
 
@@ -45,42 +45,42 @@ def test_every_flipped_byte_is_found(own: Repo, folder: str) -> None:
 
 
 def _is_padding(whole: bytes, place: int) -> bool:
-    """Between sections stand zeros that mean nothing."""
+    """Return whether a byte may be padding; sections are padded with zeros, which no checksum covers."""
     return whole[place] == 0
 
 
 @pytest.mark.parametrize("folder", ["segments", "views"])
-@pytest.mark.parametrize("how", ["flip", "cut", "missing", "foreign"])
-def test_what_is_damaged_is_replaced(cli: Cli, own: Repo, folder: str, how: str) -> None:
+@pytest.mark.parametrize("damage_kind", ["flip", "cut", "missing", "foreign"])
+def test_a_damaged_file_is_replaced(cli: Cli, own: Repo, folder: str, damage_kind: str) -> None:
     expected = cli("query", "--jsonl", "cookie", cwd=own.path).out
     file = index_file(own, folder)
-    if how == "flip":
+    if damage_kind == "flip":
         damage(file, file.stat().st_size // 2)
-    elif how == "cut":
+    elif damage_kind == "cut":
         os.truncate(file, file.stat().st_size // 2)
-    elif how == "missing":
+    elif damage_kind == "missing":
         file.unlink()
     else:
         file.write_bytes((own.path / ".gitmem" / "manifest").read_bytes())
     broken = verify(open_sample(own))
-    if (folder, how) != ("views", "missing"):
+    if (folder, damage_kind) != ("views", "missing"):
         assert not broken.sound
-    made = cli("verify", "--repair", cwd=own.path)
-    assert made.code == 0, made
+    outcome = cli("verify", "--repair", cwd=own.path)
+    assert outcome.code == 0, outcome
     assert cli("verify", cwd=own.path).code == 0
     assert cli("query", "--jsonl", "cookie", cwd=own.path).out == expected
 
 
 def test_a_damaged_manifest_is_replaced(cli: Cli, own: Repo) -> None:
     damage(own.path / ".gitmem" / "manifest", 30)
-    made = cli("verify", cwd=own.path)
-    assert made.code == ExitCode.FAILED
-    assert made.err.splitlines()[-1] == "hint: gitmem verify --repair"
+    outcome = cli("verify", cwd=own.path)
+    assert outcome.code == ExitCode.FAILED
+    assert outcome.err.splitlines()[-1] == "hint: gitmem verify --repair"
     assert "repaired: " in cli("verify", "--repair", cwd=own.path).out
     assert cli("verify", cwd=own.path).code == 0
 
 
-def test_a_view_that_is_not_the_one_of_its_tree_is_found(own: Repo) -> None:
+def test_a_view_that_does_not_match_its_tree_is_found(own: Repo) -> None:
     tree = own.oid("HEAD^{tree}")
     entry = ViewEntry(b"elsewhere.py", bytes.fromhex(own.oid("HEAD:src/cookies.py")), "python", 0)
     write_view(own.path / ".gitmem" / "views" / view_key(tree), tree, [entry])
@@ -89,7 +89,7 @@ def test_a_view_that_is_not_the_one_of_its_tree_is_found(own: Repo) -> None:
     assert verify(open_sample(own), repair=True).sound
 
 
-def test_files_that_should_be_indexed_and_are_not_are_found(own: Repo) -> None:
+def test_missing_blobs_are_found(own: Repo) -> None:
     manifest_file = own.path / ".gitmem" / "manifest"
     manifest = find_manifest(manifest_file)
     assert manifest is not None
@@ -99,22 +99,22 @@ def test_files_that_should_be_indexed_and_are_not_are_found(own: Repo) -> None:
     assert verify(open_sample(own), repair=True).sound
 
 
-def test_blobs_that_git_has_dropped_are_a_note(own: Repo, cli: Cli) -> None:
+def test_blobs_that_git_has_pruned_are_a_note(own: Repo, cli: Cli) -> None:
     own.commit({"short.py": "def short_lived_function():\n    return 1\n"})
     cli("index", cwd=own.path)
     own.git("reset", "-q", "--hard", "HEAD~1")
     own.git("reflog", "expire", "--expire=now", "--all")
     own.git("gc", "-q", "--prune=now")
-    made = verify(open_sample(own))
-    assert made.sound
-    assert made.findings.notes == ["1 indexed blobs are not in git: uncommitted work, or garbage for `gitmem gc`"]
+    report = verify(open_sample(own))
+    assert report.sound
+    assert report.findings.notes == ["1 indexed blobs are not in git: uncommitted work, or garbage for `gitmem gc`"]
 
 
 def test_head_not_indexed_yet_is_a_note(own: Repo) -> None:
     own.commit({"new.py": "x = 1\n"})
-    made = verify(open_sample(own))
-    assert made.sound
-    assert made.findings.notes == ["HEAD has not been indexed yet; run `gitmem index`"]
+    report = verify(open_sample(own))
+    assert report.sound
+    assert report.findings.notes == ["HEAD has not been indexed yet; run `gitmem index`"]
 
 
 def test_verify_changes_nothing(own: Repo) -> None:

@@ -1,4 +1,4 @@
-"""Watching: what changes is indexed before anybody asks."""
+"""Watching indexes changes before the next query."""
 
 import threading
 import time
@@ -22,23 +22,23 @@ PATIENCE = 300.0
 """Seconds until a test gives up."""
 
 
-class Told(list[WatchEvent]):
-    """What was told, to wait for."""
+class Events(list[WatchEvent]):
+    """Events of a watcher, and a way to wait for them."""
 
-    def await_one(self, wanted: int) -> None:
+    def await_count(self, count: int) -> None:
         deadline = time.monotonic() + PATIENCE
-        while len(self) < wanted:
-            assert time.monotonic() < deadline, f"told only {list(self)}"
+        while len(self) < count:
+            assert time.monotonic() < deadline, f"only these events: {list(self)}"
             time.sleep(0.01)
 
 
 @contextmanager
-def watching(repo: Repo) -> Iterator[Told]:
-    told, stop, changed = Told(), threading.Event(), threading.Event()
-    thread = threading.Thread(target=watch, args=(repo.path, {}, told.append, stop, changed))
+def watching(repo: Repo) -> Iterator[Events]:
+    events, stop, changed = Events(), threading.Event(), threading.Event()
+    thread = threading.Thread(target=watch, args=(repo.path, {}, events.append, stop, changed))
     thread.start()
     try:
-        yield told
+        yield events
     finally:
         stop.set()
         changed.set()
@@ -46,8 +46,8 @@ def watching(repo: Repo) -> Iterator[Told]:
         assert not thread.is_alive()
 
 
-def holds(repo: Repo, name: str) -> bool:
-    """Whether the content of a file is in the index."""
+def is_indexed(repo: Repo, name: str) -> bool:
+    """Return whether the index has the content of a file."""
     workspace = workspace_of(repo)
     oid = repo.git("hash-object", name)
     snapshot = Snapshot(workspace.paths, require_index(workspace))
@@ -56,75 +56,75 @@ def holds(repo: Repo, name: str) -> bool:
 
 @pytest.fixture
 def repo(tmp_path: Path, fake_model: type[InlinePool]) -> Repo:
-    made = Repo.init(tmp_path / "repository")
-    made.commit({"a.py": "def first():\n    return 1\n"})
-    index(made)
-    return made
+    repo = Repo.init(tmp_path / "repository")
+    repo.commit({"a.py": "def first():\n    return 1\n"})
+    index(repo)
+    return repo
 
 
-def test_a_file_that_is_written_is_indexed_unasked(repo: Repo) -> None:
-    with watching(repo) as told:
+def test_a_new_file_is_indexed_without_a_query(repo: Repo) -> None:
+    with watching(repo) as events:
         repo.write({"new/b.py": "def second():\n    return 2\n"})
-        told.await_one(1)
-        assert holds(repo, "new/b.py")
-    assert [(looked.problem, looked.report.embedded if looked.report else 0) for looked in told] == [("", 1)]
+        events.await_count(1)
+        assert is_indexed(repo, "new/b.py")
+    assert [(event.problem, event.report.embedded if event.report else 0) for event in events] == [("", 1)]
 
 
-def test_many_changes_at_once_are_one_look(repo: Repo) -> None:
-    with watching(repo) as told:
+def test_many_changes_at_once_cause_few_runs(repo: Repo) -> None:
+    with watching(repo) as events:
         for number in range(50):
             repo.write({f"many/{number}.py": f"def number_{number}():\n    return {number}\n"})
         deadline = time.monotonic() + PATIENCE
-        while sum(looked.report.embedded for looked in told if looked.report) < 50:
+        while sum(event.report.embedded for event in events if event.report) < 50:
             assert time.monotonic() < deadline
             time.sleep(0.01)
-    assert len(told) <= 3
+    assert len(events) <= 3
 
 
-def test_head_is_looked_at_though_no_file_changes(repo: Repo, fake_model: type[InlinePool]) -> None:
-    """A commit made by plumbing touches nothing but the git directory."""
-    with watching(repo) as told:
+def test_a_new_head_is_indexed_even_if_no_file_changes(repo: Repo, fake_model: type[InlinePool]) -> None:
+    """A commit by plumbing commands changes only the git directory."""
+    with watching(repo) as events:
         blob = repo.git("hash-object", "-w", "--stdin", stdin=b"def third():\n    return 3\n")
         tree = repo.git("mktree", stdin=f"100644 blob {blob}\tc.py\n".encode())
         repo.git("update-ref", "HEAD", repo.git("commit-tree", tree, "-p", "HEAD", "-m", "by hand"))
-        told.await_one(1)
+        events.await_count(1)
     assert fake_model.digested == 2
 
 
-def test_nothing_is_done_in_the_middle_of_a_rebase(repo: Repo, fake_model: type[InlinePool]) -> None:
+def test_nothing_is_indexed_during_a_rebase(repo: Repo, fake_model: type[InlinePool]) -> None:
     (repo.path / ".git/rebase-merge").mkdir()
-    with watching(repo) as told:
+    with watching(repo) as events:
         repo.write({"b.py": "def second():\n    return 2\n"})
         time.sleep(3.0)
-        assert told == []
+        assert events == []
         (repo.path / ".git/rebase-merge").rmdir()
-        told.await_one(1)
+        events.await_count(1)
     assert fake_model.digested == 2
 
 
-def test_a_system_that_does_not_watch_is_done_without(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_file_system_events_the_tree_is_polled(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: object) -> None:
         raise ObserverFailed("no watches left")
 
     monkeypatch.setattr("gitmem.actions.watch.FolderObserver.__enter__", refuse)
-    with watching(repo) as told:
-        told.await_one(1)
+    with watching(repo) as events:
+        events.await_count(1)
         repo.write({"b.py": "def second():\n    return 2\n"})
-        told.await_one(2)
-        assert holds(repo, "b.py")
-    assert told[0].problem == "no watches left; it is compared every 2 seconds instead"
+        events.await_count(2)
+        assert is_indexed(repo, "b.py")
+    assert events[0].problem == "no watches left; it is compared every 2 seconds instead"
 
 
-def test_lost_events_are_made_up_for(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_poll_finds_changes_whose_events_were_lost(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gitmem.folder_observer.FolderObserver.on_any_event", lambda *_: None)
     monkeypatch.setattr("gitmem.actions.watch._FULL_POLL_SECONDS", 3.0)
-    with watching(repo) as told:
-        time.sleep(2.0)  # the first look is over
+    with watching(repo) as events:
+        time.sleep(2.0)  # the first poll is over
         repo.write({"b.py": "def second():\n    return 2\n"})
-        told.await_one(1)
+        events.await_count(1)
 
 
-def test_what_goes_wrong_is_told_and_tried_again(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_run_is_reported_and_retried(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     failures = iter([True])
 
     def fail_once(*args: Any, **options: Any) -> IndexReport:
@@ -133,17 +133,17 @@ def test_what_goes_wrong_is_told_and_tried_again(repo: Repo, monkeypatch: pytest
         return refresh(*args, **options)
 
     monkeypatch.setattr("gitmem.actions.watch.refresh", fail_once)
-    with watching(repo) as told:
-        told.await_one(1)
+    with watching(repo) as events:
+        events.await_count(1)
         repo.write({"b.py": "def second():\n    return 2\n"})
-        told.await_one(2)
-    assert [looked.problem for looked in told] == ["the disk is full", ""]
+        events.await_count(2)
+    assert [event.problem for event in events] == ["the disk is full", ""]
 
 
-def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:
+def test_a_repository_without_working_tree_or_index_is_rejected(tmp_path: Path) -> None:
     bare = Repo.init(tmp_path / "bare", "--bare")
     index(bare)
     with pytest.raises(UsageError, match="no working tree"):
-        watch(bare.path, {}, Told().append, threading.Event())
+        watch(bare.path, {}, Events().append, threading.Event())
     with pytest.raises(NoIndex):
-        watch(Repo.init(tmp_path / "new").path, {}, Told().append, threading.Event())
+        watch(Repo.init(tmp_path / "new").path, {}, Events().append, threading.Event())

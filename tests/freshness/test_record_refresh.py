@@ -1,4 +1,4 @@
-"""A record is searchable when the call that keeps it returns, whoever else writes the index then."""
+"""A new record is searchable when the call that stores it returns, even if another process writes the index."""
 
 import threading
 from collections.abc import Iterator
@@ -25,18 +25,18 @@ def repo(tmp_path: Path) -> Repo:
 
 
 @contextmanager
-def somebody_writing(repo: Repo, until: threading.Event) -> Iterator[None]:
-    """The index is being written until the event is set."""
-    begun = threading.Event()
+def index_locked(repo: Repo, until: threading.Event) -> Iterator[None]:
+    """Hold the writer lock of the index until the event is set."""
+    started = threading.Event()
 
     def write() -> None:
         with writer_lock(workspace_of(repo).paths.lock, wait=True):
-            begun.set()
+            started.set()
             until.wait(30)
 
     writer = threading.Thread(target=write)
     writer.start()
-    begun.wait()
+    started.wait()
     try:
         yield
     finally:
@@ -44,26 +44,26 @@ def somebody_writing(repo: Repo, until: threading.Event) -> Iterator[None]:
         writer.join()
 
 
-def found(repo: Repo, words: str) -> list[str]:
-    """Lines of the notes that are found without anything being indexed."""
+def search_notes(repo: Repo, words: str) -> list[str]:
+    """Return the lines of the matching notes, without indexing anything."""
     return [line for _, lines in search(repo, words, kinds=("notes",), refresh=False).hits for line in lines]
 
 
-def test_who_writes_the_index_for_a_moment_is_waited_for(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_add_note_waits_for_a_short_write_of_the_index(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     until, notes = threading.Event(), list[str]()
     monkeypatch.setattr("gitmem.freshness.record_refresh.time.sleep", lambda _: until.set())
-    with somebody_writing(repo, until):
+    with index_locked(repo, until):
         add_note(workspace_of(repo), "parcels are late", notes=notes)
     assert notes == []
-    assert found(repo, "parcels") == ["parcels are late"]
+    assert search_notes(repo, "parcels") == ["parcels are late"]
 
 
-def test_who_writes_for_long_is_not_and_nothing_is_lost(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_add_note_does_not_wait_for_a_long_write_and_loses_nothing(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     notes = list[str]()
     monkeypatch.setattr(remember, "MAX_WAIT_SECONDS", 0.1)
-    with somebody_writing(repo, threading.Event()):
+    with index_locked(repo, threading.Event()):
         add_note(workspace_of(repo), "parcels are late", notes=notes)
     assert notes == ["stored, but not searchable yet: another process is writing this index"]
-    assert found(repo, "parcels") == []
+    assert search_notes(repo, "parcels") == []
     assert search(repo, "parcels", kinds=("notes",)).hits
-    assert found(repo, "parcels") == ["parcels are late"]
+    assert search_notes(repo, "parcels") == ["parcels are late"]

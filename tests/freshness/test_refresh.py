@@ -1,4 +1,4 @@
-"""Refreshing: whatever came before and wherever it was cut off, the index ends as one made from scratch."""
+"""Refreshing: after any earlier runs and interruptions, the index equals one built from scratch."""
 
 import os
 import shutil
@@ -44,20 +44,20 @@ FILES: dict[str, str | bytes] = {
     "empty.py": "",
     "logo.png": b"\x89PNG\0\0",
 }
-QUESTIONS = ("sign cookie", "match_route", "copy the database", "load the table of a value")
+QUERIES = ("sign cookie", "match_route", "copy the database", "load the table of a value")
 
 Pool = type[InlinePool]
 
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
-    made = Repo.init(tmp_path / "repo")
-    made.commit(FILES)
-    return made
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit(FILES)
+    return repo
 
 
 def from_scratch(repo: Repo, place: Path) -> Repo:
-    """The same commits without any index, indexed at once."""
+    """Clone the commits without the index, and index them in one run."""
     clone = Repo(place)
     repo.git("clone", "--quiet", "--no-local", str(repo.path), str(place))
     index(clone)
@@ -65,12 +65,12 @@ def from_scratch(repo: Repo, place: Path) -> Repo:
 
 
 def answers(repo: Repo) -> list[Any]:
-    return [brief_hits(search(repo, question)) for question in QUESTIONS]
+    return [brief_hits(search(repo, query)) for query in QUERIES]
 
 
 def rows_of_head(repo: Repo) -> set[Any]:
-    held = {line.split()[2] for line in repo.git("ls-tree", "-r", "HEAD").splitlines()}
-    return {row for row in dump_rows(snapshot_of(repo)) if row.blob in held}
+    blobs = {line.split()[2] for line in repo.git("ls-tree", "-r", "HEAD").splitlines()}
+    return {row for row in dump_rows(snapshot_of(repo)) if row.blob in blobs}
 
 
 def assert_like_from_scratch(repo: Repo, place: Path) -> None:
@@ -80,14 +80,14 @@ def assert_like_from_scratch(repo: Repo, place: Path) -> None:
 
 
 class Killed(BaseException):
-    """Stands for a kill: nothing may catch it."""
+    """Simulated kill, which no handler may catch."""
 
 
-# -- what is embedded and what is not
+# -- which changes cost embedding
 
 
 def test_a_second_run_has_nothing_to_do(repo: Repo, fake_model: Pool) -> None:
-    assert index(repo).embedded == len(FILES) - 1  # the picture is left out by its name
+    assert index(repo).embedded == len(FILES) - 1  # the picture is skipped by its name
     assert index(repo).up_to_date
     assert fake_model.digested == len(FILES) - 1
 
@@ -104,11 +104,11 @@ def test_a_second_run_has_nothing_to_do(repo: Repo, fake_model: Pool) -> None:
         "all",
     ],
 )
-def test_moving_what_is_known_embeds_nothing(repo: Repo, fake_model: Pool, change: str) -> None:
+def test_moving_known_content_embeds_nothing(repo: Repo, fake_model: Pool, change: str) -> None:
     index(repo)
     repo.commit({"src/cookies.py": python_file("sign_cookie", "other")})
     index(repo)
-    known = fake_model.digested
+    digested = fake_model.digested
     if change.startswith("mv"):
         repo.git("mv", *change.split()[1:])
     elif change.startswith("cp"):
@@ -125,12 +125,12 @@ def test_moving_what_is_known_embeds_nothing(repo: Repo, fake_model: Pool, chang
         repo.git("mv", "src", "lib")
     repo.git("add", "--all")
     repo.git("commit", "--quiet", "--allow-empty", "--no-verify", "-m", change)
-    made = index(repo)
-    assert (made.embedded, made.chunks_added) == (0, 0)
-    assert fake_model.digested == known
+    report = index(repo)
+    assert (report.embedded, report.chunks_added) == (0, 0)
+    assert fake_model.digested == digested
 
 
-def test_a_new_ending_is_a_new_language_and_embedded_again(repo: Repo, fake_model: Pool) -> None:
+def test_a_new_suffix_changes_the_language_and_embeds_again(repo: Repo, fake_model: Pool) -> None:
     index(repo)
     repo.git("mv", "src/cookies.py", "src/cookies.txt")
     repo.commit()
@@ -150,7 +150,7 @@ def test_commits_of_files_without_chunks_are_indexed_and_searched(repo: Repo, fa
         assert brief_hits(search(repo, "sign cookie"))[0][0] == "src/cookies.py"
 
 
-def test_an_empty_tree_and_an_empty_repository_have_an_index_without_hits(tmp_path: Path, fake_model: Pool) -> None:
+def test_the_index_of_an_empty_tree_or_repository_has_no_hits(tmp_path: Path, fake_model: Pool) -> None:
     repo = Repo.init(tmp_path / "bare")
     index(repo)
     repo.commit()
@@ -179,15 +179,15 @@ steps = st.lists(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(steps=steps)
-def test_any_sequence_of_commits_and_runs_ends_like_one_run_from_scratch(
+def test_any_sequence_of_commits_and_runs_equals_one_run_from_scratch(
     tmp_path_factory: pytest.TempPathFactory, fake_model: Pool, steps: list[tuple[str, str, list[str]]]
 ) -> None:
     place = tmp_path_factory.mktemp("sequence")
     repo = Repo.init(place / "repo")
     repo.commit({"a.py": python_file("start")})
-    for step, name, told in steps:
+    for step, name, words in steps:
         if step == "write":
-            repo.commit({name: python_file(*told) if name.endswith(".py") else " ".join(told)})
+            repo.commit({name: python_file(*words) if name.endswith(".py") else " ".join(words)})
         elif step == "remove":
             repo.git("rm", "--quiet", "--ignore-unmatch", name)
             repo.commit()
@@ -200,21 +200,21 @@ def test_any_sequence_of_commits_and_runs_ends_like_one_run_from_scratch(
     assert_like_from_scratch(repo, place / "fresh")
 
 
-def test_many_small_commits_are_joined_without_a_change_of_answers(
+def test_segments_of_many_small_commits_are_merged_without_changing_answers(
     repo: Repo, fake_model: Pool, tmp_path: Path
 ) -> None:
     index(repo)
-    most = 0
+    max_segments = 0
     for number in range(40):
         repo.commit({f"src/part{number}.py": python_file(f"step_{number}")})
         index(repo)
-        most = max(most, len(manifest_of(repo).segments))
-    assert most <= 8
+        max_segments = max(max_segments, len(manifest_of(repo).segments))
+    assert max_segments <= 8
     assert fake_model.digested == len(FILES) - 1 + 40
     assert_like_from_scratch(repo, tmp_path / "fresh")
 
 
-def test_answers_do_not_depend_on_what_else_the_index_holds(repo: Repo, fake_model: Pool, tmp_path: Path) -> None:
+def test_answers_do_not_depend_on_the_index_of_other_branches(repo: Repo, fake_model: Pool, tmp_path: Path) -> None:
     repo.git("switch", "--quiet", "--create", "noise")
     repo.commit({f"noise{number}.py": python_file("sign_cookie", f"cookie_{number}") for number in range(20)})
     index(repo)
@@ -226,19 +226,19 @@ def test_answers_do_not_depend_on_what_else_the_index_holds(repo: Repo, fake_mod
     assert answers(repo) == answers(fresh)
 
 
-# -- interrupted
+# -- interruptions
 
 
 @pytest.fixture
 def writes(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Lets the n-th published file fail: `writes["fail"] = n, error`."""
+    """Make the n-th published file fail: `writes["fail"] = n, error`."""
     state: dict[str, Any] = {"count": 0, "fail": (0, None)}
     real = fsio.write_atomic
 
     def write_atomic(path: Path, parts: Any) -> None:
         state["count"] += 1
-        place, error = state["fail"]
-        if state["count"] == place:
+        failing, error = state["fail"]
+        if state["count"] == failing:
             raise error
         real(path, parts)
 
@@ -248,47 +248,47 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("error", [StorageFailed("no space"), Killed()], ids=["disk full", "killed"])
-@pytest.mark.parametrize("again", [False, True], ids=["first run", "later run"])
-def test_a_run_that_stops_at_any_write_leaves_the_old_or_the_new_index(
+@pytest.mark.parametrize("indexed_before", [False, True], ids=["first run", "later run"])
+def test_a_run_interrupted_at_any_write_leaves_the_old_or_the_new_index(
     repo: Repo,
     fake_model: Pool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     writes: dict[str, Any],
     error: BaseException,
-    again: bool,
+    indexed_before: bool,
 ) -> None:
     monkeypatch.setattr("gitmem.indexing.run._BATCH_BLOBS", 1)
     monkeypatch.setattr("gitmem.indexing.run.FLUSH_ROWS", 1)
-    if again:
+    if indexed_before:
         index(repo)
         repo.commit({"src/more.py": python_file("sign_more"), "src/yet.py": python_file("yet_more")})
     fresh = from_scratch(repo, tmp_path / "fresh")
-    wanted, place = answers(fresh), 0
+    expected, failing_write = answers(fresh), 0
     while True:
-        place += 1
-        torn = Repo(tmp_path / f"torn{place}")
-        shutil.copytree(repo.path, torn.path)
-        before = find_manifest(workspace_of(torn).paths.manifest)
-        writes.update(count=0, fail=(place, error))
+        failing_write += 1
+        copy = Repo(tmp_path / f"torn{failing_write}")
+        shutil.copytree(repo.path, copy.path)
+        before = find_manifest(workspace_of(copy).paths.manifest)
+        writes.update(count=0, fail=(failing_write, error))
         try:
-            index(torn)
+            index(copy)
         except (StorageFailed, Killed):
             writes["fail"] = (0, None)
         else:
             break
-        assert before is None or manifest_of(torn).segments[: len(before.segments)] == before.segments
-        assert not Snapshot(workspace_of(torn).paths, manifest_of(torn)).lost if manifest_of(torn) else True
-        with writer_lock(workspace_of(torn).paths.lock, wait=False):
+        assert before is None or manifest_of(copy).segments[: len(before.segments)] == before.segments
+        assert not Snapshot(workspace_of(copy).paths, manifest_of(copy)).lost if manifest_of(copy) else True
+        with writer_lock(workspace_of(copy).paths.lock, wait=False):
             pass
-        index(torn)
-        assert answers(torn) == wanted
-        assert rows_of_head(torn) == rows_of_head(fresh)
-        shutil.rmtree(torn.path)
-    assert place > (3 if again else 8), "the fault was never injected"
+        index(copy)
+        assert answers(copy) == expected
+        assert rows_of_head(copy) == rows_of_head(fresh)
+        shutil.rmtree(copy.path)
+    assert failing_write > (3 if indexed_before else 8), "the fault was never injected"
 
 
-def test_a_run_cut_off_after_a_segment_keeps_that_segment(
+def test_a_run_interrupted_after_a_segment_keeps_that_segment(
     repo: Repo, fake_model: Pool, monkeypatch: pytest.MonkeyPatch, writes: dict[str, Any]
 ) -> None:
     monkeypatch.setattr("gitmem.indexing.run._BATCH_BLOBS", 1)
@@ -297,26 +297,26 @@ def test_a_run_cut_off_after_a_segment_keeps_that_segment(
     with pytest.raises(Killed):
         index(repo)
     writes["fail"] = (0, None)
-    kept = manifest_of(repo).blobs
+    stored = manifest_of(repo).blobs
     assert not manifest_of(repo).complete
     digested = fake_model.digested
     index(repo)
-    assert 0 < kept < len(FILES) - 1
-    assert fake_model.digested - digested == len(FILES) - 1 - kept
+    assert 0 < stored < len(FILES) - 1
+    assert fake_model.digested - digested == len(FILES) - 1 - stored
 
 
-def test_a_process_killed_by_the_system_needs_no_repair(repo: Repo, tmp_path: Path) -> None:
+def test_a_killed_process_needs_no_repair(repo: Repo, tmp_path: Path) -> None:
     program = (
         "import os, signal, sys\nfrom pathlib import Path\n"
         "from gitmem.workspace import open_workspace\nfrom gitmem.freshness.refresh import refresh\n"
         "import gitmem.indexing.run as run\nrun._BATCH_BLOBS = run.FLUSH_ROWS = 1\nreal = run.write_segment\n"
-        "def write(*args):\n    made = real(*args)\n    write.left -= 1\n"
-        "    if not write.left:\n        os.kill(os.getpid(), signal.SIGKILL)\n    return made\n"
+        "def write(*args):\n    segment = real(*args)\n    write.left -= 1\n"
+        "    if not write.left:\n        os.kill(os.getpid(), signal.SIGKILL)\n    return segment\n"
         "write.left = int(sys.argv[2])\nrun.write_segment = write\n"
         "place = open_workspace(Path(sys.argv[1]), {})\nrefresh(place, place.location.head_tree)\n"
     )
-    for left in (1, 3):
-        command = [sys.executable, "-c", program, str(repo.path), str(left)]
+    for segments in (1, 3):
+        command = [sys.executable, "-c", program, str(repo.path), str(segments)]
         assert subprocess.run(command, check=False).returncode == -9
         with writer_lock(workspace_of(repo).paths.lock, wait=False):
             pass
@@ -324,23 +324,23 @@ def test_a_process_killed_by_the_system_needs_no_repair(repo: Repo, tmp_path: Pa
     assert_like_from_scratch(repo, tmp_path / "fresh")
 
 
-# -- together
+# -- concurrency
 
 
-def test_a_writer_that_must_not_wait_says_that_another_one_writes(repo: Repo, fake_model: Pool) -> None:
+def test_a_writer_that_may_not_wait_raises_busy(repo: Repo, fake_model: Pool) -> None:
     index(repo)
     repo.commit({"more.py": python_file("more")})
-    held = hold_lock(workspace_of(repo).paths.lock)
+    process = hold_lock(workspace_of(repo).paths.lock)
     try:
         with pytest.raises(Busy):
             index(repo, wait=False)
-        made = search(repo, "sign cookie")
-        assert made.view.stale
-        assert any("another process" in note for note in made.notes)
-        assert brief_hits(made)
+        answer = search(repo, "sign cookie")
+        assert answer.view.stale
+        assert any("another process" in note for note in answer.notes)
+        assert brief_hits(answer)
     finally:
-        held.kill()
-        held.communicate()
+        process.kill()
+        process.communicate()
     assert index(repo, wait=False).embedded == 1
 
 
@@ -356,20 +356,20 @@ def hold_lock(path: Path) -> "subprocess.Popen[bytes]":
     return process
 
 
-def test_first_runs_at_the_same_time_end_in_one_index(repo: Repo, tmp_path: Path) -> None:
+def test_concurrent_first_runs_build_one_index(repo: Repo, tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from gitmem.workspace import open_workspace\n"
         "from gitmem.freshness.refresh import refresh\n"
         "place = open_workspace(Path(sys.argv[1]), {}); print(refresh(place, place.location.head_tree).embedded)\n"
     )
     runs = [subprocess.Popen([sys.executable, "-c", program, str(repo.path)], stdout=subprocess.PIPE) for _ in range(3)]
-    told = [run.communicate()[0] for run in runs]
+    outputs = [run.communicate()[0] for run in runs]
     assert [run.returncode for run in runs] == [0, 0, 0]
-    assert sum(map(int, told)) == len(FILES) - 1
+    assert sum(map(int, outputs)) == len(FILES) - 1
     assert_like_from_scratch(repo, tmp_path / "fresh")
 
 
-def test_an_open_reader_keeps_answering_while_segments_are_joined_and_removed(repo: Repo, fake_model: Pool) -> None:
+def test_an_open_reader_keeps_working_while_segments_are_merged_and_removed(repo: Repo, fake_model: Pool) -> None:
     index(repo)
     reader = snapshot_of(repo)
     before = dump_rows(reader)
@@ -384,7 +384,7 @@ def test_an_open_reader_keeps_answering_while_segments_are_joined_and_removed(re
     assert dump_rows(reader) == before
 
 
-def test_files_of_the_last_generation_outlive_it_by_the_grace_period(repo: Repo, fake_model: Pool) -> None:
+def test_files_of_the_last_generation_are_kept_for_the_grace_period(repo: Repo, fake_model: Pool) -> None:
     index(repo)
     old = {file.name for file in files_in(workspace_of(repo).paths.segments)}
     repo.commit({"more.py": python_file("more")})
@@ -393,7 +393,7 @@ def test_files_of_the_last_generation_outlive_it_by_the_grace_period(repo: Repo,
     assert remove_unnamed(workspace_of(repo).paths.segments, set(), GRACE_SECONDS).files == 0
 
 
-def test_views_that_nothing_names_go_after_a_day(repo: Repo, fake_model: Pool) -> None:
+def test_unreferenced_views_are_removed_after_a_day(repo: Repo, fake_model: Pool) -> None:
     views = workspace_of(repo).paths.views
     index(repo)
     named = set(files_in(views))
@@ -411,10 +411,10 @@ def test_views_that_nothing_names_go_after_a_day(repo: Repo, fake_model: Pool) -
     assert unnamed not in files_in(views)
 
 
-# -- healing and other makers
+# -- repair, and other fingerprints
 
 
-def test_another_fingerprint_embeds_everything_again_and_mixes_nothing(
+def test_another_fingerprint_rebuilds_the_whole_index(
     repo: Repo, fake_model: Pool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     index(repo)
@@ -423,35 +423,33 @@ def test_another_fingerprint_embeds_everything_again_and_mixes_nothing(
     workspace = workspace_of(repo)
     with pytest.raises(NoIndex, match="another model"):
         answer(workspace, Query("sign cookie"), refresh=False)
-    made = index(repo)
-    assert made.rebuilt
-    assert made.embedded == len(FILES) - 1
+    report = index(repo)
+    assert report.rebuilt
+    assert report.embedded == len(FILES) - 1
     assert manifest_of(repo).fingerprint.split(".")[1] == "99"
     assert not index(repo).rebuilt
-    assert before  # the old generation stood
+    assert before  # there was an old generation
     assert_like_from_scratch(repo, tmp_path / "fresh")
 
 
-def test_a_file_that_fails_costs_itself_and_is_tried_again(repo: Repo, fake_model: Pool, tmp_path: Path) -> None:
+def test_a_failed_file_affects_no_other_and_is_retried(repo: Repo, fake_model: Pool, tmp_path: Path) -> None:
     fake_model.poison = b"sign_cookie"
-    made = index(repo)
-    assert made.status == "partial"
-    assert len(made.problems) == 1
-    assert "src/cookies.py" in made.problems[0]
+    report = index(repo)
+    assert report.status == "partial"
+    assert len(report.problems) == 1
+    assert "src/cookies.py" in report.problems[0]
     assert brief_hits(search(repo, "match_route"))[0][0] == "src/routes.py"
     assert index(repo).status == "partial"
     digested = fake_model.digested
     search(repo, "match_route")
-    assert fake_model.digested == digested, "a question does not try again"
+    assert fake_model.digested == digested, "a query does not retry failed files"
     fake_model.poison = b""
     assert index(repo).status == "success"
     assert index(repo).up_to_date
     assert_like_from_scratch(repo, tmp_path / "fresh")
 
 
-def test_a_failed_file_that_was_read_later_stays_found_while_segments_are_joined(
-    repo: Repo, fake_model: Pool, tmp_path: Path
-) -> None:
+def test_a_file_that_failed_once_is_still_found_after_merges(repo: Repo, fake_model: Pool, tmp_path: Path) -> None:
     fake_model.poison = b"sign_cookie"
     index(repo)
     fake_model.poison = b""
@@ -464,33 +462,31 @@ def test_a_failed_file_that_was_read_later_stays_found_while_segments_are_joined
     assert_like_from_scratch(repo, tmp_path / "fresh")
 
 
-@pytest.mark.parametrize("what", ["removed", "emptied", "cut", "flipped header", "flipped body", "version"])
+@pytest.mark.parametrize("damage", ["removed", "emptied", "cut", "flipped header", "flipped body", "version"])
 @pytest.mark.parametrize("kind", ["segments", "views"])
-def test_a_damaged_file_is_made_anew_by_the_next_question(
-    repo: Repo, fake_model: Pool, tmp_path: Path, kind: str, what: str
+def test_the_next_query_rebuilds_a_damaged_file(
+    repo: Repo, fake_model: Pool, tmp_path: Path, kind: str, damage: str
 ) -> None:
     index(repo)
-    wanted = answers(repo)
+    expected = answers(repo)
     file = files_in(getattr(workspace_of(repo).paths, kind))[0]
     whole = file.read_bytes()
-    if what == "removed":
+    if damage == "removed":
         file.unlink()
     else:
-        flip = {"flipped header": 30, "flipped body": len(whole) // 2, "version": 8}.get(what)
-        cut = {"emptied": 0, "cut": len(whole) // 2}.get(what, len(whole))
+        flip = {"flipped header": 30, "flipped body": len(whole) // 2, "version": 8}.get(damage)
+        cut = {"emptied": 0, "cut": len(whole) // 2}.get(damage, len(whole))
         data = bytearray(whole[:cut])
         if flip is not None:
             data[flip] ^= 0x10
         file.write_bytes(data)
-    assert answers(repo) == wanted
-    healed = search(repo, QUESTIONS[0])
-    assert healed.notes == []
+    assert answers(repo) == expected
+    answer = search(repo, QUERIES[0])
+    assert answer.notes == []
     assert_like_from_scratch(repo, tmp_path / "fresh")
 
 
-def test_damage_met_while_segments_are_joined_is_repaired_by_the_same_run(
-    repo: Repo, fake_model: Pool, tmp_path: Path
-) -> None:
+def test_a_run_repairs_damage_found_during_a_merge(repo: Repo, fake_model: Pool, tmp_path: Path) -> None:
     index(repo)
     file = files_in(workspace_of(repo).paths.segments)[0]
     data = bytearray(file.read_bytes())
@@ -502,15 +498,15 @@ def test_damage_met_while_segments_are_joined_is_repaired_by_the_same_run(
     assert_like_from_scratch(repo, tmp_path / "fresh")
 
 
-def test_a_damaged_manifest_is_made_anew(repo: Repo, fake_model: Pool) -> None:
+def test_a_damaged_manifest_is_rebuilt(repo: Repo, fake_model: Pool) -> None:
     index(repo)
-    wanted = answers(repo)
+    expected = answers(repo)
     workspace_of(repo).paths.manifest.write_bytes(b"GITMEMMF" + bytes(40))
     index(repo)
-    assert answers(repo) == wanted
+    assert answers(repo) == expected
 
 
-def test_an_index_of_a_newer_gitmem_is_refused_and_only_replaced_when_told_to(
+def test_an_index_of_a_newer_gitmem_is_rejected_and_only_a_full_run_replaces_it(
     repo: Repo, fake_model: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as newer:
@@ -528,26 +524,26 @@ def test_an_index_of_a_newer_gitmem_is_refused_and_only_replaced_when_told_to(
 # -- reports
 
 
-def test_the_report_shares_out_every_file_once(repo: Repo, fake_model: Pool) -> None:
+def test_the_report_counts_every_file_once(repo: Repo, fake_model: Pool) -> None:
     repo.commit({"package-lock.json": "{}\n", "big.txt": "word " * 300_000, "x.py": "x = 1\n", "notes": "some words\n"})
     (repo.path / "link").symlink_to("notes")
     repo.commit()
-    made = index(repo)
-    counted = made.parsed.total() + made.as_text.total() + made.skipped.total()
-    assert counted == made.files == int(repo.git("ls-files").count("\n")) + 1
-    assert made.skipped == {"large": 1, "symlink": 1, "empty": 1, "binary": 1, "generated": 1}
-    assert made.embedded + made.reused == made.files - 3
-    assert made.chunks == made.chunks_in_view == made.chunks_added == len(dump_rows(snapshot_of(repo)))
+    report = index(repo)
+    counted = report.parsed.total() + report.as_text.total() + report.skipped.total()
+    assert counted == report.files == int(repo.git("ls-files").count("\n")) + 1
+    assert report.skipped == {"large": 1, "symlink": 1, "empty": 1, "binary": 1, "generated": 1}
+    assert report.embedded + report.reused == report.files - 3
+    assert report.chunks == report.chunks_in_view == report.chunks_added == len(dump_rows(snapshot_of(repo)))
 
 
-def test_each_run_counts_from_the_end_of_the_one_before(repo: Repo, fake_model: Pool) -> None:
+def test_chunks_before_a_run_equal_the_chunks_after_the_last_one(repo: Repo, fake_model: Pool) -> None:
     before = 0
     for number in range(4):
         repo.commit({f"part{number}.py": python_file(f"step_{number}")})
-        made = index(repo)
-        assert made.chunks_before == before
-        assert made.chunks == before + made.chunks_added
-        before = made.chunks
+        report = index(repo)
+        assert report.chunks_before == before
+        assert report.chunks == before + report.chunks_added
+        before = report.chunks
     assert HashEncoder.dimensions == snapshot_of(repo).dimensions
 
 

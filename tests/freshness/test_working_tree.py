@@ -1,5 +1,4 @@
-"""Whatever stands in the working tree, the next answer is about it, says what is uncommitted, and costs no embedding
-that was paid before."""
+"""Answers cover the working tree with all uncommitted changes and mark them; no blob is embedded twice."""
 
 import os
 import shutil
@@ -43,37 +42,37 @@ FILES: dict[str, str | bytes] = {
     "src/routes.py": python_file("match_route", "add_route"),
     "docs/guide.md": "# Guide\n\n## Backups\n\nCopy the database every night.\n",
 }
-QUESTIONS = ("sign cookie", "match_route", "copy the database", "load the table of a value", "brand_new")
+QUERIES = ("sign cookie", "match_route", "copy the database", "load the table of a value", "brand_new")
 
 Pool = type[InlinePool]
 
 
 @pytest.fixture
 def repo(tmp_path: Path, fake_model: Pool) -> Repo:
-    made = Repo.init(tmp_path / "repo")
-    made.commit(FILES)
-    index(made)
-    return made
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit(FILES)
+    index(repo)
+    return repo
 
 
 @pytest.fixture(autouse=True)
-def started(monkeypatch: pytest.MonkeyPatch, fake_model: Pool) -> list[Workspace]:
-    """Working trees that were left to the background; no process is started."""
-    left: list[Workspace] = []
-    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", left.append)
-    return left
+def background_runs(monkeypatch: pytest.MonkeyPatch, fake_model: Pool) -> list[Workspace]:
+    """Return the workspaces for which a background run was requested; no process is started."""
+    workspaces: list[Workspace] = []
+    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", workspaces.append)
+    return workspaces
 
 
 def answers(repo: Repo, **options: Any) -> list[Any]:
-    return [brief_hits(search(repo, question, **options)) for question in QUESTIONS]
+    return [brief_hits(search(repo, query, **options)) for query in QUERIES]
 
 
-def paths(made: Answer) -> list[str]:
-    return [hit.path for hit, _ in made.hits]
+def paths(answer: Answer) -> list[str]:
+    return [hit.path for hit, _ in answer.hits]
 
 
 def committed_twin(repo: Repo, place: Path) -> Repo:
-    """The same tree without anything uncommitted and without an index, indexed from scratch."""
+    """Copy the repository without its index, commit everything, and index it from scratch."""
     twin = Repo(place)
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(repo.path, place, symlinks=True, ignore=shutil.ignore_patterns(".gitmem", "gitmem-made-here"))
@@ -84,47 +83,47 @@ def committed_twin(repo: Repo, place: Path) -> Repo:
 
 
 def rows_of_head(repo: Repo) -> set[Any]:
-    held = {line.split()[2] for line in repo.git("ls-tree", "-r", "HEAD").splitlines()}
-    return {row for row in dump_rows(snapshot_of(repo)) if row.blob in held}
+    blobs = {line.split()[2] for line in repo.git("ls-tree", "-r", "HEAD").splitlines()}
+    return {row for row in dump_rows(snapshot_of(repo)) if row.blob in blobs}
 
 
 def assert_like_from_scratch(repo: Repo, place: Path) -> None:
-    asked = answers(repo)
+    results = answers(repo)
     twin = committed_twin(repo, place)
-    assert asked == answers(twin)
-    wanted = rows_of_head(twin)
-    assert {row for row in dump_rows(snapshot_of(repo)) if row.blob in {row.blob for row in wanted}} == wanted
+    assert results == answers(twin)
+    expected = rows_of_head(twin)
+    assert {row for row in dump_rows(snapshot_of(repo)) if row.blob in {row.blob for row in expected}} == expected
 
 
 # -- the working tree
 
 
-@pytest.mark.parametrize("what", ["modified", "staged", "untracked", "staged and modified", "renamed", "deleted"])
-def test_uncommitted_work_is_answered_as_if_it_were_committed(repo: Repo, tmp_path: Path, what: str) -> None:
-    name = {"untracked": "src/new.py", "renamed": "src/moved.py"}.get(what, "src/cookies.py")
-    if what == "renamed":
+@pytest.mark.parametrize("change", ["modified", "staged", "untracked", "staged and modified", "renamed", "deleted"])
+def test_uncommitted_changes_are_found_as_if_committed(repo: Repo, tmp_path: Path, change: str) -> None:
+    name = {"untracked": "src/new.py", "renamed": "src/moved.py"}.get(change, "src/cookies.py")
+    if change == "renamed":
         repo.git("mv", "src/cookies.py", name)
-    elif what == "deleted":
+    elif change == "deleted":
         (repo.path / name).unlink()
     else:
         repo.write({name: python_file("brand_new", "sign_cookie")})
-        if what.startswith("staged"):
+        if change.startswith("staged"):
             repo.git("add", name)
-        if what.endswith("and modified"):
+        if change.endswith("and modified"):
             repo.write({name: python_file("brand_new", "even_newer")})
-    made = search(repo, "sign_cookie" if what == "renamed" else "brand_new")
-    assert made.view.dirty is True
-    assert not made.view.stale
-    assert made.view.uncommitted == (2 if what == "renamed" else 1)
-    if what != "deleted":
-        assert paths(made)[0] == name
-        word = {"staged and modified": "modified", "renamed": "staged"}.get(what, what)
-        assert made.changes == {name: word}
-        assert made.hits[0][1], "its lines are shown"
+    answer = search(repo, "sign_cookie" if change == "renamed" else "brand_new")
+    assert answer.view.dirty is True
+    assert not answer.view.stale
+    assert answer.view.uncommitted == (2 if change == "renamed" else 1)
+    if change != "deleted":
+        assert paths(answer)[0] == name
+        word = {"staged and modified": "modified", "renamed": "staged"}.get(change, change)
+        assert answer.changes == {name: word}
+        assert answer.hits[0][1], "the hit has lines"
     assert_like_from_scratch(repo, tmp_path / "twin")
 
 
-def test_lines_come_from_the_file_as_it_is(repo: Repo) -> None:
+def test_lines_come_from_the_working_file(repo: Repo) -> None:
     repo.write({"src/new.py": python_file("before", "brand_new")})
     (hit, lines), *_ = search(repo, "brand_new").hits
     assert lines == python_file("before", "brand_new").splitlines()[hit.start_line - 1 : hit.end_line]
@@ -142,14 +141,19 @@ def test_a_file_with_filters_is_shown_as_it_would_be_committed(repo: Repo) -> No
 
 
 def test_a_clean_tree_is_not_dirty(repo: Repo) -> None:
-    made = search(repo, "sign_cookie")
-    assert (made.view.dirty, made.view.uncommitted, made.view.source, made.changes) == (False, 0, "worktree", {})
+    answer = search(repo, "sign_cookie")
+    assert (answer.view.dirty, answer.view.uncommitted, answer.view.source, answer.changes) == (
+        False,
+        0,
+        "worktree",
+        {},
+    )
 
 
-def test_related_knows_uncommitted_code(repo: Repo) -> None:
+def test_related_includes_uncommitted_code(repo: Repo) -> None:
     repo.write({"src/new.py": python_file("sign_cookie", "brand_new")})
-    made = answer(workspace_of(repo), SimilarQuery("src/new.py:1"))
-    assert "src/cookies.py" in paths(made)
+    result = answer(workspace_of(repo), SimilarQuery("src/new.py:1"))
+    assert "src/cookies.py" in paths(result)
     assert "src/new.py" in paths(answer(workspace_of(repo), SimilarQuery("src/cookies.py:1")))
 
 
@@ -159,41 +163,41 @@ def test_before_the_first_commit_everything_is_uncommitted(tmp_path: Path, fake_
     workspace = workspace_of(repo)
     assert refresh(workspace, None, uncommitted=True).files == 3
     digested = fake_model.digested
-    made = search(repo, "sign_cookie")
-    assert paths(made)[0] == "src/cookies.py"
-    assert made.view.commit is None
+    answer = search(repo, "sign_cookie")
+    assert paths(answer)[0] == "src/cookies.py"
+    assert answer.view.commit is None
     repo.commit()
     assert not search(repo, "sign_cookie").view.dirty
     assert fake_model.digested == digested
 
 
-def test_a_commit_between_two_questions_to_git_is_answered_whole(repo: Repo) -> None:
+def test_a_commit_after_the_workspace_was_opened_is_searched_whole(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    new = repo.commit({"src/new.py": python_file("brand_new")})
-    made = answer(workspace, Query("brand_new"))
-    assert made.view.commit == new
-    assert paths(made)[0] == "src/new.py"
+    commit = repo.commit({"src/new.py": python_file("brand_new")})
+    result = answer(workspace, Query("brand_new"))
+    assert result.view.commit == commit
+    assert paths(result)[0] == "src/new.py"
 
 
-def test_where_git_cannot_tell_what_is_uncommitted_the_answer_is_that_of_head_and_says_so(repo: Repo) -> None:
+def test_if_git_status_fails_head_is_searched_with_a_note(repo: Repo) -> None:
     repo.write(
         {".git/info/attributes": "*.py filter=broken\n", "src/cookies.py": python_file("sign_c00kie", "load_cookie")}
     )
     repo.git("config", "filter.broken.clean", "false")
     repo.git("config", "filter.broken.required", "true")
-    made = search(repo, "sign_cookie")
-    assert paths(made)[0] == "src/cookies.py"
-    assert (made.view.dirty, made.view.stale) == (None, True)
-    assert any("git status failed" in note for note in made.notes)
+    answer = search(repo, "sign_cookie")
+    assert paths(answer)[0] == "src/cookies.py"
+    assert (answer.view.dirty, answer.view.stale) == (None, True)
+    assert any("git status failed" in note for note in answer.notes)
 
 
-def test_a_file_whose_filter_fails_is_left_out_and_told(repo: Repo) -> None:
+def test_a_file_whose_filter_fails_is_skipped_with_a_note(repo: Repo) -> None:
     repo.write({".git/info/attributes": "new.py filter=broken\n", "src/new.py": python_file("brand_new")})
     repo.git("config", "filter.broken.clean", "false")
     repo.git("config", "filter.broken.required", "true")
-    made = search(repo, "brand_new")
-    assert "src/new.py" not in paths(made)
-    assert made.notes == ["`src/new.py` cannot be read and is left out"]
+    answer = search(repo, "brand_new")
+    assert "src/new.py" not in paths(answer)
+    assert answer.notes == ["`src/new.py` cannot be read and is left out"]
 
 
 def test_an_index_that_git_cannot_read_is_an_error(repo: Repo) -> None:
@@ -203,43 +207,43 @@ def test_an_index_that_git_cannot_read_is_an_error(repo: Repo) -> None:
 
 
 def change_before_opening(repo: Repo, text: str) -> Callable[..., ObjectReader]:
-    """Opens blobs, but not before a file was changed."""
+    """Return a replacement of `open_reader` that changes a file first."""
 
-    def opened(*args: Any, **options: Any) -> ObjectReader:
+    def change_and_open(*args: Any, **options: Any) -> ObjectReader:
         repo.write({"src/new.py": text})
         return open_reader(*args, **options)
 
-    return opened
+    return change_and_open
 
 
-def test_a_file_that_changes_while_it_is_read_is_told(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_changes_while_it_is_read_adds_a_note(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     repo.write({"src/new.py": python_file("brand_new")})
     search(repo, "brand_new")
     monkeypatch.setattr("gitmem.answering.answer.open_reader", change_before_opening(repo, python_file("other")))
-    made = search(repo, "brand_new")
-    assert made.view.stale
-    assert any("src/new.py" in note and "changed while" in note for note in made.notes)
+    answer = search(repo, "brand_new")
+    assert answer.view.stale
+    assert any("src/new.py" in note and "changed while" in note for note in answer.notes)
 
 
-def test_a_file_that_changes_before_it_is_indexed_leaves_nothing_behind(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch, started: list[Workspace]
+def test_a_file_that_changes_before_it_is_indexed_is_indexed_later(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, background_runs: list[Workspace]
 ) -> None:
     text = python_file("brand_new")
     repo.write({"src/new.py": text})
     with monkeypatch.context() as patch:
         patch.setattr("gitmem.indexing.run.open_reader", change_before_opening(repo, python_file("other")))
-        made = search(repo, "brand_new")
-    assert (made.view.stale, made.view.missing, len(started)) == (True, 1, 1)
+        answer = search(repo, "brand_new")
+    assert (answer.view.stale, answer.view.missing, len(background_runs)) == (True, 1, 1)
     repo.write({"src/new.py": text})
-    made = search(repo, "brand_new")
-    assert (paths(made)[0], made.view.stale) == ("src/new.py", False)
+    answer = search(repo, "brand_new")
+    assert (paths(answer)[0], answer.view.stale) == ("src/new.py", False)
     assert "missing" not in {outcome for _, _, outcome in dump_outcomes(snapshot_of(repo))}
 
 
 # -- other trees
 
 
-def test_the_committed_the_staged_and_the_working_tree_differ(repo: Repo) -> None:
+def test_head_the_staged_tree_and_the_working_tree_are_searched_separately(repo: Repo) -> None:
     repo.write({"src/staged.py": python_file("brand_new")})
     repo.git("add", "--all")
     repo.write({"src/staged.py": python_file("other"), "src/untracked.py": python_file("brand_new")})
@@ -253,7 +257,7 @@ def test_the_committed_the_staged_and_the_working_tree_differ(repo: Repo) -> Non
     assert (head.view.source, head.view.uncommitted, head.view.dirty) == ("commit", 0, False)
 
 
-def test_a_bare_repository_is_asked_what_is_committed(repo: Repo, tmp_path: Path) -> None:
+def test_in_a_bare_repository_head_is_searched(repo: Repo, tmp_path: Path) -> None:
     repo.git("clone", "--quiet", "--bare", str(repo.path), str(tmp_path / "bare"))
     bare = Repo(tmp_path / "bare")
     index(bare)
@@ -264,32 +268,33 @@ def test_a_bare_repository_is_asked_what_is_committed(repo: Repo, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "named", [{"rev": "HEAD", "staged": True}, {"rev": "HEAD", "changed": "a..b"}, {"staged": True, "changed": "a..b"}]
+    "selection",
+    [{"rev": "HEAD", "staged": True}, {"rev": "HEAD", "changed": "a..b"}, {"staged": True, "changed": "a..b"}],
 )
-def test_several_trees_are_refused(repo: Repo, named: dict[str, Any]) -> None:
+def test_several_trees_are_rejected(repo: Repo, selection: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"^`--\w+` and `--\w+` exclude each other$"):
-        search(repo, "x", **named)
+        search(repo, "x", **selection)
 
 
-def test_what_changed_between_two_revisions_is_all_that_is_found(repo: Repo) -> None:
+def test_changed_restricts_results_to_chunks_changed_between_two_revisions(repo: Repo) -> None:
     before = repo.oid("HEAD")
     code = python_file("sign_cookie", "load_cookie", "check_cookie")
     repo.commit({"src/cookies.py": code, "src/new.py": python_file("brand_new")})
     repo.git("mv", "src/routes.py", "src/roads.py")
     repo.commit()
-    made = search(repo, "cookie value route new", changed=f"{before}..HEAD")
-    assert {(hit.path, hit.symbol) for hit, _ in made.hits} == {
+    answer = search(repo, "cookie value route new", changed=f"{before}..HEAD")
+    assert {(hit.path, hit.symbol) for hit, _ in answer.hits} == {
         ("src/cookies.py", "check_cookie"),
         ("src/new.py", "brand_new"),
     }
-    assert made.view.commit == repo.oid("HEAD")
+    assert answer.view.commit == repo.oid("HEAD")
     assert search(repo, "cookie", changed="HEAD..HEAD").hits == []
     assert {hit.path for hit, _ in search(repo, "value", changed=f"{before}..HEAD", include=("src/new*",)).hits} == {
         "src/new.py"
     }
 
 
-def test_a_line_that_was_changed_or_taken_out_names_its_chunk(repo: Repo) -> None:
+def test_a_changed_or_removed_line_selects_its_chunk(repo: Repo) -> None:
     lines = python_file("first_step", "second_step", "third_step").splitlines(keepends=True)
     repo.commit({"src/steps.py": "".join(lines)})
     doc = next(number for number, line in enumerate(lines) if "second step" in line)
@@ -303,7 +308,7 @@ def test_a_line_that_was_changed_or_taken_out_names_its_chunk(repo: Repo) -> Non
         repo.git("reset", "--quiet", "--hard", "HEAD~1")
 
 
-def test_three_dots_leave_out_what_the_other_side_changed(repo: Repo) -> None:
+def test_three_dots_exclude_the_changes_of_the_other_side(repo: Repo) -> None:
     repo.git("switch", "--quiet", "--create", "side")
     repo.commit({"src/side.py": python_file("side_step")})
     repo.git("switch", "--quiet", "main")
@@ -316,7 +321,7 @@ def test_three_dots_leave_out_what_the_other_side_changed(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("HEAD", "not a range"),
         ("..", "not a range"),
@@ -325,29 +330,29 @@ def test_three_dots_leave_out_what_the_other_side_changed(repo: Repo) -> None:
         ("HEAD^{tree}...HEAD", "two commits"),
     ],
 )
-def test_what_is_no_range_is_told(repo: Repo, text: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_an_invalid_range_is_rejected(repo: Repo, text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         search(repo, "x", changed=text)
 
 
-def test_histories_without_a_common_commit_have_no_range(repo: Repo) -> None:
+def test_unrelated_histories_have_no_three_dot_range(repo: Repo) -> None:
     repo.git("switch", "--quiet", "--orphan", "alone")
     repo.commit({"x.py": "x = 1\n"})
     with pytest.raises(UsageError, match="no common ancestor"):
         search(repo, "x", changed="main...alone")
 
 
-# -- what costs nothing
+# -- no blob is embedded twice
 
 
-@pytest.mark.parametrize("way", ["commit", "stash", "stash untracked", "branch", "rebase", "revert", "cherry-pick",
+@pytest.mark.parametrize("action", ["commit", "stash", "stash untracked", "branch", "rebase", "revert", "cherry-pick",
                                  "move", "reset", "amend", "merge", "worktree"])  # fmt: skip
-def test_what_was_seen_before_is_never_embedded_again(repo: Repo, fake_model: Pool, tmp_path: Path, way: str) -> None:
+def test_known_content_is_never_embedded_again(repo: Repo, fake_model: Pool, tmp_path: Path, action: str) -> None:
     repo.write({"src/new.py": python_file("brand_new"), "src/routes.py": python_file("match_route", "other")})
     search(repo, "brand_new")
     digested = fake_model.digested
     git = repo.git
-    ways: dict[str, Callable[[], object]] = {
+    actions: dict[str, Callable[[], object]] = {
         "commit": lambda: repo.commit(),
         "stash": lambda: (git("stash"), search(repo, "x"), git("stash", "pop")),
         "stash untracked": lambda: (git("stash", "--include-untracked"), search(repo, "x"), git("stash", "pop")),
@@ -361,9 +366,9 @@ def test_what_was_seen_before_is_never_embedded_again(repo: Repo, fake_model: Po
         "merge": lambda: (git("switch", "-qc", "s"), repo.commit(), git("switch", "main"), git("merge", "s")),
         "worktree": lambda: (repo.commit(), git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "w")),
     }  # fmt: skip
-    ways[way]()
-    made = search(Repo(tmp_path / "linked") if way == "worktree" else repo, "brand_new")
-    assert not made.view.stale
+    actions[action]()
+    answer = search(Repo(tmp_path / "linked") if action == "worktree" else repo, "brand_new")
+    assert not answer.view.stale
     refresh(workspace_of(repo), workspace_of(repo).location.head_tree, uncommitted=True)
     assert fake_model.digested == digested
 
@@ -376,13 +381,13 @@ def test_fifty_working_trees_share_one_index(repo: Repo, fake_model: Pool, tmp_p
         repo.git("worktree", "add", "--quiet", str(tmp_path / f"w{number}"), "-b", f"b{number}")
         linked = Repo(tmp_path / f"w{number}")
         assert workspace_of(linked).paths.root == root
-        made = search(linked, "sign_cookie")
-        assert (paths(made)[0], made.view.branch, made.view.stale) == ("src/cookies.py", f"b{number}", False)
+        answer = search(linked, "sign_cookie")
+        assert (paths(answer)[0], answer.view.branch, answer.view.stale) == ("src/cookies.py", f"b{number}", False)
     assert fake_model.digested == digested
     assert sum(file.stat().st_size for file in root.rglob("*") if file.is_file()) == before
 
 
-def test_each_working_tree_has_its_own_work(repo: Repo, fake_model: Pool, tmp_path: Path) -> None:
+def test_each_working_tree_has_its_own_changes(repo: Repo, fake_model: Pool, tmp_path: Path) -> None:
     repo.git("worktree", "add", "--quiet", str(tmp_path / "linked"), "-b", "side")
     linked = Repo(tmp_path / "linked")
     linked.write({"src/new.py": python_file("brand_new")})
@@ -394,60 +399,62 @@ def test_each_working_tree_has_its_own_work(repo: Repo, fake_model: Pool, tmp_pa
     assert search(linked, "brand_new").changes == {"src/new.py": "untracked"}
 
 
-def test_a_working_tree_inside_the_repository_is_no_part_of_it(repo: Repo) -> None:
+def test_a_working_tree_inside_the_repository_is_not_part_of_it(repo: Repo) -> None:
     repo.git("worktree", "add", "--quiet", str(repo.path / ".claude/worktrees/one"), "-b", "one")
     Repo(repo.path / ".claude/worktrees/one").write({"src/new.py": python_file("brand_new")})
     assert search(repo, "brand_new").view.uncommitted == 0
 
 
-# -- healing
+# -- indexing before an answer
 
 
-def test_healing_ends_with_its_time_and_keeps_what_it_did(
-    repo: Repo, fake_model: Pool, monkeypatch: pytest.MonkeyPatch, started: list[Workspace]
+def test_a_query_stops_indexing_at_its_budget_and_keeps_the_finished_part(
+    repo: Repo, fake_model: Pool, monkeypatch: pytest.MonkeyPatch, background_runs: list[Workspace]
 ) -> None:
     monkeypatch.setattr("gitmem.indexing.run._BATCH_BLOBS", 1)
     repo.git("config", "gitmem.healBudget", "1")
     repo.write({f"src/new{number}.py": python_file(f"brand_new_{number}") for number in range(6)})
     digested, missing = fake_model.digested, 6
     for _ in range(6):
-        made = search(repo, "brand_new")
-        assert made.view.missing < missing, "each question goes on where the last one stopped"
-        missing = made.view.missing
-        assert made.view.stale == (missing > 0)
+        answer = search(repo, "brand_new")
+        assert answer.view.missing < missing, "each query continues where the last one stopped"
+        missing = answer.view.missing
+        assert answer.view.stale == (missing > 0)
         assert fake_model.digested - digested == 6 - missing
         if not missing:
             break
     assert missing == 0
-    assert started, "the rest was left to the background"
+    assert background_runs, "a background run indexes the rest"
 
 
-@pytest.mark.parametrize("how", ["told not to", "no time at all", "another process writes"])
-def test_what_may_not_be_healed_is_counted(repo: Repo, fake_model: Pool, started: list[Workspace], how: str) -> None:
+@pytest.mark.parametrize("reason", ["refresh=False", "no budget", "another process writes"])
+def test_changes_that_cannot_be_indexed_now_are_counted(
+    repo: Repo, fake_model: Pool, background_runs: list[Workspace], reason: str
+) -> None:
     repo.write({"src/new.py": python_file("brand_new")})
     before, digested = manifest_of(repo), fake_model.digested
-    if how == "told not to":
-        made = search(repo, "brand_new", refresh=False)
-    elif how == "no time at all":
+    if reason == "refresh=False":
+        answer = search(repo, "brand_new", refresh=False)
+    elif reason == "no budget":
         repo.git("config", "gitmem.healBudget", "0")
-        made = search(repo, "brand_new")
+        answer = search(repo, "brand_new")
     else:
         with writer_lock(workspace_of(repo).paths.lock, wait=False):
-            made = search(repo, "brand_new")
-        assert "another process is writing this index" in made.notes
-    assert (made.view.stale, made.view.missing) == (True, 1)
-    assert "src/new.py" not in paths(made)
+            answer = search(repo, "brand_new")
+        assert "another process is writing this index" in answer.notes
+    assert (answer.view.stale, answer.view.missing) == (True, 1)
+    assert "src/new.py" not in paths(answer)
     assert (manifest_of(repo), fake_model.digested) == (before, digested)
-    assert len(started) == (0 if how == "told not to" else 1)
+    assert len(background_runs) == (0 if reason == "refresh=False" else 1)
 
 
-def test_the_background_finds_nothing_left_to_do(repo: Repo, fake_model: Pool) -> None:
+def test_after_an_uncommitted_refresh_a_second_one_has_nothing_to_do(repo: Repo, fake_model: Pool) -> None:
     repo.write({"src/new.py": python_file("brand_new"), "src/routes.py": python_file("staged_route")})
     repo.git("add", "src/routes.py")
     repo.write({"src/routes.py": python_file("modified_route")})
     workspace = workspace_of(repo)
-    made = refresh(workspace, workspace.location.head_tree, uncommitted=True)
-    assert made.embedded == 3
+    report = refresh(workspace, workspace.location.head_tree, uncommitted=True)
+    assert report.embedded == 3
     digested, before = fake_model.digested, manifest_of(repo)
     assert refresh(workspace, workspace.location.head_tree, uncommitted=True).up_to_date
     assert manifest_of(repo) == before
@@ -457,15 +464,13 @@ def test_the_background_finds_nothing_left_to_do(repo: Repo, fake_model: Pool) -
 
 
 class NoDisk(fsio.Disk):
-    """Nothing can be changed, and nothing may be tried."""
+    """Disk that fails on any access."""
 
     def __getattribute__(self, name: str) -> Any:
-        raise AssertionError(f"a question tried to {name}")
+        raise AssertionError(f"a query tried to {name}")
 
 
-def test_a_question_tries_to_write_nothing_where_nothing_can_be_written(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_query_in_a_read_only_index_tries_no_write(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     repo.commit({"src/more.py": python_file("more_code")})
     repo.write({"src/new.py": python_file("brand_new"), ".gitattributes": "*.md linguist-generated\n"})
     monkeypatch.setattr(fsio, "disk", NoDisk())
@@ -473,15 +478,15 @@ def test_a_question_tries_to_write_nothing_where_nothing_can_be_written(
         search(repo, "brand_new")
     real = os.access
     monkeypatch.setattr(os, "access", lambda path, mode, **options: mode != os.W_OK and real(path, mode, **options))
-    made = search(repo, "sign_cookie")
-    assert paths(made)[0] == "src/cookies.py"
-    assert (made.view.stale, made.view.missing) == (True, 3)
+    answer = search(repo, "sign_cookie")
+    assert paths(answer)[0] == "src/cookies.py"
+    assert (answer.view.stale, answer.view.missing) == (True, 3)
 
 
-# -- held open
+# -- searchers held open
 
 
-def test_a_searcher_knows_whether_it_is_current(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_searcher_is_not_current_after_any_change(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gitmem.indexing.uncommitted_views._SETTLED_NS", -(10**18))
     steps: list[Callable[[], object]] = [
         lambda: repo.write({"src/new.py": python_file("brand_new")}),
@@ -505,7 +510,7 @@ def test_a_searcher_knows_whether_it_is_current(repo: Repo, monkeypatch: pytest.
     assert not named.is_current()
 
 
-# -- anything at all
+# -- any sequence of actions
 
 _names = st.sampled_from(["a.py", "b.py", "lib/c.py", "lib/d.txt", "e.md", ".gitattributes"])
 _words = st.lists(st.sampled_from(["sign_cookie", "load_cookie", "match_route", "brand_new"]), max_size=3, unique=True)
@@ -516,7 +521,7 @@ _kinds = st.sampled_from(["write", "write", "write", "remove", "stage", "commit"
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture,
                                                                   HealthCheck.too_slow])  # fmt: skip
 @given(steps=st.lists(st.tuples(_kinds, _names, _words), min_size=3, max_size=14))
-def test_any_work_is_answered_like_an_index_from_scratch_and_embedded_once(
+def test_after_any_actions_answers_equal_those_from_scratch_and_each_blob_is_embedded_once(
     tmp_path_factory: pytest.TempPathFactory, fake_model: Pool, steps: list[tuple[str, str, list[str]]]
 ) -> None:
     place = tmp_path_factory.mktemp("work")
@@ -524,64 +529,62 @@ def test_any_work_is_answered_like_an_index_from_scratch_and_embedded_once(
     repo.commit({"a.py": python_file("start"), "e.md": "# Start\n"})
     fake_model.digested = 0
     index(repo)
-    for kind, name, told in steps:
-        step(repo, kind, name, told)
-        if kind == "ask":
+    for action, name, words in steps:
+        step(repo, action, name, words)
+        if action == "ask":
             assert not search(repo, "sign cookie").view.stale
-    made = search(repo, "sign cookie")
-    assert not made.view.stale
+    answer = search(repo, "sign cookie")
+    assert not answer.view.stale
     assert fake_model.digested == len(dump_outcomes(snapshot_of(repo))), "each blob was embedded once"
     assert_like_from_scratch(repo, place / "twin")
 
 
-def step(repo: Repo, kind: str, name: str, told: list[str]) -> None:
+def step(repo: Repo, action: str, name: str, words: list[str]) -> None:
     target = repo.path / name
     quiet = ("-c", "advice.detachedHead=false", "-c", "merge.conflictStyle=merge")
-    if kind == "write":
-        text = python_file(*told) if name.endswith(".py") else " ".join(told) + "\n"
+    if action == "write":
+        text = python_file(*words) if name.endswith(".py") else " ".join(words) + "\n"
         repo.write({name: "*.txt linguist-generated\n" if name.startswith(".") else text})
-    elif kind == "remove" and target.exists():
+    elif action == "remove" and target.exists():
         target.unlink()
-    elif kind == "stage":
+    elif action == "stage":
         repo.git("add", "--all")
-    elif kind == "commit":
+    elif action == "commit":
         repo.commit()
-    elif kind == "refresh":
+    elif action == "refresh":
         refresh(workspace_of(repo), workspace_of(repo).location.head_tree, uncommitted=True)
-    elif kind == "move" and target.exists():
+    elif action == "move" and target.exists():
         target.rename(target.with_name(f"moved{target.suffix}"))
     else:
         commands = {
             "stash": ["stash", "--include-untracked"],
             "pop": ["stash", "pop"],
-            "branch": ["switch", "--create", f"branch{len(told)}"],
+            "branch": ["switch", "--create", f"branch{len(words)}"],
             "back": ["switch", "main"],
             "reset": ["reset", "--hard"],
             "amend": ["commit", "--amend", "--allow-empty", "-m", "amended"],
             "revert": ["revert", "--no-edit", "HEAD"],
         }
-        if kind in commands:
-            try_git(repo, *quiet, *commands[kind])
+        if action in commands:
+            try_git(repo, *quiet, *commands[action])
 
 
 def try_git(repo: Repo, *args: str) -> None:
-    """Some commands are refused in some states, or end in a conflict: that is a state like any other."""
+    """Run git and ignore failures: a refused command or a conflict leaves a valid state too."""
     try:
         repo.git(*args)
     except AssertionError:
         return
 
 
-def test_the_lines_of_files_that_stayed_are_read_without_git(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = {question: search(repo, question, rev="HEAD").hits for question in QUESTIONS}
+def test_the_lines_of_unchanged_files_are_read_without_git(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {query: search(repo, query, rev="HEAD").hits for query in QUERIES}
     assert any(lines for hits in before.values() for _, lines in hits)
-    monkeypatch.setattr(ProgramReader, "_start", lambda self: pytest.fail("git was asked for a blob"))
-    assert {question: search(repo, question).hits for question in QUESTIONS} == before
+    monkeypatch.setattr(ProgramReader, "_start", lambda self: pytest.fail("git was started to read a blob"))
+    assert {query: search(repo, query).hits for query in QUERIES} == before
 
 
-def test_a_file_that_changes_under_the_question_shows_the_blob_that_was_found(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_changes_during_a_query_is_shown_as_indexed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     before = search(repo, "sign cookie").hits
     real_search = engine.search
 
