@@ -175,7 +175,7 @@ def test_a_part_of_the_index_that_is_a_link_is_refused(repo: Repo, tmp_path: Pat
     assert snapshot_of_files(tmp_path / "outside") == before
 
 
-def test_an_index_of_another_user_is_refused(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_of_another_user_is_rejected(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     index(repo)
     monkeypatch.setattr(os, "geteuid", lambda: 4242)
     with pytest.raises(UnsafeIndex, match="another user"):

@@ -1,4 +1,4 @@
-"""All that can be wrong with a repository, an index, a disk or a command line: one clear line, the documented code."""
+"""Any fault of a repository, an index, a disk or a command line is one clear line with the documented exit code."""
 
 import json
 import os
@@ -22,7 +22,7 @@ GITMEM = [sys.executable, "-m", "gitmem"]
 
 
 def start(*args: str, cwd: Path, **options: object) -> "subprocess.CompletedProcess[str]":
-    """Run gitmem as a process of its own."""
+    """Run gitmem in a separate process."""
     return subprocess.run([*GITMEM, *args], cwd=cwd, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload, no-any-return]
 
 
@@ -32,19 +32,21 @@ def test_outside_a_repository(cli: Cli, tmp_path: Path, args: list[str]) -> None
 
 
 @pytest.mark.parametrize("args", [["--port", "1"], ["--host", "h"], ["--socket", "s"]])
-def test_where_to_listen_is_for_a_server_that_listens(cli: Cli, tmp_path: Path, args: list[str]) -> None:
+def test_host_and_port_need_http(cli: Cli, tmp_path: Path, args: list[str]) -> None:
     assert_error(cli("mcp", *args, cwd=tmp_path), ExitCode.USAGE, f"{args[0]} is for a server that listens", "--http")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
 def test_output_to_a_full_disk(own: Repo) -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run([*GITMEM, "query", "sign"], cwd=own.path, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == ExitCode.FAILED
-    assert done.stderr.splitlines()[-1] == "hint: the output is redirected to a full disk"
+        process = subprocess.run(
+            [*GITMEM, "query", "sign"], cwd=own.path, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert process.returncode == ExitCode.FAILED
+    assert process.stderr.splitlines()[-1] == "hint: the output is redirected to a full disk"
 
 
-def test_a_folder_that_is_not_there(cli: Cli, tmp_path: Path) -> None:
+def test_a_missing_folder(cli: Cli, tmp_path: Path) -> None:
     assert_error(cli("-C", "nowhere", "status", cwd=tmp_path), ExitCode.USAGE, "does not exist")
     assert_error(cli("init", "nowhere", cwd=tmp_path), ExitCode.USAGE, "does not exist")
 
@@ -57,7 +59,7 @@ def test_without_an_index(cli: Cli, tmp_path: Path, args: list[str]) -> None:
     assert not (repo.path / ".gitmem").exists()
 
 
-def test_an_unknown_command_is_answered_with_the_nearest(cli: Cli, tmp_path: Path) -> None:
+def test_an_unknown_command_suggests_the_nearest(cli: Cli, tmp_path: Path) -> None:
     assert_error(cli("qeury", "x", cwd=tmp_path), ExitCode.USAGE, "did you mean `query`?")
     assert_error(cli("--bogus", cwd=tmp_path), ExitCode.USAGE, "--bogus")
 
@@ -72,18 +74,18 @@ def test_a_setting_out_of_range_names_its_origin(cli: Cli, own: Repo, monkeypatc
     assert_error(cli("query", "-n", "21", "x", cwd=own.path), ExitCode.USAGE, "between 1 and 20")
 
 
-def test_a_damaged_segment_heals_by_itself_and_is_mentioned_once(cli: Cli, own: Repo) -> None:
+def test_a_damaged_segment_is_rebuilt_and_reported_once(cli: Cli, own: Repo) -> None:
     expected = cli("query", "--jsonl", SIGN, cwd=own.path).out
     for at in (10, -200):
         damage(segment_files(own)[0], at)
-        made = cli("query", "--jsonl", "--mode", "hybrid", SIGN, cwd=own.path)
-        assert made.out == expected
+        outcome = cli("query", "--jsonl", "--mode", "hybrid", SIGN, cwd=own.path)
+        assert outcome.out == expected
         cli("verify", "--repair", cwd=own.path)
     assert cli("query", SIGN, cwd=own.path).err == ""
 
 
 @pytest.mark.parametrize("how", ["header", "missing", "foreign", "short", "empty"])
-def test_a_segment_that_cannot_be_opened_is_made_anew(cli: Cli, own: Repo, how: str) -> None:
+def test_a_segment_that_cannot_be_opened_is_rebuilt(cli: Cli, own: Repo, how: str) -> None:
     expected = cli("query", "--jsonl", SIGN, cwd=own.path).out
     file = segment_files(own)[0]
     if how == "header":
@@ -94,32 +96,32 @@ def test_a_segment_that_cannot_be_opened_is_made_anew(cli: Cli, own: Repo, how: 
         file.write_bytes(b"".join(bytes(part) for part in build_container(MAGIC, {}, {})))
     else:
         os.truncate(file, 100 if how == "short" else 0)
-    made = cli("query", "--jsonl", SIGN, cwd=own.path)
-    assert made.out == expected
-    assert made.err.startswith("note: `")
-    assert made.err.endswith("; rebuilt\n")
+    outcome = cli("query", "--jsonl", SIGN, cwd=own.path)
+    assert outcome.out == expected
+    assert outcome.err.startswith("note: `")
+    assert outcome.err.endswith("; rebuilt\n")
     assert cli("query", SIGN, cwd=own.path).err == ""
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage", b"GITMEMMF" + bytes(100)])
-def test_a_damaged_manifest_heals_by_itself(cli: Cli, own: Repo, content: bytes) -> None:
+def test_a_damaged_manifest_is_rebuilt_by_a_query(cli: Cli, own: Repo, content: bytes) -> None:
     expected = cli("query", "--jsonl", SIGN, cwd=own.path).out
     (own.path / ".gitmem" / "manifest").write_bytes(content)
     assert cli("status", cwd=own.path).out.startswith("Needs Update")
-    made = cli("query", "--jsonl", SIGN, cwd=own.path)
-    assert made.out == expected
-    assert "manifest" in made.err
+    outcome = cli("query", "--jsonl", SIGN, cwd=own.path)
+    assert outcome.out == expected
+    assert "manifest" in outcome.err
     assert cli("status", cwd=own.path).out.startswith("Up to Date")
 
 
-def test_a_damaged_view_heals_by_itself(cli: Cli, own: Repo) -> None:
+def test_a_damaged_view_is_rebuilt(cli: Cli, own: Repo) -> None:
     expected = cli("query", "--jsonl", SIGN, cwd=own.path).out
     (view,) = (own.path / ".gitmem" / "views").iterdir()
     view.write_bytes(b"garbage")
     assert cli("query", "--jsonl", SIGN, cwd=own.path).out == expected
 
 
-def test_without_refresh_damage_is_told_and_left(cli: Cli, own: Repo) -> None:
+def test_without_refresh_damage_is_reported_but_not_repaired(cli: Cli, own: Repo) -> None:
     (own.path / ".gitmem" / "manifest").write_bytes(b"garbage")
     assert_error(
         cli("query", "--no-refresh", SIGN, cwd=own.path), ExitCode.FAILED, "is damaged", "gitmem verify --repair"
@@ -127,7 +129,7 @@ def test_without_refresh_damage_is_told_and_left(cli: Cli, own: Repo) -> None:
 
 
 @pytest.mark.parametrize("args", [["query", "x"], ["index"], ["status"], ["verify"], ["gc"]])
-def test_a_manifest_of_a_newer_format_is_left_alone(cli: Cli, own: Repo, args: list[str]) -> None:
+def test_a_manifest_of_a_newer_format_is_not_changed(cli: Cli, own: Repo, args: list[str]) -> None:
     manifest = own.path / ".gitmem" / "manifest"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gitmem.store.format.FORMAT", 999)
@@ -137,7 +139,7 @@ def test_a_manifest_of_a_newer_format_is_left_alone(cli: Cli, own: Repo, args: l
     assert manifest.read_bytes() == data
 
 
-def test_a_tracked_index_is_refused(cli: Cli, own: Repo) -> None:
+def test_a_tracked_index_is_rejected(cli: Cli, own: Repo) -> None:
     own.git("add", "--force", ".gitmem/manifest")
     for args in (["query", "x"], ["index"], ["status"], ["uninstall", "--yes"], ["verify"]):
         assert_error(cli(*args, cwd=own.path), ExitCode.FAILED, "is tracked by git")
@@ -154,7 +156,7 @@ def test_an_index_that_is_a_link_is_never_followed(cli: Cli, own: Repo) -> None:
     assert sorted(elsewhere.rglob("*")) == before
 
 
-def test_an_index_that_is_a_file_is_refused(cli: Cli, own: Repo) -> None:
+def test_an_index_that_is_a_file_is_rejected(cli: Cli, own: Repo) -> None:
     shutil.rmtree(own.path / ".gitmem")
     (own.path / ".gitmem").write_text("mine")
     for args in (["query", "x"], ["init"], ["uninstall", "--yes"]):
@@ -162,7 +164,7 @@ def test_an_index_that_is_a_file_is_refused(cli: Cli, own: Repo) -> None:
     assert (own.path / ".gitmem").read_text() == "mine"
 
 
-def test_an_index_that_came_with_a_clone_is_refused_until_removed(cli: Cli, own: Repo) -> None:
+def test_an_index_from_a_clone_is_rejected_until_removed(cli: Cli, own: Repo) -> None:
     clone = own.path.parent / "clone"
     own.git("clone", "-q", str(own.path), str(clone))
     shutil.copytree(own.path / ".gitmem", clone / ".gitmem")
@@ -178,49 +180,49 @@ def test_a_moved_repository_keeps_its_index(cli: Cli, own: Repo) -> None:
 
 
 def as_nobody(args: list[str], cwd: Path) -> "subprocess.CompletedProcess[str]":
-    """Run gitmem as a user without rights."""
+    """Run gitmem as a user without permissions."""
     command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *GITMEM, *args]
     trust = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
     environment = {**os.environ, **ISOLATION, **trust, "HOME": "/"}
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
-    if "No module named gitmem" in done.stderr:
+    process = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    if "No module named gitmem" in process.stderr:
         pytest.skip("another user cannot read this installation")
-    return done
+    return process
 
 
 needs_setpriv = pytest.mark.skipif(not (ROOT and shutil.which("setpriv")), reason="needs root and setpriv")
 
 
 def _open_up(path: Path) -> None:
-    """Let everybody pass through the folders above."""
+    """Let every user traverse the parent folders."""
     for parent in path.parents:
         if parent != parent.parent and parent.stat().st_uid == os.geteuid() and not parent.stat().st_mode & 0o001:
             parent.chmod(parent.stat().st_mode | 0o011)
 
 
 @needs_setpriv
-def test_a_folder_that_cannot_be_written(own: Repo) -> None:
+def test_init_in_a_read_only_folder(own: Repo) -> None:
     _open_up(own.path / "x")
     shutil.rmtree(own.path / ".gitmem")
     own.path.chmod(0o755)
-    made = as_nobody(["init"], own.path)
-    assert made.returncode == ExitCode.FAILED, made
-    assert made.stderr.startswith("error: cannot write `")
-    assert "hint: give yourself write permission" in made.stderr
-    assert len(made.stderr.splitlines()) == 2
+    process = as_nobody(["init"], own.path)
+    assert process.returncode == ExitCode.FAILED, process
+    assert process.stderr.startswith("error: cannot write `")
+    assert "hint: give yourself write permission" in process.stderr
+    assert len(process.stderr.splitlines()) == 2
 
 
 @needs_setpriv
-def test_an_index_of_another_user_is_refused(own: Repo) -> None:
+def test_an_index_of_another_user_is_rejected(own: Repo) -> None:
     _open_up(own.path / "x")
     own.path.chmod(0o755)
-    made = as_nobody(["query", "x"], own.path)
-    assert made.returncode == ExitCode.FAILED, made
-    assert "belongs to another user" in made.stderr
+    process = as_nobody(["query", "x"], own.path)
+    assert process.returncode == ExitCode.FAILED, process
+    assert "belongs to another user" in process.stderr
 
 
 @needs_setpriv
-def test_an_index_that_cannot_be_written_is_still_searched(own: Repo) -> None:
+def test_a_read_only_index_is_searched(own: Repo) -> None:
     _open_up(own.path / "x")
     for path in (own.path, *own.path.rglob("*")):
         os.chown(path, 65534, 65534, follow_symlinks=False)
@@ -228,23 +230,23 @@ def test_an_index_that_cannot_be_written_is_still_searched(own: Repo) -> None:
     own.git("-c", "safe.directory=*", "commit", "-q", "--allow-empty", "-m", "same tree")
     for path in (own_index, *own_index.rglob("*")):
         path.chmod(0o500 if path.is_dir() else 0o400)
-    made = as_nobody(["query", SIGN], own.path)
-    assert made.returncode == 0, made
-    assert "sign_cookie" in made.stdout
+    process = as_nobody(["query", SIGN], own.path)
+    assert process.returncode == 0, process
+    assert "sign_cookie" in process.stdout
     own.write({"new.py": "def brand_new_function():\n    pass\n"})
     own.git("-c", "safe.directory=*", "add", "new.py")
     own.git("-c", "safe.directory=*", "commit", "-q", "-m", "another tree")
-    made = as_nobody(["query", SIGN], own.path)
-    assert made.returncode == 0, made
-    assert "stale: 1 file" in made.stdout
-    assert "cannot be written, so nothing new is indexed" in made.stderr
-    made = as_nobody(["index"], own.path)
-    assert made.returncode == ExitCode.FAILED, made
-    assert made.stderr.startswith("error: cannot write `")
+    process = as_nobody(["query", SIGN], own.path)
+    assert process.returncode == 0, process
+    assert "stale: 1 file" in process.stdout
+    assert "cannot be written, so nothing new is indexed" in process.stderr
+    process = as_nobody(["index"], own.path)
+    assert process.returncode == ExitCode.FAILED, process
+    assert process.stderr.startswith("error: cannot write `")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs file size limits")
-def test_a_full_disk_leaves_the_old_index(own: Repo) -> None:
+def test_a_file_size_limit_keeps_the_old_index(own: Repo) -> None:
     import resource
 
     words = "\n".join(f"def function_number_{number}():\n    return {number}\n" for number in range(3000))
@@ -254,17 +256,17 @@ def test_a_full_disk_leaves_the_old_index(own: Repo) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
-    made = start("index", cwd=own.path, preexec_fn=limit)
-    assert made.returncode == ExitCode.FAILED, made
-    assert made.stderr.startswith("error: cannot write `")
-    assert len(made.stderr.splitlines()) <= 2
+    process = start("index", cwd=own.path, preexec_fn=limit)
+    assert process.returncode == ExitCode.FAILED, process
+    assert process.stderr.startswith("error: cannot write `")
+    assert len(process.stderr.splitlines()) <= 2
     assert (own.path / ".gitmem" / "manifest").read_bytes() == before
     assert start("index", cwd=own.path).returncode == 0
     assert start("verify", cwd=own.path).returncode == 0
 
 
 @pytest.mark.skipif(not (ROOT and shutil.which("mount")), reason="needs root to mount a small file system")
-def test_a_really_full_disk_leaves_the_old_index(own: Repo) -> None:
+def test_a_full_disk_keeps_the_old_index(own: Repo) -> None:
     place = own.path.parent / "small"
     place.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", place], check=False).returncode:
@@ -279,10 +281,10 @@ def test_a_really_full_disk_leaves_the_old_index(own: Repo) -> None:
         try:
             words = "\n".join(f"def function_number_{number}():\n    return {number}\n" for number in range(5000))
             own.commit({"big.py": words})
-            made = start("index", cwd=own.path)
-            assert made.returncode == ExitCode.FAILED, made
-            assert "No space left on device" in made.stderr
-            assert "hint: free some space" in made.stderr
+            process = start("index", cwd=own.path)
+            assert process.returncode == ExitCode.FAILED, process
+            assert "No space left on device" in process.stderr
+            assert "hint: free some space" in process.stderr
             assert start("query", "--no-refresh", SIGN, cwd=own.path).returncode == 0
             assert start("verify", cwd=own.path).returncode == 0
         finally:
@@ -291,7 +293,7 @@ def test_a_really_full_disk_leaves_the_old_index(own: Repo) -> None:
         subprocess.run(["umount", place], check=True)
 
 
-def test_a_closed_standard_output_is_no_error(own: Repo) -> None:
+def test_a_closed_standard_output_is_not_an_error(own: Repo) -> None:
     closed = subprocess.run(["sh", "-c", '"$0" -m gitmem query --full -n 9 cookie | true', sys.executable],
                             cwd=own.path, capture_output=True, text=True, check=False)  # fmt: skip
     assert closed.stderr == ""
@@ -300,24 +302,24 @@ def test_a_closed_standard_output_is_no_error(own: Repo) -> None:
     assert (gone.returncode, gone.stderr) == (0, "")
 
 
-def test_a_closed_standard_input_matters_only_where_it_is_read(own: Repo) -> None:
+def test_a_closed_standard_input_matters_only_if_it_is_read(own: Repo) -> None:
     for args, code in (("query -l cookie", 0), ("query -", 2)):
-        made = subprocess.run(["sh", "-c", f'"$0" -m gitmem {args} <&-', sys.executable],
+        process = subprocess.run(["sh", "-c", f'"$0" -m gitmem {args} <&-', sys.executable],
                               cwd=own.path, capture_output=True, text=True, check=False)  # fmt: skip
-        assert made.returncode == code, made
-        assert "Traceback" not in made.stderr
+        assert process.returncode == code, process
+        assert "Traceback" not in process.stderr
 
 
 def test_a_narrow_encoding_of_the_output_loses_no_result(own: Repo) -> None:
     own.commit({"größe.py": "def größe_messen():\n    return '⋮ 測定'\n"})
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    made = start("query", "größe messen", cwd=own.path, env=environment)
-    assert made.returncode == 0, made
-    assert "gr\\xf6\\xdfe.py:1-2" in made.stdout
+    process = start("query", "größe messen", cwd=own.path, env=environment)
+    assert process.returncode == 0, process
+    assert "gr\\xf6\\xdfe.py:1-2" in process.stdout
 
 
 @pytest.mark.parametrize(
-    ("problem", "code", "told"),
+    ("problem", "code", "message"),
     [
         (ValueError("strange\nthing"), 5, "error: gitmem failed: ValueError: strange\\nthing"),
         (MemoryError(), 5, "error: out of memory"),
@@ -328,42 +330,42 @@ def test_a_narrow_encoding_of_the_output_loses_no_result(own: Repo) -> None:
     ],
 )
 def test_an_unexpected_error_is_two_lines(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, problem: Exception, code: int, told: str
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, problem: Exception, code: int, message: str
 ) -> None:
-    def broken(_: list[str]) -> int:
+    def fail(_: list[str]) -> int:
         raise problem
 
-    monkeypatch.setattr("gitmem.cli.root.invoke", broken)
-    made = cli("status", cwd=tmp_path)
-    assert_error(made, code, told)
+    monkeypatch.setattr("gitmem.cli.root.invoke", fail)
+    outcome = cli("status", cwd=tmp_path)
+    assert_error(outcome, code, message)
     monkeypatch.setenv("GITMEM_DEBUG", "1")
     assert "Traceback" in cli("status", cwd=tmp_path).err
 
 
-def test_an_interrupt_is_130_without_a_word(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def interrupted(_: list[str]) -> int:
+def test_an_interrupt_is_130_without_output(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def interrupt(_: list[str]) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gitmem.cli.root.invoke", interrupted)
-    made = cli("status", cwd=tmp_path)
-    assert (made.code, made.out, made.err) == (130, "", "")
+    monkeypatch.setattr("gitmem.cli.root.invoke", interrupt)
+    outcome = cli("status", cwd=tmp_path)
+    assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
 
 
-def test_a_reader_that_left_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def left(_: list[str]) -> int:
+def test_a_broken_pipe_is_not_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def write_to_closed_pipe(_: list[str]) -> int:
         raise BrokenPipeError
 
-    monkeypatch.setattr("gitmem.cli.root.invoke", left)
+    monkeypatch.setattr("gitmem.cli.root.invoke", write_to_closed_pipe)
     assert run([]) == 0
 
 
-def test_an_error_that_cannot_be_told_is_no_further_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_without_standard_error_keeps_its_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", None)
     assert failures.report(Busy("busy"), {}) == 4
 
 
 def test_a_file_without_grammar_is_indexed_as_text(cli: Cli, own: Repo) -> None:
     own.commit({"strange.xyzzy": "the quixotic zephyr module\n" * 3})
-    made = json.loads(cli("query", "--json", "quixotic zephyr", cwd=own.path).out)
-    assert made["results"][0]["path"] == "strange.xyzzy"
-    assert made["results"][0]["chunk_type"] == "text"
+    result = json.loads(cli("query", "--json", "quixotic zephyr", cwd=own.path).out)
+    assert result["results"][0]["path"] == "strange.xyzzy"
+    assert result["results"][0]["chunk_type"] == "text"

@@ -1,4 +1,4 @@
-"""A run that is stopped, by another process or by a signal, keeps what it has done and says that it is not complete."""
+"""A run stopped by another process or by a signal keeps its finished part and reports that it is incomplete."""
 
 import json
 import os
@@ -26,14 +26,14 @@ PATIENCE = 300.0
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
-    made = Repo.init(tmp_path / "repo")
-    made.commit({f"part{n:03}.py": f"def load_{n}(value):\n    return {n}\n" for n in range(300)})
-    return made
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit({f"part{n:03}.py": f"def load_{n}(value):\n    return {n}\n" for n in range(300)})
+    return repo
 
 
 @pytest.fixture
 def run(repo: Repo) -> Iterator[subprocess.Popen[str]]:
-    """Start a run that holds after a few batches."""
+    """Start a run that pauses after a few batches."""
     with running(repo, "index") as process:
         yield process
 
@@ -47,7 +47,7 @@ def restore_signals() -> None:
 
 @contextmanager
 def running(repo: Repo, *args: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a command that indexes, and wait until it holds after a few batches."""
+    """Start a command that indexes, and wait until it pauses after a few batches."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     command = [sys.executable, "-m", "tests.held_run", "-C", str(repo.path), *args]
     with subprocess.Popen(
@@ -63,8 +63,8 @@ def running(repo: Repo, *args: str) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-def assert_kept_and_taken_up(cli: Cli, repo: Repo) -> None:
-    """Some files are indexed, the index does not pass for complete, the next run does the rest alone."""
+def assert_partial_and_resumable(cli: Cli, repo: Repo) -> None:
+    """Assert that the index is partial, that it says so, and that the next run embeds only the rest."""
     manifest = find_manifest(repo.path / ".gitmem" / "manifest")
     assert manifest is not None
     assert 0 < manifest.blobs < 300
@@ -72,15 +72,15 @@ def assert_kept_and_taken_up(cli: Cli, repo: Repo) -> None:
     assert manifest.views == ()
     assert not (repo.path / ".gitmem" / "state" / "running").exists()
     assert not (repo.path / ".gitmem" / "state" / "cancel").exists()
-    made = index_here(repo)
-    assert made.embedded == 300 - manifest.blobs
+    report = index_here(repo)
+    assert report.embedded == 300 - manifest.blobs
     manifest = find_manifest(repo.path / ".gitmem" / "manifest")
     assert manifest is not None
     assert manifest.complete
 
 
 @pytest.mark.usefixtures("fake_model")
-def test_cancel_ends_the_run_of_another_process_and_keeps_what_it_did(
+def test_cancel_stops_the_run_of_another_process_and_keeps_its_finished_part(
     cli: Cli, repo: Repo, run: subprocess.Popen[str]
 ) -> None:
     assert_error(cli("index", "--no-wait", cwd=repo.path), ExitCode.BUSY, "another process is writing this index")
@@ -88,48 +88,48 @@ def test_cancel_ends_the_run_of_another_process_and_keeps_what_it_did(
     _, err = run.communicate(timeout=PATIENCE)
     assert run.returncode == ExitCode.FAILED
     assert err.splitlines()[-2].startswith("error: stopped by `gitmem cancel` after ")
-    assert_kept_and_taken_up(cli, repo)
+    assert_partial_and_resumable(cli, repo)
 
 
-def test_uninstall_ends_the_run_of_another_process_and_then_removes_the_index(
+def test_uninstall_stops_the_run_of_another_process_and_removes_the_index(
     cli: Cli, repo: Repo, run: subprocess.Popen[str]
 ) -> None:
-    done = cli("uninstall", "--yes", cwd=repo.path)
-    assert (done.code, done.out.split()[0]) == (0, "removed")
+    outcome = cli("uninstall", "--yes", cwd=repo.path)
+    assert (outcome.code, outcome.out.split()[0]) == (0, "removed")
     run.communicate(timeout=PATIENCE)
     assert not (repo.path / ".gitmem").exists()
 
 
 @pytest.mark.usefixtures("fake_model")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_the_run_and_keeps_what_it_did(
+def test_a_signal_stops_the_run_and_keeps_its_finished_part(
     cli: Cli, repo: Repo, run: subprocess.Popen[str], number: signal.Signals
 ) -> None:
     run.send_signal(number)
     out, err = run.communicate(timeout=PATIENCE)
     assert (out, err) == ("", "")
     assert run.returncode == (ExitCode.INTERRUPTED if number == signal.SIGINT else -number)
-    assert_kept_and_taken_up(cli, repo)
+    assert_partial_and_resumable(cli, repo)
 
 
 @pytest.mark.usefixtures("fake_model")
-def test_cancel_ends_what_a_question_takes_up_and_the_answer_says_so(cli: Cli, repo: Repo) -> None:
-    """A revision that is named is taken up whole, which may take long."""
+def test_cancel_stops_the_indexing_of_a_query_and_the_answer_is_stale(cli: Cli, repo: Repo) -> None:
+    """A query with `--rev` indexes the whole revision, which may take long."""
     repo.git("tag", "full")
     repo.git("rm", "-q", "-r", ".")
     repo.commit({"only.py": "def only():\n    return 1\n"})
     index_here(repo)
-    with running(repo, "query", "--rev", "full", "--json", "load 7") as question:
+    with running(repo, "query", "--rev", "full", "--json", "load 7") as process:
         assert cli("cancel", cwd=repo.path).out == "stopped; completed work is kept, continue with: gitmem index\n"
-        out, err = question.communicate(timeout=PATIENCE)
-    assert question.returncode == 0, err
+        out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, err
     view = json.loads(out)["view"]
     assert 0 < json.loads(out)["stats"]["files_missing"] < 300
     assert view["stale"] is True
     assert len(find_manifest(repo.path / ".gitmem" / "manifest").segments) > 1  # type: ignore[union-attr]
 
 
-def test_a_signal_that_was_to_be_ignored_is_ignored(repo: Repo) -> None:
+def test_an_ignored_signal_stays_ignored(repo: Repo) -> None:
     code = (
         "import os, signal\nfrom gitmem.freshness.cancellation import signals_as_exceptions\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
@@ -143,7 +143,7 @@ def test_without_a_run_there_is_nothing_to_cancel(cli: Cli, own: Repo, tmp_path:
     assert cli("cancel", cwd=Repo.init(tmp_path / "empty").path).out == "no index run to stop\n"
 
 
-def test_what_a_killed_run_left_stops_no_other(cli: Cli, own: Repo) -> None:
+def test_files_of_a_killed_run_stop_no_other_run(cli: Cli, own: Repo) -> None:
     state = own.path / ".gitmem" / "state"
     for name in ("running", "cancel"):
         (state / name).write_text("0" * 32)
@@ -155,7 +155,7 @@ def test_what_a_killed_run_left_stops_no_other(cli: Cli, own: Repo) -> None:
     assert not (state / "running").exists()
 
 
-def test_who_does_not_stop_is_told_of(own: Repo) -> None:
+def test_cancel_reports_a_run_that_does_not_stop(own: Repo) -> None:
     from gitmem.actions.cancel import cancel
     from gitmem.errors import Busy
     from tests.indexes import workspace_of
@@ -165,7 +165,7 @@ def test_who_does_not_stop_is_told_of(own: Repo) -> None:
         cancel(workspace, max_wait=0.2)
 
 
-def test_who_waits_for_another_run_says_so(cli: Cli, own: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_that_waits_for_another_prints_a_notice(cli: Cli, own: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     hold = (
         "import sys; from pathlib import Path; from gitmem.locks import writer_lock\n"
         "with writer_lock(Path(sys.argv[1]), wait=False):\n    print('held', flush=True); sys.stdin.readline()\n"

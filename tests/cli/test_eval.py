@@ -1,4 +1,4 @@
-"""`gitmem eval`, and what other commands say of the weights it keeps."""
+"""`gitmem eval`, and the reports of other commands on the weights it stores."""
 
 import json
 import shutil
@@ -16,20 +16,20 @@ from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Gain, Quality
 from gitmem.search.weight_fit import WeightFit
 from gitmem.store.fitted_weights import Tuning, write_tuning
-from tests.cli.test_startup import HEAVY, imported
+from tests.cli.test_startup import HEAVY, imported_modules
 from tests.gitrepo import ISOLATION, Repo
 from tests.history import WORDS, make_history
 from tests.sample import Cli, assert_error
 
 LONG = ("--budget", "3600")
-"""However slow the machine is, time is not over."""
+"""Budget that no machine exceeds."""
 
 TUNING = Tuning("", 0.1, 0.9, 0.0321, 98)
 
 
 @pytest.fixture(scope="module")
 def _history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A repository with a history, indexed once with the real model."""
+    """Make a repository with many commits and index it once with the real model."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ISOLATION.items():
             patch.setenv(name, value)
@@ -40,73 +40,73 @@ def _history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def repo(_history: Path, tmp_path: Path) -> Repo:
-    """A copy of it to do with as a test likes."""
+    """Copy the repository, so that a test may change it."""
     shutil.copytree(_history, tmp_path / "repo")
     return Repo(tmp_path / "repo")
 
 
-def keep(repo: Repo, made_for: str) -> None:
-    """Put weights into the index."""
-    write_tuning(repo.path / ".gitmem" / "state" / "tuning", TUNING._replace(fingerprint=made_for))
+def store_weights(repo: Repo, fingerprint: str) -> None:
+    """Store fitted weights in the index."""
+    write_tuning(repo.path / ".gitmem" / "state" / "tuning", TUNING._replace(fingerprint=fingerprint))
 
 
 def test_figures_are_shown_by_mode(cli: Cli, repo: Repo) -> None:
-    made = cli("-q", "eval", *LONG, cwd=repo.path)
-    assert (made.code, made.err) == (0, "")
-    lines = made.out.splitlines()
+    outcome = cli("-q", "eval", *LONG, cwd=repo.path)
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
     assert lines[0].startswith("48 queries from 48 commits, ")
     assert [line.split()[0] for line in lines[1:5]] == ["NDCG@10", "hybrid", "semantic", "lexical"]
     assert lines[5] == f"  weights in force: semantic {FUSION_WEIGHTS.semantic:g}, lexical {FUSION_WEIGHTS.lexical:g}"
     assert len(lines) == 6
 
 
-def test_json_holds_what_the_table_shows(cli: Cli, repo: Repo) -> None:
-    made = cli("eval", "--tune", "--json", *LONG, cwd=repo.path)
-    told = json.loads(made.out)
-    assert (made.code, made.err) == (0, "")
-    assert told["queries"]["all"] == len(WORDS)
-    assert set(told["quality"]) == {"hybrid", "semantic", "lexical"}
-    assert all(0 <= value <= 1 for quality in told["quality"].values() for value in quality.values())
-    assert told["tuning"]["default"] == FUSION_WEIGHTS._asdict()
-    assert told["tuning"]["ndcg_at_10"]["default"] == pytest.approx(told["quality"]["hybrid"]["ndcg_at_10"])
-    gain = told["tuning"]["held_out"]
-    assert told["tuning"]["kept"] == (gain["mean"] > gain["error"])
+def test_json_has_the_figures_of_the_table(cli: Cli, repo: Repo) -> None:
+    outcome = cli("eval", "--tune", "--json", *LONG, cwd=repo.path)
+    result = json.loads(outcome.out)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert result["queries"]["all"] == len(WORDS)
+    assert set(result["quality"]) == {"hybrid", "semantic", "lexical"}
+    assert all(0 <= value <= 1 for quality in result["quality"].values() for value in quality.values())
+    assert result["tuning"]["default"] == FUSION_WEIGHTS._asdict()
+    assert result["tuning"]["ndcg_at_10"]["default"] == pytest.approx(result["quality"]["hybrid"]["ndcg_at_10"])
+    gain = result["tuning"]["held_out"]
+    assert result["tuning"]["kept"] == (gain["mean"] > gain["error"])
 
 
-def test_tuning_says_what_it_found_and_what_becomes_of_it(cli: Cli, repo: Repo) -> None:
+def test_tuning_reports_the_fit_and_whether_it_is_used(cli: Cli, repo: Repo) -> None:
     lines = cli("-q", "eval", "--tune", *LONG, cwd=repo.path).out.splitlines()[6:]
-    kept = (repo.path / ".gitmem" / "state" / "tuning").exists()
+    is_stored = (repo.path / ".gitmem" / "state" / "tuning").exists()
     assert lines[0].startswith("fitted: ")
-    assert lines[-1].startswith("  in force: ") == kept
-    assert lines[-1].endswith("the default weights are in force") == (not kept)
+    assert lines[-1].startswith("  in force: ") == is_stored
+    assert lines[-1].endswith("the default weights are in force") == (not is_stored)
 
 
-def told_of(fitted: Gain, held_out: Gain, weights: FusionWeights) -> list[str]:
-    """The lines about a fit."""
+def fit_lines(fitted: Gain, held_out: Gain, weights: FusionWeights) -> list[str]:
+    """Return the lines about a fit."""
     return _fit_lines(WeightFit(weights, fitted, held_out, Quality(0.4, 0.5), Quality(0.43, 0.5)))
 
 
-def test_a_fit_is_told_with_what_both_halves_gain() -> None:
+def test_a_fit_is_reported_with_the_gain_of_both_halves() -> None:
     clear, unclear, weights = Gain(0.03, 0.01, 9, 2), Gain(0.003, 0.01, 3, 2), FusionWeights(0.4, 0.44)
-    told = told_of(clear, clear, weights)
-    assert told[0].startswith("fitted: semantic 0.4, lexical 0.44 (default: semantic ")
-    assert told[1] == "  on the half fitted to  +0.030 ± 0.010 NDCG@10, 9 better, 2 worse"
-    assert told[2] == "  held out               +0.030 ± 0.010 NDCG@10, 9 better, 2 worse; 0.400 -> 0.430"
-    assert told[3].startswith("  in force: ")
-    assert told_of(clear, unclear, weights)[3].startswith("  not in force: ")
-    assert len(told_of(unclear, unclear, FUSION_WEIGHTS)) == 1
+    lines = fit_lines(clear, clear, weights)
+    assert lines[0].startswith("fitted: semantic 0.4, lexical 0.44 (default: semantic ")
+    assert lines[1] == "  on the half fitted to  +0.030 ± 0.010 NDCG@10, 9 better, 2 worse"
+    assert lines[2] == "  held out               +0.030 ± 0.010 NDCG@10, 9 better, 2 worse; 0.400 -> 0.430"
+    assert lines[3].startswith("  in force: ")
+    assert fit_lines(clear, unclear, weights)[3].startswith("  not in force: ")
+    assert len(fit_lines(unclear, unclear, FUSION_WEIGHTS)) == 1
 
 
-def test_reset_goes_back_to_the_default_weights(cli: Cli, repo: Repo) -> None:
-    keep(repo, ranking_fingerprint())
+def test_reset_restores_the_default_weights(cli: Cli, repo: Repo) -> None:
+    store_weights(repo, ranking_fingerprint())
     assert cli("eval", "--reset", cwd=repo.path).out == "the default weights are in force again\n"
     assert cli("eval", "--reset", cwd=repo.path).out == "the default weights are in force already\n"
     assert json.loads(cli("eval", "--reset", "--json", cwd=repo.path).out) == {"reset": False}
 
 
-def test_too_few_commits_are_told(cli: Cli, repo: Repo) -> None:
-    made = cli("-q", "eval", "--commits", "12", *LONG, cwd=repo.path)
-    assert_error(made, ExitCode.NO_RESULTS, "12 usable commits", "at least 15 of each are needed")
+def test_too_few_commits_are_an_error(cli: Cli, repo: Repo) -> None:
+    outcome = cli("-q", "eval", "--commits", "12", *LONG, cwd=repo.path)
+    assert_error(outcome, ExitCode.NO_RESULTS, "12 usable commits", "at least 15 of each are needed")
     assert_error(
         cli("-q", "eval", "--budget", "0", cwd=repo.path),
         ExitCode.NO_RESULTS,
@@ -116,7 +116,7 @@ def test_too_few_commits_are_told(cli: Cli, repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("args", [["--tune", "--reset"], ["--commits", "0"], ["--budget", "-1"], ["--budget", "nan"]])
-def test_wrong_options_are_refused(cli: Cli, repo: Repo, args: list[str]) -> None:
+def test_wrong_options_are_rejected(cli: Cli, repo: Repo, args: list[str]) -> None:
     assert_error(cli("eval", *args, cwd=repo.path), ExitCode.USAGE)
 
 
@@ -131,36 +131,36 @@ def test_without_an_index_nothing_is_measured(cli: Cli, tmp_path: Path) -> None:
         assert_error(cli("eval", *option, cwd=repo.path), ExitCode.NO_INDEX, "gitmem init")
 
 
-def test_status_says_which_weights_are_in_force(cli: Cli, repo: Repo) -> None:
+def test_status_shows_the_weights_in_force(cli: Cli, repo: Repo) -> None:
     assert cli("status", cwd=repo.path).out.splitlines()[-1] == "  weights    default"
     assert json.loads(cli("status", "--json", cwd=repo.path).out)["weights"] == {"state": "default"}
-    keep(repo, ranking_fingerprint())
-    told = cli("status", cwd=repo.path).out
-    assert told.splitlines()[-1] == (
+    store_weights(repo, ranking_fingerprint())
+    output = cli("status", cwd=repo.path).out
+    assert output.splitlines()[-1] == (
         "  weights    fitted here: semantic 0.1, lexical 0.9; NDCG@10 +0.032 on 98 held-out commits"
     )
-    assert told.startswith("Up to Date")
+    assert output.startswith("Up to Date")
     assert json.loads(cli("status", "--json", cwd=repo.path).out)["weights"]["semantic"] == 0.1
-    keep(repo, "another")
+    store_weights(repo, "another")
     assert "weights    default; the fitted ones are for another model or ranking" in cli("status", cwd=repo.path).out
     (repo.path / ".gitmem" / "state" / "tuning").write_bytes(b"GITMEM")
     assert "tuning` is damaged" in cli("status", cwd=repo.path).out.splitlines()[-1]
 
 
-def test_damaged_weights_are_told_of_once_and_questions_are_answered(cli: Cli, repo: Repo) -> None:
+def test_damaged_weights_are_reported_once_and_queries_still_work(cli: Cli, repo: Repo) -> None:
     expected = cli("-q", "query", "rotates anchor", cwd=repo.path).out
     (repo.path / ".gitmem" / "state" / "tuning").write_bytes(b"GITMEM")
-    made = cli("query", "rotates anchor", cwd=repo.path)
-    assert made.code == 0
-    assert made.out.startswith(expected)
-    assert made.err.count("\n") == 1
-    assert made.err.startswith("note: ")
+    outcome = cli("query", "rotates anchor", cwd=repo.path)
+    assert outcome.code == 0
+    assert outcome.out.startswith(expected)
+    assert outcome.err.count("\n") == 1
+    assert outcome.err.startswith("note: ")
     assert cli("query", "rotates anchor", cwd=repo.path).err == ""
 
 
-def test_a_question_with_fitted_weights_imports_nothing_more(repo: Repo) -> None:
-    before = imported(repo.path, "query", "rotates anchor")
-    keep(repo, ranking_fingerprint())
-    after = imported(repo.path, "query", "rotates anchor")
+def test_a_query_with_fitted_weights_imports_no_further_module(repo: Repo) -> None:
+    before = imported_modules(repo.path, "query", "rotates anchor")
+    store_weights(repo, ranking_fingerprint())
+    after = imported_modules(repo.path, "query", "rotates anchor")
     assert not after & HEAVY
     assert after == before

@@ -1,4 +1,4 @@
-"""`gitmem query --explain`: the parts of a score add up to it."""
+"""`gitmem query --explain` shows the contributions that add up to a score."""
 
 import json
 import math
@@ -8,54 +8,54 @@ import pytest
 from gitmem.errors import ExitCode
 from gitmem.search.rank import BIAS, OFFSET, SLOPE, WEIGHTS, confidence
 from gitmem.search.select import REPEAT_DECAY
-from tests.cli.test_startup import imported
+from tests.cli.test_startup import imported_modules
 from tests.gitrepo import Repo
 from tests.sample import SIGN, Cli, Json, assert_error
 
 
-def explained(cli: Cli, repo: Repo, *args: str) -> list[Json]:
-    made = cli("query", "--json", "--explain", *args, cwd=repo.path)
-    assert made.code == 0, made.err
-    results: list[Json] = json.loads(made.out)["results"]
+def explained_hits(cli: Cli, repo: Repo, *args: str) -> list[Json]:
+    outcome = cli("query", "--json", "--explain", *args, cwd=repo.path)
+    assert outcome.code == 0, outcome.err
+    results: list[Json] = json.loads(outcome.out)["results"]
     return results
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical"])
 def test_contributions_add_up_to_the_score(cli: Cli, indexed: Repo, mode: str) -> None:
-    for hit in explained(cli, indexed, "--mode", mode, "cookie"):
-        told = hit["explain"]
-        for part in told["features"]:
+    for hit in explained_hits(cli, indexed, "--mode", mode, "cookie"):
+        explanation = hit["explain"]
+        for part in explanation["features"]:
             assert part["weight"] == SLOPE * WEIGHTS[part["name"]]
             assert part["contribution"] == pytest.approx(part["value"] * part["weight"], abs=1e-5)
-        total = told["bias"] + sum(part["contribution"] for part in told["features"])
-        assert told["bias"] == SLOPE * BIAS + OFFSET
-        assert told["sum"] == pytest.approx(total, abs=1e-4)
-        assert hit["score"] == pytest.approx(told["repeat_factor"] / (1 + math.exp(-total)), abs=1e-4)
+        total = explanation["bias"] + sum(part["contribution"] for part in explanation["features"])
+        assert explanation["bias"] == SLOPE * BIAS + OFFSET
+        assert explanation["sum"] == pytest.approx(total, abs=1e-4)
+        assert hit["score"] == pytest.approx(explanation["repeat_factor"] / (1 + math.exp(-total)), abs=1e-4)
 
 
 def test_the_largest_contribution_comes_first(cli: Cli, indexed: Repo) -> None:
-    for hit in explained(cli, indexed, SIGN):
+    for hit in explained_hits(cli, indexed, SIGN):
         sizes = [abs(part["contribution"]) for part in hit["explain"]["features"]]
         assert sizes == sorted(sizes, reverse=True)
 
 
-def test_a_further_chunk_of_a_file_says_what_it_lost(cli: Cli, indexed: Repo) -> None:
-    hits = explained(cli, indexed, "cookie")
+def test_a_further_chunk_of_a_file_shows_its_repeat_factor(cli: Cli, indexed: Repo) -> None:
+    hits = explained_hits(cli, indexed, "cookie")
     paths = [hit["path"] for hit in hits]
-    kept = [hit["explain"]["repeat_factor"] for hit in hits]
+    factors = [hit["explain"]["repeat_factor"] for hit in hits]
     before = [paths[:place].count(path) for place, path in enumerate(paths)]
     assert max(before) > 0
-    assert [share == pytest.approx(1) for share in kept] == [count == 0 for count in before]
+    assert [factor == pytest.approx(1) for factor in factors] == [count == 0 for count in before]
     ranked = [hit["explain"]["ranked"] for hit in hits]
     first = next(place for place, count in enumerate(before) if count == 1)
     odds = (ranked[first] / (1 - ranked[first])) ** (1 / SLOPE) * math.exp(-OFFSET / SLOPE)
     assert hits[first]["score"] == pytest.approx(confidence(REPEAT_DECAY * odds / (1 + odds)), abs=1e-3)
-    shown = cli("query", "--explain", "cookie", cwd=indexed.path).out
-    assert shown.count("as a further chunk of its file") == sum(count > 0 for count in before)
+    output = cli("query", "--explain", "cookie", cwd=indexed.path).out
+    assert output.count("as a further chunk of its file") == sum(count > 0 for count in before)
 
 
-def test_the_explanation_stands_below_its_hit_in_aligned_columns(cli: Cli, indexed: Repo) -> None:
-    hit = explained(cli, indexed, "-n", "1", SIGN)[0]
+def test_the_explanation_is_below_its_hit_in_aligned_columns(cli: Cli, indexed: Repo) -> None:
+    hit = explained_hits(cli, indexed, "-n", "1", SIGN)[0]
     lines = cli("query", "-n", "1", "--explain", SIGN, cwd=indexed.path).out.splitlines()
     at = next(place for place, line in enumerate(lines) if line.startswith("  semantic "))
     rows = lines[at + 1 : -2]
@@ -71,8 +71,8 @@ def test_the_explanation_stands_below_its_hit_in_aligned_columns(cli: Cli, index
 def test_without_the_flag_nothing_is_explained_or_imported_for_it(cli: Cli, indexed: Repo) -> None:
     assert "explain" not in json.loads(cli("query", "--json", SIGN, cwd=indexed.path).out)["results"][0]
     assert "  semantic 0" not in cli("query", SIGN, cwd=indexed.path).out
-    assert "gitmem.search.explain" not in imported(indexed.path, "query", SIGN)
-    assert "gitmem.search.explain" in imported(indexed.path, "query", "--explain", SIGN)
+    assert "gitmem.search.explain" not in imported_modules(indexed.path, "query", SIGN)
+    assert "gitmem.search.explain" in imported_modules(indexed.path, "query", "--explain", SIGN)
 
 
 def test_paths_alone_cannot_be_explained(cli: Cli, indexed: Repo) -> None:

@@ -12,11 +12,11 @@ from tests.gitrepo import Repo
 from tests.sample import Cli, assert_error
 
 
-def test_init_tells_what_was_indexed_and_what_was_not(cli: Cli, own: Repo) -> None:
+def test_init_reports_indexed_and_skipped_files(cli: Cli, own: Repo) -> None:
     assert cli("uninstall", "--yes", cwd=own.path).code == 0
-    made = cli("init", "--no-mcp", cwd=own.path)
-    lines = made.out.splitlines()
-    assert made.code == 0
+    outcome = cli("init", "--no-mcp", cwd=own.path)
+    lines = outcome.out.splitlines()
+    assert outcome.code == 0
     assert lines[0].startswith(f"indexed main {own.oid('HEAD')[:7]}  8 files  ")
     assert "python 2" in lines[2]
     assert "as text 1" in lines[2]
@@ -34,61 +34,61 @@ def test_init_again_changes_nothing(cli: Cli, own: Repo) -> None:
     before = (own.path / ".gitmem" / "manifest").read_bytes()
     first = cli("init", "--no-mcp", cwd=own.path)
     assert first.out.splitlines()[1].startswith("  hooks: pre-commit post-commit post-checkout post-merge post-rewrite")
-    made = cli("init", "--no-mcp", cwd=own.path)
-    assert made.out == f"up to date: main {own.oid('HEAD')[:7]}\n"
+    outcome = cli("init", "--no-mcp", cwd=own.path)
+    assert outcome.out == f"up to date: main {own.oid('HEAD')[:7]}\n"
     assert (own.path / ".gitmem" / "manifest").read_bytes() == before
 
 
-def test_quiet_init_says_nothing(cli: Cli, own: Repo) -> None:
-    made = cli("-q", "init", "--no-mcp", cwd=own.path)
-    assert (made.code, made.out, made.err) == (0, "", "")
+def test_quiet_init_prints_nothing(cli: Cli, own: Repo) -> None:
+    outcome = cli("-q", "init", "--no-mcp", cwd=own.path)
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
 
 
-def test_init_in_a_repository_without_commits_makes_an_index_that_grows(cli: Cli, own: Repo) -> None:
+def test_init_in_a_repository_without_commits_creates_an_index_for_later_files(cli: Cli, own: Repo) -> None:
     repo = Repo.init(own.path.parent / "fresh")
-    made = cli("init", "--no-hooks", "--no-mcp", cwd=repo.path)
-    assert made.code == 0
-    assert "main (no commit yet): nothing to index" in made.out
+    outcome = cli("init", "--no-hooks", "--no-mcp", cwd=repo.path)
+    assert outcome.code == 0
+    assert "main (no commit yet): nothing to index" in outcome.out
     assert cli("status", cwd=repo.path).out.startswith("Up to Date: main (no commit yet)")
-    asked = cli("query", "anything", cwd=repo.path)
-    assert (asked.code, asked.out) == (1, "")
-    assert asked.err.startswith("no results (main (no commit yet), fresh, ")
+    query = cli("query", "anything", cwd=repo.path)
+    assert (query.code, query.out) == (1, "")
+    assert query.err.startswith("no results (main (no commit yet), fresh, ")
     repo.commit({"a.py": "def first_function():\n    return 1\n"})
     assert "first_function" in cli("query", "first_function", cwd=repo.path).out
 
 
-def test_index_reports_what_it_embedded_and_reused(cli: Cli, own: Repo) -> None:
+def test_index_reports_embedded_and_reused_blobs(cli: Cli, own: Repo) -> None:
     own.git("mv", "src/routing.ts", "src/router.ts")
     own.commit({"src/queue.py": "def drain_queue(items):\n    return items\n"})
-    made = json.loads(cli("index", "--json", cwd=own.path).out)
-    assert (made["status"], made["blobs_embedded"], made["chunks_added"]) == ("success", 1, 1)
-    assert made["chunks"] == made["chunks_before"] + 1
-    assert made["chunks_removed"] == 0
+    result = json.loads(cli("index", "--json", cwd=own.path).out)
+    assert (result["status"], result["blobs_embedded"], result["chunks_added"]) == ("success", 1, 1)
+    assert result["chunks"] == result["chunks_before"] + 1
+    assert result["chunks_removed"] == 0
     assert cli("index", cwd=own.path).out == f"up to date: main {own.oid('HEAD')[:7]}\n"
 
 
-def test_index_another_revision_beside_head(cli: Cli, own: Repo) -> None:
-    made = cli("index", "--rev", "v1", cwd=own.path)
-    assert made.out.startswith("indexed v1")
-    assert "0 blobs embedded" in made.out
+def test_index_adds_another_revision_to_head(cli: Cli, own: Repo) -> None:
+    outcome = cli("index", "--rev", "v1", cwd=own.path)
+    assert outcome.out.startswith("indexed v1")
+    assert "0 blobs embedded" in outcome.out
     assert cli("index", "--rev", "v1", cwd=own.path).out == "up to date: v1\n"
     assert_error(cli("index", "--rev", "v9", cwd=own.path), ExitCode.USAGE, "unknown commit, tag or branch: `v9`")
 
 
 def test_index_in_full_gives_the_same_index(cli: Cli, own: Repo) -> None:
     before = cli("query", "--jsonl", "cookie", cwd=own.path).out
-    made = json.loads(cli("index", "--full", "--json", cwd=own.path).out)
-    assert made["rebuilt"] == "requested by --full"
-    assert made["chunks_added"] == made["chunks"] == made["chunks_before"]
+    result = json.loads(cli("index", "--full", "--json", cwd=own.path).out)
+    assert result["rebuilt"] == "requested by --full"
+    assert result["chunks_added"] == result["chunks"] == result["chunks_before"]
     assert cli("query", "--jsonl", "cookie", cwd=own.path).out == before
 
 
-def test_index_with_graph_says_why_there_is_none(cli: Cli, own: Repo) -> None:
+def test_index_with_graph_explains_why_none_is_built(cli: Cli, own: Repo) -> None:
     out = cli("index", "--graph", cwd=own.path).out
     assert "exact" in out
 
 
-def test_no_wait_gives_up_where_another_process_writes(cli: Cli, own: Repo) -> None:
+def test_no_wait_fails_if_another_process_writes(cli: Cli, own: Repo) -> None:
     from filelock import FileLock
 
     own.commit({"new.py": "def new_thing():\n    pass\n"})
@@ -99,34 +99,34 @@ def test_no_wait_gives_up_where_another_process_writes(cli: Cli, own: Repo) -> N
     assert cli("index", "--no-wait", cwd=own.path).code == 0
 
 
-def test_status_knows_its_three_states(cli: Cli, own: Repo) -> None:
+def test_status_has_three_states(cli: Cli, own: Repo) -> None:
     assert cli("status", cwd=own.path).out.startswith("Up to Date: main ")
     own.commit({"new.py": "def new_thing():\n    pass\n"})
-    made = cli("status", cwd=own.path).out
-    assert made.startswith("Needs Update: main ")
-    assert "1 not yet" in made
+    output = cli("status", cwd=own.path).out
+    assert output.startswith("Needs Update: main ")
+    assert "1 not yet" in output
     cli("uninstall", "--yes", cwd=own.path)
     assert cli("status", cwd=own.path).out.startswith("No Index: main ")
 
 
-def test_status_counts_what_the_index_holds(cli: Cli, indexed: Repo) -> None:
-    made = json.loads(cli("status", "--json", cwd=indexed.path).out)
-    assert made["state"] == "Up to Date"
-    assert made["commit"] == indexed.oid("HEAD")
-    assert made["files"] == {
+def test_status_counts_the_content_of_the_index(cli: Cli, indexed: Repo) -> None:
+    result = json.loads(cli("status", "--json", cwd=indexed.path).out)
+    assert result["state"] == "Up to Date"
+    assert result["commit"] == indexed.oid("HEAD")
+    assert result["files"] == {
         "total": 8,
         "indexed": 5,
         "not_indexed": 0,
         "pending": 0,
         "skipped": {"binary": 1, "empty": 1, "generated": 1},
     }
-    assert made["languages"] == {"python": 2, "markdown": 1, "typescript": 1, "text": 1}
-    assert sum(made["chunk_types"].values()) == made["chunks"]["total"]
-    assert made["index"]["bytes"] > 0
-    assert made["model"].startswith("gitmem-code-static")
+    assert result["languages"] == {"python": 2, "markdown": 1, "typescript": 1, "text": 1}
+    assert sum(result["chunk_types"].values()) == result["chunks"]["total"]
+    assert result["index"]["bytes"] > 0
+    assert result["model"].startswith("gitmem-code-static")
 
 
-def test_status_tells_what_is_uncommitted_and_what_of_it_is_not_indexed(cli: Cli, own: Repo) -> None:
+def test_status_counts_uncommitted_files_and_those_not_indexed(cli: Cli, own: Repo) -> None:
     own.write({"new.py": "def new_thing():\n    pass\n", "notes.txt": "Other words.\n"})
     (own.path / "empty.py").unlink()
     lines = cli("status", cwd=own.path).out.splitlines()
@@ -134,12 +134,12 @@ def test_status_tells_what_is_uncommitted_and_what_of_it_is_not_indexed(cli: Cli
     assert "  files      8: 4 indexed, 2 not yet, 2 skipped" in lines
     assert "  changed    modified 2, untracked 1; 2 files not indexed yet, the next query indexes it" in lines
     assert cli("query", "new_thing", cwd=own.path).code == 0
-    made = json.loads(cli("status", "--json", cwd=own.path).out)
-    assert made["uncommitted"] == {"modified": 2, "untracked": 1}
-    assert (made["files"]["indexed"], made["files"]["not_indexed"], made["files"]["pending"]) == (6, 0, 0)
+    result = json.loads(cli("status", "--json", cwd=own.path).out)
+    assert result["uncommitted"] == {"modified": 2, "untracked": 1}
+    assert (result["files"]["indexed"], result["files"]["not_indexed"], result["files"]["pending"]) == (6, 0, 0)
 
 
-def test_an_interrupted_first_run_is_partial_until_it_is_taken_up_again(
+def test_an_interrupted_first_run_is_partial_until_it_is_resumed(
     cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cli("uninstall", "--yes", cwd=own.path)
@@ -152,15 +152,15 @@ def test_an_interrupted_first_run_is_partial_until_it_is_taken_up_again(
         patch.setattr("gitmem.indexing.run.FLUSH_ROWS", 1)
         patch.setattr("gitmem.freshness.index_tree.compact", stop)
         assert cli("init", "--no-hooks", cwd=own.path).code == ExitCode.INTERRUPTED
-    made = cli("status", cwd=own.path).out
-    assert made.startswith("Needs Update: ")
-    assert "partial    the first run was interrupted" in made
+    output = cli("status", cwd=own.path).out
+    assert output.startswith("Needs Update: ")
+    assert "partial    the first run was interrupted" in output
     assert json.loads(cli("status", "--json", cwd=own.path).out)["partial"] is True
     assert cli("index", cwd=own.path).code == 0
     assert cli("status", cwd=own.path).out.startswith("Up to Date")
 
 
-def test_status_says_that_another_process_is_writing(cli: Cli, own: Repo) -> None:
+def test_status_reports_that_another_process_is_writing(cli: Cli, own: Repo) -> None:
     own.commit({"new.py": "def new_thing():\n    pass\n"})
     assert "writing " not in cli("status", cwd=own.path).out
     with writer_lock(own.path / ".gitmem" / "lock", wait=False):
@@ -177,8 +177,8 @@ def test_status_writes_nothing(cli: Cli, own: Repo) -> None:
 def test_a_linked_worktree_shares_the_index(cli: Cli, own: Repo) -> None:
     own.git("worktree", "add", "-q", "-b", "side", str(own.path.parent / "side"), "v1")
     side = own.path.parent / "side"
-    made = cli("query", "-l", "cookie", cwd=side)
-    assert made.out == "old/session.py\n"
+    outcome = cli("query", "-l", "cookie", cwd=side)
+    assert outcome.out == "old/session.py\n"
     assert not (side / ".gitmem").exists()
 
 
@@ -196,18 +196,18 @@ def test_progress_is_a_line_with_rate_and_time_left() -> None:
     assert describe(0, 200, "file", 0, 0.1, bar=False) == "0/200 files"
 
 
-def test_progress_off_a_terminal_speaks_only_now_and_then(
+def test_progress_without_a_terminal_prints_few_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
     monkeypatch.setattr("gitmem.cli.progress.time.monotonic", lambda: now[0])
     with ProgressLine("indexing main", quiet=False) as line:
-        for done in range(100):
+        for blobs in range(100):
             now[0] += 0.5
-            line(Progress(100, blobs=done, rows=done))
-    told = capsys.readouterr().err.splitlines()
-    assert len(told) == 5
-    assert told[0] == "indexing main  19/100 files  19 chunks  2 files/s  43 s left"
+            line(Progress(100, blobs=blobs, rows=blobs))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 5
+    assert lines[0] == "indexing main  19/100 files  19 chunks  2 files/s  43 s left"
 
 
 def test_progress_on_a_terminal_redraws_and_clears_its_line(
@@ -226,12 +226,12 @@ def test_progress_on_a_terminal_redraws_and_clears_its_line(
     assert "\n" not in drawn
 
 
-def test_a_damaged_blob_is_reported_and_stops_nothing(cli: Cli, own: Repo) -> None:
+def test_a_damaged_blob_is_reported_and_the_run_continues(cli: Cli, own: Repo) -> None:
     oid = own.git("hash-object", "-w", "--stdin", stdin=b"def unreadable():\n    pass\n")
     own.commit({"broken.py": "def unreadable():\n    pass\n"})
     own.loose_object(oid).chmod(0o644)
     own.loose_object(oid).write_bytes(b"garbage")
-    made = cli("index", cwd=own.path)
-    assert made.code == ExitCode.FAILED
-    assert f"warning: broken.py: the blob {oid[:12]} cannot be read" in made.err
+    outcome = cli("index", cwd=own.path)
+    assert outcome.code == ExitCode.FAILED
+    assert f"warning: broken.py: the blob {oid[:12]} cannot be read" in outcome.err
     assert cli("query", "-l", "-n", "1", "sign cookie", cwd=own.path).code == 0

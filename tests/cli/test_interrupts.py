@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: 130, no traceback, no process left behind, and the next run goes on."""
+"""Ctrl-C at any moment ends with 130, without traceback or remaining processes, and the next run continues."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ PATIENCE = 300.0
 
 @pytest.fixture
 def large(tmp_path: Path) -> Repo:
-    """A repository that takes a few seconds to index."""
+    """Make a repository that takes a few seconds to index."""
     repo = Repo.init(tmp_path / "large")
     body = "\n\n".join(
         f"def part_{{0}}_{n}(value):\n    result = value * {n}\n    return result + {n}" for n in range(60)
@@ -33,44 +33,44 @@ def large(tmp_path: Path) -> Repo:
 
 
 def run_until(repo: Repo, moment: Callable[[Path, int], bool], number: int) -> tuple[int, str, str]:
-    """Start `gitmem init`, send a signal at a moment, return the exit code and what was printed."""
+    """Start `gitmem init` and send a signal at a moment; return exit code, standard output and standard error."""
     environment = {**os.environ, MARK: str(repo.path)}
     process = subprocess.Popen(
         [sys.executable, "-m", "gitmem", "init"],
         cwd=repo.path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # tests in the background ignore it
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # background jobs ignore SIGINT
     )  # fmt: skip
     deadline = time.monotonic() + PATIENCE
     while not moment(repo.path / ".gitmem", process.pid) and process.poll() is None:
-        assert time.monotonic() < deadline, "the moment never came"
+        assert time.monotonic() < deadline, "the moment was not reached"
         time.sleep(0.002)
     process.send_signal(number)
     out, err = process.communicate(timeout=PATIENCE)
     return process.returncode, out, err
 
 
-def children_left(repo: Repo) -> list[int]:
-    """Processes that a run for this repository started and that still live, given a moment to end."""
+def living_children(repo: Repo) -> list[int]:
+    """Wait for the processes that a run for this repository started to end; return the living ones."""
     deadline = time.monotonic() + PATIENCE
-    while (alive := _marked(str(repo.path))) and time.monotonic() < deadline:
+    while (alive := _processes_with_mark(str(repo.path))) and time.monotonic() < deadline:
         time.sleep(0.02)
     return alive
 
 
-def _marked(value: str) -> list[int]:
-    wanted = f"{MARK}={value}".encode()
-    found = []
+def _processes_with_mark(value: str) -> list[int]:
+    mark = f"{MARK}={value}".encode()
+    pids = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal() and int(folder.name) != os.getpid():
             try:
-                if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                    found.append(int(folder.name))
+                if mark in (folder / "environ").read_bytes().split(b"\0"):
+                    pids.append(int(folder.name))
             except OSError:
                 continue
-    return found
+    return pids
 
 
-def is_begun(index: Path, _: int) -> bool:
+def index_exists(index: Path, _: int) -> bool:
     return index.is_dir()
 
 
@@ -83,7 +83,7 @@ def has_view(index: Path, _: int) -> bool:
 
 
 def has_worker(_: Path, process: int) -> bool:
-    """Of a run's children only workers have a session of their own, copied or started."""
+    """Return whether a run has a worker: only workers have a session of their own, forked or not."""
     try:
         return any(
             os.getsid(int(child)) == int(child)
@@ -98,20 +98,20 @@ def has_segment(index: Path, _: int) -> bool:
     return (index / "segments").is_dir() and any((index / "segments").iterdir())
 
 
-MOMENTS = [is_begun, is_locked, has_view, has_worker, has_segment]
+MOMENTS = [index_exists, is_locked, has_view, has_worker, has_segment]
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_an_interrupted_init_ends_quietly_and_is_taken_up_again(
+def test_an_interrupted_init_ends_without_traceback_and_is_resumed(
     cli: Cli, large: Repo, moment: Callable[[Path, int], bool]
 ) -> None:
     code, _, err = run_until(large, moment, signal.SIGINT)
     assert code in (ExitCode.INTERRUPTED, ExitCode.OK), err
     assert "Traceback" not in err
-    assert children_left(large) == []
+    assert living_children(large) == []
     assert cli("status", cwd=large.path).code == 0
-    made = cli("init", cwd=large.path)
-    assert made.code == 0, made
+    outcome = cli("init", cwd=large.path)
+    assert outcome.code == 0, outcome
     assert "sound: " in cli("verify", cwd=large.path).out
     assert cli("query", "-l", "-n", "1", "part_149_59", cwd=large.path).out == "pack/module_149.py\n"
 
@@ -125,5 +125,5 @@ def test_a_terminated_run_leaves_no_process_and_no_lock(cli: Cli, large: Repo) -
     code, _, err = run_until(large, has_worker, signal.SIGTERM)
     assert code == -signal.SIGTERM
     assert "Traceback" not in err
-    assert children_left(large) == []
+    assert living_children(large) == []
     assert cli("index", "--no-wait", cwd=large.path).code == 0

@@ -1,4 +1,4 @@
-"""No command opens the network, nor does a library or a program below it, even where nobody told them not to."""
+"""No command, library or child process opens the network, even without the settings that silence libraries."""
 
 import json
 import re
@@ -35,14 +35,14 @@ sys.exit(server.wait())
 
 
 def internet_calls(folder: Path, log: Path, command: Sequence[str]) -> list[str]:
-    """What a command and all its children asked the system of the internet."""
+    """Return the system calls for internet sockets of a command and all its children."""
     env = {name: value for name, value in unmeasured_environment().items() if name not in SILENCING}
-    traced = ["strace", "-f", "-qq", "-e", "trace=%network", "-o", str(log), *command]
-    subprocess.run(traced, cwd=folder, env=env, capture_output=True, text=True, check=True)
+    traced_command = ["strace", "-f", "-qq", "-e", "trace=%network", "-o", str(log), *command]
+    subprocess.run(traced_command, cwd=folder, env=env, capture_output=True, text=True, check=True)
     return [line for line in log.read_text().splitlines() if INTERNET.search(line)]
 
 
-def test_a_program_that_asks_is_seen(tmp_path: Path) -> None:
+def test_control_the_connection_of_a_child_process_is_seen(tmp_path: Path) -> None:
     program = "import socket, subprocess, sys\nif sys.argv[1:]: socket.socket().connect_ex(('127.0.0.1', 1))\n"
     child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {program!r}, 'x'])"
     assert internet_calls(tmp_path, tmp_path / "log", [sys.executable, "-c", child])

@@ -1,4 +1,4 @@
-"""`gitmem query` and `related` as a person and a program see them."""
+"""`gitmem query` and `related` as users and programs see them."""
 
 import json
 import os
@@ -14,23 +14,23 @@ from tests.sample import HOSTILE, LATIN, SIGN, Cli, Json, assert_error
 
 
 def answer(cli: Cli, repo: Repo, *args: str) -> Json:
-    made = cli("query", "--json", *args, cwd=repo.path)
-    assert made.code == 0, made.err
-    parsed: Json = json.loads(made.out)
+    outcome = cli("query", "--json", *args, cwd=repo.path)
+    assert outcome.code == 0, outcome.err
+    parsed: Json = json.loads(outcome.out)
     return parsed
 
 
-def test_a_question_finds_the_method_that_answers_it(cli: Cli, indexed: Repo) -> None:
-    made = cli("query", SIGN, cwd=indexed.path)
-    first, *rest = made.out.splitlines()
-    assert made.code == 0
-    assert made.err == ""
+def test_a_query_finds_the_matching_method(cli: Cli, indexed: Repo) -> None:
+    outcome = cli("query", SIGN, cwd=indexed.path)
+    first, *rest = outcome.out.splitlines()
+    assert outcome.code == 0
+    assert outcome.err == ""
     assert first.startswith(("src/cookies.py:", "src/copy_of_cookies.py:"))
     assert "  CookieSession.sign_cookie  " in first
     assert any("def sign_cookie" in line for line in rest)
 
 
-def test_the_last_line_names_the_tree_and_the_time(cli: Cli, indexed: Repo) -> None:
+def test_the_last_line_shows_the_tree_and_the_time(cli: Cli, indexed: Repo) -> None:
     last = cli("query", SIGN, cwd=indexed.path).out.splitlines()[-1]
     assert last.startswith(f"main {indexed.oid('HEAD')[:7]}, fresh, ")
     assert last.endswith(" ms")
@@ -43,20 +43,20 @@ def test_search_is_another_name_for_query(cli: Cli, indexed: Repo) -> None:
 
 
 def test_json_has_the_documented_fields(cli: Cli, indexed: Repo) -> None:
-    made = answer(cli, indexed, SIGN)
-    assert list(made) == ["query", "results", "view", "stats"]
-    assert made["query"] == SIGN
-    assert made["view"] == {"rev": "HEAD", "commit": indexed.oid("HEAD"), "dirty": False, "stale": False,
+    result = answer(cli, indexed, SIGN)
+    assert list(result) == ["query", "results", "view", "stats"]
+    assert result["query"] == SIGN
+    assert result["view"] == {"rev": "HEAD", "commit": indexed.oid("HEAD"), "dirty": False, "stale": False,
                             "source": "worktree", "uncommitted": 0}  # fmt: skip
-    first = made["results"][0]
+    first = result["results"][0]
     assert list(first) == ["kind", "path", "start_line", "end_line", "chunk_type", "symbol", "language", "score",
                            "scores", "content", "blob", "uncommitted", "record", "notes"]  # fmt: skip
     assert (first["kind"], first["chunk_type"], first["language"]) == ("code", "method", "python")
-    scores = [hit["score"] for hit in made["results"]]
+    scores = [hit["score"] for hit in result["results"]]
     assert scores == sorted(scores, reverse=True)
 
 
-def test_json_content_is_the_lines_it_names(cli: Cli, indexed: Repo) -> None:
+def test_json_content_is_the_text_of_its_lines(cli: Cli, indexed: Repo) -> None:
     for hit in answer(cli, indexed, SIGN)["results"]:
         lines = indexed.git("show", hit["blob"]).splitlines()
         assert hit["content"].splitlines() == lines[hit["start_line"] - 1 : hit["end_line"]]
@@ -84,24 +84,24 @@ def test_paths_are_listed_once_each(cli: Cli, indexed: Repo) -> None:
         (["--type", "section", "database"], "docs/guide.md"),
     ],
 )
-def test_filters_leave_only_what_they_name(cli: Cli, indexed: Repo, args: list[str], path: str) -> None:
+def test_filters_restrict_the_results(cli: Cli, indexed: Repo, args: list[str], path: str) -> None:
     assert {hit["path"] for hit in answer(cli, indexed, *args)["results"]} == {path}
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "lexical"])
-def test_every_mode_finds_the_obvious(cli: Cli, indexed: Repo, mode: str) -> None:
-    found = answer(cli, indexed, "--mode", mode, SIGN)["results"]
-    assert any(hit["symbol"] == "CookieSession.sign_cookie" for hit in found)
+def test_every_mode_finds_an_exact_match(cli: Cli, indexed: Repo, mode: str) -> None:
+    results = answer(cli, indexed, "--mode", mode, SIGN)["results"]
+    assert any(hit["symbol"] == "CookieSession.sign_cookie" for hit in results)
 
 
-def test_another_revision_is_answered_from_its_own_files(cli: Cli, own: Repo) -> None:
-    made = answer(cli, own, "--rev", "v1", SIGN)
-    assert {hit["path"] for hit in made["results"]} == {"old/session.py"}
-    assert made["view"]["rev"] == "v1"
-    assert made["view"]["commit"] == own.oid("v1^{commit}")
+def test_a_query_of_another_revision_returns_its_files(cli: Cli, own: Repo) -> None:
+    result = answer(cli, own, "--rev", "v1", SIGN)
+    assert {hit["path"] for hit in result["results"]} == {"old/session.py"}
+    assert result["view"]["rev"] == "v1"
+    assert result["view"]["commit"] == own.oid("v1^{commit}")
 
 
-def test_the_limit_is_kept(cli: Cli, indexed: Repo) -> None:
+def test_limit_restricts_the_number_of_results(cli: Cli, indexed: Repo) -> None:
     assert len(answer(cli, indexed, "-n", "1", "cookie")["results"]) == 1
 
 
@@ -123,18 +123,18 @@ def test_full_shows_every_line(cli: Cli, own: Repo) -> None:
 
 
 @pytest.mark.parametrize("at", [0, 400, 798])
-def test_a_long_line_is_cut_around_what_matches(cli: Cli, own: Repo, at: int) -> None:
+def test_a_long_line_is_cut_around_the_match(cli: Cli, own: Repo, at: int) -> None:
     words = ["filler"] * 800
     words[at] = "xylophone"
     own.commit({"long.py": f"text = '{' '.join(words)}'\n"})
-    made = cli("query", "--mode", "lexical", "-n", "1", "xylophone", cwd=own.path).out
-    line = made.splitlines()[1]
+    output = cli("query", "--mode", "lexical", "-n", "1", "xylophone", cwd=own.path).out
+    line = output.splitlines()[1]
     assert "xylophone" in line
     assert len(line) <= 3 + 200
     assert ("…" in line[:5], line.endswith("…")) == (at > 0, at < 798)
 
 
-def test_colour_comes_only_when_asked_for_or_on_a_terminal(
+def test_colour_is_used_only_on_request_or_on_a_terminal(
     cli: Cli, indexed: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "\x1b" not in cli("query", SIGN, cwd=indexed.path).out
@@ -144,23 +144,23 @@ def test_colour_comes_only_when_asked_for_or_on_a_terminal(
 
 
 def test_no_results_is_exit_code_one_and_one_line(cli: Cli, indexed: Repo) -> None:
-    made = cli("query", "--mode", "lexical", "xylophone", cwd=indexed.path)
-    assert (made.code, made.out) == (1, "")
-    assert made.err.startswith("no results (main ")
+    outcome = cli("query", "--mode", "lexical", "xylophone", cwd=indexed.path)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith("no results (main ")
     filtered = cli("query", "--path", "nowhere/", SIGN, cwd=indexed.path)
     assert filtered.code == ExitCode.NO_RESULTS
     assert "filters" in filtered.err
 
 
 def test_no_results_as_json_is_an_empty_list(cli: Cli, indexed: Repo) -> None:
-    made = cli("query", "--json", "--path", "nowhere/", SIGN, cwd=indexed.path)
-    assert made.code == ExitCode.NO_RESULTS
-    assert json.loads(made.out)["results"] == []
+    outcome = cli("query", "--json", "--path", "nowhere/", SIGN, cwd=indexed.path)
+    assert outcome.code == ExitCode.NO_RESULTS
+    assert json.loads(outcome.out)["results"] == []
 
 
-def test_a_question_comes_from_standard_input(cli: Cli, indexed: Repo) -> None:
-    made = cli("query", "-l", "-", cwd=indexed.path, stdin=SIGN.encode() + b"\n")
-    assert made == cli("query", "-l", SIGN, cwd=indexed.path)
+def test_a_query_can_come_from_standard_input(cli: Cli, indexed: Repo) -> None:
+    outcome = cli("query", "-l", "-", cwd=indexed.path, stdin=SIGN.encode() + b"\n")
+    assert outcome == cli("query", "-l", SIGN, cwd=indexed.path)
 
 
 def test_a_new_commit_is_found_at_once(cli: Cli, own: Repo) -> None:
@@ -168,22 +168,20 @@ def test_a_new_commit_is_found_at_once(cli: Cli, own: Repo) -> None:
     assert answer(cli, own, "drain_queue")["results"][0]["path"] == "src/queue.py"
 
 
-def test_a_large_difference_is_answered_as_it_is_and_said_so(
-    cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[Workspace] = []
-    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", started.append)
+def test_after_a_large_change_the_answer_is_marked_stale(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    background_runs: list[Workspace] = []
+    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", background_runs.append)
     own.git("config", "gitmem.healBudget", "0")
     own.commit({f"src/part{number}.py": f"def part_{number}():\n    pass\n" for number in range(3)})
-    made = cli("query", SIGN, cwd=own.path)
-    assert made.out.splitlines()[-1].startswith(
+    outcome = cli("query", SIGN, cwd=own.path)
+    assert outcome.out.splitlines()[-1].startswith(
         f"main {own.oid('HEAD')[:7]}, stale: 3 files not indexed yet (gitmem index)"
     )
     assert json.loads(cli("query", "--json", SIGN, cwd=own.path).out)["view"]["stale"] is True
-    assert len(started) == 2, "the rest is left to a process of its own"
+    assert len(background_runs) == 2, "a background process indexes the rest"
 
 
-def test_uncommitted_work_is_found_and_marked(cli: Cli, own: Repo) -> None:
+def test_uncommitted_changes_are_found_and_marked(cli: Cli, own: Repo) -> None:
     own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
     lines = cli("query", "-n", "1", "drain_queue", cwd=own.path).out.splitlines()
     assert lines[0].startswith("src/queue.py:1-2  untracked  drain_queue  ")
@@ -191,45 +189,47 @@ def test_uncommitted_work_is_found_and_marked(cli: Cli, own: Repo) -> None:
     own.git("add", "src/queue.py")
     own.write({"src/cookies.py": "def sign_cookie_anew(value):\n    return value\n"})
     assert answer(cli, own, "drain_queue")["results"][0]["uncommitted"] == "staged"
-    made = answer(cli, own, "sign_cookie_anew")
-    assert made["results"][0]["uncommitted"] == "modified"
-    assert {hit["uncommitted"] for hit in made["results"] if hit["path"] not in ("src/cookies.py", "src/queue.py")} == {
-        None
-    }
-    assert made["view"]["dirty"] is True
-    assert (made["view"]["source"], made["view"]["uncommitted"]) == ("worktree", 2)
+    result = answer(cli, own, "sign_cookie_anew")
+    assert result["results"][0]["uncommitted"] == "modified"
+    assert {
+        hit["uncommitted"] for hit in result["results"] if hit["path"] not in ("src/cookies.py", "src/queue.py")
+    } == {None}
+    assert result["view"]["dirty"] is True
+    assert (result["view"]["source"], result["view"]["uncommitted"]) == ("worktree", 2)
     wide = cli("query", "-n", "1", "-C", "1", "sign_cookie_anew", cwd=own.path).out
     assert "def sign_cookie_anew" in wide
 
 
-def test_the_committed_and_the_staged_tree_can_be_asked(cli: Cli, own: Repo) -> None:
+def test_the_committed_and_the_staged_tree_can_be_searched(cli: Cli, own: Repo) -> None:
     own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
     assert "src/queue.py" not in cli("query", "-l", "--rev", "HEAD", "drain_queue", cwd=own.path).out
     assert "src/queue.py" not in cli("query", "-l", "--staged", "drain_queue", cwd=own.path).out
     own.git("add", "--all")
-    made = cli("query", "-n", "1", "--staged", "drain_queue", cwd=own.path).out.splitlines()
-    assert made[0].startswith("src/queue.py:1-2  staged  drain_queue  ")
-    assert made[-1].startswith(f"main {own.oid('HEAD')[:7]} + 1 staged file, fresh, ")
+    lines = cli("query", "-n", "1", "--staged", "drain_queue", cwd=own.path).out.splitlines()
+    assert lines[0].startswith("src/queue.py:1-2  staged  drain_queue  ")
+    assert lines[-1].startswith(f"main {own.oid('HEAD')[:7]} + 1 staged file, fresh, ")
 
 
-def test_what_changed_between_two_revisions_can_be_asked(cli: Cli, own: Repo) -> None:
-    made = cli("query", "--changed", "v1..HEAD", SIGN, cwd=own.path).out.splitlines()
-    assert made[-1].startswith(f"v1..HEAD {own.oid('HEAD')[:7]}, fresh, ")
+def test_changes_between_two_revisions_can_be_searched(cli: Cli, own: Repo) -> None:
+    lines = cli("query", "--changed", "v1..HEAD", SIGN, cwd=own.path).out.splitlines()
+    assert lines[-1].startswith(f"v1..HEAD {own.oid('HEAD')[:7]}, fresh, ")
     assert cli("query", "--changed", "HEAD..HEAD", SIGN, cwd=own.path).code == ExitCode.NO_RESULTS
     assert "docs/guide.md" in cli("query", "-l", "--changed", "v1..", "copy the database", cwd=own.path).out
 
 
-def test_what_a_query_leaves_over_is_indexed_in_the_background(cli: Cli, own: Repo) -> None:
+def test_changes_over_the_budget_of_a_query_are_indexed_in_the_background(cli: Cli, own: Repo) -> None:
     own.git("config", "gitmem.healBudget", "0")
     own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
     assert "stale: 1 file not indexed yet" in cli("query", SIGN, cwd=own.path).out
     assert settle(own.path)
-    made = cli("query", "-n", "1", "--no-refresh", "drain_queue", cwd=own.path).out
-    assert made.startswith("src/queue.py:1-2  untracked")
-    assert ", fresh, " in made
+    output = cli("query", "-n", "1", "--no-refresh", "drain_queue", cwd=own.path).out
+    assert output.startswith("src/queue.py:1-2  untracked")
+    assert ", fresh, " in output
 
 
-def test_index_takes_up_what_a_query_left_over(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_indexes_the_changes_over_the_budget_of_a_query(
+    cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", mark_dirty)
     own.git("config", "gitmem.healBudget", "0")
     own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
@@ -241,36 +241,36 @@ def test_index_takes_up_what_a_query_left_over(cli: Cli, own: Repo, monkeypatch:
 def test_no_refresh_indexes_nothing(cli: Cli, own: Repo) -> None:
     own.commit({"src/queue.py": "def drain_queue(items):\n    return items\n"})
     before = (own.path / ".gitmem" / "manifest").read_bytes()
-    made = cli("query", "--no-refresh", SIGN, cwd=own.path)
-    assert "stale: 1 file not" in made.out
+    outcome = cli("query", "--no-refresh", SIGN, cwd=own.path)
+    assert "stale: 1 file not" in outcome.out
     assert (own.path / ".gitmem" / "manifest").read_bytes() == before
 
 
 def test_copies_of_a_file_are_one_result(cli: Cli, indexed: Repo) -> None:
-    made = cli("query", "-n", "1", "sign_cookie", cwd=indexed.path).out
-    assert "the same in src/cookies.py" in made or "the same in src/copy_of_cookies.py" in made
+    output = cli("query", "-n", "1", "sign_cookie", cwd=indexed.path).out
+    assert "the same in src/cookies.py" in output or "the same in src/copy_of_cookies.py" in output
 
 
 def test_hostile_names_cannot_move_the_cursor(cli: Cli, own: Repo) -> None:
     own.commit_entries({HOSTILE: b"def trap_door():\n    return '\x1b]0;owned\x07 \xe2\x80\xae'\n"})
-    made = cli("query", "--rev", "HEAD", "--color", "always", "-n", "1", "trap_door", cwd=own.path).out
-    assert "evil\\n\\e[31mred\\u202e.py" in made
-    assert "\\e]0;owned\\x07 \\u202e" in made.replace("\x1b[1;31m", "").replace("\x1b[0m", "")
-    assert "\u202e" not in made
-    assert "\x07" not in made
+    output = cli("query", "--rev", "HEAD", "--color", "always", "-n", "1", "trap_door", cwd=own.path).out
+    assert "evil\\n\\e[31mred\\u202e.py" in output
+    assert "\\e]0;owned\\x07 \\u202e" in output.replace("\x1b[1;31m", "").replace("\x1b[0m", "")
+    assert "\u202e" not in output
+    assert "\x07" not in output
 
 
-def test_names_that_are_no_utf8_survive_json(cli: Cli, own: Repo) -> None:
+def test_json_preserves_names_that_are_not_utf8(cli: Cli, own: Repo) -> None:
     own.commit_entries({LATIN: b"def coffee_machine():\n    return 1\n"})
-    made = cli("query", "--rev", "HEAD", "--json", "coffee_machine", cwd=own.path)
-    path = json.loads(made.out)["results"][0]["path"]
-    assert made.out.isascii()
+    outcome = cli("query", "--rev", "HEAD", "--json", "coffee_machine", cwd=own.path)
+    path = json.loads(outcome.out)["results"][0]["path"]
+    assert outcome.out.isascii()
     assert path == '"caf\\351.py"'
     assert "caf\\xe9.py:" in cli("query", "--rev", "HEAD", "-n", "1", "coffee_machine", cwd=own.path).out
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "message"),
     [
         ([""], "the query is empty"),
         (["  \n "], "the query is empty"),
@@ -297,36 +297,36 @@ def test_names_that_are_no_utf8_survive_json(cli: Cli, own: Repo) -> None:
         ([], "missing argument"),
     ],
 )
-def test_bad_arguments_are_two_lines_and_code_two(cli: Cli, indexed: Repo, args: list[str], told: str) -> None:
-    assert_error(cli("query", *args, cwd=indexed.path), ExitCode.USAGE, told)
+def test_bad_arguments_are_two_lines_and_code_two(cli: Cli, indexed: Repo, args: list[str], message: str) -> None:
+    assert_error(cli("query", *args, cwd=indexed.path), ExitCode.USAGE, message)
 
 
 @pytest.mark.parametrize(
-    ("stdin", "told"),
+    ("stdin", "message"),
     [(None, "standard input is closed"), (b"", "empty"), (b"\0\1\2", "binary"), (b"\xff" * 9000, "binary"),
      (b"a" * 100_000, "1000 characters"), ("é".encode() * 50_000, "1000 characters")],
 )  # fmt: skip
-def test_bad_standard_input_is_refused(cli: Cli, indexed: Repo, stdin: bytes | None, told: str) -> None:
-    assert_error(cli("query", "-", cwd=indexed.path, stdin=stdin), ExitCode.USAGE, told)
+def test_bad_standard_input_is_rejected(cli: Cli, indexed: Repo, stdin: bytes | None, message: str) -> None:
+    assert_error(cli("query", "-", cwd=indexed.path, stdin=stdin), ExitCode.USAGE, message)
 
 
-def test_a_question_of_a_thousand_characters_is_answered(cli: Cli, indexed: Repo) -> None:
+def test_a_query_of_a_thousand_characters_is_valid(cli: Cli, indexed: Repo) -> None:
     assert cli("query", ("cookie " * 200)[:1000], cwd=indexed.path).code == 0
 
 
-def test_related_finds_other_code_and_not_itself(cli: Cli, indexed: Repo) -> None:
+def test_related_finds_other_code_but_not_the_chunk_itself(cli: Cli, indexed: Repo) -> None:
     line = (
         indexed.git("show", "HEAD:src/cookies.py")
         .splitlines()
         .index("def make_signature(value: str, secret: str) -> str:")
         + 2
     )
-    made = json.loads(cli("related", "--json", f"src/cookies.py:{line}", cwd=indexed.path).out)
-    assert made["results"][0]["symbol"] == "CookieSession.sign_cookie"
-    assert all(hit["symbol"] != "make_signature" for hit in made["results"])
+    result = json.loads(cli("related", "--json", f"src/cookies.py:{line}", cwd=indexed.path).out)
+    assert result["results"][0]["symbol"] == "CookieSession.sign_cookie"
+    assert all(hit["symbol"] != "make_signature" for hit in result["results"])
 
 
-def test_related_takes_a_place_as_results_print_it_and_from_a_folder(cli: Cli, indexed: Repo) -> None:
+def test_related_accepts_locations_of_results_and_paths_relative_to_a_folder(cli: Cli, indexed: Repo) -> None:
     one = cli("related", "-l", "src/routing.ts:2", cwd=indexed.path)
     assert one.code == 0
     assert one == cli("related", "-l", "src/routing.ts:2-4", cwd=indexed.path)
@@ -335,7 +335,7 @@ def test_related_takes_a_place_as_results_print_it_and_from_a_folder(cli: Cli, i
 
 
 @pytest.mark.parametrize(
-    ("place", "told"),
+    ("location", "message"),
     [
         ("src/cookies.py", "is a whole file"),
         ("src/cookies.py:0", "line number out of range"),
@@ -349,5 +349,5 @@ def test_related_takes_a_place_as_results_print_it_and_from_a_folder(cli: Cli, i
         ("empty.py:1", "not indexed: empty"),
     ],
 )
-def test_related_says_what_is_wrong_with_a_place(cli: Cli, indexed: Repo, place: str, told: str) -> None:
-    assert_error(cli("related", place, cwd=indexed.path), ExitCode.USAGE, told)
+def test_related_explains_a_wrong_location(cli: Cli, indexed: Repo, location: str, message: str) -> None:
+    assert_error(cli("related", location, cwd=indexed.path), ExitCode.USAGE, message)

@@ -32,7 +32,7 @@ def test_every_command_has_a_description_and_examples(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_says_what_it_does(name: str) -> None:
+def test_every_option_has_help(name: str) -> None:
     for param in find(name).params:
         if isinstance(param, click.Option):
             assert param.help, param.name
@@ -41,24 +41,24 @@ def test_every_option_says_what_it_does(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_a_command_fits_a_terminal(cli: Cli, name: str) -> None:
-    made = cli(name, "--help")
-    assert made.code == 0
-    assert made == cli(name, "-h")
-    assert all(len(line) <= 100 for line in made.out.splitlines())
+    outcome = cli(name, "--help")
+    assert outcome.code == 0
+    assert outcome == cli(name, "-h")
+    assert all(len(line) <= 100 for line in outcome.out.splitlines())
 
 
 def test_help_lists_every_command(cli: Cli) -> None:
-    made = cli("--help")
-    assert made.code == 0
-    assert all(f"  {name}" in made.out for name in COMMANDS)
-    assert cli().out == made.out
+    outcome = cli("--help")
+    assert outcome.code == 0
+    assert all(f"  {name}" in outcome.out for name in COMMANDS)
+    assert cli().out == outcome.out
 
 
 def test_version(cli: Cli) -> None:
     assert cli("--version").out == f"gitmem {__version__}\n"
 
 
-def test_the_reference_names_every_command_option_and_setting() -> None:
+def test_the_reference_lists_every_command_option_and_setting() -> None:
     text = reference.render()
     for name in COMMANDS:
         assert f"### gitmem {name}\n\n`gitmem {name} " in text
@@ -74,8 +74,8 @@ def test_the_reference_explains_every_exit_code() -> None:
 
 
 def test_the_reference_is_printed_by_its_module() -> None:
-    done = subprocess.run([sys.executable, "-m", "gitmem.cli.reference"], capture_output=True, text=True, check=True)
-    assert done.stdout == reference.render()
+    process = subprocess.run([sys.executable, "-m", "gitmem.cli.reference"], capture_output=True, text=True, check=True)
+    assert process.stdout == reference.render()
 
 
 def test_the_reference_is_written_to_a_file(tmp_path: Path) -> None:
@@ -97,13 +97,13 @@ def test_the_overview_links_to_every_section() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_prints_a_script_that_asks_gitmem(cli: Cli, shell: str) -> None:
-    made = cli("completion", shell)
-    assert made.code == 0
-    assert "_GITMEM_COMPLETE" in made.out
+def test_completion_prints_a_script_that_calls_gitmem(cli: Cli, shell: str) -> None:
+    outcome = cli("completion", shell)
+    assert outcome.code == 0
+    assert "_GITMEM_COMPLETE" in outcome.out
 
 
-def test_completion_of_an_unknown_shell_is_refused(cli: Cli) -> None:
+def test_completion_of_an_unknown_shell_is_rejected(cli: Cli) -> None:
     assert cli("completion", "tcsh").code == ExitCode.USAGE
 
 

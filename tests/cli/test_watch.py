@@ -1,4 +1,4 @@
-"""`gitmem watch` as a person runs it."""
+"""`gitmem watch` as a process."""
 
 import signal
 import subprocess
@@ -7,7 +7,7 @@ import sys
 from tests.gitrepo import Repo, isolated_environment
 
 
-def test_it_says_what_it_indexed_and_ends_with_ctrl_c(own: Repo) -> None:
+def test_watch_reports_indexed_blobs_and_ends_with_ctrl_c(own: Repo) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "gitmem", "-C", str(own.path), "watch"],
         env=isolated_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

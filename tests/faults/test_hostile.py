@@ -125,7 +125,7 @@ def test_the_folder_of_another_clone_is_refused_until_it_is_removed(cli: Cli, ow
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root, to give files away")
-def test_an_index_of_another_user_is_refused(own: Repo, tmp_path: Path) -> None:
+def test_an_index_of_another_user_is_rejected(own: Repo, tmp_path: Path) -> None:
     if shutil.which("setpriv") is None:
         pytest.skip("needs setpriv")
     for path in [own.path, *own.path.rglob("*")]:

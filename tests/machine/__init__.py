@@ -1,1 +1,1 @@
-"""Anything that git can do to a repository, in any order, and an index that follows."""
+"""State machine of git commands in any order, and an index that follows them."""

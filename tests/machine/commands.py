@@ -1,7 +1,7 @@
-"""What people do to a repository, each as a function that a die decides the details of.
+"""Actions of users on a repository, as functions whose details are random.
 
-Git may refuse (nothing to commit, a conflict, a branch that is not there): that too happens to people, and what it
-leaves behind is part of the game.
+Git may refuse a command (nothing to commit, a conflict, a missing branch). That happens to users too, so the state
+that it leaves is part of the test.
 """
 
 import os
@@ -23,7 +23,7 @@ BRANCHES: Final = ("main", "topic", "other")
 
 
 class World:
-    """A repository at `path`, one to pull from beside it, and what is decided at random."""
+    """Repository at `path`, a second one to pull from, and the source of random decisions."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "repository"
@@ -36,8 +36,8 @@ class World:
         self.git("remote", "add", "origin", str(self.beside))
 
     def git(self, *args: str, at: Path | None = None) -> bool:
-        """Run git; whether it did what it was told."""
-        done = subprocess.run(
+        """Run git and return whether it succeeded."""
+        process = subprocess.run(
             ["git", "-c", "protocol.file.allow=always", "-c", "advice.detachedHead=false", *args],
             cwd=at or self.path,
             env=isolated_environment() | {"GIT_EDITOR": "true", "GIT_SEQUENCE_EDITOR": "true"},
@@ -45,7 +45,7 @@ class World:
             capture_output=True,
             check=False,
         )
-        return done.returncode == 0
+        return process.returncode == 0
 
     def name(self) -> str:
         return self.dice.choice(NAMES)
@@ -60,7 +60,7 @@ class World:
         return text_of(name, self.dice.randrange(40))
 
     def put(self, name: str, content: str | bytes) -> None:
-        """Write a file, whatever stands in its way."""
+        """Write a file; remove links, files and folders that are in its place."""
         target = self.file(name)
         for folder in [target, *target.parents]:
             if folder == self.path:
@@ -74,7 +74,7 @@ class World:
 
 
 def text_of(name: str, number: int) -> str:
-    """Some code that differs with the number and can be found by its words."""
+    """Return code that depends on the number and matches queries for its words."""
     one, other = WORDS[number % len(WORDS)], WORDS[(number * 7 + 3) % len(WORDS)]
     if name.endswith((".md", ".txt")):
         return f"# About the {one}\n\nThe {one} looks after the {other} number {number}.\n"
@@ -94,7 +94,7 @@ def _append(world: World) -> None:
 
 
 def _same_size(world: World) -> None:
-    """An edit that leaves size and time as they were, within the same tick of the clock."""
+    """Edit a file without changing its size and time, as within one tick of the clock."""
     target = world.file(world.name())
     if target.is_file() and not target.is_symlink():
         before = target.stat()
@@ -161,7 +161,7 @@ def _mode(world: World) -> None:
 
 
 def _nested(world: World) -> None:
-    """A repository of its own inside this one, which git does not look into."""
+    """Create a nested repository, which git does not enter."""
     world.git("init", "--quiet", str(world.file("nested")))
     world.put("nested/own.py", world.text("own.py"))
 
@@ -187,7 +187,7 @@ def _worktree_inside(world: World) -> None:
 
 
 def _plumbing(world: World) -> None:
-    """A commit that no porcelain made: HEAD moves, the files stay."""
+    """Commit with plumbing commands: HEAD moves, the files stay."""
     repo = world.repo
     if world.git("rev-parse", "--verify", "HEAD~1"):
         commit = repo.git("commit-tree", "HEAD~1^{tree}", "-p", "HEAD", "-m", "by hand")
@@ -204,7 +204,7 @@ def _submodule(world: World) -> None:
 
 
 def _git(*args: str) -> Callable[[World], None]:
-    """A git command in whose arguments NAME and BRANCH are filled in."""
+    """Return a git command whose arguments NAME and BRANCH are replaced at random."""
 
     def run(world: World) -> None:
         world.git(*(arg.replace("NAME", world.name()).replace("BRANCH", world.branch()) for arg in args))
@@ -253,4 +253,4 @@ COMMANDS: Final[dict[str, Callable[[World], None]]] = {
     "notes": _git("notes", "add", "-f", "-m", "noted"), "fetch": _git("fetch", "origin"),
     "submodule deinit": _git("submodule", "deinit", "-f", "sub"), "read-tree": _git("read-tree", "HEAD"),
 }  # fmt: skip
-"""By name; a name is what a failing run is told by."""
+"""Commands by name; the failure of a run shows the name."""

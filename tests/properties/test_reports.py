@@ -23,7 +23,7 @@ def writer(tmp_path: Path, fake_model: type[InlinePool]) -> Writer:
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(tree=trees)
-def test_a_run_indexes_the_texts_of_a_tree_and_reports_its_numbers(writer: Writer, tree: Tree) -> None:
+def test_a_run_indexes_the_texts_of_a_tree_and_reports_their_counts(writer: Writer, tree: Tree) -> None:
     """Property 5: Recursive discovery. Property 10: Report accuracy."""
     manifest = manifest_of(writer.repo)
     writer.commit(tree)

@@ -25,7 +25,7 @@ SUBJECTS = ("cookie", "route", "table", "backup", "signature")
 VERBS = ("sign", "load", "match", "rotate", "copy")
 FOLDERS = ("lib/", "web/", "docs/", "tests/")
 
-many = settings(max_examples=100, deadline=None)
+many_examples = settings(max_examples=100, deadline=None)
 texts = st.one_of(
     st.lists(st.sampled_from([*SUBJECTS, *VERBS, "sign_cookie", "Router", "the", "value"]), min_size=1, max_size=5).map(
         " ".join
@@ -36,25 +36,25 @@ modes = st.sampled_from(MODES)
 limits = st.integers(1, Settings().search_max_limit)
 
 
-class Open:
-    """A tree held open, so that an example costs no process."""
+class OpenTree:
+    """Tree held open, so that an example starts no process."""
 
     def __init__(self, repo: Repo, searcher: Searcher, reader: ObjectReader) -> None:
         self.repo = repo
         self._searcher = searcher
         self._reader = reader
 
-    def ask(self, query: Query) -> Answer:
+    def search(self, query: Query) -> Answer:
         """Answer a query."""
         return answer_open(self._searcher, query, check_query(query, WORKING_TREE, Settings()), self._reader)
 
     def hits(self, query: Query) -> list[Hit]:
         """Return the hits of a query."""
-        return [hit for hit, _ in self.ask(query).hits]
+        return [hit for hit, _ in self.search(query).hits]
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
+def open_tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenTree]:
     """Index 50 files of three languages and two folders with the real model."""
     repo = Repo.init(tmp_path_factory.mktemp("results") / "repo")
     files: dict[str, str | bytes] = {}
@@ -74,39 +74,37 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Open]:
         workspace = workspace_of(repo)
         searcher = open_searcher(workspace, WORKING_TREE)
         with open_reader(workspace.location, bulk=False) as reader:
-            yield Open(repo, searcher, reader)
+            yield OpenTree(repo, searcher, reader)
 
 
-@many
+@many_examples
 @given(text=texts, mode=modes, limit=limits)
-def test_scores_fall_and_equal_ones_are_in_the_order_of_their_places(
-    opened: Open, text: str, mode: str, limit: int
-) -> None:
+def test_hits_are_sorted_by_score_then_location(open_tree: OpenTree, text: str, mode: str, limit: int) -> None:
     """Property 2: Relevance and ranking."""
-    for before, after in pairwise(opened.hits(Query(text, limit, mode))):
+    for before, after in pairwise(open_tree.hits(Query(text, limit, mode))):
         assert before.score >= after.score
         if before.score == after.score:
             assert (before.path, before.start_line) < (after.path, after.start_line)
 
 
-@many
+@many_examples
 @given(text=texts, mode=modes, limit=limits)
-def test_every_result_says_where_it_is_and_has_the_lines_of_its_blob(
-    opened: Open, text: str, mode: str, limit: int
+def test_every_result_has_its_location_and_the_lines_of_its_blob(
+    open_tree: OpenTree, text: str, mode: str, limit: int
 ) -> None:
     """Property 3: Result completeness."""
-    answer = opened.ask(Query(text, limit, mode))
+    answer = open_tree.search(Query(text, limit, mode))
     for number in range(len(answer.hits)):
         result = hit_json(answer, number)
         assert 0 <= result["score"] <= 1
         assert 1 <= result["start_line"] <= result["end_line"]
         assert result["chunk_type"] in CHUNK_TYPES
         assert result["language"] == {"py": "python", "go": "go", "md": "markdown"}[result["path"].rpartition(".")[2]]
-        lines = (opened.repo.path / result["path"]).read_text().splitlines()
+        lines = (open_tree.repo.path / result["path"]).read_text().splitlines()
         assert result["content"].splitlines() == lines[result["start_line"] - 1 : result["end_line"]]
 
 
-@many
+@many_examples
 @given(
     text=texts,
     mode=modes,
@@ -115,8 +113,8 @@ def test_every_result_says_where_it_is_and_has_the_lines_of_its_blob(
     languages=st.sets(st.sampled_from(["python", "go", "markdown", "unknown"]), max_size=2),
     chunk_types=st.sets(st.sampled_from(["function", "section", "class", "text"]), max_size=2),
 )
-def test_filters_select_and_what_passes_them_is_found(
-    opened: Open,
+def test_filters_keep_exactly_the_matching_chunks(
+    open_tree: OpenTree,
     text: str,
     mode: str,
     include: set[str],
@@ -135,29 +133,27 @@ def test_filters_select_and_what_passes_them_is_found(
             and (not chunk_types or hit.chunk_type in chunk_types)
         )
 
-    hits = opened.hits(Query(text, 50, mode, filters))
+    hits = open_tree.hits(Query(text, 50, mode, filters))
     assert all(map(passes, hits))
-    if any(map(passes, opened.hits(Query(text, 50, mode)))):
+    if any(map(passes, open_tree.hits(Query(text, 50, mode)))):
         assert hits
 
 
 def matches(path: str, glob: str) -> bool:
-    """Return whether a path is below a folder, or its name has the end that a pattern asks for."""
+    """Return whether a path is below a folder, or its name has the suffix of a pattern."""
     if glob.endswith("/"):
         return path.startswith(glob)
     name = path.rpartition("/")[2]
     return "_cookie." in name if glob == "*_cookie.*" else name.endswith(glob[1:])
 
 
-@many
+@many_examples
 @given(text=texts, mode=modes, limit=st.integers(-3, 60))
-def test_there_are_as_many_results_as_the_limit_if_so_many_match(
-    opened: Open, text: str, mode: str, limit: int
-) -> None:
+def test_the_limit_is_reached_if_enough_results_match(open_tree: OpenTree, text: str, mode: str, limit: int) -> None:
     """Property 30: Limit."""
     if not 0 <= limit <= 50:
         with pytest.raises(UsageError, match="between 1 and 50"):
-            opened.ask(Query(text, limit, mode))
+            open_tree.search(Query(text, limit, mode))
         return
-    results = opened.hits(Query(text, limit, mode))
-    assert len(results) == min(limit or Settings().search_default_limit, len(opened.hits(Query(text, 50, mode))))
+    results = open_tree.hits(Query(text, limit, mode))
+    assert len(results) == min(limit or Settings().search_default_limit, len(open_tree.hits(Query(text, 50, mode))))

@@ -1,4 +1,4 @@
-"""Generated trees of files and, by a plain reading of the rules, the class of each path in a report."""
+"""Generated trees of files, and a simple model of the class of each path in a report."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -100,8 +100,8 @@ class Writer:
         for path, file in tree.items():
             commit = file.mode == pygit2.enums.FileMode.COMMIT
             index.add(pygit2.IndexEntry(path, empty if commit else self.objects.create_blob(file.content), file.mode))
-        written = index.write_tree(self.objects)
+        tree_id = index.write_tree(self.objects)
         author = pygit2.Signature("A Person", "person@example.invalid", 1_700_000_000, 0)
         parents = [] if self.objects.head_is_unborn else [self.objects.head.target]
-        self.objects.create_commit("refs/heads/main", author, author, "change", written, parents)
-        return str(written)
+        self.objects.create_commit("refs/heads/main", author, author, "change", tree_id, parents)
+        return str(tree_id)
