@@ -27,9 +27,9 @@ from tests.indexes import (
     DumpedRow,
     HashEncoder,
     InlinePool,
-    ask,
     dump_rows,
     index,
+    search,
     snapshot_of,
     workspace_of,
 )
@@ -227,7 +227,7 @@ def test_an_index_never_mixes_the_vectors_of_two_models(
         monkeypatch.setattr(fake_model, "encoder", SaltedEncoder(name))
         if number and name != models[number - 1]:
             with pytest.raises(NoIndex, match="another model"):
-                ask(writer.repo, "sign", refresh=False)
+                search(writer.repo, "sign", refresh=False)
         index(writer.repo)
         vectors = {row.vector for row in dump_rows(snapshot_of(writer.repo))}
         assert vectors == {row.vector for row in index_from_scratch(writer.repo).rows}
