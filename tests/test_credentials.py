@@ -118,6 +118,7 @@ def test_json_web_tokens_are_masked_completely(
     header: dict[str, Any], claims: dict[str, Any], signature: bytes
 ) -> None:
     parts = [encoded(json.dumps(part).encode()) for part in ({"alg": "HS256", **header}, claims)]
+    assume(re.search(r"\d", parts[0]))  # runs without a digit are not searched, see `_long_runs`
     token = ".".join([*parts, encoded(signature)])
     assert mask_secrets(f'"{token}"'.encode()) == b'"' + b"." * len(token) + b'"'
 
