@@ -66,7 +66,7 @@ def read_states(location: Location, program: Sequence[str], version: tuple[int, 
         advice = f"git config --unset {_SECTION}.enabled"
         return [HookState(event, SKIPPED, f"{_SECTION}.enabled switches it off", advice) for event in EVENTS]
     if values.get(f"{_SECTION}.command") != [make_command(program)]:
-        return [HookState(event, OUTDATED, "the configuration starts another gitmem") for event in EVENTS]
+        return [HookState(event, OUTDATED, "the section was installed by another gitmem") for event in EVENTS]
     events = values.get(f"{_SECTION}.event", [])
     return [HookState(event, INSTALLED if event in events else MISSING, "git's configuration") for event in EVENTS]
 

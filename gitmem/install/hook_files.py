@@ -82,7 +82,7 @@ def read_state(folder: Path, event: str, program: Sequence[str]) -> HookState:
 def _read_ours(file: Path, content: bytes, event: str, program: Sequence[str]) -> HookState:
     """Return the state of an event whose hook contains our lines."""
     if not is_current(content, event, program):
-        return HookState(event, OUTDATED, f"{file} starts another gitmem")
+        return HookState(event, OUTDATED, f"{file} was installed by another gitmem")
     if not file.stat().st_mode & 0o100:
         return HookState(event, SKIPPED, f"{file} is not executable", f"chmod +x {file}")
     details = {NEW_FILE: "a file of its own", NEW_FOLDER: "a file of its own", WRAPPER: "before the original hook"}
