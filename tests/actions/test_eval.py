@@ -35,7 +35,7 @@ from tests.indexes import (
     workspace_of,
 )
 from tests.sample import damage
-from tests.search.trials import told_by_meaning, told_by_words
+from tests.search.judged_queries import decided_by_meaning, decided_by_words
 
 QUERY = "anchor which visitors rotates"
 
@@ -73,7 +73,7 @@ def read_index_files(repo: Repo) -> dict[str, bytes]:
 def evaluation_with(to_fit: int, held_out: int, repo: Repo, *, by_words: bool) -> Evaluation:
     """Return an evaluation whose queries are answered best by lexical or by semantic ranking."""
     evaluation = evaluate_all(repo)
-    trials = told_by_words if by_words else told_by_meaning
+    trials = decided_by_words if by_words else decided_by_meaning
     evaluation.to_fit.trials, evaluation.held_out.trials = trials(to_fit), trials(held_out)
     return evaluation
 

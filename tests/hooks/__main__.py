@@ -2,8 +2,8 @@
 
 usage: python -m tests.hooks [ROUNDS]
 
-A round is 12 git commands in 6 environments, 102 commits. The control has hooks that wait for gitmem and say what
-it says; it must fail.
+A round is 12 git commands in 6 environments, 102 commits. The hooks of the control wait for gitmem and print its
+output, so the control must fail.
 """
 
 import os
@@ -15,7 +15,7 @@ _ROUNDS = 10
 
 
 def main(arguments: list[str]) -> int:
-    """Run both; exit code 0 where nothing was bad but the control."""
+    """Run both; return 0 if only the control has failures."""
     for name in [name for name in os.environ if name.startswith(("GITMEM_", "GIT_"))]:
         del os.environ[name]
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -1,7 +1,7 @@
 """Twelve git commands in six environments: nothing fails, nothing is printed, HEAD is indexed at the end.
 
-The same commands run in a repository whose hooks are empty: exit codes and output must be equal, and the difference of
-the times is what the hooks cost.
+The same commands run in a repository with empty hooks: exit codes and output must be equal, and the difference in time
+is the cost of the hooks.
 """
 
 import tempfile
@@ -16,7 +16,7 @@ from tests.hooks.worlds import ENVIRONMENTS, World, make_world, settle
 
 @dataclass(slots=True)
 class Tally:
-    """What a run of the matrix found. `added` are seconds a commit took longer than with empty hooks."""
+    """Result of a run of the matrix. `added` are the seconds by which commits took longer than with empty hooks."""
 
     commits: int = 0
     commands: int = 0
@@ -40,7 +40,7 @@ def run(rounds: int, environments: Iterable[str] = ENVIRONMENTS, hooks: str = "g
 
 
 def _run_environment(base: Path, environment: str, rounds: int, hooks: str, tally: Tally, *, each: bool) -> None:
-    world, control = (make_world(base / kind, environment, kind) for kind in (hooks, "empty"))
+    world, control = (make_world(base / hook_kind, environment, hook_kind) for hook_kind in (hooks, "empty"))
     for number in range(rounds):
         for command, do in COMMANDS.items():
             name = f"{command.split()[-1].strip('-').replace('-', '_')}_{number}"
@@ -55,18 +55,18 @@ def _run_environment(base: Path, environment: str, rounds: int, hooks: str, tall
     tally.commits += world.commits
 
 
-def _compare(world: World, control: World, where: str, tally: Tally) -> None:
+def _compare(world: World, control: World, label: str, tally: Tally) -> None:
     for ours, theirs in zip(world.runs, control.runs, strict=True):
         tally.commands += 1
         if ours.args[0] == "commit":
-            tally.added.setdefault(where.partition(",")[0], []).append(ours.seconds - theirs.seconds)
+            tally.added.setdefault(label.partition(",")[0], []).append(ours.seconds - theirs.seconds)
         if (ours.code, ours.out) != (theirs.code, theirs.out) or theirs.code:
-            told = ours.out.decode("utf-8", "replace").strip()
-            tally.bad.append(f"{where}: git {' '.join(ours.args)} gave {ours.code} (not {theirs.code}): {told[:200]}")
+            output = ours.out.decode("utf-8", "replace").strip()
+            tally.bad.append(f"{label}: git {' '.join(ours.args)} gave {ours.code} (not {theirs.code}): {output[:200]}")
     world.runs.clear()
     control.runs.clear()
 
 
-def _require_indexed(world: World, environment: str, where: str, tally: Tally) -> None:
+def _require_indexed(world: World, environment: str, label: str, tally: Tally) -> None:
     if environment != "gitmem gone" and not settle(world.path):
-        tally.bad.append(f"{where}: HEAD is not indexed")
+        tally.bad.append(f"{label}: HEAD is not indexed")

@@ -1,4 +1,4 @@
-"""The process behind the hooks: marks, one run for many commits, waiting for git to finish, and the log of it all."""
+"""The background process of the hooks: marker files, one run for many commits, waiting for git, and the log."""
 
 import json
 import os
@@ -32,7 +32,7 @@ NEW = {"new.py": "def brand_new_thing():\n    return 2\n"}
 
 
 def hook(repo: Repo, event: str = "post-commit", **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """What a hook file calls."""
+    """Run the command of a hook file."""
     command = [*PROGRAM, "hook", event]
     return subprocess.run(
         command, cwd=repo.path, env=isolated_environment() | environment, capture_output=True, check=False
@@ -54,7 +54,7 @@ def outcomes(repo: Repo) -> list[str]:
     return [entry.outcome for entry in read_entries(IndexPaths(repo.path / ".gitmem"))]
 
 
-def test_the_hook_returns_in_silence_and_the_index_follows(own: Repo) -> None:
+def test_the_hook_returns_silently_and_the_index_is_updated(own: Repo) -> None:
     own.commit(NEW)
     done = hook(own)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
@@ -62,7 +62,7 @@ def test_the_hook_returns_in_silence_and_the_index_follows(own: Repo) -> None:
     assert outcomes(own) == [DONE]
 
 
-def test_what_is_staged_is_indexed_before_the_commit_exists(own: Repo) -> None:
+def test_staged_files_are_indexed_before_the_commit_exists(own: Repo) -> None:
     own.write(NEW)
     own.git("add", "new.py")
     hook(own, "pre-commit", GIT_INDEX_FILE="/nowhere/index", GIT_DIR="/nowhere", GIT_WORK_TREE="/nowhere")
@@ -74,7 +74,7 @@ def test_what_is_staged_is_indexed_before_the_commit_exists(own: Repo) -> None:
     assert "0 blobs embedded" in read_entries(open_sample(own).paths)[-1].message
 
 
-def test_without_an_index_nothing_is_made(tmp_path: Path) -> None:
+def test_without_an_index_nothing_is_created(tmp_path: Path) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit(NEW)
     workspace = open_sample(repo)
@@ -83,19 +83,19 @@ def test_without_an_index_nothing_is_made(tmp_path: Path) -> None:
     assert not start_background_refresh(workspace)
 
 
-def test_an_index_of_somebody_else_is_not_written_to(own: Repo) -> None:
+def test_an_index_of_another_repository_is_not_written_to(own: Repo) -> None:
     workspace = open_sample(own)
     (workspace.paths.root / "gitmem-made-here").write_bytes(b"another token")
     catch_up(workspace, "post-commit", {})
     assert not list(workspace.paths.state.iterdir())
 
 
-def test_outside_a_repository_nothing_is_said(tmp_path: Path) -> None:
+def test_outside_a_repository_the_hook_is_silent(tmp_path: Path) -> None:
     done = hook(Repo(tmp_path))
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_a_process_that_finds_another_at_it_leaves_its_mark(own: Repo) -> None:
+def test_a_second_process_leaves_its_marker_to_the_first(own: Repo) -> None:
     own.commit(NEW)
     workspace = open_sample(own)
     with writer_lock(workspace.paths.background_lock, wait=False):
@@ -106,7 +106,7 @@ def test_a_process_that_finds_another_at_it_leaves_its_mark(own: Repo) -> None:
     assert (marks(own), outcomes(own)) == ([], [DONE])
 
 
-def test_the_mark_stays_for_all_to_see_while_another_process_writes(own: Repo) -> None:
+def test_the_marker_stays_while_another_process_writes(own: Repo) -> None:
     own.commit(NEW)
     with writer_lock(open_sample(own).paths.lock, wait=False):
         hook(own)
@@ -119,7 +119,7 @@ def is_unlocked(repo: Repo) -> bool:
     return not is_locked(repo.path / ".gitmem" / "state" / "background-lock")
 
 
-def test_a_lock_is_seen_without_taking_it(tmp_path: Path) -> None:
+def test_a_lock_is_detected_without_taking_it(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     assert not is_locked(lock)
     with writer_lock(lock, wait=False):
@@ -129,16 +129,16 @@ def test_a_lock_is_seen_without_taking_it(tmp_path: Path) -> None:
     assert not is_locked(tmp_path / "link")
 
 
-def test_a_mark_that_comes_during_a_run_is_taken_up(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_marker_created_during_a_run_is_processed(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = open_sample(own)
     real = module._refresh
 
     def commit_meanwhile(place: Path, environment: dict[str, str]) -> str:
-        told = real(place, environment)
+        message = real(place, environment)
         if not (own.path / "new.py").exists():
             own.commit(NEW)
             mark_dirty(workspace)
-        return told
+        return message
 
     monkeypatch.setattr(module, "_refresh", commit_meanwhile)
     catch_up(workspace, "post-commit", {})
@@ -146,7 +146,7 @@ def test_a_mark_that_comes_during_a_run_is_taken_up(own: Repo, monkeypatch: pyte
     assert settle(own.path)
 
 
-def test_a_mark_that_comes_just_before_the_lock_is_freed_is_taken_up(
+def test_a_marker_created_just_before_the_lock_is_released_is_processed(
     own: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = open_sample(own)
@@ -154,18 +154,18 @@ def test_a_mark_that_comes_just_before_the_lock_is_freed_is_taken_up(
     done: list[int] = []
 
     def work_and_be_late(*args: object) -> object:
-        left = real(*args)  # type: ignore[arg-type]
+        remaining = real(*args)  # type: ignore[arg-type]
         if not done:
             mark_dirty(workspace)
         done.append(1)
-        return left
+        return remaining
 
     monkeypatch.setattr(module, "_process_marks", work_and_be_late)
     catch_up(workspace, "post-commit", {})
     assert (len(done), marks(own)) == (2, [])
 
 
-def test_what_a_killed_process_was_at_is_taken_up_by_the_next(own: Repo) -> None:
+def test_the_work_of_a_killed_process_is_completed_by_the_next(own: Repo) -> None:
     own.commit(NEW)
     workspace = open_sample(own)
     mark_dirty(workspace)
@@ -178,7 +178,7 @@ def test_what_a_killed_process_was_at_is_taken_up_by_the_next(own: Repo) -> None
     assert settle(own.path)
 
 
-def test_a_worktree_that_is_gone_is_forgotten(own: Repo) -> None:
+def test_the_marker_of_a_removed_worktree_is_deleted(own: Repo) -> None:
     side = own.path.parent / "side"
     own.git("worktree", "add", "-q", "--detach", str(side))
     mark_dirty(open_sample(Repo(side)))
@@ -187,7 +187,7 @@ def test_a_worktree_that_is_gone_is_forgotten(own: Repo) -> None:
     assert (marks(own), outcomes(own)) == ([], [DONE])
 
 
-def test_a_mark_cannot_lead_into_another_repository(own: Repo, tmp_path: Path) -> None:
+def test_a_marker_cannot_name_another_repository(own: Repo, tmp_path: Path) -> None:
     other = Repo.init(tmp_path / "other")
     other.commit(NEW)
     (own.path / ".gitmem" / "state" / "dirty-linked-x").write_bytes(os.fsencode(other.path))
@@ -196,7 +196,7 @@ def test_a_mark_cannot_lead_into_another_repository(own: Repo, tmp_path: Path) -
     assert not (other.path / ".gitmem").exists()
 
 
-def test_what_is_uninstalled_meanwhile_is_not_made_again(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_removed_meanwhile_is_not_created_again(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = open_sample(own)
 
     def take_and_uninstall(file: Path, taken: Path) -> bool:
@@ -215,7 +215,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("operation", ["rebase", "merge", "cherry-pick", "revert", "bisect", "am"])
-def test_in_the_middle_of_an_operation_the_mark_waits(own: Repo, operation: str) -> None:
+def test_during_an_operation_the_marker_stays(own: Repo, operation: str) -> None:
     own.git("checkout", "-q", "-b", "topic")
     own.commit({"notes.txt": "one line of the topic\n"})
     patch = own.git("format-patch", "-1", "--stdout").encode()
@@ -237,8 +237,8 @@ def test_in_the_middle_of_an_operation_the_mark_waits(own: Repo, operation: str)
     assert (marks(own), outcomes(own)[1:]) == ([], [DONE])
 
 
-def test_an_operation_that_ends_soon_is_waited_for(own: Repo) -> None:
-    """Git calls its last hook before it has tidied up."""
+def test_a_short_operation_is_awaited(own: Repo) -> None:
+    """Git runs its last hook before it removes the files of the operation."""
     merge_head = own.path / ".git" / "MERGE_HEAD"
     merge_head.write_text(own.oid("HEAD"))
     hook(own, "post-merge")
@@ -247,25 +247,25 @@ def test_an_operation_that_ends_soon_is_waited_for(own: Repo) -> None:
     await_true(lambda: outcomes(own) == [DONE])
 
 
-def test_a_failure_is_told_in_the_log_and_by_doctor_and_tried_again(own: Repo) -> None:
+def test_a_failure_is_logged_reported_by_doctor_and_retried(own: Repo) -> None:
     own.commit(NEW)
     workspace = open_sample(own)
     own.git("config", "gitmem.jobs", "many")
     catch_up(workspace, "post-commit", {})
     assert outcomes(own) == [FAILED]
-    found = check_background(workspace)
-    assert (found.state, found.remedy) == (WARN, "gitmem index")
-    assert "gitmem.jobs" in found.message
+    check = check_background(workspace)
+    assert (check.state, check.remedy) == (WARN, "gitmem index")
+    assert "gitmem.jobs" in check.message
     own.git("config", "--unset", "gitmem.jobs")
     catch_up(workspace, "post-commit", {})
     assert outcomes(own) == [FAILED, DONE]
-    found = check_background(workspace)
-    assert found.state == OK
-    assert "1 of the last 2 failed" in found.message
+    check = check_background(workspace)
+    assert check.state == OK
+    assert "1 of the last 2 failed" in check.message
     assert settle(own.path)
 
 
-def test_the_log_keeps_the_latest_and_survives_garbage(own: Repo) -> None:
+def test_the_log_keeps_the_latest_entries_and_skips_garbage(own: Repo) -> None:
     workspace = open_sample(own)
     assert check_background(workspace).message == "no runs yet"
     for number in range(130):
@@ -277,13 +277,13 @@ def test_the_log_keeps_the_latest_and_survives_garbage(own: Repo) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs /proc to see that all hooks are over")
-def test_a_hundred_commits_while_a_process_waits_end_in_one_run(tmp_path: Path) -> None:
+def test_a_hundred_commits_while_a_process_waits_take_one_run(tmp_path: Path) -> None:
     world = make_world(tmp_path / "world", "normal", "gitmem")
     repo = Repo(world.path)
     with writer_lock(open_sample(repo).paths.lock, wait=False):
         for number in range(100):
             world.commit(f"thing_{number}")
-        # Hooks begin in the working tree and go on in the git directory. All but the waiting one are to be over.
+        # Hooks start in the working tree and continue in the git directory. Wait for all but the waiting one.
         await_true(lambda: not (repo.path / ".git" / STARTING).exists() and not any(processes_in(repo.path)))
         await_true(lambda: len(list(processes_in(repo.path / ".git"))) == 1)
     assert settle(world.path)
@@ -293,7 +293,7 @@ def test_a_hundred_commits_while_a_process_waits_end_in_one_run(tmp_path: Path) 
 
 @pytest.fixture
 def counted(own: Repo, tmp_path: Path) -> Path:
-    """The file to which hooks, in the place of gitmem, add a line; what they start does not end while `hold` exists."""
+    """Return the file to which a program, run instead of gitmem, appends a line; it runs while `hold` exists."""
     program = tmp_path / "slow"
     program.write_text(
         f"#!/bin/sh\necho started >>{tmp_path}/calls\nwhile [ -e {tmp_path}/hold ]; do sleep 0.05; done\n"
@@ -311,25 +311,25 @@ def run_post_commit(repo: Repo) -> None:
 
 
 def shells(repo: Repo) -> int:
-    """How many copies of the hook's shell are left."""
-    found = 0
+    """Return the number of running shells of the hook."""
+    count = 0
     for process in processes_in(repo.path):
         with suppress(OSError):
             words = (process / "cmdline").read_text("utf-8", "replace").split("\0")
-            found += "post-commit" in "".join(words[1:2])  # one that ends has no words any more
-    return found
+            count += "post-commit" in "".join(words[1:2])  # an exiting process has no words
+    return count
 
 
 @pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs /proc to see that a hook is over")
-def test_of_hooks_that_come_together_one_starts_a_process(own: Repo, counted: Path) -> None:
-    """Twenty commits of a rebase would start twenty, each of them some 50 ms of processor time."""
+def test_of_concurrent_hooks_only_one_starts_a_process(own: Repo, counted: Path) -> None:
+    """A rebase of twenty commits would start twenty, each with some 50 ms of CPU time."""
     starting = own.path / ".git" / STARTING
     for _ in range(20):
         run_post_commit(own)
     await_true(lambda: counted.exists() and shells(own) == 1)
     assert counted.read_text().splitlines() == ["started"]
     long_ago = time.time() - 3600
-    os.utime(starting, (long_ago, long_ago))  # as if it had died
+    os.utime(starting, (long_ago, long_ago))  # as if its process had died
     run_post_commit(own)
     await_true(lambda: len(counted.read_text().splitlines()) == 2)
     (counted.parent / "hold").unlink()
@@ -338,8 +338,8 @@ def test_of_hooks_that_come_together_one_starts_a_process(own: Repo, counted: Pa
     await_true(lambda: len(counted.read_text().splitlines()) == 3)
 
 
-def test_a_hook_that_comes_when_the_process_looks_already_starts_another(own: Repo) -> None:
-    """The process takes the file away before it looks, whoever called it."""
+def test_a_hook_during_the_comparison_starts_another_process(own: Repo) -> None:
+    """The process removes the file before it compares."""
     own.commit(NEW)
     starting = own.path / ".git" / STARTING
     starting.touch()
@@ -350,7 +350,7 @@ def test_a_hook_that_comes_when_the_process_looks_already_starts_another(own: Re
     assert settle(own.path)
 
 
-def test_a_rebase_is_taken_up_when_it_is_over(own: Repo) -> None:
+def test_a_rebase_is_indexed_at_its_end(own: Repo) -> None:
     own.git("checkout", "-q", "-b", "topic")
     for number in range(10):
         own.commit({f"topic_{number}.py": f"def topic_{number}():\n    return {number}\n"})
@@ -360,28 +360,28 @@ def test_a_rebase_is_taken_up_when_it_is_over(own: Repo) -> None:
     own.git("checkout", "-q", "topic")
     own.git("rebase", "-q", "-x", "sleep 0.1", "main")
     assert settle(own.path)
-    found = outcomes(own)
-    assert set(found) <= {DONE, DEFERRED}
-    assert found.count(DONE) < 10, "one for the checkout before it, one or two for its end, none for each commit"
+    runs = outcomes(own)
+    assert set(runs) <= {DONE, DEFERRED}
+    assert runs.count(DONE) < 10, "one for the checkout before it, one or two for its end, none for each commit"
 
 
-def test_a_query_can_start_it(own: Repo) -> None:
+def test_a_query_can_start_the_background_process(own: Repo) -> None:
     own.commit(NEW)
     assert start_background_refresh(open_sample(own))
     assert settle(own.path)
     assert read_entries(open_sample(own).paths)[0].event == "refresh"
 
 
-def test_where_nothing_can_be_written_nothing_is_started(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_read_only_repository_nothing_is_started(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert not start_background_refresh(open_sample(own))
     assert marks(own) == []
 
 
-def test_it_lets_go_of_terminal_and_descriptors_and_keeps_none_of_the_locks(own: Repo, tmp_path: Path) -> None:
-    """Held up by the lock of the index, so that it can be looked at."""
+def test_the_process_keeps_no_terminal_descriptor_or_lock(own: Repo, tmp_path: Path) -> None:
+    """Inspect the process while it waits for the lock of the index."""
     if not Path("/proc/self/fd").exists():
-        pytest.skip("no /proc to look at")
+        pytest.skip("needs /proc")
     workspace = open_sample(own)
     with writer_lock(workspace.paths.lock, wait=False), (tmp_path / "of the caller").open("w") as file:
         command = [*PROGRAM, "hook", "post-commit"]
@@ -402,7 +402,7 @@ def test_it_lets_go_of_terminal_and_descriptors_and_keeps_none_of_the_locks(own:
 
 
 def read_descriptors(process: Path) -> dict[str, str]:
-    """What a process has open by number, without what it closes at this moment."""
+    """Return the open files of a process by number, without those it closes at this moment."""
     opened = {}
     for entry in (process / "fd").iterdir():
         with suppress(FileNotFoundError):
@@ -411,19 +411,19 @@ def read_descriptors(process: Path) -> dict[str, str]:
 
 
 def find_process(repo: Repo) -> Path | None:
-    """The background process of a repository."""
+    """Return the background process of a repository."""
     return next(processes_in(repo.path / ".git"), None)
 
 
 def processes_in(folder: Path) -> Iterator[Path]:
-    """The processes that stand in a folder."""
+    """Return the processes whose working directory is a folder."""
     for process in Path("/proc").iterdir():
         with suppress(OSError):
             if process.name.isdecimal() and (process / "cwd").readlink() == folder:
                 yield process
 
 
-def test_a_hook_that_leaves_it_to_another_process_imports_little(own: Repo) -> None:
+def test_a_hook_next_to_a_running_process_imports_few_modules(own: Repo) -> None:
     probe = (
         "import json, os, sys; from gitmem.cli import hook; from gitmem.cli.main import run; "
         "hook._settle = lambda: None; os.fork = lambda: 0; "
@@ -438,7 +438,7 @@ def test_a_hook_that_leaves_it_to_another_process_imports_little(own: Repo) -> N
     assert not modules & {"numpy", "click", "onnxruntime", "pygit2", "tokenizers", "tree_sitter", "filelock"}
 
 
-def test_a_wrong_event_is_refused(own: Repo) -> None:
+def test_an_unknown_event_is_refused(own: Repo) -> None:
     done = hook(own, "pre-push")
     assert done.returncode == ExitCode.USAGE
     assert b"gitmem index" in done.stderr

@@ -1,4 +1,4 @@
-"""Hooks in the surroundings that git and its callers make: odd variables, pipes read to their end, no gitmem."""
+"""Hooks in the environments of git and its callers: odd variables, captured output, no gitmem."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ def hooked(own: Repo) -> Repo:
 
 @pytest.fixture
 def other(tmp_path: Path) -> Repo:
-    """A repository that variables point to, and that nothing may change."""
+    """Return a repository that variables point to, and that must not change."""
     repo = Repo.init(tmp_path / "other")
     repo.commit({"precious.py": "def precious():\n    return 1\n"})
     return repo
@@ -51,29 +51,29 @@ def values_of(other: Repo) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("names", [*[(name,) for name in HOSTILE[:4]], HOSTILE])
-def test_variables_that_name_another_repository_lead_nowhere(own: Repo, other: Repo, names: tuple[str, ...]) -> None:
+def test_variables_that_name_another_repository_are_ignored(own: Repo, other: Repo, names: tuple[str, ...]) -> None:
     before = fingerprint(other.path)
     own.commit({"new.py": "def new_thing():\n    return 1\n"})
-    found = values_of(other)
-    done = hook(own, **{name: found[name] for name in names})
+    values = values_of(other)
+    done = hook(own, **{name: values[name] for name in names})
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert settle(own.path)
     assert fingerprint(other.path) == before
 
 
-def test_a_commit_into_a_repository_elsewhere_leaves_this_one_alone(hooked: Repo, other: Repo) -> None:
-    """`git --git-dir` runs the hooks of that repository, wherever one stands."""
+def test_a_commit_in_another_repository_does_not_touch_this_one(hooked: Repo, other: Repo) -> None:
+    """`git --git-dir` runs the hooks of that repository in any working directory."""
     install(other, PROGRAM)
     before = fingerprint(hooked.path / ".gitmem" / "segments"), (hooked.path / ".gitmem" / "manifest").read_bytes()
-    where = [f"--git-dir={other.path}/.git", f"--work-tree={other.path}"]
-    assert hooked.git(*where, "commit", "-q", "--allow-empty", "-m", "x") == ""
+    options = [f"--git-dir={other.path}/.git", f"--work-tree={other.path}"]
+    assert hooked.git(*options, "commit", "-q", "--allow-empty", "-m", "x") == ""
     await_true(lambda: is_idle(hooked.path) and find_process(hooked) is None)
     after = fingerprint(hooked.path / ".gitmem" / "segments"), (hooked.path / ".gitmem" / "manifest").read_bytes()
     assert after == before
     assert not (other.path / ".gitmem").exists()
 
 
-def test_a_partial_commit_with_an_index_of_its_own(hooked: Repo) -> None:
+def test_a_partial_commit_with_a_temporary_index_is_indexed(hooked: Repo) -> None:
     hooked.write({"new.py": "def new_thing():\n    return 1\n", "other.py": "def other_thing():\n    return 2\n"})
     hooked.git("add", "--all")
     assert hooked.git("commit", "-q", "-m", "a part", "new.py") == ""
@@ -82,7 +82,7 @@ def test_a_partial_commit_with_an_index_of_its_own(hooked: Repo) -> None:
 
 
 def test_a_caller_that_reads_all_output_does_not_wait(hooked: Repo) -> None:
-    """It would for as long as anybody holds the pipe; the process that runs then is held up by the lock."""
+    """It would wait while any process holds the pipe; the lock keeps the background process running."""
     with writer_lock(open_sample(hooked).paths.lock, wait=False):
         hooked.write({"new.py": "def new_thing():\n    return 1\n"})
         hooked.git("add", "--all")
@@ -92,7 +92,7 @@ def test_a_caller_that_reads_all_output_does_not_wait(hooked: Repo) -> None:
     assert settle(hooked.path)
 
 
-def test_that_test_would_see_a_pipe_that_is_held(hooked: Repo) -> None:
+def test_the_previous_test_would_detect_an_open_pipe(hooked: Repo) -> None:
     file = hooked.path / ".git" / "hooks" / "post-commit"
     file.write_text("#!/bin/sh\nsleep 30 &\n")
     hooked.write({"new.py": "def new_thing():\n    return 1\n"})
@@ -102,8 +102,8 @@ def test_that_test_would_see_a_pipe_that_is_held(hooked: Repo) -> None:
         subprocess.run(command, cwd=hooked.path, env=isolated_environment(), capture_output=True, timeout=3)
 
 
-def test_what_the_background_process_starts_keeps_no_lock(own: Repo) -> None:
-    """Killed in the middle of a run, it leaves nobody behind who would hold the lock of the index."""
+def test_workers_of_the_background_process_hold_no_lock(own: Repo) -> None:
+    """After a kill in the middle of a run, no process holds the lock of the index."""
     for number in range(60):
         body = "\n".join(f"def part_{number}_{line}(value):\n    return value * {line}\n" for line in range(200))
         own.write({f"pack/module_{number}.py": body})
@@ -148,15 +148,15 @@ def test_a_bare_environment_finds_git_and_gitmem(hooked: Repo) -> None:
     assert settle(hooked.path)
 
 
-def test_a_commit_from_a_folder_below_and_from_outside(hooked: Repo, tmp_path: Path) -> None:
-    for where, args in ((hooked.path / "src", []), (tmp_path, ["-C", str(hooked.path)])):
-        (hooked.path / "src" / "new.py").write_text(f"def new_thing():\n    return {str(where)!r}\n")
+def test_a_commit_from_a_subfolder_or_from_outside_is_indexed(hooked: Repo, tmp_path: Path) -> None:
+    for folder, args in ((hooked.path / "src", []), (tmp_path, ["-C", str(hooked.path)])):
+        (hooked.path / "src" / "new.py").write_text(f"def new_thing():\n    return {str(folder)!r}\n")
         for command in (["add", "--all"], ["commit", "-q", "-m", "new"]):
-            subprocess.run(["git", *args, *command], cwd=where, env=isolated_environment(), check=True)
+            subprocess.run(["git", *args, *command], cwd=folder, env=isolated_environment(), check=True)
         assert settle(hooked.path)
 
 
-def test_a_repository_of_another_user_is_told_with_the_line_that_helps(cli: Cli, own: Repo) -> None:
+def test_a_repository_of_another_user_is_reported_with_the_remedy(cli: Cli, own: Repo) -> None:
     if os.name == "nt" or os.geteuid() != 0:
         pytest.skip("only root can give a folder away")
     install(own, PROGRAM)
@@ -177,12 +177,12 @@ def test_worktrees_share_the_hooks_and_one_process(hooked: Repo) -> None:
         Repo(name).commit({f"{name.name}.py": f"def in_{name.name}():\n    return 1\n"})
     for name in names:
         assert settle(name)
-    places = {entry.folder for entry in read_entries(IndexPaths(hooked.path / ".gitmem"))}
-    assert places >= {str(name) for name in names}
+    folders = {entry.folder for entry in read_entries(IndexPaths(hooked.path / ".gitmem"))}
+    assert folders >= {str(name) for name in names}
 
 
-def test_the_hook_is_found_by_a_program_of_its_own(own: Repo) -> None:
-    """As a graphical client starts git: no shell, no terminal, a session of its own."""
+def test_a_commit_without_shell_and_terminal_starts_the_hook(own: Repo) -> None:
+    """Start git like a graphical client: no shell, no terminal, a new session."""
     install(own, PROGRAM)
     own.write({"new.py": "def new_thing():\n    return 1\n"})
     own.git("add", "--all")

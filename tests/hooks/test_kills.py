@@ -1,4 +1,4 @@
-"""Killed at any change of the disk, an installation leaves the hook that was there at work; the next one mends all."""
+"""An installation killed at any change on disk leaves the existing hook working; the next one completes it."""
 
 import shutil
 import sys
@@ -14,7 +14,7 @@ from tests.faults.dying_disk import DyingDisk, Killed
 from tests.gitrepo import Repo
 from tests.install.test_hook_setup import install, run_hook, state_of, uninstall, write_hook
 
-SAYS = {
+HOOKS = {
     "shell": b"#!/bin/sh\necho mine\n",
     "python": f"#!{sys.executable}\nprint('mine')\n".encode(),
     "none": None,
@@ -23,7 +23,7 @@ SAYS = {
 
 
 def run_dying(monkeypatch: pytest.MonkeyPatch, at: int, do: Callable[[], object]) -> bool:
-    """Whether it was killed before its end."""
+    """Run an action; return whether it was killed before its end."""
     with monkeypatch.context() as patch:
         patch.setattr(fsio, "disk", DyingDisk(at))
         try:
@@ -34,7 +34,7 @@ def run_dying(monkeypatch: pytest.MonkeyPatch, at: int, do: Callable[[], object]
 
 
 def start(repo: Repo, kind: str) -> dict[str, str]:
-    content = SAYS[kind]
+    content = HOOKS[kind]
     if content is not None:
         write_hook(repo, content)
     if kind == "no folder":
@@ -44,20 +44,20 @@ def start(repo: Repo, kind: str) -> dict[str, str]:
 
 def assert_hook_works(repo: Repo, kind: str) -> None:
     file = repo.path / ".git" / "hooks" / "post-commit"
-    elsewhere = {"GIT_DIR": str(repo.path.parent)}  # what it starts leaves a file there for a while
-    if SAYS[kind] is not None:
+    elsewhere = {"GIT_DIR": str(repo.path.parent)}  # the hook creates a file there for a while
+    if HOOKS[kind] is not None:
         assert run_hook(file, env=elsewhere).stdout == b"mine\n"
     elif file.exists():
         assert run_hook(file, env=elsewhere).stdout == b""
 
 
 def remove_empty(folder: Path) -> None:
-    """Only what was killed knew that this folder had not been there."""
+    """Remove a folder that only the killed run knew to be new."""
     if folder.is_dir():
         folder.rmdir()
 
 
-@pytest.mark.parametrize("kind", SAYS)
+@pytest.mark.parametrize("kind", HOOKS)
 @pytest.mark.parametrize("killed", ["install", "uninstall"])
 def test_killed_at_any_change(
     repo: Repo, tmp_path: Path, program: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, kind: str, killed: str

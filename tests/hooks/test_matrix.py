@@ -6,7 +6,7 @@ from tests.hooks.matrix import run
 from tests.hooks.worlds import ENVIRONMENTS
 
 
-def test_after_each_command_the_index_follows_by_itself() -> None:
+def test_the_index_is_updated_after_each_command() -> None:
     tally = run(1, ["normal"], each=True)
     assert not tally.bad, str(tally)
 

@@ -1,4 +1,4 @@
-"""`.pre-commit-hooks.yaml` and the hooks of git beside those of the real pre-commit program."""
+"""`.pre-commit-hooks.yaml`, and our git hooks together with those of the real pre-commit program."""
 
 import os
 import shutil
@@ -22,13 +22,13 @@ MANIFEST = Path(__file__).resolve().parents[2] / ".pre-commit-hooks.yaml"
 
 @pytest.fixture
 def pre_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The real program, with a `gitmem` on its path and a cache of its own."""
-    found = shutil.which("pre-commit", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    if found is None:
+    """Return the real program, with a `gitmem` on PATH and its own cache."""
+    program = shutil.which("pre-commit", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if program is None:
         pytest.skip("pre-commit is not installed")
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", f"{program_folder(tmp_path)}{os.pathsep}{os.environ['PATH']}")
-    return found
+    return program
 
 
 def run_in(repo: Repo, *command: str) -> str:
@@ -38,7 +38,7 @@ def run_in(repo: Repo, *command: str) -> str:
 
 
 def write_config(repo: Repo) -> None:
-    """The hooks of the manifest word for word, but with the gitmem on the path: no network to install another."""
+    """Write the hooks of the manifest with the gitmem on PATH: installing another would need the network."""
     hooks = MANIFEST.read_text().replace("language: python", "language: system")
     config = f"repos:\n  - repo: local\n    hooks:\n{textwrap.indent(hooks, '      ')}"
     repo.commit({".pre-commit-config.yaml": config})
@@ -57,15 +57,15 @@ def test_the_manifest_is_valid(pre_commit: str, own: Repo) -> None:
     run_in(own, pre_commit, "validate-manifest", str(MANIFEST))
 
 
-def test_pre_commit_runs_both_and_does_not_wait_for_them(own: Repo, pre_commit: str) -> None:
+def test_pre_commit_runs_both_hooks_without_waiting(own: Repo, pre_commit: str) -> None:
     write_config(own)
     install_all(own, pre_commit)
     own.write({"new.py": "def new_thing():\n    return 1\n"})
     own.git("add", "new.py")
     run_in(own, "git", "commit", "-m", "new")
     assert settle(own.path)
-    told = run_in(own, pre_commit, "run", "gitmem-index", "--hook-stage", "pre-commit")
-    assert "Passed" in told
+    output = run_in(own, pre_commit, "run", "gitmem-index", "--hook-stage", "pre-commit")
+    assert "Passed" in output
     await_true(lambda: is_idle(own.path) and "pre-commit" in events_of(own))
     for stage in EVENTS[1:]:
         command = [pre_commit, "run", "gitmem-refresh", "--hook-stage", stage]
@@ -75,7 +75,7 @@ def test_pre_commit_runs_both_and_does_not_wait_for_them(own: Repo, pre_commit: 
     await_true(lambda: is_idle(own.path) and "refresh" in events_of(own))
 
 
-def test_our_lines_join_the_hooks_that_pre_commit_wrote(own: Repo, pre_commit: str) -> None:
+def test_our_lines_are_inserted_into_hooks_of_pre_commit(own: Repo, pre_commit: str) -> None:
     own.commit({".pre-commit-config.yaml": "repos: []\n"})
     install_all(own, pre_commit)
     before = {event: (own.path / ".git" / "hooks" / event).read_bytes() for event in EVENTS}
@@ -87,7 +87,7 @@ def test_our_lines_join_the_hooks_that_pre_commit_wrote(own: Repo, pre_commit: s
     run_in(own, pre_commit, "uninstall", "-t", "pre-commit")
 
 
-def test_hooks_that_pre_commit_moves_aside_are_called_and_taken_out(own: Repo, pre_commit: str) -> None:
+def test_hooks_renamed_by_pre_commit_still_run_and_are_removed(own: Repo, pre_commit: str) -> None:
     own.commit({".pre-commit-config.yaml": "repos: []\n"})
     install(own, PROGRAM)
     install_all(own, pre_commit)

@@ -1,4 +1,4 @@
-"""Repositories with hooks, the environments in which git runs them, and the end of what they start."""
+"""Repositories with hooks, environments in which git runs them, and waiting for the background process."""
 
 import os
 import shutil
@@ -21,16 +21,16 @@ from tests.gitrepo import IDENTITY, ISOLATION, Repo, isolated_environment
 ENVIRONMENTS: Final = ("normal", "bare path", "no home", "captured", "linked worktree", "gitmem gone")
 PROGRAM: Final = (sys.executable, "-P", "-m", "gitmem")
 FILE_HOOKS: Final = (2, 53)
-"""A git that knows no hooks in its configuration."""
+"""Version of git without hooks in its configuration."""
 
 BARE_PATH: Final = "/usr/bin:/bin"
 PATIENCE_SECONDS: Final = 300.0
-"""Seconds until a test gives up; a wait ends as soon as its event has come."""
+"""Seconds until a test gives up; a wait ends with its event."""
 
 
 @dataclass(slots=True)
 class Run:
-    """One git command: what came of it, and how long the caller waited for its end and that of its output."""
+    """One git command: its exit code and output, and the seconds until the caller had read all output."""
 
     args: tuple[str, ...]
     code: int
@@ -40,7 +40,7 @@ class Run:
 
 @dataclass(slots=True)
 class World:
-    """A working tree, the environment its git commands run in, and every command run so far."""
+    """A working tree, the environment of its git commands, and all commands run so far."""
 
     path: Path
     environment: dict[str, str]
@@ -52,9 +52,9 @@ class World:
         """Run git as its user would; standard error counts as output."""
         started = time.perf_counter()
         code, out = (_run_captured if self.captured else _run_to_file)(args, self, stdin)
-        made = Run(args, code, out, time.perf_counter() - started)
-        self.runs.append(made)
-        return made
+        run = Run(args, code, out, time.perf_counter() - started)
+        self.runs.append(run)
+        return run
 
     def write(self, name: str, content: str) -> None:
         """Write a file of the working tree, and add it."""
@@ -62,14 +62,14 @@ class World:
         self.git("add", name)
 
     def commit(self, name: str, *options: str) -> None:
-        """A commit with a new file."""
+        """Commit a new file."""
         self.commits += 1
         self.write(f"{name}.py", f"def {name}(value):\n    return value + {self.commits}\n")
         self.git("commit", "-q", "-m", f"add {name}", *options)
 
 
 def _run_captured(args: Sequence[str], world: World, stdin: bytes) -> tuple[int, bytes]:
-    """Wait until nobody holds the pipe any more, as a program does that reads all output."""
+    """Wait until every process has closed the pipe, like a program that reads all output."""
     done = subprocess.run(["git", *args], cwd=world.path, env=world.environment, input=stdin, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)  # fmt: skip
     return done.returncode, done.stdout
@@ -84,7 +84,7 @@ def _run_to_file(args: Sequence[str], world: World, stdin: bytes) -> tuple[int, 
 
 
 def make_world(base: Path, environment: str, hooks: str) -> World:
-    """A repository with an index. `hooks`: `gitmem`, `empty` ones, or `naive` ones that call gitmem and wait for it."""
+    """Make a repository with an index and hooks: `gitmem`, `empty`, or `naive` ones that run gitmem and wait."""
     shutil.rmtree(base, ignore_errors=True)
     repo = Repo.init(base / "repo")
     repo.git("config", "gc.auto", "0")
@@ -119,14 +119,14 @@ def _install(repo: Repo, hooks: str, *, gone: bool) -> None:
 def _environment(base: Path, environment: str) -> dict[str, str]:
     if environment == "no home":
         return {"PATH": BARE_PATH, **ISOLATION, **IDENTITY}
-    found = isolated_environment()
+    environ = isolated_environment()
     if environment in ("bare path", "gitmem gone"):
-        return found | {"PATH": BARE_PATH}
-    return found | {"PATH": f"{program_folder(base)}{os.pathsep}{found['PATH']}"}
+        return environ | {"PATH": BARE_PATH}
+    return environ | {"PATH": f"{program_folder(base)}{os.pathsep}{environ['PATH']}"}
 
 
 def program_folder(base: Path) -> Path:
-    """A folder for PATH that holds `gitmem`, as an installation would."""
+    """Return a folder for PATH that contains `gitmem`, like that of an installation."""
     folder = base / "bin"
     folder.mkdir(exist_ok=True)
     program = folder / "gitmem"
@@ -136,7 +136,7 @@ def program_folder(base: Path) -> Path:
 
 
 def settle(path: Path) -> bool:
-    """Wait for the background process; returns whether HEAD is wholly indexed then."""
+    """Wait for the background process; return whether HEAD is fully indexed then."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         workspace = open_workspace(path, {})
@@ -147,7 +147,7 @@ def settle(path: Path) -> bool:
 
 
 def is_idle(path: Path) -> bool:
-    """Whether nothing is marked and nobody works in the background."""
+    """Return whether no working tree is marked dirty and no background process runs."""
     paths = open_workspace(path, {}).paths
     if any(paths.state.glob(f"{DIRTY}*")) or any(paths.state.glob("taken-*")):
         return False

@@ -1,4 +1,4 @@
-"""Entries in clients' files: whatever else those hold stays byte for byte, and what was put in is taken out exactly."""
+"""Entries in clients' files: everything else stays byte for byte, and a removal restores the file exactly."""
 
 import json
 import tomllib
@@ -30,7 +30,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_a_member_is_added_and_removed_without_a_trace(text: str) -> None:
+def test_adding_and_removing_a_member_restores_the_text(text: str) -> None:
     added = add_member(text, WHERE, ENTRY)
     assert find_value(added, WHERE) == ENTRY
     before, after = parse_text(text).value, parse_text(added).value
@@ -44,7 +44,7 @@ def test_a_member_is_added_and_removed_without_a_trace(text: str) -> None:
     assert remove_member(added, WHERE) == text
 
 
-def test_an_entry_looks_like_those_beside_it() -> None:
+def test_an_entry_is_formatted_like_its_neighbours() -> None:
     assert add_member(TEXTS["members on lines"], WHERE, ENTRY) == (
         '{\n  "mcpServers": {\n    "a": {\n      "command": "x"\n    },\n    "gitmem": {\n      "command": "gitmem",\n'
         '      "args": ["mcp"]\n    }\n  },\n  "z": [1,  2]\n}\n'
@@ -58,23 +58,23 @@ def test_empty_objects_are_filled(text: str) -> None:
     assert find_value(add_member(text, WHERE, ENTRY), WHERE) == ENTRY
 
 
-def test_what_the_entry_alone_was_in_goes_with_it() -> None:
+def test_objects_that_only_contained_the_entry_are_removed() -> None:
     assert remove_member(add_member("{}", WHERE, ENTRY), WHERE) == ""
     assert remove_member('{"mcpServers": {"gitmem": 1}, "a": 2}', WHERE) == '{"a": 2}'
     assert remove_member('{"mcpServers": {"gitmem": 1, "b": 3}, "a": 2}', WHERE) == '{"mcpServers": {"b": 3}, "a": 2}'
 
 
-NO_JSON = ["", "{", "[}", '{"a" 1}', '{"a": }', "{} x", '{"a": 01}', "nope", "[" * 300, '{"a": "\n"}']
+INVALID_JSON = ["", "{", "[}", '{"a" 1}', '{"a": }', "{} x", '{"a": 01}', "nope", "[" * 300, '{"a": "\n"}']
 
 
-@pytest.mark.parametrize("text", NO_JSON)
-def test_what_is_no_json_is_refused(text: str) -> None:
+@pytest.mark.parametrize("text", INVALID_JSON)
+def test_invalid_json_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="not valid JSON"):
         parse_text(text)
 
 
 @pytest.mark.parametrize("text", ["[]", '"x"', '{"mcpServers": []}'])
-def test_what_is_built_otherwise_is_refused(text: str) -> None:
+def test_a_value_that_is_not_an_object_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="expected a JSON object"):
         add_member(text, WHERE, ENTRY)
 
@@ -91,7 +91,7 @@ VALUES = st.recursive(
     st.dictionaries(st.text(max_size=3), VALUES, min_size=1, max_size=3),
     st.sampled_from([None, 0, 1, 2, 4, "\t"]),
 )
-def test_any_json_is_as_before(others: dict[str, object], servers: dict[str, object], indent: int | str | None) -> None:
+def test_any_json_is_restored(others: dict[str, object], servers: dict[str, object], indent: int | str | None) -> None:
     text = json.dumps({**others, "mcpServers": servers}, indent=indent)
     added = add_member(text, WHERE, ENTRY)
     assert json.loads(added) == {**others, "mcpServers": {**servers, "gitmem": ENTRY}}
@@ -99,7 +99,7 @@ def test_any_json_is_as_before(others: dict[str, object], servers: dict[str, obj
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_each_client_is_entered_and_taken_out(cli: Cli, tmp_path: Path, name: str) -> None:
+def test_each_client_is_registered_and_removed(cli: Cli, tmp_path: Path, name: str) -> None:
     repo = make_sample(tmp_path / "repo")
     client = CLIENTS[name]
     shown = cli("install", name, "--print", cwd=repo.path).out
@@ -119,7 +119,7 @@ def test_each_client_is_entered_and_taken_out(cli: Cli, tmp_path: Path, name: st
 
 @pytest.mark.parametrize(("name", "file"), [("claude", "CLAUDE.md"), ("codex", "AGENTS.md")])
 @pytest.mark.parametrize("content", [None, "# Mine\n", "# Mine, open at the end", ""])
-def test_a_block_of_instructions_comes_on_request(
+def test_a_block_of_instructions_is_added_on_request(
     cli: Cli, tmp_path: Path, name: str, file: str, content: str | None
 ) -> None:
     repo = make_sample(tmp_path / "repo")
@@ -133,7 +133,7 @@ def test_a_block_of_instructions_comes_on_request(
     assert (place.read_text() if place.exists() else None) == content
 
 
-def test_of_a_file_that_was_changed_meanwhile_only_the_entry_goes(cli: Cli, tmp_path: Path) -> None:
+def test_from_a_file_changed_since_only_the_entry_is_removed(cli: Cli, tmp_path: Path) -> None:
     repo = make_sample(tmp_path / "repo")
     file = repo.path / ".mcp.json"
     file.write_text('{\n  "mcpServers": {\n    "a": {}\n  }\n}\n')
@@ -149,7 +149,7 @@ def test_of_a_file_that_was_changed_meanwhile_only_the_entry_goes(cli: Cli, tmp_
     assert toml.read_text() == 'model = "x"\n'
 
 
-def test_an_entry_that_was_there_is_neither_changed_nor_taken_out(cli: Cli, tmp_path: Path) -> None:
+def test_an_existing_entry_is_neither_changed_nor_removed(cli: Cli, tmp_path: Path) -> None:
     repo = make_sample(tmp_path / "repo")
     ours = json.dumps({"mcpServers": {"gitmem": ENTRY}})
     other = json.dumps({"mcpServers": {"gitmem": {"command": "/opt/gitmem"}}})
@@ -172,7 +172,7 @@ def test_an_entry_changed_by_hand_stays(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[]"])
-def test_a_file_that_makes_no_sense_is_left(cli: Cli, tmp_path: Path, content: bytes) -> None:
+def test_a_malformed_file_is_not_changed(cli: Cli, tmp_path: Path, content: bytes) -> None:
     repo = make_sample(tmp_path / "repo")
     file = repo.path / ".mcp.json"
     file.write_bytes(content)
@@ -183,7 +183,7 @@ def test_a_file_that_makes_no_sense_is_left(cli: Cli, tmp_path: Path, content: b
     assert file.read_bytes() == content
 
 
-def test_a_link_is_left(cli: Cli, tmp_path: Path) -> None:
+def test_a_symbolic_link_is_not_changed(cli: Cli, tmp_path: Path) -> None:
     repo = make_sample(tmp_path / "repo")
     target = tmp_path / "shared.json"
     target.write_text("{}")
@@ -192,7 +192,7 @@ def test_a_link_is_left(cli: Cli, tmp_path: Path) -> None:
     assert target.read_text() == "{}"
 
 
-def test_a_linked_worktree_has_entries_of_its_own(cli: Cli, tmp_path: Path) -> None:
+def test_a_linked_worktree_has_its_own_entries(cli: Cli, tmp_path: Path) -> None:
     repo = make_sample(tmp_path / "repo")
     side = tmp_path / "side"
     repo.git("worktree", "add", "-q", "--detach", str(side))
@@ -203,7 +203,7 @@ def test_a_linked_worktree_has_entries_of_its_own(cli: Cli, tmp_path: Path) -> N
     assert not (side / ".mcp.json").exists()
 
 
-def test_init_serves_claude_code_and_can_leave_it(cli: Cli, tmp_path: Path) -> None:
+def test_init_registers_with_claude_code_except_with_no_mcp(cli: Cli, tmp_path: Path) -> None:
     repo = make_sample(tmp_path / "repo")
     assert "Claude Code" not in cli("init", "--no-mcp", "--no-hooks", cwd=repo.path).out
     assert not (repo.path / ".mcp.json").exists()
@@ -211,7 +211,7 @@ def test_init_serves_claude_code_and_can_leave_it(cli: Cli, tmp_path: Path) -> N
     assert json.loads((repo.path / ".mcp.json").read_text()) == {"mcpServers": {"gitmem": ENTRY}}
 
 
-def test_the_own_path_is_offered_for_oneself_where_the_name_is_not_found(
+def test_a_local_command_is_offered_if_gitmem_is_not_on_the_path(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repo = Repo.init(tmp_path / "repo")

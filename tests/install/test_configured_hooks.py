@@ -1,4 +1,4 @@
-"""Hooks in git's configuration. Where this git does not read them yet, their command is run as a newer one would."""
+"""Hooks in git's configuration. With an older git, their command is run as a newer one would run it."""
 
 import os
 import shutil
@@ -15,8 +15,8 @@ from tests.gitrepo import Repo, isolated_environment
 from tests.install.test_hook_setup import await_call, install, look, uninstall, write_hook
 
 
-def as_git_runs_it(repo: Repo, *args: str) -> subprocess.CompletedProcess[bytes]:
-    """Git hands the command to a shell with the arguments of the event behind it."""
+def run_like_git(repo: Repo, *args: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the command like git: in a shell, with the arguments of the event appended."""
     command = repo.git("config", "hook.gitmem.command")
     shell = ["/bin/sh", "-c", f'{command} "$@"', command, *args]
     return subprocess.run(shell, cwd=repo.path, env=isolated_environment() | {"PATH": "/usr/bin:/bin"},
@@ -31,16 +31,16 @@ def test_the_configuration_names_every_event_and_no_file_is_written(repo: Repo, 
     assert fingerprint(repo.path / ".git" / "hooks") == hooks
 
 
-def test_the_command_starts_gitmem_in_silence(repo: Repo, program: tuple[str, ...], tmp_path: Path) -> None:
+def test_the_command_starts_gitmem_silently(repo: Repo, program: tuple[str, ...], tmp_path: Path) -> None:
     install(repo, program, SINCE)
-    done = as_git_runs_it(repo, "amend", "; exit 5")
+    done = run_like_git(repo, "amend", "; exit 5")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert await_call(tmp_path) == ["hook refresh"]
 
 
 def test_without_gitmem_the_command_is_silent(repo: Repo) -> None:
     install(repo, ("/nowhere/gitmem",), SINCE)
-    done = as_git_runs_it(repo)
+    done = run_like_git(repo)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
@@ -56,7 +56,7 @@ def test_the_configuration_is_restored_byte_for_byte(repo: Repo, program: tuple[
     assert not uninstall(repo)
 
 
-def test_a_newer_git_moves_the_hooks_into_the_configuration_and_an_older_one_back(
+def test_a_newer_git_moves_the_hooks_to_the_configuration_and_an_older_one_back(
     repo: Repo, program: tuple[str, ...]
 ) -> None:
     write_hook(repo, "#!/bin/sh\necho mine\n")
@@ -69,7 +69,7 @@ def test_a_newer_git_moves_the_hooks_into_the_configuration_and_an_older_one_bac
     assert look(repo, program, SINCE).configured is False
 
 
-def test_a_hooks_path_of_another_program_is_no_obstacle(repo: Repo, program: tuple[str, ...]) -> None:
+def test_configured_hooks_work_with_the_hooks_path_of_another_program(repo: Repo, program: tuple[str, ...]) -> None:
     repo.git("config", "core.hooksPath", ".husky/_")
     assert install(repo, program, SINCE).events(INSTALLED) == list(EVENTS)
 
@@ -82,14 +82,14 @@ def test_installing_again_does_not_touch_the_file(repo: Repo, program: tuple[str
     assert os.path.samestat(before, file.stat())
 
 
-def test_hooks_that_a_person_switched_off_stay_off(repo: Repo, program: tuple[str, ...]) -> None:
+def test_disabled_hooks_stay_disabled(repo: Repo, program: tuple[str, ...]) -> None:
     install(repo, program, SINCE)
     repo.git("config", "hook.gitmem.enabled", "false")
     assert install(repo, program, SINCE).events(SKIPPED) == list(EVENTS)
     assert repo.git("config", "hook.gitmem.enabled") == "false"
 
 
-def test_what_a_person_changed_there_is_told(repo: Repo, program: tuple[str, ...]) -> None:
+def test_manual_changes_of_the_section_are_reported(repo: Repo, program: tuple[str, ...]) -> None:
     install(repo, program, SINCE)
     assert look(repo, ("/another/gitmem",), SINCE).events(OUTDATED) == list(EVENTS)
     repo.git("config", "hook.gitmem.enabled", "false")
@@ -99,13 +99,13 @@ def test_what_a_person_changed_there_is_told(repo: Repo, program: tuple[str, ...
     assert look(repo, program, SINCE).events(MISSING) == ["post-merge"]
 
 
-def test_a_git_of_today_calls_them(repo: Repo, program: tuple[str, ...], tmp_path: Path) -> None:
-    found = read_version()
-    if found < SINCE:
-        pytest.skip(f"git {found[0]}.{found[1]} does not read hooks from its configuration")
+def test_a_git_that_supports_them_runs_configured_hooks(repo: Repo, program: tuple[str, ...], tmp_path: Path) -> None:
+    version = read_version()
+    if version < SINCE:
+        pytest.skip(f"git {version[0]}.{version[1]} does not read hooks from its configuration")
     git = shutil.which("git")
     assert git
-    install(repo, program, found)
+    install(repo, program, version)
     done = repo.git("commit", "-q", "--allow-empty", "-m", "x", env={"PATH": f"{Path(git).parent}:/usr/bin:/bin"})
     assert done == ""
     assert set(await_call(tmp_path)) == {"hook refresh"}

@@ -1,4 +1,4 @@
-"""Hooks that are there keep working, and after `uninstall` every byte, mode and link is as it was."""
+"""Existing hooks keep working, and `uninstall` restores every byte, mode and link."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def run_hook(
 
 
 def await_call(folder: Path, times: int = 1) -> list[str]:
-    """What the program was called with, once it was called so often."""
+    """Return the arguments of the program's calls once there are that many."""
     file = folder / "called"
     command = f"while [ $(cat {file} 2>/dev/null | wc -l) -lt {times} ]; do sleep 0.05; done; cat {file}"
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=300, check=True)
@@ -70,7 +70,7 @@ def await_call(folder: Path, times: int = 1) -> list[str]:
 
 
 def await_started(repo: Repo) -> None:
-    """Wait until what a hook calls was called, so that the next hook calls it too."""
+    """Wait until the program of a hook has run, so that the next hook starts it again."""
     file = repo.path / ".git" / STARTING
     subprocess.run(["/bin/sh", "-c", f"while [ -e {file} ]; do sleep 0.05; done"], timeout=300, check=True)
 
@@ -99,7 +99,7 @@ HOOKS: dict[str, Callable[[Repo], object]] = {
 
 @pytest.mark.parametrize("kind", HOOKS)
 @pytest.mark.parametrize("version", [FILE_HOOKS, (2, 54)])
-def test_every_byte_mode_and_link_is_as_before(
+def test_uninstall_restores_every_byte_mode_and_link(
     repo: Repo, program: tuple[str, ...], kind: str, version: tuple[int, int]
 ) -> None:
     HOOKS[kind](repo)
@@ -114,14 +114,21 @@ def test_every_byte_mode_and_link_is_as_before(
 
 
 @pytest.mark.parametrize("kind", [kind for kind in HOOKS if kind not in ("a folder", "lefthook", "husky")])
-def test_git_calls_gitmem_whatever_hook_was_there(
+def test_git_starts_gitmem_with_any_existing_hook(
     repo: Repo, program: tuple[str, ...], tmp_path: Path, kind: str
 ) -> None:
     repo.write({"scripts/hook": "#!/bin/sh\nexit 0\n"})
     (repo.path / "scripts" / "hook").chmod(0o755)
     HOOKS[kind](repo)
     assert state_of(install(repo, program)).state == INSTALLED
-    commit = ["git", "-c", "core.editor=false", "commit", "-q", "--allow-empty"]  # without a message it goes no further
+    commit = [
+        "git",
+        "-c",
+        "core.editor=false",
+        "commit",
+        "-q",
+        "--allow-empty",
+    ]  # without a message: pre-commit only
     environment = isolated_environment() | {"PATH": "/usr/bin:/bin"}
     for args in (["--no-verify", "-m", "x"], []):
         subprocess.run([*commit, *args], cwd=repo.path, env=environment, capture_output=True)
@@ -130,7 +137,7 @@ def test_git_calls_gitmem_whatever_hook_was_there(
     assert await_call(tmp_path, 2) == ["hook post-commit", "hook pre-commit"]
 
 
-def test_a_block_is_short_and_stands_below_the_first_line(repo: Repo, program: tuple[str, ...]) -> None:
+def test_the_block_is_short_and_follows_the_first_line(repo: Repo, program: tuple[str, ...]) -> None:
     file = write_hook(repo, RECORD)
     install(repo, program)
     lines = file.read_text().splitlines()
@@ -140,7 +147,7 @@ def test_a_block_is_short_and_stands_below_the_first_line(repo: Repo, program: t
     assert len(lines) - 2 <= 25
 
 
-def test_arguments_input_exit_code_and_status_are_left_alone(
+def test_arguments_input_exit_code_and_status_are_unchanged(
     repo: Repo, program: tuple[str, ...], tmp_path: Path
 ) -> None:
     script = '#!/bin/sh\nfirst=$?\n[ "$first" = 0 ] || exit 99\necho "got $# $1 $2"\ncat\nwait\nexit 7\n'
@@ -152,13 +159,13 @@ def test_arguments_input_exit_code_and_status_are_left_alone(
 
 
 @pytest.mark.parametrize("options", ["-e", "-u", "-eu"])
-def test_strict_shells_go_on(repo: Repo, options: str) -> None:
+def test_scripts_with_strict_options_continue(repo: Repo, options: str) -> None:
     file = write_hook(repo, f"#!/bin/sh {options}\necho on\n")
     install(repo, ("/nowhere/gitmem",))
     assert run_hook(file).stdout == b"on\n"
 
 
-def test_a_wrapped_hook_gets_arguments_and_input_and_gives_its_exit_code(repo: Repo, program: tuple[str, ...]) -> None:
+def test_a_wrapper_passes_arguments_input_and_exit_code(repo: Repo, program: tuple[str, ...]) -> None:
     script = f"#!{sys.executable}\nimport sys\nprint(sys.argv[1:], sys.stdin.read())\nsys.exit(3)\n"
     file = write_hook(repo, script)
     assert state_of(install(repo, program)).detail == "before the original hook"
@@ -166,7 +173,7 @@ def test_a_wrapped_hook_gets_arguments_and_input_and_gives_its_exit_code(repo: R
     assert (done.returncode, done.stdout, done.stderr) == (3, b"['a b'] in\n", b"")
 
 
-def test_a_hook_that_is_switched_off_stays_off(repo: Repo, program: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_disabled_hook_stays_disabled(repo: Repo, program: tuple[str, ...], tmp_path: Path) -> None:
     file = write_hook(repo, "#!/bin/sh\necho I am off; exit 1\n", mode=0o644)
     install(repo, program)
     done = run_hook(file)
@@ -174,7 +181,7 @@ def test_a_hook_that_is_switched_off_stays_off(repo: Repo, program: tuple[str, .
     assert await_call(tmp_path) == ["hook post-commit"]
 
 
-def test_a_link_is_not_written_through(repo: Repo, program: tuple[str, ...]) -> None:
+def test_nothing_is_written_through_a_symbolic_link(repo: Repo, program: tuple[str, ...]) -> None:
     repo.write({"scripts/hook": "#!/bin/sh\necho tracked\n"})
     (repo.path / "scripts" / "hook").chmod(0o755)
     file = repo.path / ".git" / "hooks" / "post-commit"
@@ -184,7 +191,7 @@ def test_a_link_is_not_written_through(repo: Repo, program: tuple[str, ...]) -> 
     assert run_hook(file).stdout == b"tracked\n"
 
 
-def test_a_name_beside_that_is_taken_is_left_alone(repo: Repo, program: tuple[str, ...]) -> None:
+def test_a_file_with_the_second_name_is_not_replaced(repo: Repo, program: tuple[str, ...]) -> None:
     file = write_hook(repo, "#!/usr/bin/env python3\n")
     other = file.with_name("post-commit.before-gitmem")
     other.write_text("precious")
@@ -194,9 +201,7 @@ def test_a_name_beside_that_is_taken_is_left_alone(repo: Repo, program: tuple[st
     assert (file.read_text(), other.read_text()) == ("#!/usr/bin/env python3\n", "precious")
 
 
-def test_a_run_that_was_killed_before_the_wrapper_was_written_is_made_good(
-    repo: Repo, program: tuple[str, ...]
-) -> None:
+def test_an_installation_killed_before_it_wrote_the_wrapper_is_completed(repo: Repo, program: tuple[str, ...]) -> None:
     file = write_hook(repo, "#!/usr/bin/env python3\n")
     before = fingerprint(repo.path)
     os.link(file, file.with_name("post-commit.before-gitmem"))
@@ -205,29 +210,29 @@ def test_a_run_that_was_killed_before_the_wrapper_was_written_is_made_good(
     assert fingerprint(repo.path) == before
 
 
-def test_lefthook_gets_a_line_to_add_and_the_other_events_a_file(repo: Repo, program: tuple[str, ...]) -> None:
+def test_for_lefthook_a_line_is_advised_and_the_other_events_get_a_file(repo: Repo, program: tuple[str, ...]) -> None:
     HOOKS["lefthook"](repo)
     report = install(repo, program)
-    found = state_of(report)
-    assert found.state == SKIPPED
-    assert "lefthook.yml" in found.advice
-    assert "gitmem hook post-commit" in found.advice
+    state = state_of(report)
+    assert state.state == SKIPPED
+    assert "lefthook.yml" in state.advice
+    assert "gitmem hook post-commit" in state.advice
     assert len(report.events(INSTALLED)) == len(EVENTS) - 1
 
 
-def test_a_hooks_path_in_the_working_tree_is_left_alone_with_the_line_to_add(
+def test_a_hooks_path_in_the_working_tree_is_not_changed_and_a_line_is_advised(
     repo: Repo, program: tuple[str, ...]
 ) -> None:
     repo.git("config", "core.hooksPath", ".husky/_")
     report = install(repo, program)
     assert report.events(SKIPPED) == list(EVENTS)
-    found = state_of(report)
-    assert found.detail == f"husky owns {repo.path}/.husky/_"
-    assert found.advice.startswith(f"add to {repo.path}/.husky/post-commit: ")
+    state = state_of(report)
+    assert state.detail == f"husky owns {repo.path}/.husky/_"
+    assert state.advice.startswith(f"add to {repo.path}/.husky/post-commit: ")
     assert not (repo.path / ".husky").exists()
 
 
-def test_the_line_to_add_runs_in_silence_with_and_without_gitmem(
+def test_the_advised_line_is_silent_with_and_without_gitmem(
     repo: Repo, program: tuple[str, ...], tmp_path: Path
 ) -> None:
     repo.git("config", "core.hooksPath", ".githooks")
@@ -239,7 +244,7 @@ def test_the_line_to_add_runs_in_silence_with_and_without_gitmem(
     assert await_call(tmp_path) == ["hook post-commit"]
 
 
-def test_hooks_of_a_linked_worktree_are_those_of_all(repo: Repo, program: tuple[str, ...], tmp_path: Path) -> None:
+def test_all_worktrees_share_the_hooks(repo: Repo, program: tuple[str, ...], tmp_path: Path) -> None:
     side = tmp_path / "side"
     repo.git("worktree", "add", "-q", str(side))
     linked = Repo(side)
@@ -250,14 +255,14 @@ def test_hooks_of_a_linked_worktree_are_those_of_all(repo: Repo, program: tuple[
     assert look(repo, program).events(MISSING) == list(EVENTS)
 
 
-def test_another_gitmem_is_told_and_made_good(repo: Repo, program: tuple[str, ...]) -> None:
+def test_hooks_of_another_gitmem_are_outdated_and_replaced(repo: Repo, program: tuple[str, ...]) -> None:
     install(repo, ("/old/venv/bin/python", "-m", "gitmem"))
     report = look(repo, program)
     assert report.events(OUTDATED) == list(EVENTS)
     assert install(repo, program).events(INSTALLED) == list(EVENTS)
 
 
-def test_a_hook_of_ours_that_was_switched_off_stays_off_and_is_told(repo: Repo, program: tuple[str, ...]) -> None:
+def test_a_disabled_hook_of_ours_stays_disabled_and_is_reported(repo: Repo, program: tuple[str, ...]) -> None:
     install(repo, program)
     file = repo.path / ".git" / "hooks" / "post-commit"
     file.chmod(0o644)
@@ -265,7 +270,7 @@ def test_a_hook_of_ours_that_was_switched_off_stays_off_and_is_told(repo: Repo, 
     assert stat.S_IMODE(file.stat().st_mode) == 0o644
 
 
-def test_lines_that_somebody_added_to_our_file_stay(repo: Repo, program: tuple[str, ...]) -> None:
+def test_lines_added_to_our_file_stay(repo: Repo, program: tuple[str, ...]) -> None:
     install(repo, program)
     file = repo.path / ".git" / "hooks" / "post-commit"
     with file.open("a") as script:
@@ -275,7 +280,7 @@ def test_lines_that_somebody_added_to_our_file_stay(repo: Repo, program: tuple[s
     assert not file.with_name("post-merge").exists()
 
 
-def test_what_another_program_moved_aside_is_taken_out_there(repo: Repo, program: tuple[str, ...]) -> None:
+def test_our_lines_are_removed_from_a_renamed_hook(repo: Repo, program: tuple[str, ...]) -> None:
     install(repo, program)
     folder = repo.path / ".git" / "hooks"
     (folder / "post-commit").rename(folder / "post-commit.old")
@@ -283,7 +288,7 @@ def test_what_another_program_moved_aside_is_taken_out_there(repo: Repo, program
     assert not (folder / "post-commit.old").exists()
 
 
-def test_two_installations_at_once_lose_no_hook(repo: Repo, program: tuple[str, ...]) -> None:
+def test_concurrent_installations_lose_no_hook(repo: Repo, program: tuple[str, ...]) -> None:
     write_hook(repo, "#!/usr/bin/env python3\n")
     before = fingerprint(repo.path)
     script = "import sys; from pathlib import Path; from gitmem.workspace import open_workspace; " \
@@ -296,16 +301,16 @@ def test_two_installations_at_once_lose_no_hook(repo: Repo, program: tuple[str, 
     assert fingerprint(repo.path) == before
 
 
-def test_new_files_are_executable_for_those_who_may_read_the_repository(repo: Repo, program: tuple[str, ...]) -> None:
+def test_new_files_are_executable_for_users_who_may_read_the_repository(repo: Repo, program: tuple[str, ...]) -> None:
     (repo.path / ".git" / "config").chmod(0o640)
     install(repo, program)
     assert stat.S_IMODE((repo.path / ".git" / "hooks" / "post-commit").stat().st_mode) == 0o750
 
 
-def test_the_command_installs_tells_and_removes(cli: Cli, own: Repo) -> None:
-    told = cli("hooks", "install", cwd=own.path)
-    assert (told.code, told.err) == (0, "")
-    assert told.out.startswith("hooks: pre-commit post-commit post-checkout post-merge post-rewrite")
+def test_the_command_installs_shows_and_removes_the_hooks(cli: Cli, own: Repo) -> None:
+    installed = cli("hooks", "install", cwd=own.path)
+    assert (installed.code, installed.err) == (0, "")
+    assert installed.out.startswith("hooks: pre-commit post-commit post-checkout post-merge post-rewrite")
     status = json.loads(cli("hooks", "status", "--json", cwd=own.path).out)
     assert [hook["state"] for hook in status["hooks"]] == [INSTALLED] * len(EVENTS)
     assert cli("hooks", "status", cwd=own.path).out.startswith("pre-commit     installed  ")
@@ -314,24 +319,24 @@ def test_the_command_installs_tells_and_removes(cli: Cli, own: Repo) -> None:
     assert "gitmem hooks install" in cli("hooks", "status", cwd=own.path).out
 
 
-def test_hooks_need_an_index_to_keep(cli: Cli, repo: Repo) -> None:
+def test_hooks_need_an_index(cli: Cli, repo: Repo) -> None:
     assert_error(cli("hooks", "install", cwd=repo.path), ExitCode.NO_INDEX, "gitmem init")
     assert not (repo.path / ".git" / "hooks" / "post-commit").exists()
 
 
-def test_init_can_leave_them_out(cli: Cli, repo: Repo) -> None:
+def test_init_can_skip_the_hooks(cli: Cli, repo: Repo) -> None:
     assert "hooks" not in cli("init", "--no-hooks", cwd=repo.path).out
     assert not (repo.path / ".git" / "hooks" / "post-commit").exists()
     assert "  hooks: pre-commit post-commit" in cli("init", cwd=repo.path).out
     assert "hooks" not in cli("init", cwd=repo.path).out
 
 
-def test_hooks_that_are_left_take_one_line_of_init_and_are_explained_by_install(cli: Cli, repo: Repo) -> None:
+def test_skipped_hooks_take_one_line_of_init_and_are_explained_by_install(cli: Cli, repo: Repo) -> None:
     repo.git("config", "core.hooksPath", ".githooks")
     if read_version() >= SINCE:
         pytest.skip("this git reads hooks from its configuration")
-    told = [line for line in cli("init", cwd=repo.path).out.splitlines() if "hook" in line]
-    assert told == [f"  hooks: none; not {' '.join(EVENTS)}: gitmem hooks status"]
-    made = cli("hooks", "install", cwd=repo.path).out.splitlines()
-    assert len(made) == 1 + len(EVENTS)
-    assert made[2].startswith(f"  post-commit skipped: core.hooksPath is {repo.path}/.githooks; add to ")
+    lines = [line for line in cli("init", cwd=repo.path).out.splitlines() if "hook" in line]
+    assert lines == [f"  hooks: none; not {' '.join(EVENTS)}: gitmem hooks status"]
+    lines = cli("hooks", "install", cwd=repo.path).out.splitlines()
+    assert len(lines) == 1 + len(EVENTS)
+    assert lines[2].startswith(f"  post-commit skipped: core.hooksPath is {repo.path}/.githooks; add to ")

@@ -1,4 +1,4 @@
-"""The plugin for Claude Code, against what its documentation asks of the files."""
+"""Files of the plugin for Claude Code follow its documentation."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def load(name: str) -> dict[str, object]:
     return value
 
 
-def test_the_manifest_has_what_it_must_and_nothing_unknown() -> None:
+def test_the_manifest_has_the_required_keys_and_no_unknown_ones() -> None:
     manifest = load(f"{FOLDER}/.claude-plugin/plugin.json")
     assert manifest.keys() <= MANIFEST
     assert KEBAB.fullmatch(str(manifest["name"]))
@@ -51,11 +51,11 @@ def test_the_marketplace_names_the_plugin() -> None:
     assert (ROOT / entry["source"]).resolve() == PLUGIN
 
 
-def test_the_plugin_starts_the_server_like_a_project_does() -> None:
+def test_the_plugin_starts_the_server_like_a_project_entry() -> None:
     assert json.dumps(load(f"{FOLDER}/.mcp.json")) == json.dumps(json.loads(CLIENTS["claude"].edit.add("")))
 
 
-def test_the_skill_says_what_it_is_for() -> None:
+def test_the_skill_has_a_name_and_a_description() -> None:
     text = (PLUGIN / "skills" / "search" / "SKILL.md").read_text(encoding="utf-8")
     head = re.match(r"---\nname: (?P<name>[^\n]+)\ndescription: (?P<about>[^\n]+)\n---\n", text)
     assert head is not None
@@ -65,7 +65,7 @@ def test_the_skill_says_what_it_is_for() -> None:
 
 
 def session_start(folder: Path, path: str) -> str:
-    """What a session is told at its start."""
+    """Return the text that a session gets at its start."""
     hooks = load(f"{FOLDER}/hooks/hooks.json")["hooks"]
     assert isinstance(hooks, dict)
     (group,) = hooks["SessionStart"]
@@ -77,7 +77,7 @@ def session_start(folder: Path, path: str) -> str:
     return done.stdout
 
 
-def test_a_session_is_told_whether_the_index_is_fresh(indexed: Repo, tmp_path: Path) -> None:
+def test_a_session_starts_with_the_state_of_the_index(indexed: Repo, tmp_path: Path) -> None:
     import sys
 
     program = tmp_path / "gitmem"
@@ -88,7 +88,7 @@ def test_a_session_is_told_whether_the_index_is_fresh(indexed: Repo, tmp_path: P
     assert session_start(tmp_path, path) == ""
 
 
-def test_without_gitmem_nothing_is_said(tmp_path: Path) -> None:
+def test_without_gitmem_a_session_gets_no_text(tmp_path: Path) -> None:
     if Path("/usr/bin/gitmem").exists():
         pytest.skip("gitmem is installed for all")
     assert session_start(tmp_path, "/usr/bin:/bin") == ""

@@ -1,4 +1,4 @@
-"""Which chunks stand beside a hit."""
+"""Chunks before and after a hit."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from gitmem.search.adjacent_chunks import find_adjacent_chunks
 from gitmem.search.hits import Hit
 
 windows = st.lists(st.tuples(st.integers(6, 20), st.integers(0, 5)), min_size=1, max_size=8)
-"""How far each window is from the next, and what they share: none lies inside another."""
+"""Distance from each window to the next, and their overlap. No window lies inside another."""
 
 
 class Blob:
-    """A snapshot of one blob with the chunks given."""
+    """Snapshot of one blob with some chunks."""
 
     def __init__(self, spans: list[tuple[int, int]]) -> None:
         self.blob_first = np.array([0, len(spans)])
@@ -34,15 +34,15 @@ def hit(start: int, end: int) -> Hit:
 
 
 @given(windows)
-def test_windows_have_the_ones_before_and_after_them(told: list[tuple[int, int]]) -> None:
+def test_the_windows_before_and_after_are_found(steps: list[tuple[int, int]]) -> None:
     """Property 44: Neighbours."""
     spans, at = [], 0
-    for step, overlap in told:
+    for step, overlap in steps:
         spans.append((at, at + step + overlap))
         at += step
     snapshot: Any = Blob(spans)
-    for place, (start, end) in enumerate(spans):
+    for number, (start, end) in enumerate(spans):
         before, after = find_adjacent_chunks(snapshot, 0, hit(start, end))
-        assert (before and before[:2]) == (spans[place - 1] if place else None)
-        assert (after and after[:2]) == (spans[place + 1] if place + 1 < len(spans) else None)
+        assert (before and before[:2]) == (spans[number - 1] if number else None)
+        assert (after and after[:2]) == (spans[number + 1] if number + 1 < len(spans) else None)
         assert before is None or (before.start_line, before.end_line) == (before.start + 1, before.end)

@@ -1,4 +1,4 @@
-"""A search over damaged files: the same answer, or a clean error, whatever byte is wrong."""
+"""A search over damaged files gives the same results or a clean error, whichever byte is wrong."""
 
 import random
 from collections.abc import Callable
@@ -19,13 +19,13 @@ from gitmem.store.view_file import find_view
 from tests.gitrepo import Repo
 from tests.indexes import HashEncoder, InlinePool, files_in, index, python_file, workspace_of
 
-QUESTIONS = ("sign cookie", "match_route", "handle the guide")
+QUERIES = ("sign cookie", "match_route", "handle the guide")
 FLIPS = 250
 
 
 @pytest.fixture
 def paths(tmp_path: Path, fake_model: type[InlinePool]) -> IndexPaths:
-    """An index of two segments."""
+    """Return an index of two segments."""
     repo = Repo.init(tmp_path / "repo")
     repo.commit({f"src/cookies{number}.py": python_file("sign_cookie", f"load_{number}") for number in range(12)})
     index(repo)
@@ -34,8 +34,8 @@ def paths(tmp_path: Path, fake_model: type[InlinePool]) -> IndexPaths:
     return workspace_of(repo).paths
 
 
-def answers(paths: IndexPaths) -> Any:
-    """What the files say, or how they fail: an error of ours, or segments that are left out by name."""
+def search_all(paths: IndexPaths) -> Any:
+    """Return the results of some queries, "lost" if segments are skipped, or "damaged" for an error of ours."""
     try:
         manifest = find_manifest(paths.manifest)
         assert manifest is not None
@@ -44,100 +44,100 @@ def answers(paths: IndexPaths) -> Any:
         assert view is not None
         if snapshot.lost:
             return "lost"
-        told = []
+        results = []
         for filters in (Filters(), Filters(include=("src/",), languages=("python",), chunk_types=("function",))):
             scope = Scope(snapshot, view, filters)
-            for question in QUESTIONS:
-                query = parse_query(question)
+            for text in QUERIES:
+                query = parse_query(text)
                 hits = search(scope, query, HashEncoder(), limit=5)
-                told.append([(hit.path, hit.start, hit.end, hit.start_line, hit.symbol, hit.score) for hit in hits])
-        return told
+                results.append([(hit.path, hit.start, hit.end, hit.start_line, hit.symbol, hit.score) for hit in hits])
+        return results
     except DamagedFile:
         return "damaged"
 
 
-def harm(file: Path, paths: IndexPaths, wanted: Any, change: Callable[[bytearray], Any]) -> bool:
-    """Change a file, ask, put it back; whether the damage was noticed."""
+def detects_damage(file: Path, paths: IndexPaths, expected: Any, change: Callable[[bytearray], Any]) -> bool:
+    """Damage a file, search, restore it; return whether the damage was detected."""
     whole = file.read_bytes()
     data = bytearray(whole)
     change(data)
     file.unlink()
     file.write_bytes(data)
-    told = answers(paths)
+    results = search_all(paths)
     file.write_bytes(whole)
-    assert told == wanted or told in ("lost", "damaged")
-    return bool(told != wanted)
+    assert results == expected or results in ("lost", "damaged")
+    return bool(results != expected)
 
 
 @pytest.mark.parametrize("flips", [FLIPS, pytest.param(40 * FLIPS, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", ["segments", "views", "manifest"])
-def test_no_flipped_byte_gives_another_answer(paths: IndexPaths, kind: str, flips: int) -> None:
-    wanted = answers(paths)
-    assert len(wanted) == 2 * len(QUESTIONS)
-    assert sum(map(bool, wanted)) > len(QUESTIONS)
+def test_no_flipped_bit_changes_the_results(paths: IndexPaths, kind: str, flips: int) -> None:
+    expected = search_all(paths)
+    assert len(expected) == 2 * len(QUERIES)
+    assert sum(map(bool, expected)) > len(QUERIES)
     chance = random.Random(kind)
     files = files_in(paths.root / kind) if kind != "manifest" else [paths.manifest]
     if kind == "views":
         manifest = find_manifest(paths.manifest)
         assert manifest is not None
         files = [paths.view(manifest.views[-1])]
-    noticed = 0
+    detected = 0
     for _ in range(flips):
-        place, bits = chance.random(), 1 << chance.randrange(8)
+        position, bits = chance.random(), 1 << chance.randrange(8)
 
-        def flip(data: bytearray, place: float = place, bits: int = bits) -> None:
-            data[int(place * len(data))] ^= bits
+        def flip(data: bytearray, position: float = position, bits: int = bits) -> None:
+            data[int(position * len(data))] ^= bits
 
-        noticed += harm(chance.choice(files), paths, wanted, flip)
-    assert noticed > flips / 4, "the harness never hit anything"
+        detected += detects_damage(chance.choice(files), paths, expected, flip)
+    assert detected > flips / 4, "the harness hit hardly any used byte"
 
 
-def test_no_cut_gives_another_answer(paths: IndexPaths) -> None:
-    wanted = answers(paths)
+def test_no_truncation_changes_the_results(paths: IndexPaths) -> None:
+    expected = search_all(paths)
     for file in [*files_in(paths.segments), *files_in(paths.views), paths.manifest]:
         size = file.stat().st_size
         for length in sorted({*range(0, 200, 7), *range(0, size, max(1, size // 40)), size - 1, size - 70}):
-            harm(file, paths, wanted, lambda data, length=length: data.__delitem__(slice(length, None)))  # type: ignore[misc]
+            detects_damage(file, paths, expected, lambda data, length=length: data.__delitem__(slice(length, None)))  # type: ignore[misc]
 
 
-def test_a_tail_of_zeros_is_noticed(paths: IndexPaths) -> None:
-    wanted = answers(paths)
+def test_a_tail_of_zeros_is_detected(paths: IndexPaths) -> None:
+    expected = search_all(paths)
     file = files_in(paths.segments)[0]
     half = file.stat().st_size // 2
 
     def zero(data: bytearray) -> None:
         data[half:] = bytes(len(data) - half)
 
-    assert harm(file, paths, wanted, zero)
+    assert detects_damage(file, paths, expected, zero)
 
 
-def test_segments_that_change_places_are_noticed(paths: IndexPaths) -> None:
-    wanted = answers(paths)
+def test_swapped_segments_are_detected(paths: IndexPaths) -> None:
+    expected = search_all(paths)
     first, second = files_in(paths.segments)
     content = first.read_bytes(), second.read_bytes()
     first.write_bytes(content[1])
     second.write_bytes(content[0])
-    assert answers(paths) == "lost"
+    assert search_all(paths) == "lost"
     first.write_bytes(content[0])
     second.write_bytes(content[1])
-    assert answers(paths) == wanted
+    assert search_all(paths) == expected
 
 
-def test_a_reader_that_skips_checksums_would_be_caught(paths: IndexPaths, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = answers(paths)
+def test_a_reader_without_checksums_would_be_caught(paths: IndexPaths, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = search_all(paths)
     monkeypatch.setattr("gitmem.store.format.Section._check", lambda section, block: None)
     chance = random.Random(1)
     caught = 0
     for _ in range(60):
-        place = chance.random()
+        position = chance.random()
         file = chance.choice(files_in(paths.segments))
         whole = file.read_bytes()
         data = bytearray(whole)
-        data[int(place * len(data))] ^= 0x41
+        data[int(position * len(data))] ^= 0x41
         file.write_bytes(data)
         with np.errstate(all="ignore"):
             try:
-                caught += answers(paths) not in (wanted, "lost", "damaged")
+                caught += search_all(paths) not in (expected, "lost", "damaged")
             except (IndexError, ValueError, UnicodeDecodeError, KeyError, RuntimeWarning):
                 caught += 1
         file.write_bytes(whole)

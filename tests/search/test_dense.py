@@ -1,4 +1,4 @@
-"""Retrieval by meaning: the scan over signs finds what a full scan finds, inside any scope."""
+"""Retrieval by meaning: the scan over sign bits finds the rows of a full scan, in any scope."""
 
 import itertools
 from pathlib import Path
@@ -39,8 +39,8 @@ needs_hnswlib = pytest.mark.skipif(not is_available(), reason="hnswlib is not in
 many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-class Made(NamedTuple):
-    """A store of random vectors, one row a blob, and the view that holds them all."""
+class Store(NamedTuple):
+    """Store of random vectors with one row per blob, and a view of all blobs."""
 
     paths: IndexPaths
     snapshot: Snapshot
@@ -49,7 +49,7 @@ class Made(NamedTuple):
 
 
 def units(count: int, width: int = 256, seed: int = 0, clusters: int = 0) -> Floats:
-    """Random unit vectors; with `clusters`, gathered round that many centres as those of a trained model are."""
+    """Return random unit vectors; with `clusters`, around that many centres like those of a trained model."""
     generator = np.random.default_rng(seed)
     vectors = generator.standard_normal((count, width))
     if clusters:
@@ -71,7 +71,7 @@ def rows_of(vectors: Floats, first: int) -> Rows:
     columns["scale"] = quantised.scales.astype("<f2")
     nothing = Postings([], np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.uint8))
     blobs = Blobs(
-        [(oid_of(first + place), "go") for place in range(count)],
+        [(oid_of(first + position), "go") for position in range(count)],
         ["go"] * count,
         np.zeros(count, np.uint8),
         np.arange(count + 1, dtype=np.int64),
@@ -79,7 +79,7 @@ def rows_of(vectors: Floats, first: int) -> Rows:
     return Rows(blobs, columns, [b""] * count, quantised.vectors, {"text": nothing, "symbol": nothing})
 
 
-def make(tmp_path: Path, vectors: Floats, parts: int = 1) -> Made:
+def make_store(tmp_path: Path, vectors: Floats, parts: int = 1) -> Store:
     paths = IndexPaths(tmp_path)
     for folder in (paths.segments, paths.graphs):
         folder.mkdir(exist_ok=True)
@@ -90,62 +90,64 @@ def make(tmp_path: Path, vectors: Floats, parts: int = 1) -> Made:
     view = load_view(
         Path("view"), "t", [ViewEntry(b"d%d/f%06d.go" % (n % 5, n), oid_of(n), "go", 0) for n in range(len(vectors))]
     )
-    return Made(paths, Snapshot(paths, Manifest("1", segments=tuple(entries))), view, vectors)
+    return Store(paths, Snapshot(paths, Manifest("1", segments=tuple(entries))), view, vectors)
 
 
-def best(vectors: Floats, asked: Floats, keep: int, allowed: NDArray[np.bool_] | None = None) -> list[int]:
-    scores = vectors @ asked
+def best(vectors: Floats, query: Floats, keep: int, allowed: NDArray[np.bool_] | None = None) -> list[int]:
+    scores = vectors @ query
     if allowed is not None:
         scores = np.where(allowed, scores, -2)
     order = np.lexsort((np.arange(len(scores)), -scores))[:keep]
     return [int(row) for row in order if scores[row] > -2]
 
 
-def recall(made: Made, asked: Floats, keep: int, graph: RowGraph | None = None) -> float:
-    scope = Scope(made.snapshot, made.view, Filters())
+def recall(store: Store, queries: Floats, keep: int, graph: RowGraph | None = None) -> float:
+    scope = Scope(store.snapshot, store.view, Filters())
     hits = [
-        len({*search_dense(scope, one, 200, graph).rows[:keep].tolist()} & {*best(made.vectors, one, keep)}) / keep
-        for one in asked
+        len({*search_dense(scope, one, 200, graph).rows[:keep].tolist()} & {*best(store.vectors, one, keep)}) / keep
+        for one in queries
     ]
     return float(np.mean(hits))
 
 
 @many
 @given(seed=st.integers(0, 2**20), count=st.integers(1, 150), parts=st.integers(1, 4), keep=st.integers(1, 200))
-def test_a_small_set_is_searched_exactly(tmp_path: Path, seed: int, count: int, parts: int, keep: int) -> None:
+def test_a_small_store_is_searched_exactly(tmp_path: Path, seed: int, count: int, parts: int, keep: int) -> None:
     """Property 2: Relevance and ranking."""
-    made = make(tmp_path, units(count, 64, seed), parts)
-    asked = units(1, 64, seed + 1)[0]
-    found = search_dense(Scope(made.snapshot, made.view, Filters()), asked, max(keep, count))
-    exact = exact_cosines(made.snapshot, asked, np.arange(count))
-    assert found.rows.tolist() == np.lexsort((np.arange(count), -exact)).tolist()
-    assert np.abs(exact - made.vectors @ asked).max() < 0.01
+    store = make_store(tmp_path, units(count, 64, seed), parts)
+    query = units(1, 64, seed + 1)[0]
+    results = search_dense(Scope(store.snapshot, store.view, Filters()), query, max(keep, count))
+    exact = exact_cosines(store.snapshot, query, np.arange(count))
+    assert results.rows.tolist() == np.lexsort((np.arange(count), -exact)).tolist()
+    assert np.abs(exact - store.vectors @ query).max() < 0.01
 
 
-def test_signs_find_what_a_full_scan_finds(tmp_path: Path) -> None:
-    made = make(tmp_path, units(8000, clusters=200), 2)
-    assert recall(made, units(40, seed=5, clusters=200), 10) >= 0.98
+def test_the_scan_over_sign_bits_finds_the_rows_of_a_full_scan(tmp_path: Path) -> None:
+    store = make_store(tmp_path, units(8000, clusters=200), 2)
+    assert recall(store, units(40, seed=5, clusters=200), 10) >= 0.98
 
 
-def test_signs_alone_would_not_do(tmp_path: Path) -> None:
-    made = make(tmp_path, units(4000, clusters=100))
-    scope = Scope(made.snapshot, made.view, Filters())
-    asked = units(20, seed=5, clusters=100)
-    few = [len({*search_dense(scope, one, 10).rows[:10].tolist()} & {*best(made.vectors, one, 10)}) for one in asked]
-    assert np.mean(few) < 9.8
+def test_ten_candidates_by_sign_bits_are_too_few_for_ten_results(tmp_path: Path) -> None:
+    store = make_store(tmp_path, units(4000, clusters=100))
+    scope = Scope(store.snapshot, store.view, Filters())
+    queries = units(20, seed=5, clusters=100)
+    hits = [
+        len({*search_dense(scope, one, 10).rows[:10].tolist()} & {*best(store.vectors, one, 10)}) for one in queries
+    ]
+    assert np.mean(hits) < 9.8
 
 
 @many
 @given(
     seed=st.integers(0, 2**20), folder=st.integers(0, 4), chunk_types=st.sets(st.integers(0, 2)), whole=st.booleans()
 )
-def test_a_filter_never_starves_what_passes_it(
+def test_a_filter_hides_no_row_that_passes_it(
     tmp_path: Path, seed: int, folder: int, chunk_types: set[int], whole: bool
 ) -> None:
     from gitmem.types import CHUNK_TYPES
 
-    made = make(tmp_path, units(60, 64, seed), 3)
-    asked = units(1, 64, seed + 1)[0]
+    store = make_store(tmp_path, units(60, 64, seed), 3)
+    query = units(1, 64, seed + 1)[0]
     filters = Filters(
         include=() if whole else (f"d{folder}/",), chunk_types=tuple(CHUNK_TYPES[code] for code in sorted(chunk_types))
     )
@@ -153,18 +155,18 @@ def test_a_filter_never_starves_what_passes_it(
     allowed = np.ones(60, bool) if whole else numbers % 5 == folder
     if chunk_types:
         allowed &= np.isin(numbers % 3, sorted(chunk_types))
-    scope = Scope(made.snapshot, made.view, filters)
+    scope = Scope(store.snapshot, store.view, filters)
     assert scope.mask.tolist() == allowed.tolist()
-    found = search_dense(scope, asked, 60).rows
-    exact = exact_cosines(made.snapshot, asked, numbers)
-    assert found.tolist() == [int(row) for row in np.lexsort((numbers, -exact)) if allowed[row]]
+    results = search_dense(scope, query, 60).rows
+    exact = exact_cosines(store.snapshot, query, numbers)
+    assert results.tolist() == [int(row) for row in np.lexsort((numbers, -exact)) if allowed[row]]
 
 
-def test_a_question_without_a_vector_and_rows_without_one_do_no_harm(tmp_path: Path) -> None:
+def test_a_zero_vector_in_the_query_or_a_row_is_accepted(tmp_path: Path) -> None:
     vectors = units(20, 64)
     vectors[:5] = 0
-    made = make(tmp_path, vectors, 2)
-    scope = Scope(made.snapshot, made.view, Filters())
+    store = make_store(tmp_path, vectors, 2)
+    scope = Scope(store.snapshot, store.view, Filters())
     assert len(search_dense(scope, np.zeros(64, np.float32), 200).rows) == 20
     assert search_dense(scope, vectors[10], 200).rows[0] == 10
 
@@ -180,39 +182,39 @@ def test_reciprocal_ranks_follow_their_formula(dense: list[float], lexical: list
     count = min(len(dense), len(lexical))
     lists = [np.array(values[:count], np.float32) for values in (dense, lexical)]
     fused = fuse_ranks(lists[0], lists[1])
-    for place in range(count):
-        expected = sum(1 / (RRF_K + 1 + int((values > values[place]).sum())) for values in lists if values[place] > 0)
-        assert fused[place] == pytest.approx(expected, rel=1e-5)
+    for position in range(count):
+        expected = sum(
+            1 / (RRF_K + 1 + int((values > values[position]).sum())) for values in lists if values[position] > 0
+        )
+        assert fused[position] == pytest.approx(expected, rel=1e-5)
     assert np.allclose(fuse_ranks(lists[1], lists[0]), fused)
     assert (fused >= fuse_ranks(lists[0], np.zeros(count, np.float32)) - 1e-7).all()
 
 
 @many
 @given(dense=scores, lexical=scores, weights=st.tuples(st.floats(0.1, 2), st.floats(0.1, 2)))
-def test_standard_scores_follow_their_formula(
-    dense: list[float], lexical: list[float], weights: tuple[float, float]
-) -> None:
-    """As if four typical values were among them, two of them a deviation above and two below the mean."""
-    count, most = min(len(dense), len(lexical)), 7.0
+def test_zscores_follow_their_formula(dense: list[float], lexical: list[float], weights: tuple[float, float]) -> None:
+    """Compare with plain z-scores after adding four values: two one deviation above the prior mean, two below."""
+    count, max_lexical = min(len(dense), len(lexical)), 7.0
     lists = [np.array(values[:count], np.float32) for values in (dense, lexical)]
     expected = np.zeros(count)
-    for weight, values, typical in zip(
-        weights, (lists[0], lists[1] / most), (COSINE_PRIOR, LEXICAL_PRIOR), strict=True
+    for weight, values, prior in zip(
+        weights, (lists[0], lists[1] / max_lexical), (COSINE_PRIOR, LEXICAL_PRIOR), strict=True
     ):
         if values.any():
-            more = [typical.mean + sign * typical.deviation for sign in (1, 1, -1, -1)]
+            more = [prior.mean + sign * prior.deviation for sign in (1, 1, -1, -1)]
             among = np.concatenate([values.astype(np.float64), more])
             expected += weight * (values - among.mean()) / among.std()
-    assert np.allclose(fuse_zscores(lists[0], lists[1], FusionWeights(*weights), most), expected, atol=1e-3)
+    assert np.allclose(fuse_zscores(lists[0], lists[1], FusionWeights(*weights), max_lexical), expected, atol=1e-3)
 
 
-def test_what_has_no_say_moves_nothing() -> None:
+def test_a_retrieval_without_scores_adds_nothing() -> None:
     assert not standardise(np.zeros(4, np.float32), COSINE_PRIOR).any()
     assert not standardise_lexical(np.ones(4, np.float32), 0.0).any()
     assert len(standardise(np.zeros(0, np.float32), COSINE_PRIOR)) == 0
 
 
-def test_a_candidate_alone_is_told_good_from_bad() -> None:
+def test_a_single_candidate_gets_an_absolute_score() -> None:
     good, bad = (float(standardise(np.array([value], np.float32), COSINE_PRIOR)[0]) for value in (0.7, 0.1))
     assert bad < -1 < 1 < good
 
@@ -225,94 +227,94 @@ def quiet(done: int, total: int) -> None:
 
 
 @needs_hnswlib
-def test_the_graph_finds_what_an_exact_search_finds(tmp_path: Path) -> None:
-    made = make(tmp_path, units(3000, clusters=60), 2)
-    graph = build_graph(made.snapshot, None, quiet)
-    assert recall(made, units(40, seed=5, clusters=60), 10, RowGraph(graph, made.snapshot)) >= 0.95
+def test_the_graph_finds_the_rows_of_an_exact_search(tmp_path: Path) -> None:
+    store = make_store(tmp_path, units(3000, clusters=60), 2)
+    graph = build_graph(store.snapshot, None, quiet)
+    assert recall(store, units(40, seed=5, clusters=60), 10, RowGraph(graph, store.snapshot)) >= 0.95
 
 
 @needs_hnswlib
-def test_a_written_graph_is_loaded_and_answers_alike(tmp_path: Path) -> None:
-    made = make(tmp_path, units(1500))
-    graph = build_graph(made.snapshot, None, quiet)
-    name = write_graph(made.paths, graph)
-    loaded = find_graph(made.paths, name, 256)
+def test_a_written_graph_gives_the_same_rows_when_loaded(tmp_path: Path) -> None:
+    store = make_store(tmp_path, units(1500))
+    graph = build_graph(store.snapshot, None, quiet)
+    name = write_graph(store.paths, graph)
+    loaded = find_graph(store.paths, name, 256)
     assert loaded is not None
     assert loaded.keys.tolist() == graph.keys.tolist()
-    assert is_intact(made.paths, name)
-    asked = units(1, seed=3)[0]
-    assert sorted(loaded.nearest(asked, 10).tolist()) == sorted(graph.nearest(asked, 10).tolist())
-    assert find_graph(made.paths, name, 128) is None
-    assert find_graph(made.paths, "0" * 40, 256) is None
-    assert find_graph(made.paths, "", 256) is None
+    assert is_intact(store.paths, name)
+    query = units(1, seed=3)[0]
+    assert sorted(loaded.nearest(query, 10).tolist()) == sorted(graph.nearest(query, 10).tolist())
+    assert find_graph(store.paths, name, 128) is None
+    assert find_graph(store.paths, "0" * 40, 256) is None
+    assert find_graph(store.paths, "", 256) is None
 
 
 @needs_hnswlib
-def test_a_graph_is_extended_by_new_segments_and_until_then_helped_out(tmp_path: Path) -> None:
+def test_rows_of_new_segments_are_searched_exactly_until_the_graph_has_them(tmp_path: Path) -> None:
     vectors = units(3000, clusters=60)
-    small = make(tmp_path, vectors[:2000])
+    small = make_store(tmp_path, vectors[:2000])
     graph = build_graph(small.snapshot, None, quiet)
-    grown = make(tmp_path, vectors, 3)
-    seen = RowGraph(graph, grown.snapshot)
-    assert seen.missing.tolist() == list(range(2000, 3000))
-    asked = units(30, seed=5, clusters=60)
-    assert recall(grown, asked, 10, seen) >= 0.95
+    grown = make_store(tmp_path, vectors, 3)
+    row_graph = RowGraph(graph, grown.snapshot)
+    assert row_graph.missing.tolist() == list(range(2000, 3000))
+    queries = units(30, seed=5, clusters=60)
+    assert recall(grown, queries, 10, row_graph) >= 0.95
     added: list[int] = []
     graph = build_graph(grown.snapshot, graph, lambda done, total: added.append(total))
     assert set(added) == {1000}
     assert len(RowGraph(graph, grown.snapshot).missing) == 0
-    assert recall(grown, asked, 10, RowGraph(graph, grown.snapshot)) >= 0.95
+    assert recall(grown, queries, 10, RowGraph(graph, grown.snapshot)) >= 0.95
 
 
 @needs_hnswlib
-def test_a_graph_outlives_segments_that_are_joined(tmp_path: Path) -> None:
-    made = make(tmp_path, units(1200), 4)
-    graph = build_graph(made.snapshot, None, quiet)
-    turned = concatenate([segment.load_rows() for segment in reversed(made.snapshot.segments)])
-    entry = write_segment(made.paths.segments, turned)
-    joined = Snapshot(made.paths, Manifest("1", segments=(entry,)))
-    assert sorted(joined.row_keys.tolist()) == sorted(made.snapshot.row_keys.tolist())
+def test_a_graph_remains_valid_after_compaction(tmp_path: Path) -> None:
+    store = make_store(tmp_path, units(1200), 4)
+    graph = build_graph(store.snapshot, None, quiet)
+    reversed_rows = concatenate([segment.load_rows() for segment in reversed(store.snapshot.segments)])
+    entry = write_segment(store.paths.segments, reversed_rows)
+    joined = Snapshot(store.paths, Manifest("1", segments=(entry,)))
+    assert sorted(joined.row_keys.tolist()) == sorted(store.snapshot.row_keys.tolist())
     assert len(set(joined.row_keys.tolist())) == 1200
-    seen = RowGraph(graph, joined)
-    assert len(seen.missing) == 0
+    row_graph = RowGraph(graph, joined)
+    assert len(row_graph.missing) == 0
     for row in (0, 500, 1199):
-        assert row in seen.nearest(joined.unit_vectors(np.array([row]))[0], 5)
+        assert row in row_graph.nearest(joined.unit_vectors(np.array([row]))[0], 5)
 
 
 @needs_hnswlib
-def test_a_graph_that_is_mostly_dead_is_built_anew(tmp_path: Path) -> None:
-    old = build_graph(make(tmp_path, units(1000)).snapshot, None, quiet)
-    other = make(tmp_path, units(300))
+def test_a_graph_of_mostly_dead_rows_is_rebuilt(tmp_path: Path) -> None:
+    old = build_graph(make_store(tmp_path, units(1000)).snapshot, None, quiet)
+    other = make_store(tmp_path, units(300))
     graph = build_graph(other.snapshot, old, quiet)
     assert len(graph.keys) == 300
 
 
 @needs_hnswlib
 @pytest.mark.parametrize("suffix", ["", ".hnsw"])
-@pytest.mark.parametrize("place", [0, 9, 60, 0.3, 0.7, -1, "cut", "empty", "gone"])
-def test_a_damaged_graph_is_not_loaded(tmp_path: Path, suffix: str, place: int | float | str) -> None:
-    made = make(tmp_path, units(300))
-    name = write_graph(made.paths, build_graph(made.snapshot, None, quiet))
-    file = made.paths.graph(name + suffix)
+@pytest.mark.parametrize("position", [0, 9, 60, 0.3, 0.7, -1, "cut", "empty", "gone"])
+def test_a_damaged_graph_is_not_loaded(tmp_path: Path, suffix: str, position: int | float | str) -> None:
+    store = make_store(tmp_path, units(300))
+    name = write_graph(store.paths, build_graph(store.snapshot, None, quiet))
+    file = store.paths.graph(name + suffix)
     data = bytearray(file.read_bytes())
-    if place == "gone":
+    if position == "gone":
         file.unlink()
-    elif isinstance(place, str):
-        file.write_bytes(data[: len(data) // 2 if place == "cut" else 0])
+    elif isinstance(position, str):
+        file.write_bytes(data[: len(data) // 2 if position == "cut" else 0])
     else:
-        data[int(place * len(data)) if isinstance(place, float) else place] ^= 2
+        data[int(position * len(data)) if isinstance(position, float) else position] ^= 2
         file.write_bytes(data)
-    graph = find_graph(made.paths, name, 256)
-    padding = suffix == "" and graph is not None and graph.keys.tolist() == made.snapshot.row_keys.tolist()
+    graph = find_graph(store.paths, name, 256)
+    padding = suffix == "" and graph is not None and graph.keys.tolist() == store.snapshot.row_keys.tolist()
     assert graph is None or padding
 
 
 @needs_hnswlib
-def test_a_graph_file_that_hnswlib_could_not_finish_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_incomplete_graph_file_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from gitmem.errors import StorageFailed
 
-    made = make(tmp_path, units(300))
-    graph = build_graph(made.snapshot, None, quiet)
+    store = make_store(tmp_path, units(300))
+    graph = build_graph(store.snapshot, None, quiet)
     real = graph._index
 
     class FullDisk:
@@ -328,8 +330,8 @@ def test_a_graph_file_that_hnswlib_could_not_finish_is_noticed(tmp_path: Path, m
 
     graph._index = FullDisk()
     with pytest.raises(StorageFailed):
-        write_graph(made.paths, graph)
-    assert list(made.paths.graphs.iterdir()) == []
+        write_graph(store.paths, graph)
+    assert list(store.paths.graphs.iterdir()) == []
 
 
 def test_without_hnswlib_there_is_no_graph_and_searches_are_exact(
@@ -337,8 +339,8 @@ def test_without_hnswlib_there_is_no_graph_and_searches_are_exact(
 ) -> None:
     import sys
 
-    made = make(tmp_path, units(100))
+    store = make_store(tmp_path, units(100))
     monkeypatch.setitem(sys.modules, "hnswlib", None)
     assert not graph_module.is_available()
-    assert find_graph(made.paths, "0" * 40, 256) is None
-    assert recall(made, units(5, seed=2), 10) == 1.0
+    assert find_graph(store.paths, "0" * 40, 256) is None
+    assert recall(store, units(5, seed=2), 10) == 1.0

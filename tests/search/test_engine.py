@@ -1,4 +1,4 @@
-"""What counts when candidates are ordered, and what a question costs."""
+"""Signals that count when candidates are ranked, and texts that a query embeds."""
 
 from pathlib import Path
 from typing import Any
@@ -14,30 +14,30 @@ from gitmem.store.view_file import find_view
 from gitmem.workspace import open_snapshot, require_index
 from tests.gitrepo import Repo
 from tests.indexes import HashEncoder, InlinePool, index, python_file, workspace_of
-from tests.search.trials import made_trial
+from tests.search.judged_queries import make_judged
 
 
-def fused(question: str, words: list[float]) -> list[float]:
-    """The fused scores of candidates with falling cosines, relative to the best."""
-    retrieved = made_trial([0.9, 0.5, 0.1], words, 0).retrieved._replace(query=parse_query(question))
-    told = rank_candidates(retrieved, limit=3, weights=FusionWeights(1.0, 1.0)).features["fused"]
-    return [round(float(value - told.max()), 3) for value in told]
+def fused(text: str, lexical: list[float]) -> list[float]:
+    """Return the fused scores of candidates with fused_scores cosines, relative to the best."""
+    retrieved = make_judged([0.9, 0.5, 0.1], lexical, 0).retrieved._replace(query=parse_query(text))
+    scores = rank_candidates(retrieved, limit=3, weights=FusionWeights(1.0, 1.0)).features["fused"]
+    return [round(float(value - scores.max()), 3) for value in scores]
 
 
-def test_the_meaning_of_a_symbol_counts_only_where_its_name_is_not_found() -> None:
-    alike = fused("RotateKeys", [1.0, 1.0, 0.0])
-    assert alike[0] == alike[1] > alike[2]
-    falling = fused("RotateKeys", [0.0, 0.0, 0.0])
-    assert falling[0] > falling[1] > falling[2]
+def test_cosines_count_for_a_symbol_only_if_no_word_matches() -> None:
+    fused_scores = fused("RotateKeys", [1.0, 1.0, 0.0])
+    assert fused_scores[0] == fused_scores[1] > fused_scores[2]
+    fused_scores = fused("RotateKeys", [0.0, 0.0, 0.0])
+    assert fused_scores[0] > fused_scores[1] > fused_scores[2]
 
 
-@pytest.mark.parametrize("question", ["keys", "how are keys rotated", "where is RotateKeys"])
-def test_the_meaning_of_words_counts_beside_them(question: str) -> None:
-    falling = fused(question, [1.0, 1.0, 0.0])
-    assert falling[0] > falling[1] > falling[2]
+@pytest.mark.parametrize("text", ["keys", "how are keys rotated", "where is RotateKeys"])
+def test_cosines_count_for_prose_even_if_words_match(text: str) -> None:
+    fused_scores = fused(text, [1.0, 1.0, 0.0])
+    assert fused_scores[0] > fused_scores[1] > fused_scores[2]
 
 
-def test_what_words_alone_find_is_embedded_nowhere(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+def test_lexical_mode_embeds_nothing(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit({f"src/cookies{n}.py": python_file("sign_cookie", f"load_{n}") for n in range(3)})
     index(repo)

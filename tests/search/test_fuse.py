@@ -1,4 +1,4 @@
-"""Two rankings to one number."""
+"""Reciprocal rank fusion of two rankings."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -13,14 +13,14 @@ score = st.integers(0, 9).map(lambda value: value / 10)
 
 @st.composite
 def two_lists(draw: st.DrawFn) -> tuple[Scores, Scores]:
-    """What two retrievals think of the same candidates; zero is no place in a list. Ties are many."""
+    """Draw the scores of two retrievals for the same candidates, with many ties; zero means not retrieved."""
     size = draw(st.integers(0, 30))
     lists = [draw(st.lists(score, min_size=size, max_size=size)) for _ in range(2)]
     return np.array(lists[0], np.float32), np.array(lists[1], np.float32)
 
 
 def by_formula(lists: tuple[Scores, ...]) -> list[float]:
-    """The sum of 1 / (60 + rank), ranks counted one by one."""
+    """Return the sum of 1 / (60 + rank), with ranks counted one by one."""
     return [
         sum(1 / (60 + 1 + int((scores > scores[item]).sum())) for scores in lists if scores[item] > 0)
         for item in range(len(lists[0]))
@@ -29,7 +29,7 @@ def by_formula(lists: tuple[Scores, ...]) -> list[float]:
 
 @settings(max_examples=200)
 @given(two_lists())
-def test_a_fused_score_is_that_of_the_formula(lists: tuple[Scores, Scores]) -> None:
+def test_a_fused_score_follows_the_formula(lists: tuple[Scores, Scores]) -> None:
     """Property 43: RRF."""
     assert RRF_K == 60
     np.testing.assert_allclose(fuse_ranks(*lists), by_formula(lists), rtol=1e-5, atol=0)
@@ -37,7 +37,7 @@ def test_a_fused_score_is_that_of_the_formula(lists: tuple[Scores, Scores]) -> N
 
 @settings(max_examples=200)
 @given(two_lists())
-def test_another_list_lowers_no_score_and_their_order_is_nothing(lists: tuple[Scores, Scores]) -> None:
+def test_another_list_lowers_no_score_and_the_order_of_lists_does_not_matter(lists: tuple[Scores, Scores]) -> None:
     """Property 43: RRF."""
     first, second = lists
     alone = fuse_ranks(first, np.zeros_like(first))

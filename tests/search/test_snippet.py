@@ -1,4 +1,4 @@
-"""What is shown of a chunk: its signature, what it is for, and the lines that answer; with their numbers."""
+"""Snippets of a chunk: declaration, first sentence of the doc, matching lines, and their numbers."""
 
 from itertools import pairwise
 
@@ -35,14 +35,14 @@ def open_session(
 FILLER = [f"    step_{number}()" for number in range(20)]
 
 
-def shown(text: str, question: str, symbol: str = "", first: int = 1, **options: int) -> list[str]:
-    """A snippet as `number text`, gaps as `...`."""
-    made = make_snippet(text.split("\n"), first, parse_query(question).terms, symbol, **options)
-    return [f"{line.number} {line.text.strip()}" if line.number else "..." for line in made]
+def snippet(text: str, query: str, symbol: str = "", first: int = 1, **options: int) -> list[str]:
+    """Return a snippet as `number text`, gaps as `...`."""
+    lines = make_snippet(text.split("\n"), first, parse_query(query).terms, symbol, **options)
+    return [f"{line.number} {line.text.strip()}" if line.number else "..." for line in lines]
 
 
-def test_a_snippet_has_signature_first_sentence_and_what_matches() -> None:
-    assert shown(ROUTE, "where is the signature verified", "App.open_session", first=40) == [
+def test_a_snippet_has_declaration_first_sentence_and_matching_lines() -> None:
+    assert snippet(ROUTE, "where is the signature verified", "App.open_session", first=40) == [
         "...",
         "42 def open_session(",
         "43 self, request: Request",
@@ -54,13 +54,13 @@ def test_a_snippet_has_signature_first_sentence_and_what_matches() -> None:
     ]
 
 
-def test_a_short_chunk_is_shown_whole_but_for_lines_that_say_nothing() -> None:
+def test_a_short_chunk_is_complete_except_for_lines_without_words() -> None:
     code = "int size(list *l)\n{\n\n    return l->count;\n}"
-    assert shown(code, "anything", "size") == ["1 int size(list *l)", "4 return l->count;"]
+    assert snippet(code, "anything", "size") == ["1 int size(list *l)", "4 return l->count;"]
 
 
 @pytest.mark.parametrize(
-    ("head", "symbol", "told"),
+    ("head", "symbol", "expected"),
     [
         ("/**\n * Formats a number. Then more.\n *\n * @param n it\n */\npublic String format(int n) {", "F.format",
          ["2 * Formats a number. Then more.", "6 public String format(int n) {"]),
@@ -84,26 +84,26 @@ def test_a_short_chunk_is_shown_whole_but_for_lines_that_say_nothing() -> None:
         ("(<+>) :: Doc -> Doc -> Doc", "<+>", ["1 (<+>) :: Doc -> Doc -> Doc"]),
     ],
 )  # fmt: skip
-def test_signature_and_doc_are_found_in_many_languages(head: str, symbol: str, told: list[str]) -> None:
-    made = shown("\n".join([head, *FILLER]), "xylophone", symbol)
-    assert [line for line in made if line != "..."][: len(told)] == told
+def test_declaration_and_doc_are_found_in_many_languages(head: str, symbol: str, expected: list[str]) -> None:
+    lines = snippet("\n".join([head, *FILLER]), "xylophone", symbol)
+    assert [line for line in lines if line != "..."][: len(expected)] == expected
 
 
-def test_the_signature_is_not_the_comment_that_names_it() -> None:
+def test_the_declaration_is_not_the_comment_that_names_it() -> None:
     code = "\n".join(["// drain empties the queue", "// and closes it", "", "func (q *Queue) drain() {", *FILLER])
-    assert "4 func (q *Queue) drain() {" in shown(code, "xylophone", "Queue.drain")
+    assert "4 func (q *Queue) drain() {" in snippet(code, "xylophone", "Queue.drain")
 
 
-def test_every_name_of_a_merged_chunk_is_shown() -> None:
+def test_every_name_of_a_merged_chunk_is_selected() -> None:
     code = "\n".join(line for name in ("first", "second", "third") for line in (f"def {name}(): ", *FILLER[:3]))
-    made = shown(code, "xylophone", "Box.first, second, third")
-    assert [line for line in made if "def " in line] == ["1 def first():", "5 def second():", "9 def third():"]
+    lines = snippet(code, "xylophone", "Box.first, second, third")
+    assert [line for line in lines if "def " in line] == ["1 def first():", "5 def second():", "9 def third():"]
 
 
-def test_beyond_the_least_a_line_that_only_repeats_what_is_shown_is_left_out() -> None:
+def test_beyond_the_minimum_a_line_that_only_repeats_terms_is_skipped() -> None:
     repeats = [f"    cookie = cookie_{number}" for number in range(9)]
     code = "\n".join(["def sign_cookie(value):", *FILLER, *repeats, "    bake(key(value))", "    return key"])
-    assert shown(code, "how is the cookie signed with a key", "sign_cookie") == [
+    assert snippet(code, "how is the cookie signed with a key", "sign_cookie") == [
         "1 def sign_cookie(value):",
         "...",
         "22 cookie = cookie_0",
@@ -113,14 +113,14 @@ def test_beyond_the_least_a_line_that_only_repeats_what_is_shown_is_left_out() -
     ]
 
 
-def test_where_nothing_matches_the_first_lines_of_the_body_are_shown() -> None:
-    made = shown("\n".join(["def run():", *FILLER]), "xylophone", "run")
-    assert made == ["1 def run():", "2 step_0()", "3 step_1()", "4 step_2()", "..."]
-    assert len(made) - 1 == MIN_LINES
+def test_without_a_match_the_first_lines_of_the_body_are_selected() -> None:
+    lines = snippet("\n".join(["def run():", *FILLER]), "xylophone", "run")
+    assert lines == ["1 def run():", "2 step_0()", "3 step_1()", "4 step_2()", "..."]
+    assert len(lines) - 1 == MIN_LINES
 
 
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-"""A busy machine is no fault of what is tested."""
+"""Settings without a deadline: a busy machine is slow."""
 
 line = st.text(st.sampled_from(" \t{}()<>/*#\"'-@:.,_abcXyz1é"), max_size=20)
 
@@ -133,27 +133,28 @@ line = st.text(st.sampled_from(" \t{}()<>/*#\"'-@:.,_abcXyz1é"), max_size=20)
     st.text("abX. >,", max_size=8),
     st.integers(1, 9),
 )
-def test_a_snippet_is_lines_of_the_chunk_in_order(
-    lines: list[str], first: int, terms: list[str], symbol: str, most: int
+def test_a_snippet_consists_of_lines_of_the_chunk_in_order(
+    lines: list[str], first: int, terms: list[str], symbol: str, limit: int
 ) -> None:
-    made = make_snippet(lines, first, terms, symbol, most)
-    told = [entry for entry in made if entry.number]
-    assert all(entry.text == lines[entry.number - first] for entry in told)
-    assert [entry.number for entry in told] == sorted({entry.number for entry in told})
-    assert len(told) <= most
-    assert bool(told) == any(map(has_text, lines))
-    left_out = {first + place for place, text in enumerate(lines) if has_text(text)} - {entry.number for entry in told}
-    assert _marked(made, first, len(lines)) == _between(told, left_out, first, len(lines))
+    entries = make_snippet(lines, first, terms, symbol, limit)
+    numbered = [entry for entry in entries if entry.number]
+    assert all(entry.text == lines[entry.number - first] for entry in numbered)
+    assert [entry.number for entry in numbered] == sorted({entry.number for entry in numbered})
+    assert len(numbered) <= limit
+    assert bool(numbered) == any(map(has_text, lines))
+    skipped = {first + position for position, text in enumerate(lines) if has_text(text)}
+    skipped -= {entry.number for entry in numbered}
+    assert _gaps(entries, first, len(lines)) == _expected_gaps(numbered, skipped, first, len(lines))
 
 
-def _between(told: list[SnippetLine], left_out: set[int], first: int, count: int) -> list[tuple[int, int]]:
-    """The gaps between shown lines that leave something out, as the numbers around them."""
-    ends = [first - 1, *(entry.number for entry in told), first + count]
-    return [(low, high) for low, high in pairwise(ends) if any(low < number < high for number in left_out)]
+def _expected_gaps(numbered: list[SnippetLine], skipped: set[int], first: int, count: int) -> list[tuple[int, int]]:
+    """Return the gaps between numbered lines that skip others, as the numbers around them."""
+    ends = [first - 1, *(entry.number for entry in numbered), first + count]
+    return [(low, high) for low, high in pairwise(ends) if any(low < number < high for number in skipped)]
 
 
-def _marked(made: list[SnippetLine], first: int, count: int) -> list[tuple[int, int]]:
-    numbers = [first - 1, *(entry.number for entry in made), first + count]
+def _gaps(entries: list[SnippetLine], first: int, count: int) -> list[tuple[int, int]]:
+    numbers = [first - 1, *(entry.number for entry in entries), first + count]
     return [(numbers[at - 1], numbers[at + 1]) for at in range(1, len(numbers) - 1) if not numbers[at]]
 
 
@@ -167,11 +168,11 @@ words = st.sampled_from(
     st.lists(st.lists(words, min_size=1, max_size=4), min_size=MAX_LINES + 1, max_size=30),
     st.lists(words, max_size=4),
 )
-def test_a_word_asked_for_is_shown_if_the_chunk_has_it(chunk: list[list[str]], asked: list[str]) -> None:
+def test_a_word_of_the_query_is_in_the_snippet_if_the_chunk_has_it(chunk: list[list[str]], query: list[str]) -> None:
     lines = [" ".join(words) for words in chunk]
-    terms = {term for word in asked for term in terms_of(word)}
-    made = make_snippet(lines, 1, sorted(terms))
-    assert _terms_in("\n".join(entry.text for entry in made)) & terms == _terms_in("\n".join(lines)) & terms
+    terms = {term for word in query for term in terms_of(word)}
+    entries = make_snippet(lines, 1, sorted(terms))
+    assert _terms_in("\n".join(entry.text for entry in entries)) & terms == _terms_in("\n".join(lines)) & terms
 
 
 def _terms_in(text: str) -> set[str]:
@@ -179,9 +180,9 @@ def _terms_in(text: str) -> set[str]:
 
 
 @given(st.lists(st.sampled_from([b"a", b"\n", b"\r\n", "ü".encode(), b"\xff"]), min_size=1, max_size=30), st.data())
-def test_lines_of_a_span_are_those_that_its_numbers_name(parts: list[bytes], drawn: st.DataObject) -> None:
+def test_lines_of_a_span_equal_the_lines_of_its_numbers(parts: list[bytes], drawn: st.DataObject) -> None:
     data = b"".join(parts)
     start = drawn.draw(st.integers(0, len(data) - 1))
     end = drawn.draw(st.integers(start + 1, len(data)))
-    first, last = (data[:place].count(b"\n") + 1 for place in (start, end - 1))
+    first, last = (data[:offset].count(b"\n") + 1 for offset in (start, end - 1))
     assert lines_of_span(data, start, end) == lines_of(data, first, last)

@@ -1,4 +1,4 @@
-"""Questions with known answers, made by hand: what was retrieved, and which candidate is right."""
+"""Judged queries for tests: candidates with given scores, one of which is the answer."""
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from gitmem.search.replay import JudgedRetrieval
 from gitmem.types import CHUNK_TYPES
 
 
-def made_trial(cosines: list[float], words: list[float], right: int) -> JudgedRetrieval:
-    """A question whose candidates, each in a file of its own, differ in nothing but their two scores."""
+def make_judged(cosines: list[float], words: list[float], right: int) -> JudgedRetrieval:
+    """Return a query whose candidates, each in its own file, differ only in their two scores."""
     count = len(cosines)
     rows = np.arange(count)
-    found = Candidates(
+    candidates = Candidates(
         row=rows,
         file=rows,
         paths=[f"lib/{number:02}.py" for number in range(count)],
@@ -30,15 +30,15 @@ def made_trial(cosines: list[float], words: list[float], right: int) -> JudgedRe
         fused=np.zeros(count, np.float32),
     )
     spans = Spans(np.zeros(count, np.int64), np.full(count, 100), np.ones(count, np.int64))
-    met = [frozenset({0} if place == right else ()) for place in range(count)]
-    return JudgedRetrieval(Retrieval(parse_query("keys"), found, spans, {"key": 1.0}), met, 1)
+    matched = [frozenset({0} if position == right else ()) for position in range(count)]
+    return JudgedRetrieval(Retrieval(parse_query("keys"), candidates, spans, {"key": 1.0}), matched, 1)
 
 
-def told_by_words(count: int) -> list[JudgedRetrieval]:
-    """Questions whose answer has the most words and an unlikely meaning, with every default answered wrongly."""
-    return [made_trial([0.9, 0.5, 0.4, 0.45, 0.2], [0.0, 0.0, 0.1, 0.0, 1.0], 4) for _ in range(count)]
+def decided_by_words(count: int) -> list[JudgedRetrieval]:
+    """Return queries whose answer has the best lexical score and a low cosine; the default weights miss it."""
+    return [make_judged([0.9, 0.5, 0.4, 0.45, 0.2], [0.0, 0.0, 0.1, 0.0, 1.0], 4) for _ in range(count)]
 
 
-def told_by_meaning(count: int) -> list[JudgedRetrieval]:
-    """Questions whose answer is nearest in meaning and has no word of them."""
-    return [made_trial([0.9, 0.5, 0.4, 0.45, 0.2], [0.0, 0.0, 0.1, 0.0, 1.0], 0) for _ in range(count)]
+def decided_by_meaning(count: int) -> list[JudgedRetrieval]:
+    """Return queries whose answer has the best cosine and matches no word."""
+    return [make_judged([0.9, 0.5, 0.4, 0.45, 0.2], [0.0, 0.0, 0.1, 0.0, 1.0], 0) for _ in range(count)]
