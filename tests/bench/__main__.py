@@ -1,4 +1,4 @@
-"""The one command: pick a benchmark, run it, print its table, keep its figures if asked."""
+"""Command line: run a benchmark, print its table, and append its figures to a file with `--json`."""
 
 import argparse
 import sys
@@ -32,15 +32,15 @@ from tests.bench.subjects import SubjectError
 
 
 class Benchmark(Protocol):
-    """What a benchmark's module offers; the first line of its docstring is its help."""
+    """Interface of a benchmark's module; the first line of its docstring is its help."""
 
     __doc__: str | None
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add what only this benchmark can be told."""
+        """Add the options of this benchmark."""
 
     def measure(self, options: argparse.Namespace) -> list[Figure]:
-        """Run it."""
+        """Run the benchmark and return its figures."""
 
 
 BENCHMARKS: Final[dict[str, Benchmark]] = {
@@ -79,7 +79,7 @@ def main(args: list[str] | None = None) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """One subcommand a benchmark, each with the options all of them share."""
+    """Build a parser with one subcommand for each benchmark and the shared options."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     commands = parser.add_subparsers(dest="benchmark", required=True, metavar="NAME")
     for name, benchmark in BENCHMARKS.items():

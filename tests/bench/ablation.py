@@ -1,6 +1,6 @@
-"""What each signal of the ranking is worth: NDCG@10 without it, the other weights fitted anew or left as they are.
+"""Contribution of each signal of the ranking: NDCG@10 without it, with the other weights refitted or unchanged.
 
-Folds and fit are those of `fit`. Unchanged weights know all repositories, so compare their figures with in-sample ones.
+Folds and fit are those of `fit`. Unchanged weights were fitted on all repositories; compare with in-sample figures.
 """
 
 import argparse
@@ -21,13 +21,13 @@ GROUPS: Final = {
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the questions, the repositories, and how the fit is done."""
+    """Add the options for queries, repositories and the fit."""
     add_collection_options(parser)
     add_fit_options(parser)
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Take away one signal after the other."""
+    """Remove one signal after the other."""
     problem = Problem(load_features(options)["hybrid"])
     whole = validate(problem, options.folds, options.penalty)
     figures = describe(problem, "nothing", whole, whole.in_sample)
@@ -40,7 +40,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 
 
 def describe(problem: Problem, taken: str, refitted: Validated, unchanged: Vector) -> list[Figure]:
-    """What is left without a signal, for each set of trees."""
+    """Return the figures without a signal for each set of trees."""
     figures = []
     for tree_set in dict.fromkeys(problem.sets.tolist()):
         inside = problem.sets == tree_set

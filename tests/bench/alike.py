@@ -1,4 +1,4 @@
-"""Notes that mean the same: how many of them are pointed out, and how many that do not are."""
+"""Similar notes: precision and recall of their detection."""
 
 import argparse
 import json
@@ -15,14 +15,14 @@ from gitmem.words import count_identifiers
 from tests.bench.figures import Figure
 
 LABELS: Final = Path(__file__).with_name("alike.json")
-"""Pairs of notes and whether they mean the same. The threshold was fitted on every other pair, from the first on."""
+"""Labelled pairs of notes. The threshold was fitted on every second pair, starting with the first."""
 
 PRECISION: Final = 0.95
 RECALL: Final = 0.7
 
 
 class Pair(NamedTuple):
-    """Two notes, and whether they mean the same."""
+    """Two notes, and whether they have the same meaning."""
 
     old: str
     new: str
@@ -30,17 +30,17 @@ class Pair(NamedTuple):
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Nothing to choose."""
+    """Add no options."""
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Judge both halves of the pairs."""
+    """Measure both halves of the pairs."""
     pairs = load_pairs()
     return [*judge("fitted on", pairs[::2]), *judge("held out", pairs[1::2], PRECISION, RECALL)]
 
 
 def load_pairs() -> list[Pair]:
-    """All pairs, in their order."""
+    """Return all pairs in file order."""
     return [Pair(*labelled) for labelled in json.loads(LABELS.read_text(encoding="utf-8"))]
 
 
@@ -66,7 +66,7 @@ def judge(
 
 
 def told_alike(texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Which notes are pointed out for each one, [new, old]."""
+    """Return which notes are reported as similar to each one, [new, old]."""
     made = BundledEncoder().encode([count_identifiers(f"\n{text}") for text in texts])
     least = np.array([least_score(float(norm)) for norm in made.norms])
     told: NDArray[np.bool_] = made.vectors @ made.vectors.T >= least[:, None]

@@ -1,4 +1,4 @@
-"""BM25 alone, the yardstick: over the terms gitmem splits texts into, and nothing else of it. Pure."""
+"""Plain BM25 over gitmem's terms, as the baseline. Pure."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ B: Final = 0.75
 
 
 class Bm25:
-    """Texts with their terms counted (Robertson and Zaragoza 2009)."""
+    """Term frequencies of texts (Robertson and Zaragoza 2009)."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._held: dict[str, dict[int, int]] = {}
@@ -31,7 +31,7 @@ class Bm25:
         self._shortening = K1 * (1 - B + B * lengths / max(float(lengths.mean()), 1.0))
 
     def score(self, question: str) -> NDArray[np.float64]:
-        """A score for each text."""
+        """Return a score for each text."""
         scores = np.zeros(len(self._shortening))
         for term in parse_query(question).terms:
             held = self._held.get(term, {})

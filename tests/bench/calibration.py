@@ -1,4 +1,4 @@
-"""Whether a score says how likely a result answers. Pure."""
+"""Calibration of scores as probabilities that a result is relevant. Pure."""
 
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
@@ -12,7 +12,7 @@ BINS: Final = 10
 
 
 class Told(NamedTuple):
-    """A result: its kind, the score it had, and whether it answered."""
+    """Kind, score and relevance of one result."""
 
     kind: str
     score: float
@@ -20,7 +20,7 @@ class Told(NamedTuple):
 
 
 def calibration(subject: str, told: Sequence[Told]) -> list[Figure]:
-    """What results of each bin of scores said and were, and the expected calibration error (Naeini et al. 2015)."""
+    """Return mean score and relevance for each bin, and the expected calibration error (Naeini et al. 2015)."""
     scores = np.array([one.score for one in told])
     answers = np.array([one.answers for one in told], float)
     bins = np.minimum((scores * BINS).astype(int), BINS - 1)
@@ -35,8 +35,7 @@ def calibration(subject: str, told: Sequence[Told]) -> list[Figure]:
 
 
 def fit_logistic(sums: NDArray[Any], answers: NDArray[Any]) -> tuple[float, float]:
-    """Slope and offset of the logistic curve that says best how likely a result answers (Platt 1999), by Newton's
-    method."""
+    """Fit slope and offset of the logistic curve from sums to relevance (Platt 1999) by Newton's method."""
     columns = np.stack([sums, np.ones(len(sums))], axis=1)
     told = np.zeros(2)
     for _ in range(50):

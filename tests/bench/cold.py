@@ -1,6 +1,6 @@
-"""A cold `gitmem query`: a whole process from start to answer, against a Python that does nothing.
+"""Cold `gitmem query`: a whole process from start to answer, relative to a Python that does nothing.
 
-The bars stand for an index of about 10,000 chunks. Every question is asked in its own process; git children count.
+The limits hold for an index of about 10,000 chunks. Each query runs in its own process; git children are included.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Index each repository, then ask all questions in turns with the yardstick."""
+    """Index each repository, then run all queries alternately with an empty Python."""
     gitmem, rival = load_gitmem(options), find_rival(options)
     figures: list[Figure] = []
     with work_folder(options) as work:
@@ -47,7 +47,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 
 
 def compare(subject: str, commands: dict[str, Command], rounds: int) -> list[Figure]:
-    """Medians of each question, their median, and the rival's, as ratios."""
+    """Return the medians of each query, their median, and the rival's, as ratios."""
     spent = median_cpu({"start": PYTHON_START, **commands}, rounds)
     start = spent.pop("start")
     rival = spent.pop("rival", None)

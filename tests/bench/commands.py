@@ -1,4 +1,4 @@
-"""The command lines that are measured: gitmem's, and its rival's where the options say where it is installed."""
+"""Measured command lines: gitmem's, and its rival's if the options name its installation."""
 
 import argparse
 import json
@@ -13,20 +13,20 @@ from tests.bench.processes import Command, run_measured
 
 @dataclass(frozen=True, slots=True)
 class Gitmem:
-    """The gitmem program."""
+    """Command lines of the gitmem program."""
 
     words: tuple[str, ...]
 
     def index(self, repository: Path, *flags: str) -> Command:
-        """Bring the index of a repository up to date."""
+        """Return the command that refreshes the index of a repository."""
         return Command([*self.words, "index", *flags], cwd=repository)
 
     def query(self, repository: Path, text: str, *flags: str) -> Command:
-        """Ask a question; no result is as good as one."""
+        """Return the command of a query; a run without results is valid."""
         return Command([*self.words, "query", *flags, "--", text], cwd=repository, expect=(0, 1))
 
     def index_report(self, repository: Path, *flags: str) -> tuple[dict[str, Any], float]:
-        """Index and return the program's own report and the CPU seconds it took."""
+        """Index and return the program's report and the CPU seconds."""
         output, cpu = run_measured(self.index(repository, "--json", *flags))
         report: dict[str, Any] = json.loads(output)
         return report, cpu
@@ -34,14 +34,14 @@ class Gitmem:
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """semble with a model folder, offline. Its first search of a tree builds the index, later ones load it."""
+    """Command lines of semble, offline; the first search of a tree builds the index, later ones load it."""
 
     program: str
     model: str
     content: tuple[str, ...]
 
     def search(self, tree: Path, text: str, cache: Path) -> Command:
-        """Search a tree; the index is kept in `cache`."""
+        """Return the command that searches a tree; the index is stored in `cache`."""
         env = {"SEMBLE_MODEL_NAME": self.model, "SEMBLE_CACHE_LOCATION": str(cache), "HF_HUB_OFFLINE": "1"}
         args = [self.program, "search", text, str(tree), "--top-k", "10", "--content", *self.content]
         return Command(args, env=env)
@@ -62,7 +62,7 @@ def add_rival_options(parser: argparse.ArgumentParser) -> None:
 
 
 def load_gitmem(options: argparse.Namespace) -> Gitmem:
-    """The measured program: the one asked for, the script beside this Python, or the module."""
+    """Return the measured program: the named one, else the script next to this Python, else the module."""
     if options.gitmem:
         return Gitmem(tuple(shlex.split(options.gitmem)))
     script = Path(sys.executable).parent / "gitmem"
@@ -70,7 +70,7 @@ def load_gitmem(options: argparse.Namespace) -> Gitmem:
 
 
 def find_rival(options: argparse.Namespace) -> Rival | None:
-    """The rival, where one was given."""
+    """Return the rival, or None if the options name none."""
     if not options.rival:
         return None
     return Rival(options.rival, str(Path(options.rival_model).resolve()), tuple(options.rival_content))

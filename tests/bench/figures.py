@@ -1,4 +1,4 @@
-"""A measured figure and the table figures are printed in."""
+"""Measured figures and their table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number: of what it was taken, what it says, and the bar it has to reach where there is one."""
+    """One number with its subject, name, unit and limit, if it has one."""
 
     subject: str
     name: str
@@ -17,14 +17,14 @@ class Figure:
 
     @property
     def bar(self) -> str:
-        """The bar in words, empty where there is none."""
+        """Limit as text; empty without one."""
         if self.at_most is not None:
             return f"at most {format_number(self.at_most)}"
         return f"at least {format_number(self.at_least)}" if self.at_least is not None else ""
 
     @property
     def verdict(self) -> str:
-        """Whether the bar is reached, empty where there is none."""
+        """Verdict on the limit; empty without one."""
         if not self.bar:
             return ""
         low = self.at_least is not None and self.value < self.at_least
@@ -33,7 +33,7 @@ class Figure:
 
 
 def format_table(figures: Sequence[Figure]) -> str:
-    """Figures as lines of aligned columns."""
+    """Format figures as lines of aligned columns."""
     rows = [(f.subject, f.name, format_number(f.value), f.unit, f.bar, f.verdict) for f in figures]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(6)]
     return "\n".join(
@@ -46,7 +46,7 @@ def format_table(figures: Sequence[Figure]) -> str:
 
 
 def format_number(value: float) -> str:
-    """Three or four significant digits, thousands apart."""
+    """Format a number with three or four significant digits and separators for thousands."""
     if value == int(value) or abs(value) >= 1000:
         return f"{value:,.0f}"
     if abs(value) >= 100:

@@ -1,6 +1,6 @@
-"""Weights of the ranking, fitted on questions with known answers and judged on repositories left out.
+"""Weights of the ranking, fitted on queries with known answers and validated on held-out repositories.
 
-Repositories are dealt out into folds; each fold is judged by weights fitted on the others. A repository that is in two
+Cross-validation over repositories: each fold is scored by weights fitted on the others. A repository that is in two
 sets of trees (its source folder, all of it) is in one fold. Prints the table for `gitmem/search/rank.py` and
 `gitmem/search/engine.py`.
 """
@@ -20,7 +20,7 @@ from tests.bench.learn import Problem, Vector, fit
 from tests.bench.scoring import DEPTH
 
 HELD: Final = ("path", "lexical_gap")
-"""Features the questions say nothing of, as their answers are files: their weights are as they were."""
+"""Features that these queries cannot fit, because their targets are files: their weights stay unchanged."""
 
 PENALTY: Final = 0.01
 BARS: Final = (0.88, 0.86)
@@ -30,9 +30,9 @@ DRAWS: Final = 2000
 
 
 class Validated(NamedTuple):
-    """NDCG@10 of each question: by weights fitted without its repository, and by `weights`, fitted on all.
+    """NDCG@10 of each query: by weights fitted without its repository, and by `weights`, fitted on all.
 
-    `folds` are the questions of each fold and the weights fitted without them.
+    `folds` are the queries of each fold and the weights fitted without them.
     """
 
     held_out: Vector
@@ -42,19 +42,19 @@ class Validated(NamedTuple):
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the questions, the repositories, and how the fit is done."""
+    """Add the options for queries, repositories and the fit."""
     add_collection_options(parser)
     add_fit_options(parser)
 
 
 def add_fit_options(parser: argparse.ArgumentParser) -> None:
-    """Add how the fit is done."""
+    """Add the options of the fit."""
     parser.add_argument("--folds", type=int, default=7)
     parser.add_argument("--penalty", type=float, default=PENALTY, help="how strongly weights are held back")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Fit, print the table, judge."""
+    """Fit, print the table, and validate."""
     hybrid, lexical = (Problem(judged) for judged in load_features(options).values())
     made = validate(hybrid, options.folds, options.penalty)
     bias = calibrate(hybrid, made.weights)
@@ -81,7 +81,7 @@ def validate(problem: Problem, folds: int, penalty: float, active: NDArray[np.bo
 
 
 def judge_folds(problem: Problem, folds: Iterable[tuple[NDArray[np.bool_], Vector]]) -> Vector:
-    """NDCG@10 of each question by the weights of its fold."""
+    """Return NDCG@10 of each query by the weights of its fold."""
     held_out = np.zeros(len(problem.questions))
     for outside, weights in folds:
         held_out[outside] = problem.ndcg(weights)[outside]
@@ -89,7 +89,7 @@ def judge_folds(problem: Problem, folds: Iterable[tuple[NDArray[np.bool_], Vecto
 
 
 def judge_sets(problem: Problem, made: Validated) -> list[Figure]:
-    """Held-out and in-sample means of each set of trees, and by category and repository."""
+    """Return held-out and in-sample means of each set of trees, by category and by repository."""
     figures = []
     for place, tree_set in enumerate(dict.fromkeys(problem.sets.tolist())):
         inside = problem.sets == tree_set
@@ -104,8 +104,11 @@ def judge_sets(problem: Problem, made: Validated) -> list[Figure]:
 
 
 def compare_modes(problem: Problem, ours: Vector, others: Mapping[str, Vector]) -> list[Figure]:
-    """What meaning adds to words, by set of trees and category, with the 95 % interval of a paired bootstrap over
-    questions. The bar is for what `--mode lexical` gives, the first of the others."""
+    """Return the gain of hybrid over other modes, by set of trees and category.
+
+    The 95 % interval is that of a paired bootstrap over queries. The limit applies to `--mode lexical`, the first of
+    the others.
+    """
     figures = []
     for tree_set, category in sorted(set(zip(problem.sets.tolist(), problem.categories.tolist(), strict=True))):
         inside = (problem.sets == tree_set) & (problem.categories == category)
@@ -118,21 +121,21 @@ def compare_modes(problem: Problem, ours: Vector, others: Mapping[str, Vector]) 
 
 
 def bootstrap(values: Vector, share: Vector) -> tuple[float, float]:
-    """The interval that holds 95 % of the weighted means of redrawn questions."""
+    """Return the interval with 95 % of the weighted means of resampled queries."""
     drawn = np.random.default_rng(1).integers(0, len(values), (DRAWS, len(values)))
     means = np.sort((values * share)[drawn].sum(axis=1) / share[drawn].sum(axis=1))
     return float(means[DRAWS // 40]), float(means[-DRAWS // 40])
 
 
 def format_curve(problem: Problem, weights: Vector, bias: float) -> str:
-    """The curve from scores to likelihoods as it stands in the code."""
+    """Format the curve from scores to probabilities as in the code."""
     best, shown = best_files(problem, weights)
     slope, offset = fit_logistic(best[shown] + bias, np.isin(shown, problem.answering))
     return f"SLOPE: Final = {readable(slope)}\nOFFSET: Final = {readable(offset)}\n"
 
 
 def best_files(problem: Problem, weights: Vector) -> tuple[Vector, NDArray[np.int64]]:
-    """The sum of every file, and the ten best files of each question."""
+    """Return the sum of every file, and the ten best files of each query."""
     best = problem.score_files(problem.values @ weights)
     order = np.lexsort((-best, problem.question_of))
     place = np.arange(len(order)) - np.searchsorted(problem.question_of, problem.question_of[order])
@@ -140,7 +143,7 @@ def best_files(problem: Problem, weights: Vector) -> tuple[Vector, NDArray[np.in
 
 
 def calibrate(problem: Problem, weights: Vector) -> float:
-    """The bias by which the ten best files of a question score, on average, what share of them answers."""
+    """Return the bias for which the mean score of the ten best files of a query is the share of relevant ones."""
     best, shown = best_files(problem, weights)
     wanted = float(np.isin(shown, problem.answering).mean())
     low, high = -50.0, 50.0
@@ -151,7 +154,7 @@ def calibrate(problem: Problem, weights: Vector) -> float:
 
 
 def format_weights(weights: Vector, bias: float) -> str:
-    """The tables as they stand in the code."""
+    """Format the tables as in the code."""
     fitted = dict(zip(COLUMNS, map(readable, weights.tolist()), strict=True))
     semantic, lexical = (fitted[name] for name in FUSED)
     lines = [f"FUSION_WEIGHTS: Final = FusionWeights(semantic={semantic}, lexical={lexical})", ""]
@@ -160,11 +163,11 @@ def format_weights(weights: Vector, bias: float) -> str:
 
 
 def merge(fitted: dict[str, float]) -> dict[str, float]:
-    """Fitted weights in the order of the table, with those of tied features."""
+    """Return the fitted weights in the order of the table, including those of tied features."""
     tied = {name: readable(fitted[other] * share) for name, (other, share) in TIED.items()}
     return {name: 1.0 if name == "fused" else (fitted | tied)[name] for name in WEIGHTS}
 
 
 def readable(value: float) -> float:
-    """Two digits are all that the questions can tell."""
+    """Round to two significant digits; the queries support no more."""
     return float(f"{value:.2g}")

@@ -1,4 +1,4 @@
-"""`gitmem index` with nothing to do, against a Python that does nothing."""
+"""`gitmem index` with nothing to do, relative to a Python that does nothing."""
 
 import argparse
 from typing import Final
@@ -19,7 +19,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Index each repository once, then again and again."""
+    """Index each repository once, then measure further runs."""
     gitmem = load_gitmem(options)
     figures: list[Figure] = []
     with work_folder(options) as work:

@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Index every repository from nothing, in turns with the rival."""
+    """Index every repository from scratch, alternately with the rival."""
     gitmem, rival = load_gitmem(options), find_rival(options)
     figures: list[Figure] = []
     with work_folder(options) as work:

@@ -1,4 +1,4 @@
-"""Figures kept in a file, each run with the commit it was measured at and how busy the machine was."""
+"""File of figures; each run has its commit and the load of the machine."""
 
 import json
 import os
@@ -17,7 +17,7 @@ MEASURED: Final = ("gitmem", "models", "pyproject.toml")
 
 
 def append_run(file: Path, benchmark: str, figures: Sequence[Figure]) -> None:
-    """Add a run to the file's list of runs; the file is made where there is none."""
+    """Append a run to the file's list of runs; create a missing file."""
     runs = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
     runs.append({"benchmark": benchmark, **describe_run(), "figures": [trim(figure) for figure in figures]})
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -25,7 +25,7 @@ def append_run(file: Path, benchmark: str, figures: Sequence[Figure]) -> None:
 
 
 def describe_run() -> dict[str, Any]:
-    """What a reader must know to compare a run with another one."""
+    """Return the conditions of a run, which a comparison with another run needs."""
     return {
         "commit": _git("rev-parse", "--short=12", "HEAD"),
         "modified": bool(_git("status", "--porcelain", "--", *MEASURED)),
@@ -38,7 +38,7 @@ def describe_run() -> dict[str, Any]:
 
 
 def trim(figure: Figure) -> dict[str, Any]:
-    """A figure as plain values, without what is not set."""
+    """Return the fields of a figure that are set."""
     values = {name: value for name, value in asdict(figure).items() if value not in (None, "")}
     return {**values, "value": float(f"{figure.value:.4g}")}
 

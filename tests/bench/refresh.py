@@ -1,4 +1,4 @@
-"""Re-indexing after a commit that changes ten files, against the full index of the same repository.
+"""Re-indexing after a commit that changes ten files, relative to the full index of the same repository.
 
 The bar stands for a repository of 5,000 files.
 """
@@ -37,7 +37,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 
 
 def measure_subject(subject: Subject, gitmem: Gitmem, rounds: int) -> list[Figure]:
-    """The full index and the median of the small ones."""
+    """Measure the full run and the median of the small ones."""
     report, full = gitmem.index_report(subject.path)
     dice = random.Random(1)
     candidates = find_candidates(subject.path)
@@ -57,13 +57,13 @@ def measure_subject(subject: Subject, gitmem: Gitmem, rounds: int) -> list[Figur
 
 
 def find_candidates(repository: Path) -> list[Path]:
-    """Tracked text files of a usual size."""
+    """Return tracked text files of a usual size."""
     paths = [repository / name for name in git(repository, "ls-files", "-z").split("\0") if name]
     return [path for path in paths if is_usual(path)]
 
 
 def is_usual(path: Path) -> bool:
-    """Whether a path is a text file that is neither tiny nor huge."""
+    """Return whether a path is a text file that is neither tiny nor huge."""
     if path.is_symlink() or not path.is_file() or not SIZES[0] <= path.stat().st_size <= SIZES[1]:
         return False
     return b"\0" not in path.read_bytes()

@@ -1,4 +1,4 @@
-"""How good ranked results are: NDCG@10 with binary gain, and recall, over targets that are files or spans of lines.
+"""Quality of ranked results: NDCG@10 with binary gain, and recall, for targets that are files or spans of lines.
 
 A target counts at the rank of the first result that meets it; a second result of the same file uses up a rank.
 """
@@ -13,7 +13,7 @@ DEPTH: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a result stands; lines count from 1 and both belong to it."""
+    """Location of a result; lines count from 1 and are inclusive."""
 
     path: str
     start: int
@@ -22,14 +22,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a question must find: a file, or lines of it where `start` is set."""
+    """Target of a query: a file, or lines of it if `start` is set."""
 
     path: str
     start: int = 0
     end: int = 0
 
     def is_met_by(self, place: Place) -> bool:
-        """Whether a result shows this target."""
+        """Return whether a result shows this target."""
         if place.path != self.path and not place.path.endswith(f"/{self.path}"):
             return False
         return not self.start or (place.start <= self.end and place.end >= self.start)
@@ -37,14 +37,14 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One question's worth."""
+    """Score of one query."""
 
     ndcg: float
     recall: float
 
 
 def parse_target(value: Any) -> Target:
-    """Read a target as the question files hold it: a path, or an object with path and lines."""
+    """Parse a target of a query file: a path, or an object with path and lines."""
     if isinstance(value, str):
         return Target(value)
     return Target(str(value["path"]), int(value.get("start_line") or 0), int(value.get("end_line") or 0))
@@ -58,11 +58,11 @@ def score(places: Sequence[Place], targets: Sequence[Target]) -> Score:
 
 
 def find_rank(places: Sequence[Place], target: Target) -> int | None:
-    """The rank, from 1, of the first result that meets a target."""
+    """Return the rank, from 1, of the first result that meets a target."""
     return next((rank for rank, place in enumerate(places, 1) if target.is_met_by(place)), None)
 
 
 def mean(values: Iterable[float]) -> float:
-    """The arithmetic mean; 0 of nothing."""
+    """Return the arithmetic mean; 0 without values."""
     seen = list(values)
     return sum(seen) / len(seen) if seen else 0.0

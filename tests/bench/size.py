@@ -1,4 +1,4 @@
-"""The index on disk against the text it indexes."""
+"""Size of the index relative to the indexed text."""
 
 import argparse
 from pathlib import Path
@@ -35,5 +35,5 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 
 
 def bytes_below(folder: Path) -> int:
-    """The sizes of all files below a folder, added up."""
+    """Return the total size of all files below a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

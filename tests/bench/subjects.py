@@ -1,6 +1,6 @@
-"""The repositories that are measured: throwaway clones of those named by option, or a synthetic one.
+"""Measured repositories: temporary clones of those named by option, or a synthetic one.
 
-A clone is worked on, never the original, so no earlier index and no uncommitted file takes part.
+Originals are never changed, and earlier indexes or uncommitted files have no influence.
 """
 
 import argparse
@@ -20,12 +20,12 @@ NEVER: Final = "1000000000"
 
 
 class SubjectError(Exception):
-    """A repository that was to be measured cannot be prepared."""
+    """Repository that cannot be prepared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A repository to measure."""
+    """Repository to measure."""
 
     name: str
     path: Path
@@ -35,11 +35,11 @@ class Subject:
         shutil.rmtree(self.path / ".gitmem", ignore_errors=True)
 
     def forbid_graph(self) -> None:
-        """Keep the neighbour graph of a large index from being built in the background of what is measured."""
+        """Disable the neighbour graph, so that no background build disturbs the measurement."""
         git(self.path, "config", GRAPH_KEY, NEVER)
 
     def allow_graph(self) -> None:
-        """Let a graph be built when it is asked for."""
+        """Enable the neighbour graph again."""
         git(self.path, "config", "--unset", GRAPH_KEY)
 
 
@@ -51,13 +51,13 @@ def add_subject_options(parser: argparse.ArgumentParser, files: int) -> None:
 
 @contextmanager
 def work_folder(options: argparse.Namespace) -> Iterator[Path]:
-    """A folder for this run's files, removed afterwards."""
+    """Yield a folder for this run's files; remove it afterwards."""
     with tempfile.TemporaryDirectory(prefix="gitmem-bench-", dir=options.work) as folder:
         yield Path(folder)
 
 
 def iter_subjects(options: argparse.Namespace, work: Path) -> Iterator[Subject]:
-    """Prepare one repository after the other and remove each when the next is asked for."""
+    """Yield one prepared repository after the other; remove each before the next."""
     if not options.repo:
         yield synthetic_subject(options.files, work)
     for repository in options.repo:
@@ -74,7 +74,7 @@ def clone_subject(repository: Path, work: Path) -> Subject:
 
 
 def synthetic_subject(files: int, work: Path) -> Subject:
-    """Write a repository of so many files of generated code."""
+    """Write a repository with this number of files of generated code."""
     target = work / f"synthetic-{files}"
     write_repository(target, files)
     git(target, "checkout", "-q", "-f", "main")
@@ -82,14 +82,14 @@ def synthetic_subject(files: int, work: Path) -> Subject:
 
 
 def prepared(target: Path) -> Subject:
-    """The subject in a folder, to be indexed without a graph."""
+    """Return the subject in a folder, with the graph disabled."""
     subject = Subject(target.name, target)
     subject.forbid_graph()
     return subject
 
 
 def git(folder: Path, *args: str) -> str:
-    """Run git in a folder and return what it printed. Raises SubjectError."""
+    """Run git in a folder and return its output. Raises: SubjectError."""
     identity = ["-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0"]
     done = subprocess.run(["git", "-C", str(folder), *identity, *args], capture_output=True, stdin=subprocess.DEVNULL)
     if done.returncode:

@@ -1,8 +1,8 @@
-"""A repository of any size for machines that have no large one at hand: real code, shuffled.
+"""Synthetic repository of any size, for machines without a large one: shuffled real code.
 
-The functions and classes of Python's standard library are dealt out to files by a seeded generator and given new
-names, so every file and every symbol differs. Same Python, same size: same repository. Words repeat more than in
-grown code, so a real repository (`--repo`) is the better witness; this one is always there.
+A seeded generator distributes the functions and classes of Python's standard library over files and renames them, so
+every file and every symbol differs. The same Python and size give the same repository. Words repeat more than in real
+code, so a real repository (`--repo`) is more representative.
 """
 
 import ast
@@ -21,7 +21,7 @@ DATE: Final = "1767225600 +0000"
 
 
 def write_repository(target: Path, files: int) -> None:
-    """Make a git repository whose branch `main` has one commit with so many files; nothing is checked out."""
+    """Make a git repository whose branch `main` has one commit with `files` files; check out nothing."""
     subprocess.run(["git", "init", "-q", "-b", "main", str(target)], check=True)
     importer = subprocess.Popen(["git", "-C", str(target), "fast-import", "--quiet"], stdin=subprocess.PIPE)
     assert importer.stdin
@@ -61,7 +61,7 @@ def iter_definitions() -> Iterator[tuple[str, str]]:
 def definitions_of(text: str) -> Iterator[tuple[str, str]]:
     """Yield name and text of a module's top-level functions and classes of a usual length."""
     lines = text.splitlines()
-    with warnings.catch_warnings(action="ignore"):  # about escapes in other people's code
+    with warnings.catch_warnings(action="ignore"):  # about escapes in the standard library
         tree = ast.parse(text)
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -71,5 +71,5 @@ def definitions_of(text: str) -> Iterator[tuple[str, str]]:
 
 
 def rename(name: str, text: str, addition: str) -> str:
-    """Give the definition at the start of a text a name of its own."""
+    """Rename the definition at the start of a text."""
     return text.replace(name, f"{name}_{addition}", 1)

@@ -1,4 +1,4 @@
-"""Figures are judged, printed and kept."""
+"""Figures: their verdict, their table, and the file of runs."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ from tests.bench.synthetic import definitions_of, rename
         (Figure("a", "count", 7), ""),
     ],
 )
-def test_a_figure_is_judged_by_its_bar(figure: Figure, verdict: str) -> None:
+def test_the_verdict_of_a_figure_follows_its_limit(figure: Figure, verdict: str) -> None:
     assert figure.verdict == verdict
 
 
@@ -30,7 +30,7 @@ def test_a_table_has_a_line_per_figure() -> None:
     assert "at most 1" in table
 
 
-def test_a_run_is_added_to_the_earlier_ones(tmp_path: Path) -> None:
+def test_a_run_is_appended_to_the_file(tmp_path: Path) -> None:
     file = tmp_path / "results" / "cold.json"
     for value in (1.0, 2.0):
         append_run(file, "cold", [Figure("a", "cost", value, "s", at_most=3)])
@@ -39,8 +39,8 @@ def test_a_run_is_added_to_the_earlier_ones(tmp_path: Path) -> None:
     assert {"commit", "modified", "date", "load"} <= runs[0].keys()
 
 
-def test_synthetic_code_is_made_of_whole_definitions() -> None:
+def test_synthetic_code_consists_of_whole_definitions() -> None:
     body = "\n".join(f"    step_{number}()" for number in range(6))
-    found = list(definitions_of(f"import os\n\ndef short(): pass\n\ndef long():\n{body}\n"))
-    assert found == [("long", f"def long():\n{body}")]
-    assert rename(*found[0], "way").startswith("def long_way():")
+    definitions = list(definitions_of(f"import os\n\ndef short(): pass\n\ndef long():\n{body}\n"))
+    assert definitions == [("long", f"def long():\n{body}")]
+    assert rename(*definitions[0], "way").startswith("def long_way():")

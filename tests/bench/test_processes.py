@@ -1,4 +1,4 @@
-"""What a process tree costs is seen in full, and a failing command is no measurement."""
+"""CPU time and memory cover whole process trees, and a failing command is an error."""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,7 @@ def child_of_child(code: str) -> Command:
     )
 
 
-def test_cpu_of_a_grandchild_counts() -> None:
+def test_the_cpu_time_of_a_grandchild_is_included() -> None:
     assert cpu_of(child_of_child(BURN)) >= 0.3
 
 
@@ -34,7 +34,7 @@ def test_a_command_that_fails_is_an_error() -> None:
 
 
 @pytest.mark.skipif(not Path(PROC / "self/smaps_rollup").exists(), reason="memory is sampled from /proc")
-def test_memory_of_a_grandchild_counts() -> None:
+def test_the_memory_of_a_grandchild_is_included() -> None:
     small, large = watch(child_of_child("import time; time.sleep(0.4)")), watch(child_of_child(HOLD))
     assert large.processes == 2
     assert large.proportional - small.proportional > 60_000

@@ -1,4 +1,4 @@
-"""Questions out of headings: what is taken for one, what is taken out of the pages, and what the figures mean."""
+"""Queries from headings: their choice, their removal from the pages, and the figures."""
 
 import json
 
@@ -52,46 +52,46 @@ ADOC = "= Guide\n\n== How do I sign cookies?\n\n----\n== no heading\n----\n\n===
 
 
 @pytest.mark.parametrize(("text", "path"), [(MARKDOWN, "a.md"), (RST, "a.rst"), (ADOC, "a.adoc")])
-def test_a_section_reaches_to_the_next_heading_of_its_level(text: str, path: str) -> None:
+def test_a_section_extends_to_the_next_heading_of_its_level(text: str, path: str) -> None:
     lines = text.split("\n")
-    found = {section.title: section for section in find_sections(lines, path)}
-    assert "no heading" not in found
-    asked = found["How do I sign cookies?"]
-    assert "cookies" in lines[asked.start]
-    body = "\n".join(lines[asked.body : asked.end])
+    sections = {section.title: section for section in find_sections(lines, path)}
+    assert "no heading" not in sections
+    section = sections["How do I sign cookies?"]
+    assert "cookies" in lines[section.start]
+    body = "\n".join(lines[section.body : section.end])
     assert "Rotating" in body
     assert "Other" not in body
 
 
-def test_a_page_loses_its_questions_and_what_repeats_them() -> None:
-    asked = "How do I sign cookies?"
-    page = prepare("a.md", MARKDOWN, [asked], titles_by_word([asked]))
+def test_headings_used_as_queries_are_removed_from_their_page() -> None:
+    heading = "How do I sign cookies?"
+    page = prepare("a.md", MARKDOWN, [heading], titles_by_word([heading]))
     lines = page.text.split("\n")
     assert not any(line.startswith(("## How", "- [How")) for line in lines)
     assert sum("How do I sign cookies?" in line for line in lines) == 1
-    first, last = page.answers[asked]
+    first, last = page.answers[heading]
     assert lines[first - 1 : last][1] == "Set a key."
     assert lines[last] == "## Other"
 
 
-def test_headings_that_ask_are_chosen_once_and_by_what_is_below_them() -> None:
+def test_headings_are_chosen_once_and_only_with_enough_text_below() -> None:
     body = "word " * 50
     asking = f"# How are cookies signed?\n{body}\n# How are tokens revoked?\nshort\n"
     page = f"{asking}# Signing all the cookies\n{body}\n# Other\n"
-    found = choose(
+    labels = choose(
         {
             "a.md": page,
             "b.md": f"# How are sessions stored here?\n{body}",
             "c.md": f"# how are sessions stored here?\n{body}",
         }
     )
-    assert [(label.heading, label.category) for label in found] == [
+    assert [(label.heading, label.category) for label in labels] == [
         ("How are cookies signed?", "question"),
         ("Signing all the cookies", "task"),
     ]
 
 
-def test_the_set_is_halved_by_project_and_large_enough() -> None:
+def test_the_query_set_is_split_by_project_and_large_enough() -> None:
     halves = [read_projects(half) for half in ("development", "held-out")]
     assert {project.name for project in halves[0]}.isdisjoint(project.name for project in halves[1])
     assert min(map(len, halves)) >= 10
@@ -105,7 +105,7 @@ def test_the_set_is_halved_by_project_and_large_enough() -> None:
     )
 
 
-def test_bm25_is_its_formula() -> None:
+def test_bm25_equals_its_formula() -> None:
     texts = ["sign cookies", "sign sign sessions here", "nothing"]
     mean = 7 / 3
     idf = np.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
@@ -115,18 +115,18 @@ def test_bm25_is_its_formula() -> None:
 
 def test_a_page_is_ranked_by_its_best_piece() -> None:
     pieces = [Piece("", Place(page, first, first)) for page, first in (("a", 1), ("b", 1), ("a", 9))]
-    ask = open_scores(pieces, lambda _: np.array([0.1, 0.5, 0.9]))
-    assert ask("x") == [Place("a", 9, 9), Place("b", 1, 1)]
+    search = open_scores(pieces, lambda _: np.array([0.1, 0.5, 0.9]))
+    assert search("x") == [Place("a", 9, 9), Place("b", 1, 1)]
 
 
 def test_the_calibration_error_is_the_mean_gap_of_the_bins() -> None:
-    told = [Told("code", 0.25, True), Told("code", 0.25, False), Told("code", 0.95, True), Told("code", 0.95, True)]
-    figures = calibration("x", told)
+    results = [Told("code", 0.25, True), Told("code", 0.25, False), Told("code", 0.95, True), Told("code", 0.95, True)]
+    figures = calibration("x", results)
     assert [figure.value for figure in figures[:-1]] == [0.5, 1.0]
     assert figures[-1].value == pytest.approx((0.25 + 0.05) / 2)
 
 
-def test_a_curve_is_fitted_to_how_often_sums_answer() -> None:
+def test_the_logistic_curve_is_recovered_from_samples() -> None:
     dice = np.random.default_rng(1)
     sums = dice.normal(0, 3, 20_000)
     answers = dice.random(len(sums)) < 1 / (1 + np.exp(-(0.7 * sums - 1)))
