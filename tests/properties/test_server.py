@@ -1,0 +1,132 @@
+"""Calls of the tools of a server, in any order and with any arguments."""
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, NamedTuple
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mcp.client.client import Client
+
+from gitmem.mcp.tools.arguments import check_arguments
+from gitmem.mcp.tools.handlers import ToolHandlers
+from gitmem.mcp.tools.progress_and_cancellation import Call
+from gitmem.mcp.tools.toolsets import TOOLSETS, parse_toolsets
+from gitmem.paths import bundled
+from tests.gitrepo import Repo
+from tests.mcp.clients import refused, talk
+
+ALL: Final = ",".join(TOOLSETS)
+TOOLS: Final = parse_toolsets(ALL)
+GOOD: Final[dict[str, dict[str, Any]]] = {
+    "search": {"query": "sign the cookie"},
+    "related": {"location": "src/cookies.py:7"},
+    "get": {"ids": ["src/cookies.py"]},
+    "status": {},
+    "list": {},
+    "memory_store": {"content": "Keys rotate weekly."},
+    "conversation_append": {"conversation": "plan", "role": "user", "content": "why"},
+    "delete": {"ids": ["mem_00000000"]},
+    "document_ingest": {"content": "A page."},
+}
+"""Arguments of each tool that its schema allows."""
+
+WRONG: Final = {"integer": -7, "boolean": True, "object": {"a": 1}, "array": [1, {}], "string": "nul\0"}
+"""A value of each type of JSON; those of the last two are wrong for arguments of these types too."""
+
+many = settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+
+class BadCall(NamedTuple):
+    """Call of a tool with arguments that its schema does not allow."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+@st.composite
+def bad_calls(draw: st.DrawFn) -> BadCall:
+    """Spoil the arguments of one tool: one unknown, one missing, or one with a value that is not allowed."""
+    name = draw(st.sampled_from(sorted(TOOLS)))
+    properties, good = TOOLS[name].schema["properties"], GOOD[name]
+    faults: list[dict[str, Any]] = [{**good, "unknown": "value"}]
+    faults += [{key: value for key, value in good.items() if key != missing} for missing in good]
+    for key, about in properties.items():
+        faults += [{**good, key: value} for value in wrong_values(about)]
+    return BadCall(name, draw(st.sampled_from(faults)))
+
+
+def wrong_values(about: dict[str, Any]) -> Iterator[Any]:
+    """Yield values that the schema of an argument does not allow."""
+    if "enum" in about:
+        yield from ("", "unknown", 7, ["text"])
+        return
+    kinds = [about["type"]] if isinstance(about["type"], str) else about["type"]
+    allowed = {*kinds, "integer"} if "number" in kinds else set(kinds)
+    yield from (value for kind, value in WRONG.items() if kind not in allowed - {"array", "string"})
+    if "maximum" in about:
+        yield about["maximum"] + 1
+        yield about["minimum"] - 1
+    if "maxItems" in about:
+        yield ["x"] * (about["maxItems"] + 1)
+    if "maxLength" in about:
+        yield "x" * (about["maxLength"] + 1)
+    if about.get("minLength"):
+        yield " \n"
+
+
+def state_of(repo: Repo) -> str:
+    """Return a hash of the index and of all references."""
+    state = hashlib.sha256(repo.git("for-each-ref").encode())
+    for file in sorted((repo.path / ".gitmem").rglob("*")):
+        state.update(str(file).encode() + (file.read_bytes() if file.is_file() else b""))
+    return state.hexdigest()
+
+
+@many
+@given(call=bad_calls())
+def test_arguments_outside_the_schema_are_refused_and_change_nothing(own: Repo, call: BadCall) -> None:
+    """Property 25: MCP input."""
+    before = state_of(own)
+
+    async def action(client: Client) -> None:
+        assert await refused(client, call.tool, **call.arguments)
+
+    talk(own.path, action, ALL)
+    assert state_of(own) == before
+
+
+opened: list[str] = []
+"""Files of the model that this process has opened, while a test records them."""
+
+
+def record_opened(event: str, arguments: Any) -> None:
+    """Record the files of the model that are opened; an audit hook of Python."""
+    if event == "open" and str(arguments[0]).startswith(str(bundled("models"))):
+        opened.append(str(arguments[0]).rpartition("/")[2])
+
+
+sys.addaudithook(record_opened)
+
+calls = st.lists(st.sampled_from(["search", "related", "get", "status"]), min_size=1, max_size=6)
+
+
+@many
+@given(rounds=st.lists(calls, min_size=1, max_size=2))
+def test_a_server_loads_the_model_once_however_many_calls_come_at_once(indexed: Repo, rounds: list[list[str]]) -> None:
+    """Property 27: Model once."""
+    handlers = ToolHandlers(indexed.path, {})
+    opened.clear()
+
+    def serve(name: str) -> str:
+        return handlers.serve(name, check_arguments(TOOLS[name].schema, GOOD[name]), Call(lambda *_: None))
+
+    with ThreadPoolExecutor(max_workers=6) as threads:
+        for names in rounds:
+            assert all(threads.map(serve, names))
+    handlers.close(5)
+    assert opened.count("model.onnx") == any("search" in names for names in rounds)
