@@ -8,6 +8,8 @@ from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.chunking.languages import TEXT, language_from_head
 from gitmem.chunking.line_windows import window_chunks
 from gitmem.chunking.lines import Lines
+from gitmem.chunking.markdown import section_chunks
+from gitmem.chunking.record_passages import record_chunks
 from gitmem.types import RECORD_LANGUAGE, Chunk, ChunkedBlob
 
 _CPP: Final = re.compile(
@@ -17,9 +19,6 @@ _CPP: Final = re.compile(
 )
 _OBJC: Final = re.compile(rb"^[ \t]*(?:@interface|@protocol|@implementation|#import)\b", re.MULTILINE)
 
-# The functions below import lazily: records, Markdown and code each load only what they need, and the parser library is
-# loaded with the first blob that has a grammar. A run that finds nothing to index loads none of it.
-
 
 def chunk_blob(data: bytes, language: str, bounds: ChunkBounds = DEFAULT_BOUNDS) -> ChunkedBlob:
     """Split a blob into chunks that together contain every line that is not blank.
@@ -27,8 +26,6 @@ def chunk_blob(data: bytes, language: str, bounds: ChunkBounds = DEFAULT_BOUNDS)
     With an empty language, the content determines it.
     """
     if language == RECORD_LANGUAGE:
-        from gitmem.chunking.record_passages import record_chunks
-
         return ChunkedBlob(language, record_chunks(data), parsed=True, unparsed_reason="")
     language = refine_language(data, language)
     if not data.strip():
@@ -62,9 +59,8 @@ def _syntax_chunks(data: bytes, language: str, bounds: ChunkBounds, lines: Lines
     if language == TEXT:
         return None, "plain text"
     if language == "markdown":
-        from gitmem.chunking.markdown import section_chunks
-
         return section_chunks(data, lines, bounds), ""
+    # Lazily, here and below: the parser library takes 40 ms to load, and records and plain text do not need it.
     from gitmem.chunking.grammars import find_grammar
     from gitmem.chunking.parse import UnparsedError, parse_tree
 

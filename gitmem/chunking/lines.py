@@ -15,8 +15,7 @@ class Lines:
     __slots__ = ("_feeds",)
 
     def __init__(self, data: bytes) -> None:
-        # Binary search in this list makes each line number O(log n), instead of O(n) for counting the line feeds
-        # before.
+        # Binary search in this list makes each line number O(log n) instead of O(n).
         self._feeds = [feed.start() for feed in _FEED.finditer(data)]
 
     def number(self, offset: int) -> int:

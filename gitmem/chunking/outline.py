@@ -1,8 +1,8 @@
 """Turn a syntax tree into an outline: a tree of units, with the text between them and the places where it may be cut.
 
 The approach is that of split-then-merge chunking (cAST, Zhang et al. 2025): open a node only if it is too large for one
-chunk, then merge small neighbours. It differs in that definitions count, not sizes alone: a function keeps its own
-chunk however small it is, and containers are always opened.
+chunk, then merge small neighbours. It differs in that definitions count, not sizes alone: containers are always opened,
+and a function keeps its own chunk however small it is (in large files, `budget` merges some of them later).
 
 Opening a unit walks its nodes and divides its span into *pieces* that adjoin and cover it, so no byte is lost. Both
 loops, over units and over nodes, use explicit stacks, because source code may be nested deeper than Python recurses. A
@@ -36,14 +36,14 @@ _MAX_LEVELS: Final = 48
 """Units and nodes nested deeper are not opened."""
 
 _MAX_CHILDREN: Final = 20_000
-"""A node with more children is not opened: it is generated data."""
+"""A node with more children is not opened: it is nearly always generated data."""
 
 _MAX_WRAPPERS: Final = 6
 _NODE_BUDGET: Final = 200_000
 """Nodes that are looked at in one file. Beyond them units stay closed and are split by lines."""
 
 _TOKEN_DEPTH: Final = 9
-"""Depth of a cut before a bare token, such as a closing brace: worse than a cut before any node nearby."""
+"""Depth of a cut before a bare token, such as a closing brace: worse than one before most nodes."""
 
 _GLUE: Final = frozenset({",", ";", ":"})
 """Tokens that belong to the unit before them."""
@@ -122,7 +122,7 @@ class _Opener:
         self.table = grammar.table
         self.budget = budget
         self.max_bytes = bounds.max_bytes
-        # In data formats every key is a unit, so far larger ones are merged there than in code.
+        # In data formats every key matches a rule, so much larger ones are merged there than in code.
         self.mergeable_bytes = bounds.max_bytes // 2 if grammar.merged_type else bounds.min_bytes
         self.is_code = unit.chunk_type in _CODE
         self.owns_methods = (
@@ -293,8 +293,8 @@ class _Opener:
         start = self._unit_start(start)
         self.lead = -1
         self._add(Piece(start, depth, "module"))
-        # Large loose text is opened too: its parts are places to cut, and it may contain units, as in `(function ()
-        # {...})()`.
+        # Large loose text is opened too. Its parts are places to cut, and it may contain units, such as functions
+        # passed to a call.
         if end - start > self.max_bytes and node.child_count:
             return True
         self.last_end = end

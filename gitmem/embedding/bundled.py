@@ -12,7 +12,10 @@ import zlib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gitmem.embedding.card import Card
 from gitmem.embedding.encoder import Embeddings
@@ -20,12 +23,9 @@ from gitmem.embedding.pieces import LongestPiece, WordPieces, longest_piece_in
 from gitmem.embedding.vocabulary import Vocabulary
 from gitmem.errors import ModelDamaged
 from gitmem.fsio import map_file, read_file
+from gitmem.identifier_counts import count_ids
 from gitmem.paths import bundled
 from gitmem.words import Text
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _BATCH_CELLS: Final = 1 << 14
 """Upper bound of rows times width of one padded batch: its gathered rows fit into the processor's cache."""
@@ -35,9 +35,6 @@ _CACHED_NAMES: Final = 4096
 
 _WIDTH_STEP: Final = 16
 """Batches are padded to multiples of this, so that a vector does not depend on the other texts of its batch."""
-
-# The imports of numpy, of count_ids (which imports numpy) and of onnxruntime are lazy: `gitmem index` without changes
-# reads the fingerprint only, and a query never loads onnxruntime.
 
 
 class BundledEncoder:
@@ -55,10 +52,6 @@ class BundledEncoder:
         self._names: dict[str, NDArray[np.float32]] = {}
 
     def encode(self, texts: Sequence[Text]) -> Embeddings:
-        import numpy as np
-
-        from gitmem.identifier_counts import count_ids
-
         pieces = count_ids([text.identifiers for text in texts], self._pieces.ids_of)
         weights = (1.0 + np.log(pieces.counts)).astype(np.float32)
         sizes = np.bincount(pieces.bags, minlength=len(texts))
@@ -76,13 +69,11 @@ class BundledEncoder:
             vectors[places], norms[places] = self._session.run(None, feed)
         return Embeddings(vectors, norms)
 
-    def encode_query(self, text: Text) -> "NDArray[np.float32]":
+    def encode_query(self, text: Text) -> NDArray[np.float32]:
         vector: NDArray[np.float32] = self.encode_names([text])[0]
         return vector
 
-    def encode_names(self, texts: Sequence[Text]) -> "NDArray[np.float32]":
-        import numpy as np
-
+    def encode_names(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         vectors = {text.text: self._names.get(text.text) for text in texts}
         new = [text for text in texts if vectors[text.text] is None]
         if new:
@@ -93,12 +84,8 @@ class BundledEncoder:
             vectors.update(added)
         return np.array([vectors[text.text] for text in texts], np.float32).reshape(len(texts), self.dimensions)
 
-    def _encode_directly(self, texts: Sequence[Text]) -> "NDArray[np.float32]":
+    def _encode_directly(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """Embed a few texts by numpy, from the mapped file."""
-        import numpy as np
-
-        from gitmem.identifier_counts import count_ids
-
         pieces = count_ids([text.identifiers for text in texts], self._query_pieces.ids_of)
         table, scale = self._tables
         # The vectors are int8 with a scale each, which is multiplied into the weight: that saves dequantising the rows.
@@ -137,10 +124,8 @@ class BundledEncoder:
         return data
 
     @cached_property
-    def _tables(self) -> "tuple[NDArray[np.int8], NDArray[np.float32]]":
+    def _tables(self) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
         """Vectors [vocabulary, dimensions] and their scales [vocabulary], as views of the mapped file."""
-        import numpy as np
-
         mapped = map_file(self._folder / "model.onnx")
         self._require(mapped is not None and zlib.crc32(mapped) == self._card.crc32["model.onnx"], "model.onnx")
         assert mapped is not None
@@ -158,7 +143,7 @@ class BundledEncoder:
         # The requirements exclude releases of onnxruntime that can send usage events to its makers. If one is installed
         # nonetheless, this stops it from starting its uploader and from writing an identifier into the home directory.
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-        import onnxruntime
+        import onnxruntime  # lazily: a query never needs it, and importing it takes longer than the query
 
         data = read_file(self._folder / "model.onnx")
         sha256 = hashlib.sha256(data or b"").hexdigest()

@@ -1,15 +1,12 @@
 """Interface of embedding models, and the quantisation of their vectors for storage."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gitmem.words import Text
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-# numpy is imported lazily in this package, because reading a fingerprint must not load it.
 
 
 class Embeddings(NamedTuple):
@@ -18,8 +15,8 @@ class Embeddings(NamedTuple):
     The norms are the lengths before normalisation.
     """
 
-    vectors: "NDArray[np.float32]"
-    norms: "NDArray[np.float32]"
+    vectors: NDArray[np.float32]
+    norms: NDArray[np.float32]
 
 
 class Encoder(Protocol):
@@ -36,27 +33,25 @@ class Encoder(Protocol):
     def encode(self, texts: Sequence[Text]) -> Embeddings:
         """Embed many texts, in their order."""
 
-    def encode_query(self, text: Text) -> "NDArray[np.float32]":
+    def encode_query(self, text: Text) -> NDArray[np.float32]:
         """Embed one query, float32 [dimensions], with as little start-up as possible."""
 
-    def encode_names(self, texts: Sequence[Text]) -> "NDArray[np.float32]":
+    def encode_names(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """Embed some short texts in the same way as a query, float32 [n, dimensions]."""
 
 
 class Quantised(NamedTuple):
     """`vectors` int8 [n, dimensions] and `scales` float32 [n]: a vector is approximately int8 * scale."""
 
-    vectors: "NDArray[np.int8]"
-    scales: "NDArray[np.float32]"
+    vectors: NDArray[np.int8]
+    scales: NDArray[np.float32]
 
 
-def quantise(vectors: "NDArray[np.float32]") -> Quantised:
+def quantise(vectors: NDArray[np.float32]) -> Quantised:
     """Quantise each vector to int8 with a scale of its own, so that its largest component becomes 127.
 
     Symmetric scalar quantisation without zero point: the error of a component is at most half a scale.
     """
-    import numpy as np
-
     # One scale for all vectors would waste most of the 255 levels on vectors of even components.
     scales = np.abs(vectors).max(axis=1, initial=0.0) / 127
     safe = np.where(scales > 0, scales, 1.0)[:, None]

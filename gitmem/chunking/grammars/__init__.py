@@ -5,6 +5,8 @@ from importlib import import_module
 from typing import Final, cast
 
 from gitmem.chunking.grammar import Grammar
+from gitmem.chunking.grammars.generic import make_generic
+from gitmem.chunking.parse import has_grammar
 
 _MODULES: Final = {
     "python": "python", "starlark": "python", "javascript": "ecma", "typescript": "ecma", "tsx": "ecma", "java": "java",
@@ -32,7 +34,4 @@ def find_grammar(language: str) -> Grammar | None:
     module = _MODULES.get(language)
     if module is not None:
         return cast(Grammar, import_module(f"{__name__}.{module}").GRAMMARS[language])
-    from gitmem.chunking.grammars.generic import make_generic
-    from gitmem.chunking.parse import has_grammar
-
     return make_generic(language) if has_grammar(language) else None
