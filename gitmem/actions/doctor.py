@@ -6,13 +6,19 @@ import re
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
 from gitmem import __version__
+from gitmem.actions.hooks import read_state
+from gitmem.distribution import conflict_remedy, find_conflicts
 from gitmem.errors import GitmemError, NoIndex, NotARepository
+from gitmem.freshness.run_log import FAILED, read_entries
 from gitmem.git.program import run_git
-from gitmem.workspace import Workspace, is_writable, open_workspace, require_index
+from gitmem.install.hook_state import INSTALLED, OUTDATED, SKIPPED
+from gitmem.words import count_identifiers
+from gitmem.workspace import Workspace, is_writable, open_snapshot, open_workspace, require_index
 
 OK: Final = "ok"
 WARN: Final = "warn"
@@ -73,16 +79,12 @@ def _check(name: str, run: Callable[[], Check]) -> Check:
 
 
 def _versions() -> Check:
-    from importlib.metadata import version
-
     names = ("numpy", "onnxruntime", "tokenizers", "tree-sitter", "tree-sitter-language-pack", "pygit2")
     libraries = ", ".join(f"{name} {version(name)}" for name in names)
     return Check("versions", OK, f"gitmem {__version__}, Python {platform.python_version()}, {libraries}")
 
 
 def _conflicts() -> Check:
-    from gitmem.distribution import conflict_remedy, find_conflicts
-
     names = find_conflicts()
     if not names:
         return Check("conflicts", OK, "no other distribution owns modules or the command of gitmem")
@@ -103,7 +105,6 @@ def _git() -> Check:
 
 def _model() -> Check:
     from gitmem.embedding.bundled import BundledEncoder
-    from gitmem.words import count_identifiers
 
     encoder = BundledEncoder()
     # Indexing runs the graph in onnxruntime, a query runs the same formula in numpy: both must give the same vector.
@@ -152,8 +153,6 @@ def _repository(workspace: Workspace) -> Check:
 
 
 def _index(workspace: Workspace) -> Check:
-    from gitmem.workspace import open_snapshot
-
     root = workspace.paths.root
     if not is_writable(root):
         return Check(
@@ -179,9 +178,6 @@ def _index(workspace: Workspace) -> Check:
 
 
 def _hooks(workspace: Workspace) -> Check:
-    from gitmem.actions.hooks import read_state
-    from gitmem.install.hook_state import INSTALLED, OUTDATED, SKIPPED
-
     report = read_state(workspace)
     installed = report.events(INSTALLED)
     if len(installed) == len(report.states):
@@ -196,8 +192,6 @@ def _hooks(workspace: Workspace) -> Check:
 
 
 def _background(workspace: Workspace) -> Check:
-    from gitmem.freshness.run_log import FAILED, read_entries
-
     entries = read_entries(workspace.paths)
     if not entries:
         return Check("background", OK, "no runs yet")

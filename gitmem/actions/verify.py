@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from gitmem.errors import DamagedFile
+from gitmem.freshness.refresh import refresh
 from gitmem.fsio import remove_file
 from gitmem.indexing.integrity import Fault, Findings, check_index
 from gitmem.locks import writer_lock
@@ -59,8 +60,6 @@ def _replaced(workspace: Workspace, manifest: Manifest) -> bool:
 
 def _replace_damaged(workspace: Workspace, findings: Findings) -> None:
     """Remove damaged files and index their content again. Readers in between miss a file, but never read a bad one."""
-    from gitmem.freshness.refresh import refresh
-
     with writer_lock(workspace.paths.lock, wait=True):
         # Remove under the lock, refresh without it: the refresh takes the lock itself.
         for name in findings.damaged:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from gitmem.freshness.tree_selection import WORKTREE
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_bytes, path_text
+from gitmem.git.working_files import read_unchanged
 from gitmem.memory.kinds import CODE, content_line, kind_of
 from gitmem.memory.record_paths import CONVERSATION_PREFIX
+from gitmem.search.snippet import lines_of, lines_of_span
 from gitmem.types import RECORD_KINDS, TURN
 
 # Records and their windows are imported only for hits that are records: a query of code saves a tenth of its start-up.
@@ -70,8 +72,6 @@ def _read_blobs(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReade
 def _read_files(searcher: "Searcher", hits: "Sequence[Hit]") -> dict[str, bytes]:
     if searcher.tree.source != WORKTREE:
         return {}
-    from gitmem.git.working_files import read_unchanged
-
     # Reading a file and comparing its hash is cheaper than asking git, and works before the first commit.
     paths = {hit.blob: path_bytes(hit.path) for hit in hits if hit.chunk_type not in RECORD_KINDS}
     return read_unchanged(searcher.tree.location, paths)
@@ -105,8 +105,6 @@ def _adjacent_chunks(
 
 def _lines(data: bytes, hit: "Hit", chunk: "Hit | AdjacentChunk") -> list[str]:
     """Return the lines of a chunk. A record's chunk may begin inside a line, since its lines can be long."""
-    from gitmem.search.snippet import lines_of, lines_of_span
-
     if hit.chunk_type in RECORD_KINDS:
         return lines_of(data[chunk.start : chunk.end], 1, chunk.end_line - chunk.start_line + 1) if data else []
     return lines_of_span(data, chunk.start, chunk.end) if data else []

@@ -9,6 +9,7 @@ from gitmem.errors import ExitCode
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import refresh
 from gitmem.git.locate import describe_head
+from gitmem.git.revisions import resolve
 from gitmem.workspace import Workspace
 
 
@@ -33,8 +34,6 @@ def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool
     workspace = open_here(ctx)
     tree, name = workspace.location.head_tree, describe_head(workspace.location)
     if rev:
-        from gitmem.git.revisions import resolve
-
         tree, name = resolve(workspace.location, rev).tree, rev
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx) or as_json) as progress:
         options = {"uncommitted": not rev, "full": full, "wait": not no_wait}

@@ -5,9 +5,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from gitmem.errors import Busy
+from gitmem.errors import Busy, DamagedFile
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.locks import writer_lock
+from gitmem.store.format import find_container
+from gitmem.store.graph import RowGraph, build_graph, drop_graphs, find_graph, is_available, write_graph
 from gitmem.store.manifest import Manifest
 from gitmem.workspace import Workspace, open_snapshot, require_index
 
@@ -30,8 +32,6 @@ def _builder_lock(workspace: Workspace) -> Path:
 
 
 def _build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
-    from gitmem.store.graph import RowGraph, build_graph, drop_graphs, find_graph, is_available, write_graph
-
     manifest = require_index(workspace)
     if not is_available():
         return "hnswlib is not available for this Python; every search is exact"
@@ -76,10 +76,6 @@ def start_if_behind(workspace: Workspace) -> str:
 
 def is_behind(workspace: Workspace, manifest: Manifest) -> bool:
     """Return whether an index is large enough for a graph and its graph lacks more than a tenth of the rows."""
-    from gitmem.errors import DamagedFile
-    from gitmem.store.format import find_container
-    from gitmem.store.graph import is_available
-
     if manifest.rows < workspace.settings.graph_threshold or not is_available():
         return False
     try:

@@ -5,7 +5,7 @@ every machine.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from gitmem.store.view_file import View, ViewEntry, find_view, load_view, write_
 # The rules (`classify`, `excludes`, `view_derivation`) are imported only if a view must be built: for most queries its
 # file exists, and `tests/cli/test_startup.py` checks that those do not load them.
 if TYPE_CHECKING:
+    from gitmem.indexing.classify import Classifier
     from gitmem.indexing.view_derivation import ViewContents
 
 
@@ -106,17 +107,22 @@ def ensure_ruled_view(
 def _classify_all(
     location: Location, entries: list[TreeEntry], files: Mapping[str, bytes] | None = None
 ) -> list[ViewEntry]:
+    classifier = _load_classifier(location, entries, [entry.path for entry in entries], files)
+    return [classifier.entry(entry) for entry in entries]
+
+
+def _load_classifier(
+    location: Location, entries: list[TreeEntry], paths: Iterable[bytes], files: Mapping[str, bytes] | None = None
+) -> "Classifier":
+    # Only a tree without a stored view needs the rules: a query of an indexed tree starts faster without them.
     from gitmem.git.excludes import package_folders
     from gitmem.indexing.classify import Classifier
 
-    classifier = Classifier.load(location, entries, package_folders(entry.path for entry in entries), files)
-    return [classifier.entry(entry) for entry in entries]
+    return Classifier.load(location, entries, package_folders(paths), files)
 
 
 def _derive(location: Location, paths: IndexPaths, tree: str, base: str) -> "ViewContents | None":
     """Derive the view of a tree from the view `base`; None if that is gone or the trees have different rules."""
-    from gitmem.git.excludes import package_folders
-    from gitmem.indexing.classify import Classifier
     from gitmem.indexing.view_derivation import derive, rule_changes, rule_entries
 
     with suppress(DamagedFile, NewerFormat, GitFailed):
@@ -126,5 +132,5 @@ def _derive(location: Location, paths: IndexPaths, tree: str, base: str) -> "Vie
             return None
         changes = diff_trees(location, old.tree, tree)
         if not rule_changes(old, changes):
-            return derive(old, changes, Classifier.load(location, rule_entries(old), package_folders(old.paths)).entry)
+            return derive(old, changes, _load_classifier(location, rule_entries(old), old.paths).entry)
     return None

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeVar
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.embedding.encoder import Encoder
 from gitmem.errors import DamagedFile, NoIndex
+from gitmem.freshness.refresh import refresh
 from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.git.git_config import configuration_files
 from gitmem.git.object_reader import ObjectReader
@@ -22,6 +23,7 @@ from gitmem.mcp.first_index import FirstIndex
 from gitmem.mcp.tools.progress_and_cancellation import Call
 from gitmem.mcp.watching.state_signature import StateSignature, read_signature
 from gitmem.mcp.watching.working_tree import WorkingTreeWatcher
+from gitmem.store.manifest import find_manifest
 from gitmem.workspace import Workspace, open_workspace
 
 TREES: Final = 4
@@ -164,8 +166,6 @@ class OpenRepository:
 
     def _mend(self, selection: TreeSelection) -> None:
         """Read every checksum, and make what is damaged anew."""
-        from gitmem.freshness.refresh import refresh
-
         with TreeReader(self.workspace.location, selection) as reader:
             refresh(self.workspace, reader.read().revision.tree, check=True)
 
@@ -231,8 +231,6 @@ class OpenRepository:
         return tree.held
 
     def _is_generation_on_disk(self, searcher: Searcher) -> bool:
-        from gitmem.store.manifest import find_manifest
-
         manifest = find_manifest(self.workspace.paths.manifest)
         return manifest is not None and manifest.generation == searcher.snapshot.manifest.generation
 

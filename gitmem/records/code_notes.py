@@ -8,6 +8,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
+
 from gitmem.display import first_line
 from gitmem.git.trees import find_paths
 from gitmem.record import parse_record
@@ -56,8 +58,6 @@ class _Names(NamedTuple):
 
 def _find_entries(records: "Records", hits: "Sequence[Hit]") -> list[list[int]]:
     """The entries of the notes that are about each hit."""
-    import numpy as np
-
     paths, symbols = records.column("paths"), records.column("symbols")
     if not hits or not (any(paths.values) or any(symbols.values)):
         return [[] for _ in hits]

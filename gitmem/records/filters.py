@@ -1,10 +1,15 @@
-"""What records must have to be found or listed: their type, source, sensitivity, visibility, conversation, time and
-confidence. A record that lacks what is asked for is left out.
+"""Filters on the fields of records: type, source, sensitivity, visibility, conversation, time and confidence.
+
+A record without a field does not pass a filter on it.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gitmem.memory.bounds import check_choice, check_number, check_time, format_time
+from gitmem.memory.document import DOCUMENT_TYPES, SENSITIVITIES, VISIBILITIES
+from gitmem.memory.note import NOTE_TYPES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +21,10 @@ _DATE: Final = len("2026-01-31")
 
 
 class RecordFilters(NamedTuple):
-    """Limits that must all hold; several values of one mean any of them. Times are inclusive, as records write them."""
+    """Filters that must all hold; several values of one filter mean any of them.
+
+    Times are inclusive and in the format of records, whose text order is the order of time.
+    """
 
     type: tuple[str, ...] = ()
     source: tuple[str, ...] = ()
@@ -29,11 +37,12 @@ class RecordFilters(NamedTuple):
 
     @property
     def any(self) -> bool:
+        """Whether any filter is set."""
         return self != NO_FILTERS
 
 
 NO_FILTERS: Final = RecordFilters()
-_WORDS: Final = ("type", "source", "sensitivity", "visibility", "conversation")
+_CHOICES: Final = ("type", "source", "sensitivity", "visibility", "conversation")
 
 
 def parse_filters(
@@ -47,10 +56,7 @@ def parse_filters(
     until: str = "",
     min_confidence: float = 0.0,
 ) -> RecordFilters:
-    """Limits as a person gives them; a date as `until` is that whole day. Raises UsageError."""
-    from gitmem.memory.bounds import check_choice, check_number, check_time
-    from gitmem.memory.document import DOCUMENT_TYPES, SENSITIVITIES, VISIBILITIES
-    from gitmem.memory.note import NOTE_TYPES
+    """Return filters from the values of a user. A date as `until` includes that whole day. Raises UsageError."""
 
     def choose(field: str, values: Iterable[str], choices: Sequence[str]) -> tuple[str, ...]:
         return tuple(check_choice(field, value, choices) for value in values)
@@ -61,42 +67,39 @@ def parse_filters(
         choose("sensitivity", sensitivity, SENSITIVITIES),
         choose("visibility", visibility, VISIBILITIES),
         tuple(conversation),
-        check_time("time since when", since) if since else "",
-        _end_of(check_time("time until when", until), until) if until else "",
-        float(check_number("least confidence", min_confidence, 0, 1)),
+        check_time("time `since`", since) if since else "",
+        _end_of(check_time("time `until`", until), until) if until else "",
+        float(check_number("minimum confidence", min_confidence, 0, 1)),
     )
 
 
-def _end_of(time: str, told: str) -> str:
-    """The last moment of what was told."""
-    if len(told.strip()) > _DATE:
+def _end_of(time: str, text: str) -> str:
+    """Return the last moment of a date, or the time itself if the text names one."""
+    if len(text.strip()) > _DATE:
         return time
-    from datetime import datetime
-
-    from gitmem.memory.bounds import format_time
-
     return format_time(datetime.fromisoformat(time) + timedelta(days=1, microseconds=-1))
 
 
 def matching_records(records: "Records", filters: RecordFilters) -> "NDArray[np.bool_]":
-    """Which records keep within limits, [records]. Only the columns that are asked for are read. Raises DamagedFile."""
-    import numpy as np
+    """Return the mask of the records that pass, [records]. Only the needed columns are read. Raises DamagedFile."""
+    import numpy as np  # a query parses filters before numpy is loaded
 
-    kept = np.ones(len(records), bool)
-    for name in _WORDS:
-        wanted = getattr(filters, name)
-        if wanted:
-            kept &= records.column(name).select(frozenset(wanted).__contains__)
+    mask = np.ones(len(records), bool)
+    for name in _CHOICES:
+        values = getattr(filters, name)
+        if values:
+            mask &= records.column(name).select(frozenset(values).__contains__)
     if filters.since or filters.until:
+        # A space sorts before every time, a tilde after every time.
         since, until = filters.since or " ", filters.until or "~"
-        kept &= records.column("time").select(lambda time: since <= time <= until)
+        mask &= records.column("time").select(lambda time: since <= time <= until)
     if filters.min_confidence:
-        kept &= records.column("confidence").select(lambda told: _reaches(told, filters.min_confidence))
-    return kept
+        mask &= records.column("confidence").select(lambda value: _reaches(value, filters.min_confidence))
+    return mask
 
 
-def _reaches(told: str, least: float) -> bool:
+def _reaches(value: str, minimum: float) -> bool:
     try:
-        return float(told) >= least
+        return float(value) >= minimum
     except ValueError:
         return False

@@ -6,12 +6,15 @@ A note that differs in one word (tabs or spaces, March or May) is as near as one
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
+
+from gitmem.indexing.record_views import PREFIX
 from gitmem.memory.note import Note, load_note
 from gitmem.memory.record_paths import NOTES, note_path
 from gitmem.memory.record_store import RecordStore
+from gitmem.search.dense import bit_distances, exact_cosines
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gitmem.freshness.record_refresh import Indexed
@@ -50,11 +53,6 @@ def least_score(norm: float) -> float:
 
 def _nearest(indexed: "Indexed", note_id: str) -> list[tuple[int, float]]:
     """Entries of the view that are near enough, with their cosines."""
-    import numpy as np
-
-    from gitmem.indexing.record_views import PREFIX
-    from gitmem.search.dense import bit_distances, exact_cosines
-
     view, snapshot = indexed
     own = view.find(PREFIX + note_path(note_id))
     folder = view.folder(NOTES)
@@ -76,8 +74,6 @@ def _nearest(indexed: "Indexed", note_id: str) -> list[tuple[int, float]]:
 
 def _rows(indexed: "Indexed", entries: "NDArray[np.int64]") -> "NDArray[np.int64]":
     """The first row of each entry, -1 where it has none."""
-    import numpy as np
-
     view, snapshot = indexed
     blobs = snapshot.match(view)[entries]
     found = np.maximum(blobs, 0)

@@ -49,10 +49,17 @@ _DATA: Final = ".hnsw"
 def is_available() -> bool:
     """Return whether hnswlib is installed."""
     try:
-        import hnswlib  # noqa: F401
+        _load_hnswlib()
     except ImportError:
         return False
     return True
+
+
+def _load_hnswlib() -> Any:
+    """Import hnswlib, an optional dependency that only processes with a graph need."""
+    import hnswlib
+
+    return hnswlib
 
 
 class Graph:
@@ -96,8 +103,7 @@ def build_graph(snapshot: Snapshot, old: Graph | None, report: Callable[[int, in
 
     `report` receives the numbers of rows added and rows to add.
     """
-    import hnswlib
-
+    hnswlib = _load_hnswlib()
     keys = snapshot.row_keys
     if old is not None and np.isin(old.keys, keys).mean() < 0.5:
         old = None  # deletion in HNSW only marks nodes, so dead rows keep costing search time
@@ -144,8 +150,7 @@ def write_graph(paths: IndexPaths, graph: Graph) -> str:
 
 def _is_written(file: Path, graph: Graph) -> bool:
     """Return whether a file holds the graph: load it and compare a sample, because hnswlib reports no write errors."""
-    import hnswlib
-
+    hnswlib = _load_hnswlib()
     index = hnswlib.Index(space="ip", dim=graph._index.dim)
     try:
         index.load_index(str(file))
@@ -169,8 +174,7 @@ def find_graph(paths: IndexPaths, name: str, dimensions: int) -> Graph | None:
 
 
 def _load_graph(paths: IndexPaths, name: str, dimensions: int) -> Graph | None:
-    import hnswlib
-
+    hnswlib = _load_hnswlib()
     container = find_container(paths.graph(name), MAGIC)
     file = paths.graph(name + _DATA)
     if container is None or not file.is_file() or file.is_symlink():

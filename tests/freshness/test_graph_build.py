@@ -111,7 +111,7 @@ def test_a_graph_of_another_model_is_not_published(repo: Repo, monkeypatch: pyte
         index(repo)
         return name
 
-    monkeypatch.setattr(graph_module, "write_graph", write_late)
+    monkeypatch.setattr("gitmem.freshness.graph_build.write_graph", write_late)
     assert "another model" in build(with_threshold(repo), check_progress)
     assert manifest_of(repo).graph == ""
 
@@ -124,7 +124,7 @@ def test_a_build_keeps_what_another_run_indexed_meanwhile(repo: Repo, monkeypatc
         index(repo)
         return real(paths, graph)
 
-    monkeypatch.setattr(graph_module, "write_graph", write_late)
+    monkeypatch.setattr("gitmem.freshness.graph_build.write_graph", write_late)
     build(with_threshold(repo), check_progress)
     assert manifest_of(repo).graph
     assert brief_hits(search(repo, "late_thing"))[0][0] == "late.py"

@@ -441,9 +441,9 @@ def test_lines_of_other_systems_are_understood(workspace: Workspace) -> None:
 
 
 BAD = [
-    ("{", "no JSON"), ("[]", "no JSON object"), ('{"kind": "poem", "content": "x"}', "kind is `poem`"),
+    ("{", "not valid JSON"), ("[]", "expected a JSON object"), ('{"kind": "poem", "content": "x"}', "kind is `poem`"),
     ('{"content": ""}', "empty"), ('{"content": 1}', "`content` is of the wrong type"), ("{}", "`content` is missing"),
-    ('{"content": "x", "colour": "red"}', "no field `colour`"), ('{"content": "x", "confidence": true}', "wrong type"),
+    ('{"content": "x", "colour": "red"}', "unknown field of a note: `colour`"), ('{"content": "x", "confidence": true}', "wrong type"),
     ('{"kind": "conversations", "conversation": "c", "role": "user", "content": "x"}', "`turn` is missing"),
     ('{"kind": "conversations", "conversation": "c", "turn": 1.5, "role": "user", "content": "x"}', "wrong type"),
     ('{"kind": "documents", "content": "x", "participants": [1]}', "must be texts"),
@@ -451,7 +451,7 @@ BAD = [
     (f'{{"content": "ghp_{"a1B2" * 9}"}}', "secret"),
     (f'{{"kind": "documents", "content": "x", "metadata": {{"token": "ghp_{"a1B2" * 9}"}}}}', "in its fields"),
     (f'{{"content": "x", "confidence": 1{"0" * 400}}}', "too large a number"),
-    ('{"content": "\\ud800"}', "UTF-8"), ("\udcff", "no JSON"),
+    ('{"content": "\\ud800"}', "UTF-8"), ("\udcff", "not valid JSON"),
 ]  # fmt: skip
 
 
