@@ -1,8 +1,8 @@
 """Mask keys and tokens in bytes, by the rules of detect-secrets. Nothing is verified over the network.
 
 Importing those rules takes as long as indexing a hundred files, so a cheap filter runs first. It passes on only text
-with the *marker* of a known format, such as `ghp_`. Formats without a marker are left out: a value assigned to a name
-like `password`, a password in a URL, a number of digits and a colon. In code these are mostly names and examples.
+with the *marker* of a known format, such as `ghp_`. Formats without a marker are left out, such as values assigned to a
+name like `password`, passwords in URLs, or digits with a colon. In code these are mostly names and examples.
 Private keys are recognised by their header (RFC 7468), without the rules.
 """
 

@@ -1,8 +1,8 @@
 """Convert many bags of identifiers to arrays of (bag, id, count), without a Python step for each word of each text.
 
 Each distinct identifier is looked up once. numpy then expands it to its ids (terms or word pieces) in every bag and
-sums the counts. The layout is that of a sparse matrix: the ids of all identifiers in one array, with the start and
-number of ids of each identifier.
+sums the counts. As in a sparse matrix, the ids of all identifiers are in one array, with the start and the number of
+ids of each.
 """
 
 from collections.abc import Callable, Mapping, Sequence

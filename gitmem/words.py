@@ -2,8 +2,8 @@
 
 - An *identifier* is a run of letters, digits and underscores, as written in the text.
 - Its *parts* are the words in it: `parseHTTPRequest_v2` has parse, HTTP, Request, v and 2.
-- Its *terms* are the entries of the lexical index: the stemmed parts in lower case, and the whole identifier in lower
-case without underscores, so that `get_user` matches `getUser`.
+- Its *terms* are the entries of the lexical index. They are the stemmed parts in lower case, and the whole identifier
+  in lower case without underscores. So `get_user` matches `getUser`.
 
 All functions are pure. Raise `WORDS_VERSION` in `indexing.fingerprint` if the terms of any text change.
 """

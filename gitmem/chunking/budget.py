@@ -25,8 +25,8 @@ def merge_small(chunks: list[Chunk], size: int) -> list[Chunk]:
 
     Fewer are merged if no further pair is allowed.
     """
-    # The number of chunks is the budget, not their size: merging stops as soon as the mean is reached, so that the
-    # larger units of a file keep their own chunks.
+    # The budget is a number of chunks. Merging stops as soon as the mean size is reached, so larger units keep
+    # their own chunks.
     surplus = len(chunks) - max(1, size // MEAN_BYTES)
     if size <= EXEMPT_BYTES or surplus <= 0:
         return chunks

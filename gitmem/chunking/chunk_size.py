@@ -3,8 +3,12 @@
 A changed value gives different chunks for the same bytes: raise `CHUNKER_VERSION` with it. The windows of documents are
 the exception. They are stored in the record, so a change affects only documents added later.
 
-Other bounds live with their concept: the lengths of symbols in `symbols`, the cost of a parse in `parse`, the nodes and
-levels of an outline in `outline`, and the sizes of records in `gitmem.memory.bounds`.
+Bounds of other concepts are elsewhere:
+
+- lengths of symbols in `symbols`,
+- the cost of a parse in `parse`,
+- nodes and levels of an outline in `outline`,
+- sizes of records in `gitmem.memory.bounds`.
 """
 
 from dataclasses import dataclass

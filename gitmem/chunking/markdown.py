@@ -1,7 +1,7 @@
 """Split Markdown by its headings.
 
-A line scanner instead of a parser: headings, code fences and front matter are all that matters here, and the scanner
-costs a fraction of a parse. ATX headings, setext headings and fences follow CommonMark.
+A line scanner instead of a parser, at a fraction of its cost: only headings, code fences and front matter matter here.
+ATX headings, setext headings and fences follow CommonMark.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Turn a syntax tree into an outline: a tree of units, with the text between them and the places where it may be cut.
 
-The approach is that of split-then-merge chunking (cAST, Zhang et al. 2025): open a node only if it is too large for one
-chunk, then merge small neighbours. It differs in that definitions count, not sizes alone: containers are always opened,
-and a function keeps its own chunk however small it is (in large files, `budget` merges some of them later).
+The approach resembles split-then-merge chunking (cAST, Zhang et al. 2025): open nodes that are too large for one chunk,
+then merge small neighbours. But here definitions count, not sizes alone. Containers are always opened, and a function
+keeps its own chunk however small it is. In large files `budget` merges some of these later.
 
 Opening a unit walks its nodes and divides its span into *pieces* that adjoin and cover it, so no byte is lost. Both
 loops, over units and over nodes, use explicit stacks, because source code may be nested deeper than Python recurses. A

@@ -1,8 +1,8 @@
 """Chunks of records: the passages that are searched, and the windows that are shown.
 
-A note is one passage. The text of a document or a turn is split into passages like a Markdown file, but smaller: one
-vector of a long text says little about any part of it. The result shows the *window* around the passage: a chunk into
-which the document was split when it was added, or the whole turn.
+A note is one passage. The text of a document or a turn is split like a Markdown file, but into smaller passages. One
+vector of a long text would say little about any part of it. The result shows the *window* around the passage: a chunk
+into which the document was split when it was added, or the whole turn.
 """
 
 from dataclasses import replace

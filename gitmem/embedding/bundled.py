@@ -1,7 +1,7 @@
 """The bundled model: static embeddings, a table of word-piece vectors inside an ONNX graph.
 
 Many texts go through onnxruntime. A query is a handful of rows, so numpy sums them from the mapped file with the same
-formula: importing onnxruntime and opening a session would cost more than the rest of a query. The files are checked
+formula. Importing onnxruntime and opening a session would cost more than the rest of a query. The files are checked
 against the card before use. Indexing checks the weights by SHA-256. Queries check them by CRC-32, which is 7 times
 cheaper. The files that split words are checked by CRC-32. `gitmem doctor` checks the SHA-256 of all files.
 """

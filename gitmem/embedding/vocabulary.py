@@ -54,8 +54,7 @@ class Vocabulary(Sequence[bytes]):
         """Return id and length of the longest piece that is a prefix of an ASCII word, None if there is none.
 
         Binary search, repeated with shorter words. Among the pieces up to the word, take the last. If it is a prefix of
-        the word, it is the longest one. Otherwise no prefix is longer than what both have in common, so search for
-        that.
+        the word, it is the longest one. Otherwise only their common prefix can begin with a piece, so search for that.
         """
         start, end = word.encode("ascii"), self._count
         while start:

@@ -3,10 +3,14 @@
 usage: python -m models.recipe.build OUT [--archives FOLDER] [--pairs FOLDER] [--evaluation FOLDER ...]
                                          [--docstrings FILE]
 
-Writes `OUT/model.onnx`, `OUT/pieces.bin`, `OUT/tokenizer.json`, `OUT/card.json` and `OUT/figures.json`. The steps: mine
-pairs (or take those of `--pairs`), train the tokenizer, compute the start table, train and average, quantise, bundle,
-and measure on the held-out packages and on the functions of `--docstrings`, which are used for nothing else. Runs on
-one thread. The same pairs give the same table on the same machine.
+Writes `OUT/model.onnx`, `OUT/pieces.bin`, `OUT/tokenizer.json`, `OUT/card.json` and `OUT/figures.json`. The steps:
+
+- mine pairs, or take those of `--pairs`;
+- train the tokenizer and compute the start table;
+- train, average, quantise and bundle;
+- measure on the held-out packages and on the functions of `--docstrings`, which are used for nothing else.
+
+Runs on one thread. The same pairs give the same table on the same machine.
 """
 
 import argparse

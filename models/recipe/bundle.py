@@ -1,8 +1,7 @@
 """Write a table and its tokenizer as the files of a model: `model.onnx`, `pieces.bin`, `tokenizer.json`, `card.json`.
 
 Pieces are numbered in the order of their bytes, so that one can be looked up without loading all. The card contains
-shapes, checksums and the offsets of both tables in the file, so that a query can be embedded from the mapped file
-alone.
+shapes, checksums and the offsets of both tables in the file. With these a query is embedded from the mapped file alone.
 """
 
 import hashlib

@@ -59,9 +59,9 @@ def measure_docstrings(
 ) -> dict[str, Figures]:
     """Measure docstrings as queries against all functions of their repository.
 
-    Each row is a function with `repo`, `path`, `name`, `code` without its docstring, and `query`: the docstring, empty
-    if the function only serves as a candidate. Measured three times: with the code alone, with the qualified name in
-    front, and with path and name in front.
+    Each row is a function with `repo`, `path`, `name`, `code` without its docstring, and the docstring as `query`. An
+    empty query means that the function only serves as a candidate. Measured three times: with the code alone, with the
+    qualified name in front, and with path and name in front.
     """
     heads = {
         "docstrings/code": [""] * len(rows),
