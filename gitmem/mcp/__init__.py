@@ -1,1 +1,1 @@
-"""The MCP server: tools for agents over standard input and output, or HTTP."""
+"""MCP server: tools for agents over standard input and output, or over HTTP."""

@@ -1,41 +1,48 @@
-"""The first index of a repository, built behind the calls that arrive meanwhile."""
+"""First index of a repository, built in a background thread while calls wait for it and report its progress."""
 
 import threading
+from typing import Final
 
 from gitmem.display import count
 from gitmem.errors import Cancelled, GitmemError
 from gitmem.freshness.refresh import refresh
 from gitmem.indexing.run import Progress
-from gitmem.mcp.tools.progress_and_cancellation import Call
+from gitmem.mcp.tools.progress_and_cancellation import ToolCall
 from gitmem.workspace import Workspace
+
+_REPORT_SECONDS: Final = 0.25
+"""Interval between two progress notifications."""
 
 
 class FirstIndex:
-    """A run under way in a thread. `done` is set at its end; `problem` is why it failed, if it did."""
+    """Running build of an index. `finished` is set at its end, and `error` too if it failed."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self.done = threading.Event()
-        self.problem: GitmemError | None = None
+        self.finished = threading.Event()
+        self.error: GitmemError | None = None
         self._workspace = workspace
         self._progress = Progress(0)
-        self._stopped = False
+        self._cancelled = False
         threading.Thread(target=self._run, name="first index", daemon=True).start()
 
-    def stop(self) -> None:
-        """End the run at its next step; what it has published stays."""
-        self._stopped = True
+    def cancel(self) -> None:
+        """Stop after the current batch. Finished rows are published, and a later run continues from them."""
+        self._cancelled = True
 
-    def wait(self, call: Call, seconds: float) -> bool:
-        """Wait for the end, telling the client of the call how far it is; returns whether it came. Raises Cancelled."""
-        for _ in range(max(1, round(seconds / _TURN))):
-            if call.wait(self.done, _TURN):
+    def wait(self, call: ToolCall, seconds: float) -> bool:
+        """Wait for the end and notify the client of the progress; return whether the build has ended.
+
+        Raises: CallCancelled.
+        """
+        for _ in range(max(1, round(seconds / _REPORT_SECONDS))):
+            if call.wait(self.finished, _REPORT_SECONDS):
                 return True
             progress = self._progress
-            call.report(progress.blobs, progress.blobs_total or None, self.describe())
-        return self.done.is_set()
+            call.report_progress(progress.blobs, progress.blobs_total or None, self.describe())
+        return self.finished.is_set()
 
     def describe(self) -> str:
-        """How far it is."""
+        """Return a message about the progress."""
         progress = self._progress
         if not progress.blobs_total:
             return "the first index is being built"
@@ -43,17 +50,14 @@ class FirstIndex:
 
     def _run(self) -> None:
         try:
-            refresh(self._workspace, self._workspace.location.head_tree, uncommitted=True, report=self._note)
-        except GitmemError as problem:
-            self.problem = problem
+            refresh(self._workspace, self._workspace.location.head_tree, uncommitted=True, report=self._receive)
+        except GitmemError as error:
+            self.error = error
         finally:
-            self.done.set()
+            self.finished.set()
 
-    def _note(self, progress: Progress) -> None:
-        if self._stopped:
-            raise Cancelled("the server has ended")
+    def _receive(self, progress: Progress) -> None:
+        """Record the progress after each batch. Raising Cancelled here makes the run publish and end."""
+        if self._cancelled:
+            raise Cancelled("the server is shutting down")
         self._progress = progress
-
-
-_TURN = 0.25
-"""Seconds between two words of progress."""

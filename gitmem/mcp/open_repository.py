@@ -1,7 +1,37 @@
-"""One repository as the server holds it: trees open and warm, opened again as soon as anything moved.
+"""One repository held open by the server: its trees stay open between calls and are reopened after any change.
 
-What is in the working tree is watched by `watch`, everything else by `stamp`. Where the tree cannot be watched, git is
-asked at every call.
+Checking that a tree is still current must be cheap, because it is done at every call. Changes of the working tree are
+reported by `watching.working_tree`, all others show in the signature of a few files (`watching.state_signature`). If
+the working tree cannot be watched, git is asked at every call.
+
+States of the tree in a slot:
+
+         first call            success            any change
+    absent --------> opening ----------> open -----------------> stale
+      ^                |  ^               |                        |
+      |     an error,  |  |               |        next call:      |
+      |     no index   |  +---------------|-- close, open again ---+
+      +----------------+                  |
+      |                                   | slot evicted, index damaged, repository closed
+      +---------------------------------- closed
+
+    opening  The call that opens the tree holds the slot's lock, the others wait for it. Without an index the call
+             starts or joins the FirstIndex and waits for that; see `_get_tree`.
+    stale    The signature or the working tree has changed, a call found unexpected content in a file, or blobs were
+             missing from the index. Nothing happens then; the next call notices it.
+    closed   Not usable for new calls. A call that already uses the tree finishes with it and closes its own reader.
+
+Locks, in the order in which they are taken. The last three are leaves: a thread that holds one takes no other.
+
+    ToolHandlers._lock        table of open repositories
+    _TreeSlot.lock            tree of one slot: held while it is checked, opened or closed, so that only one call opens
+                              it; not held while calls use the tree
+    OpenRepository._lock      table of slots, and which FirstIndex runs
+    WorkingTreeWatcher._lock  observer of the working tree
+    _SharedTree._lock         idle readers of one tree
+
+`OpenRepository.workspace` and `_configuration` have no lock: each is replaced as a whole, and a call that reads the
+previous one finds its tree stale and reopens it.
 """
 
 import threading
@@ -20,230 +50,254 @@ from gitmem.git.git_config import configuration_files
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.mcp.first_index import FirstIndex
-from gitmem.mcp.tools.progress_and_cancellation import Call
+from gitmem.mcp.tools.progress_and_cancellation import ToolCall
 from gitmem.mcp.watching.state_signature import StateSignature, read_signature
 from gitmem.mcp.watching.working_tree import WorkingTreeWatcher
 from gitmem.store.manifest import find_manifest
 from gitmem.workspace import Workspace, open_workspace
 
-TREES: Final = 4
-"""Trees held open: the working tree and the revisions asked for last."""
+MAX_TREES: Final = 4
+"""Trees held open: the working tree and the revisions used last."""
 
-READERS: Final = 2
-"""Readers kept for each tree, a process each; when more calls come at once, they open their own."""
+IDLE_READERS: Final = 2
+"""Readers kept open for each tree, each with a process. More simultaneous calls open more, and close them again."""
 
-FIRST_SECONDS: Final = 20.0
-"""A call waits so long for a first index before it answers from what is there: clients give up after 30 or 60."""
+FIRST_INDEX_SECONDS: Final = 20.0
+"""Longest wait of a call for the first index: clients give up after 30 or 60 seconds."""
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 class OpenTree(NamedTuple):
-    """A tree to ask: its repository, a reader of its blobs, and notes for whoever asks. Who finds that a file is not
-    what it was taken for calls `doubt`, and the next call looks at all of them."""
+    """Open tree as one call uses it. The reader belongs to the call alone; `notes` are for the user.
+
+    A call that reads a file with unexpected content calls `mark_stale`, and the next call checks all files.
+    """
 
     searcher: Searcher
     workspace: Workspace
     reader: ObjectReader
     notes: list[str]
-    doubt: Callable[[], None]
-
-
-Use = Callable[[OpenTree], Made]
+    mark_stale: Callable[[], None]
 
 
 class _SharedTree:
-    """A tree held open, for any number of calls at once: a reader is lent to each. What they share of the search only
-    ever grows by what any of them would find, and is never taken back."""
+    """Open tree for any number of simultaneous calls.
+
+    They share the searcher without a lock. Its caches are only filled, with values that every thread would compute.
+    """
 
     def __init__(self, searcher: Searcher, workspace: Workspace, notes: list[str]) -> None:
         self.searcher = searcher
+        self.is_stale = False
         self._workspace = workspace
         self._notes = notes
         self._lock = threading.Lock()
-        self._idle: list[ObjectReader] = []
+        """Guards the two attributes below."""
+        self._idle_readers: list[ObjectReader] = []
         self._closed = False
-        self.doubted = False
 
     @contextmanager
-    def lend(self) -> Iterator[OpenTree]:
-        """The tree with a reader that nobody else uses meanwhile."""
+    def use(self) -> Iterator[OpenTree]:
+        """Yield the tree with a reader that no other call uses meanwhile."""
         with self._lock:
-            reader = self._idle.pop() if self._idle else None
+            reader = self._idle_readers.pop() if self._idle_readers else None
         if reader is None:
             reader = open_reader(self.searcher.tree.location, bulk=False, files=self.searcher.files)
         try:
-            yield OpenTree(self.searcher, self._workspace, reader, self._notes, self._doubt)
+            yield OpenTree(self.searcher, self._workspace, reader, self._notes, self._mark_stale)
         finally:
             with self._lock:
-                kept = not self._closed and len(self._idle) < READERS
-                if kept:
-                    self._idle.append(reader)
-            if not kept:
+                reusable = not self._closed and len(self._idle_readers) < IDLE_READERS
+                if reusable:
+                    self._idle_readers.append(reader)
+            if not reusable:
                 reader.close()
 
-    def _doubt(self) -> None:
-        self.doubted = True
+    def _mark_stale(self) -> None:
+        self.is_stale = True
 
     def close(self) -> None:
-        """Let go of it, once those who use it have done so."""
+        """Close the idle readers. Readers in use are closed at the end of their calls."""
         with self._lock:
             self._closed = True
-            idle, self._idle = self._idle, []
-        for reader in idle:
+            readers, self._idle_readers = self._idle_readers, []
+        for reader in readers:
             reader.close()
 
 
 class _TreeSlot:
-    """The place of a tree, and what told that the one held open is the right one. `lock` is held while that is found
-    out, and while it is opened."""
+    """Slot of one tree. `lock` guards the other attributes; see the module."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.held: _SharedTree | None = None
-        self.stamp: StateSignature = ()
+        self.tree: _SharedTree | None = None
+        self.signature: StateSignature = ()
+        """State that the open tree was read from."""
 
     def close(self) -> None:
-        """Let go of it."""
-        held, self.held = self.held, None
-        if held is not None:
-            held.close()
+        """Close the tree, if one is open. The caller holds the lock."""
+        tree, self.tree = self.tree, None
+        if tree is not None:
+            tree.close()
 
 
 class OpenRepository:
-    """One working tree and the revisions of its repository."""
+    """Open trees of one repository: its working tree and revisions."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str], encoder: Encoder) -> None:
-        self._encoder = encoder
         self.workspace = open_workspace(folder, environment)
         self._folder = folder
         self._environment = environment
-        self._trees: OrderedDict[tuple[str, ...], _TreeSlot] = OrderedDict()
-        self._lock = threading.Lock()
-        self._first: FirstIndex | None = None
-        self._watch = WorkingTreeWatcher(self.workspace)
+        self._encoder = encoder
         self._configuration: list[Path] = []
+        self._watcher = WorkingTreeWatcher(self.workspace)
+        self._lock = threading.Lock()
+        """Guards the two attributes below."""
+        self._slots: OrderedDict[tuple[str, ...], _TreeSlot] = OrderedDict()
+        self._first_index: FirstIndex | None = None
 
     def close(self, seconds: float) -> None:
-        """Stop what goes on behind the calls, and wait so long for its end at most."""
-        self._watch.close()
-        if self._first is not None:
-            self._first.stop()
-            self._first.done.wait(seconds)
-        for tree in self._trees.values():
-            if tree.lock.acquire(timeout=seconds):
-                tree.close()
-                tree.lock.release()
+        """Stop the background work and close all trees; wait at most `seconds` for each of them."""
+        self._watcher.close()
+        if self._first_index is not None:
+            self._first_index.cancel()
+            self._first_index.finished.wait(seconds)
+        for slot in self._slots.values():
+            if slot.lock.acquire(timeout=seconds):
+                slot.close()
+                slot.lock.release()
 
     def reopen(self) -> Workspace:
-        """The repository as it is now."""
+        """Read the state and the settings of the repository again and return them."""
         self.workspace = open_workspace(self._folder, self._environment)
         return self.workspace
 
-    def use(self, selection: TreeSelection, kinds: tuple[str, ...], call: Call, use: Use[Made]) -> Made:
+    def with_tree(
+        self, selection: TreeSelection, kinds: tuple[str, ...], call: ToolCall, action: Callable[[OpenTree], Result]
+    ) -> Result:
         """Call a function with the selected tree in its present state; `kinds` are those it will search.
 
-        Raises: Cancelled, and what opening the tree raises.
+        A damaged index is repaired once.
+
+        Raises: CallCancelled, NoIndex, UnknownRevision, and any error of the function.
         """
-        tree = self._tree((selection.rev, *kinds) if selection.rev else ())
-        kinds = kinds if selection.rev else ()  # the working tree is held open once, for all kinds
+        slot = self._get_slot((selection.rev, *kinds) if selection.rev else ())
+        kinds = kinds if selection.rev else ()  # one slot for the working tree, with all kinds
         try:
-            return self._use(tree, selection, kinds, call, use)
+            return self._with_slot(slot, selection, kinds, call, action)
         except DamagedFile:
-            with tree.lock:
-                tree.close()
-                self._mend(selection)
-        return self._use(tree, selection, kinds, call, use)
+            with slot.lock:
+                slot.close()
+                self._repair(selection)
+        return self._with_slot(slot, selection, kinds, call, action)
 
-    def _use(
-        self, tree: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], call: Call, use: Use[Made]
-    ) -> Made:
-        with tree.lock:
-            call.check()
-            held = self._opened(tree, selection, kinds, call)
-        with held.lend() as opened:
-            return use(opened)
+    def _with_slot(
+        self,
+        slot: _TreeSlot,
+        selection: TreeSelection,
+        kinds: tuple[str, ...],
+        call: ToolCall,
+        action: Callable[[OpenTree], Result],
+    ) -> Result:
+        with slot.lock:
+            call.check()  # the call may have been cancelled while it waited for the lock
+            tree = self._get_tree(slot, selection, kinds, call)
+        with tree.use() as open_tree:
+            return action(open_tree)
 
-    def _mend(self, selection: TreeSelection) -> None:
-        """Read every checksum, and make what is damaged anew."""
+    def _repair(self, selection: TreeSelection) -> None:
+        """Verify every checksum and rebuild the damaged files."""
         with TreeReader(self.workspace.location, selection) as reader:
             refresh(self.workspace, reader.read().revision.tree, check=True)
 
-    def _tree(self, name: tuple[str, ...]) -> _TreeSlot:
-        """The place of a tree, those used last kept. The working tree has no name, and all records behind it."""
+    def _get_slot(self, name: tuple[str, ...]) -> _TreeSlot:
+        """Return the slot of a tree and evict the least recently used ones. The name of the working tree is empty."""
         with self._lock:
-            tree = self._trees.setdefault(name, _TreeSlot())
-            self._trees.move_to_end(name)
-            dropped = [self._trees.popitem(last=False)[1] for _ in range(len(self._trees) - TREES)]
-        for other in dropped:
+            slot = self._slots.setdefault(name, _TreeSlot())
+            self._slots.move_to_end(name)
+            evicted = [self._slots.popitem(last=False)[1] for _ in range(len(self._slots) - MAX_TREES)]
+        for other in evicted:
             with other.lock:
                 other.close()
-        return tree
+        return slot
 
-    def _opened(self, tree: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], call: Call) -> _SharedTree:
-        """The tree, opened anew if anything moved since."""
-        first = self._first
-        if first is None and tree.held is not None and self._is_current(tree, tree.held, selection):
-            return tree.held
+    def _get_tree(
+        self, slot: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], call: ToolCall
+    ) -> _SharedTree:
+        """Return the current tree of a slot; open it if it is not open or stale. The caller holds the slot's lock.
+
+        Without an index the first one is built, and the call waits for it. After FIRST_INDEX_SECONDS it is answered
+        from the part that exists.
+        """
+        first_index = self._first_index
+        if first_index is None and slot.tree is not None and self._is_current(slot, slot.tree, selection):
+            return slot.tree
         try:
-            return self._open(tree, selection, kinds, first)
+            return self._open(slot, selection, kinds, first_index)
         except NoIndex:
-            first = first or self._start_first()
-        came = first.wait(call, FIRST_SECONDS)
-        self._end_first(first)
+            first_index = first_index or self._start_first_index()
+        has_finished = first_index.wait(call, FIRST_INDEX_SECONDS)
+        self._forget_finished(first_index)
         try:
-            return self._open(tree, selection, kinds, self._first)
-        except NoIndex as problem:
-            if came:
-                raise first.problem or problem from problem
-            raise NoIndex(first.describe(), hint="ask again in a moment; until then use grep") from problem
+            return self._open(slot, selection, kinds, self._first_index)
+        except NoIndex as error:
+            if has_finished:
+                raise first_index.error or error from error
+            raise NoIndex(first_index.describe(), hint="ask again in a moment; until then use grep") from error
 
-    def _start_first(self) -> FirstIndex:
-        """Build the index, once for all calls that wait for it."""
+    def _start_first_index(self) -> FirstIndex:
+        """Start to build the index, once for all calls that wait for it."""
         with self._lock:
-            if self._first is None:
-                self._first = FirstIndex(self.workspace)
-            return self._first
+            if self._first_index is None:
+                self._first_index = FirstIndex(self.workspace)
+            return self._first_index
 
-    def _end_first(self, first: FirstIndex) -> None:
+    def _forget_finished(self, first_index: FirstIndex) -> None:
         with self._lock:
-            if first.done.is_set():
-                self._first = None
+            if first_index.finished.is_set():
+                self._first_index = None
 
     def _open(
-        self, tree: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], first: FirstIndex | None
+        self, slot: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], first_index: FirstIndex | None
     ) -> _SharedTree:
-        """Open a tree. The signs are taken before: what moves meanwhile is seen by the next call."""
-        tree.close()
+        """Open a tree; missing blobs are indexed, unless the first index is being built."""
+        slot.close()
+        # Both are taken before the tree is read: a change during the reading makes the tree stale at the next call.
         if selection.is_working_tree:
-            self._watch.reset()
+            self._watcher.reset()
         workspace = self.reopen()
         self._configuration = configuration_files(workspace.location, self._environment)
-        tree.stamp = read_signature(workspace, self._configuration)
-        searcher = open_searcher(workspace, selection, kinds, refresh=first is None, encoder=self._encoder)
+        slot.signature = read_signature(workspace, self._configuration)
+        searcher = open_searcher(workspace, selection, kinds, refresh=first_index is None, encoder=self._encoder)
         if searcher.snapshot.manifest.graph:
             searcher.load_graph()
-        healed = read_signature(workspace, self._configuration)
-        if healed[1:] == tree.stamp[1:] and self._is_generation_on_disk(searcher):
-            tree.stamp = healed
-        notes = [] if first is None else [f"{first.describe()}; this answer is from what is there"]
-        tree.held = _SharedTree(searcher, workspace, notes)
-        return tree.held
+        # Opening may itself have written the manifest, the first file of the signature. The new signature is taken
+        # only if nothing else changed, and if the manifest on disk is the one that the searcher has open.
+        after = read_signature(workspace, self._configuration)
+        if after[1:] == slot.signature[1:] and self._has_generation(searcher.snapshot.manifest.generation):
+            slot.signature = after
+        notes = [] if first_index is None else [f"{first_index.describe()}; this answer uses the part that exists"]
+        slot.tree = _SharedTree(searcher, workspace, notes)
+        return slot.tree
 
-    def _is_generation_on_disk(self, searcher: Searcher) -> bool:
+    def _has_generation(self, generation: int) -> bool:
         manifest = find_manifest(self.workspace.paths.manifest)
-        return manifest is not None and manifest.generation == searcher.snapshot.manifest.generation
+        return manifest is not None and manifest.generation == generation
 
-    def _is_current(self, tree: _TreeSlot, held: _SharedTree, selection: TreeSelection) -> bool:
-        """Whether a tree held open is the one asked for. Git is asked only where something may have changed.
+    def _is_current(self, slot: _TreeSlot, tree: _SharedTree, selection: TreeSelection) -> bool:
+        """Return whether an open tree is still the selected one. Git is asked only if something may have changed.
 
-        One that the index lacked something of is opened again, and healed on.
+        A tree with missing blobs is never current: it is reopened to continue indexing them.
         """
-        searcher = held.searcher
-        if held.doubted or searcher.missing_files or read_signature(self.workspace, self._configuration) != tree.stamp:
+        searcher = tree.searcher
+        if tree.is_stale or searcher.missing_files:
+            return False
+        if read_signature(self.workspace, self._configuration) != slot.signature:
             return False
         if selection.is_working_tree:
-            if self._watch.is_unchanged():
+            if self._watcher.is_unchanged():
                 return True
-            self._watch.reset()
+            # Reset before git looks, so that the next call need not ask git again unless something changes.
+            self._watcher.reset()
         return searcher.is_current()

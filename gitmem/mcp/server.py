@@ -1,7 +1,8 @@
-"""The server as the protocol's SDK runs it: tools are listed, calls checked, served in threads, and cancelled.
+"""MCP server as the SDK runs it: lists the tools, checks the arguments of calls, and handles each call in a thread.
 
-Only this module and the transports import the SDK, which costs more than all the rest: whoever starts a server answers
-the client's greeting first (`greeting.py`).
+This is also where calls are cancelled and where progress notifications are sent. Only this module and `transport`
+import the SDK, which takes longer to load than everything else. Therefore the handshake is answered before, by
+`transport.handshake`.
 """
 
 import logging
@@ -23,21 +24,25 @@ from gitmem.mcp.tools.arguments import check_arguments
 from gitmem.mcp.tools.descriptions import Tool
 from gitmem.mcp.tools.handlers import ToolHandlers
 from gitmem.mcp.tools.instructions import instructions_for
-from gitmem.mcp.tools.progress_and_cancellation import Call, Cancelled
+from gitmem.mcp.tools.progress_and_cancellation import CallCancelled, ToolCall
 from gitmem.mcp.transport.handshake import NAME, TITLE
 from gitmem.mcp.transport.sdk_bridge import SERVER_STOPPED
 
-THREADS: Final = 16
-"""Calls served at once; further ones wait."""
+MAX_THREADS: Final = 16
+"""Calls handled at the same time; further ones wait."""
+
+_MAX_ERROR_LINES: Final = 4
+_MAX_ERROR_COLUMNS: Final = 500
+_MAX_NAME: Final = 80
 
 Context = ServerRequestContext[Any, Any]
 
 _log = logging.getLogger(__name__)
 
 
-def make_server(desk: ToolHandlers, tools: dict[str, Tool]) -> Server[Any]:
-    """A server of some tools."""
-    threads = anyio.CapacityLimiter(THREADS)
+def make_server(handlers: ToolHandlers, tools: dict[str, Tool]) -> Server[Any]:
+    """Return a server that offers some tools."""
+    threads = anyio.CapacityLimiter(MAX_THREADS)
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[types.Tool.model_validate(tool.to_json()) for tool in tools.values()])
@@ -45,15 +50,16 @@ def make_server(desk: ToolHandlers, tools: dict[str, Tool]) -> Server[Any]:
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = tools.get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {ascii(params.name)[:80]}")
-        call = Call(partial(_report, context))
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {ascii(params.name)[:_MAX_NAME]}")
+        call = ToolCall(partial(_report_progress, context))
         try:
             arguments = check_arguments(tool.schema, params.arguments or {})
+            # A cancelled request abandons the thread, which ends by itself at its next check of the call.
             text = await anyio.to_thread.run_sync(
-                desk.serve, tool.name, arguments, call, abandon_on_cancel=True, limiter=threads
+                handlers.handle, tool.name, arguments, call, abandon_on_cancel=True, limiter=threads
             )
-        except Exception as problem:
-            return _failed(problem)
+        except Exception as error:
+            return _error_result(error)
         finally:
             call.cancel()
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
@@ -68,24 +74,20 @@ def make_server(desk: ToolHandlers, tools: dict[str, Tool]) -> Server[Any]:
     )
 
 
-def _report(context: Context, done: float, total: float | None, message: str) -> None:
-    """Tell the client how far its call is, from the thread that serves it. Raises Cancelled."""
+def _report_progress(context: Context, done: float, total: float | None, message: str) -> None:
+    """Send a progress notification, from the thread that handles the call. Raises CallCancelled."""
     try:
         anyio.from_thread.run(context.session.report_progress, done, total, message)
-    except SERVER_STOPPED as problem:
-        raise Cancelled from problem
+    except SERVER_STOPPED as error:
+        raise CallCancelled from error
 
 
-def _failed(problem: Exception) -> types.CallToolResult:
-    """An error that an agent can act on: what happened, and what to do about it."""
-    if isinstance(problem, GitmemError):
-        told = problem.message + (f"\nhint: {problem.hint}" if problem.hint else "")
+def _error_result(error: Exception) -> types.CallToolResult:
+    """Return an error as a result, so that the agent reads the message and the hint."""
+    if isinstance(error, GitmemError):
+        text = error.message + (f"\nhint: {error.hint}" if error.hint else "")
     else:
-        _log.error("a call failed", exc_info=problem)
-        told = f"gitmem failed: {type(problem).__name__}: {problem}\nhint: gitmem doctor"
-    lines = [visible(line)[:_MAX_LINE] for line in told.splitlines()[:_MAX_LINES]]
+        _log.error("a tool call failed", exc_info=error)
+        text = f"gitmem failed: {type(error).__name__}: {error}\nhint: gitmem doctor"
+    lines = [visible(line)[:_MAX_ERROR_COLUMNS] for line in text.splitlines()[:_MAX_ERROR_LINES]]
     return types.CallToolResult(content=[types.TextContent(type="text", text="\n".join(lines))], is_error=True)
-
-
-_MAX_LINE: Final = 500
-_MAX_LINES: Final = 4

@@ -33,7 +33,7 @@ def test_outside_a_repository(cli: Cli, tmp_path: Path, args: list[str]) -> None
 
 @pytest.mark.parametrize("args", [["--port", "1"], ["--host", "h"], ["--socket", "s"]])
 def test_host_and_port_need_http(cli: Cli, tmp_path: Path, args: list[str]) -> None:
-    assert_error(cli("mcp", *args, cwd=tmp_path), ExitCode.USAGE, f"{args[0]} is for a server that listens", "--http")
+    assert_error(cli("mcp", *args, cwd=tmp_path), ExitCode.USAGE, f"`{args[0]}` needs `--http`", "--http")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")

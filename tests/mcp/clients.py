@@ -35,14 +35,14 @@ def talk(folder: Path, action: Callable[[Client], Awaitable[None]], toolsets: st
     """Let a client talk to a server within this process, in the handshake of today's clients."""
 
     async def run() -> None:
-        desk = ToolHandlers(folder, dict(os.environ))
+        handlers = ToolHandlers(folder, dict(os.environ))
         try:
-            server = make_server(desk, parse_toolsets(toolsets))
+            server = make_server(handlers, parse_toolsets(toolsets))
             with anyio.fail_after(PATIENCE):
                 async with Client(server, mode="legacy") as client:
                     await action(client)
         finally:
-            desk.close(5)
+            handlers.close(5)
 
     anyio.run(run)
 

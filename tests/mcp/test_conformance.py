@@ -35,8 +35,8 @@ pytestmark = pytest.mark.long
 @pytest.mark.skipif(not (NODE.exists() and SUITE.exists()), reason="MCP_NODE_MODULES names no conformance suite")
 @pytest.mark.parametrize("scenario", sorted(PASSED))
 def test_a_scenario_of_the_suite_passes(indexed: Repo, scenario: str) -> None:
-    desk = ToolHandlers(indexed.path, {})
-    app = make_app(desk, parse_toolsets(DEFAULT), hosts=LOOPBACK, token="")
+    handlers = ToolHandlers(indexed.path, {})
+    app = make_app(handlers, parse_toolsets(DEFAULT), hosts=LOOPBACK, token="")
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -50,7 +50,7 @@ def test_a_scenario_of_the_suite_passes(indexed: Repo, scenario: str) -> None:
     finally:
         server.should_exit = True
         thread.join()
-        desk.close(5)
+        handlers.close(5)
 
 
 @pytest.mark.skipif(not (NODE.exists() and INSPECTOR.exists()), reason="MCP_NODE_MODULES names no inspector")

@@ -47,7 +47,7 @@ def test_memories_are_stored_searched_listed_and_deleted(own: Repo) -> None:
             ("Sessions live in signed cookies, since the database is too far away.", "decision", 0.95),
         ):
             text = await ask(client, "memory_store", content=content, type=kind, confidence=sure, conversation="conv-1")
-            assert re.fullmatch(r"kept mem_[0-9a-f]{12}", text)
+            assert re.fullmatch(r"stored mem_[0-9a-f]{12}", text)
             told.append(text.split()[1])
         # memory_search
         made = await ask_json(client, "search", query="where are sessions kept", kind="notes", limit=5)
@@ -94,7 +94,7 @@ def test_a_conversation_is_appended_and_comes_back_in_order(own: Repo) -> None:
         few = await ask_json(client, "get", ids="conversation:conv/1", limit=2)
         assert [item["turn"] for item in few["items"]] == [18, 19]
         assert "1 to 50" in await refused(client, "get", ids="conversation:conv/1", limit=51)
-        assert "there is no conversation" in await refused(client, "get", ids="conversation:none")
+        assert "no such conversation" in await refused(client, "get", ids="conversation:none")
         assert "conversation:conv/1 20 turns" in await ask(client, "list", kind="conversations")
         found = await ask_json(client, "search", query="turn number 7", kind="conversations", limit=3)
         assert "conversation:conv/1 7" in [hit["path"] for hit in found["results"]]
@@ -140,7 +140,7 @@ def test_artifacts_are_ingested_searched_read_and_deleted(own: Repo) -> None:
         told = await ask(client, "delete", ids=[mail["id"], report["id"]])
         assert told == f"deleted {mail['id']} and 0 chunks\ndeleted {report['id']} and {report['chunks']} chunks"
         assert (await ask_json(client, "search", **asked))["results"] == []
-        assert "there is no record" in await refused(client, "get", ids=mail["id"])
+        assert "no such record" in await refused(client, "get", ids=mail["id"])
 
     walk(own, action)
 

@@ -1,1 +1,1 @@
-"""The tools of the MCP server: their schemas, the checks of their arguments, their handlers and their output."""
+"""Tools of the server: their descriptions, the check of their arguments, their handlers and their output."""

@@ -1,6 +1,7 @@
-"""Arguments of a call, checked against the tool's schema before anything runs. Pure.
+"""Check the arguments of a call against the tool's schema before anything runs. Pure.
 
-Knows the few words of JSON Schema that `toolsets` uses, and says what is wrong so that the caller can mend it.
+Only the keywords of JSON Schema that `descriptions` uses are known. The messages say what is expected, so that an agent
+can correct the call.
 """
 
 import re
@@ -13,7 +14,7 @@ from gitmem.errors import UsageError
 
 Json = Mapping[str, Any]
 Arguments = Mapping[str, Any]
-"""Of a call, checked."""
+"""Checked arguments of a call, complete with defaults."""
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "string": (str,),
@@ -23,41 +24,56 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "array": (list,),
     "object": (dict,),
 }
-_WORDS: Final = {
+_TYPE_NAMES: Final = {
     "string": "a string",
     "integer": "an integer",
     "number": "a number",
     "boolean": "true or false",
     "object": "an object",
 }
+_BOUNDS: Final = {
+    "integer": ("minimum", "maximum", ""),
+    "number": ("minimum", "maximum", ""),
+    "string": ("minLength", "maxLength", " characters"),
+    "object": ("minProperties", "maxProperties", " strings by name"),
+}
+"""Keywords of the bounds of a type, and their unit."""
+
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+_MAX_SHOWN: Final = 80
+"""Characters of a wrong name or value in a message."""
 
 
-def check_arguments(schema: Json, given: Json) -> dict[str, Any]:
-    """The arguments with defaults filled in; a lone string stands for a list of one where a list is meant.
+def check_arguments(schema: Json, arguments: Json) -> dict[str, Any]:
+    """Return the arguments with defaults filled in; for a list a single string is accepted as well.
 
-    What was not given and has no default is empty: no text, false, an empty list or object, of numbers one below the
-    least. Raises UsageError.
+    An argument without a default that is missing becomes an empty value: an empty string, list or object, false, or a
+    number one below the minimum.
+
+    Raises: UsageError.
     """
-    known = schema["properties"]
-    for name in given:
-        if name not in known:
-            raise UsageError(f"there is no argument `{name[:80]}`", hint=_advice(name, known))
+    properties = schema["properties"]
+    for name in arguments:
+        if name not in properties:
+            raise UsageError(f"unknown argument `{name[:_MAX_SHOWN]}`", hint=_suggest(name, properties))
     for name in schema.get("required", ()):
-        if given.get(name) is None:
-            raise UsageError(f"the argument `{name}` is missing", hint=f"it is {_expected(known[name])}")
-    return {name: _value(name, about, given.get(name)) for name, about in known.items()}
+        if arguments.get(name) is None:
+            raise UsageError(f"missing argument `{name}`", hint=f"it must be {_expected(properties[name])}")
+    return {name: _check_value(name, about, arguments.get(name)) for name, about in properties.items()}
 
 
-def _advice(name: str, known: Json) -> str:
-    near = get_close_matches(name, known, 1)
-    return f"did you mean `{near[0]}`?" if near else "arguments: " + ", ".join(known)
+def _suggest(name: str, properties: Json) -> str:
+    near = get_close_matches(name, properties, 1)
+    return f"did you mean `{near[0]}`?" if near else "arguments: " + ", ".join(properties)
 
 
-def _value(name: str, about: Json, value: Any) -> Any:
+def _check_value(name: str, about: Json, value: Any) -> Any:
+    """Return the value of one argument; `about` is its schema."""
     if value is None:
-        return about["default"] if "default" in about else _absent(about)
-    if not _fits(about, value):
-        raise UsageError(f"`{name}` must be {_expected(about)}, it is {_shown(value)}")
+        return about["default"] if "default" in about else _empty_value(about)
+    if not _is_valid(about, value):
+        raise UsageError(f"`{name}` must be {_expected(about)}, got {_show(value)}")
     if "properties" in about:
         return check_arguments(about, value)
     if _is_list(about):
@@ -65,8 +81,7 @@ def _value(name: str, about: Json, value: Any) -> Any:
     return value
 
 
-def _absent(about: Json) -> Any:
-    """What stands for an argument that was not given."""
+def _empty_value(about: Json) -> Any:
     if "properties" in about:
         return check_arguments(about, {})
     if _is_list(about):
@@ -76,43 +91,39 @@ def _absent(about: Json) -> Any:
     return {"boolean": False, "object": {}}.get(about.get("type", ""), "")
 
 
-def _fits(about: Json, value: Any) -> bool:
+def _is_valid(about: Json, value: Any) -> bool:
     if "enum" in about:
         return value in about["enum"]
-    if not any(_is_of(kind, value) for kind in _names(about)):
+    if not any(_has_type(name, value) for name in _type_names(about)):
         return False
     if isinstance(value, bool):
         return True
     if isinstance(value, int | float):
         return bool(about.get("minimum", value) <= value <= about.get("maximum", value))
     if isinstance(value, list):
-        return all(_is_text(item) for item in value) and _has_size(about, "Items", len(value))
+        return all(_is_text(item) for item in value) and _is_size_valid(about, "Items", len(value))
     if isinstance(value, dict):
         pairs = () if "properties" in about else value.items()
-        return all(map(_is_text, chain.from_iterable(pairs))) and _has_size(about, "Properties", len(value))
-    return _is_text(value) and _has_size(about, "Length", len(str(value).strip()))
+        return all(map(_is_text, chain.from_iterable(pairs))) and _is_size_valid(about, "Properties", len(value))
+    return _is_text(value) and _is_size_valid(about, "Length", len(str(value).strip()))
 
 
-def _is_of(kind: str, value: Any) -> bool:
-    """Whether a value is of a type; true and false are no numbers."""
-    return isinstance(value, _TYPES[kind]) and isinstance(value, bool) == (kind == "boolean")
+def _has_type(name: str, value: Any) -> bool:
+    # In Python true and false are integers, in JSON they are not.
+    return isinstance(value, _TYPES[name]) and isinstance(value, bool) == (name == "boolean")
 
 
-def _names(about: Json) -> list[str]:
-    """The types a value may have."""
+def _type_names(about: Json) -> list[str]:
     return [about["type"]] if isinstance(about["type"], str) else list(about["type"])
 
 
 def _is_text(value: Any) -> bool:
-    """Whether it is a string that git, a file name and an answer can hold."""
-    return isinstance(value, str) and "\0" not in value and not _LONE.search(value)
+    """Return whether a value is a string that git, file names and UTF-8 can represent."""
+    return isinstance(value, str) and "\0" not in value and not _LONE_SURROGATE.search(value)
 
 
-_LONE: Final = re.compile("[\ud800-\udfff]")
-
-
-def _has_size(about: Json, what: str, size: int) -> bool:
-    return bool(about.get(f"min{what}", size) <= size <= about.get(f"max{what}", size))
+def _is_size_valid(about: Json, keyword: str, size: int) -> bool:
+    return bool(about.get(f"min{keyword}", size) <= size <= about.get(f"max{keyword}", size))
 
 
 def _is_list(about: Json) -> bool:
@@ -120,29 +131,22 @@ def _is_list(about: Json) -> bool:
 
 
 def _expected(about: Json) -> str:
+    """Describe the valid values of an argument."""
     if "enum" in about:
         return "one of " + ", ".join(f"`{choice}`" for choice in about["enum"])
     if _is_list(about):
         size = f" ({about.get('minItems', 0)} to {about['maxItems']})" if "maxItems" in about else ""
         return f"a string or a list of strings{size}"
-    least, most, unit = _BOUNDS.get(about["type"], ("", "", ""))
-    told = _WORDS[about["type"]]
-    if most in about:
-        return f"{told} of {about.get(least, 0)} to {about[most]}{unit}"
-    return f"{told} that is not empty" if least in about else told
+    minimum, maximum, unit = _BOUNDS.get(about["type"], ("", "", ""))
+    type_name = _TYPE_NAMES[about["type"]]
+    if maximum in about:
+        return f"{type_name} of {about.get(minimum, 0)} to {about[maximum]}{unit}"
+    return type_name.replace("a string", "a non-empty string") if minimum in about else type_name
 
 
-_BOUNDS: Final = {
-    "integer": ("minimum", "maximum", ""),
-    "number": ("minimum", "maximum", ""),
-    "string": ("minLength", "maxLength", " characters"),
-    "object": ("minProperties", "maxProperties", " texts by their names"),
-}
-
-
-def _shown(value: Any) -> str:
-    """A refused value, short."""
+def _show(value: Any) -> str:
+    """Return a wrong value in short form."""
     text = ascii(value)
     if isinstance(value, str) and len(value) > 60:
         return f"a string of {len(value):,} characters"
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 3]}..."

@@ -1,59 +1,48 @@
-"""Text that an agent asked for by its name: a part of a file or a record, as lines to read or as plain values."""
+"""Excerpts: text of a file or record that an agent asked for by name, to be shown as numbered lines or as JSON."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gitmem.errors import GitmemError
 from gitmem.mcp.tools.json_output import dump
-from gitmem.mcp.tools.text_output import Block, numbered
+from gitmem.mcp.tools.text_output import Block, number_and_escape
 from gitmem.mcp.tools.token_estimate import MAX_VALUE_TOKENS, estimate_tokens
 from gitmem.search.snippet import number_lines
 
 
 class Excerpt(NamedTuple):
-    """A text with its place. `lines` are what is read, `first` the number of the first; `content` is the same byte for
-    byte, `known` what else is known of it, and `about` what of that a reader is told."""
+    """Text with its location."""
 
     heading: str
     lines: Sequence[str]
+    """Lines for reading."""
     first: int
+    """Number of the first line."""
     content: str
-    known: Mapping[str, Any]
-    about: Sequence[str] = ()
+    """The same text byte for byte."""
+    fields: Mapping[str, Any]
+    """Further fields for JSON."""
+    description: Sequence[str] = ()
+    """Fields shown as lines before the text."""
 
-    def block(self) -> Block:
-        """As lines to read."""
-        return Block(self.heading, [*self.about, *numbered(number_lines(self.lines, self.first))])
-
-
-def read_excerpts(names: Sequence[str], read: Callable[[str], list[Excerpt]]) -> tuple[list[Excerpt], list[str]]:
-    """The text of each name, and what is wrong with the others. Raises the last problem where nothing is right."""
-    passages: list[Excerpt] = []
-    problems: list[str] = []
-    for name in names:
-        try:
-            passages += read(name)
-        except GitmemError as problem:
-            if not passages and len(problems) == len(names) - 1:
-                raise
-            problems.append(f"{problem.message}; {problem.hint}" if problem.hint else problem.message)
-    return passages, problems
+    def to_block(self) -> Block:
+        """Return the excerpt as lines for reading."""
+        return Block(self.heading, [*self.description, *number_and_escape(number_lines(self.lines, self.first))])
 
 
-def excerpts_json(passages: Sequence[Excerpt], tree: str, notes: Sequence[str]) -> dict[str, Any]:
-    """As plain values; where there is no room for a content, it is null and a note says so."""
+def excerpts_json(excerpts: Sequence[Excerpt], tree: str, notes: Sequence[str]) -> dict[str, Any]:
+    """Return excerpts as values that fit into one message; content that does not fit is null, with a note."""
     items: list[dict[str, Any]] = []
     notes = list(notes)
-    room = MAX_VALUE_TOKENS
-    for passage in passages:
-        item = {**passage.known, "content": passage.content}
+    remaining = MAX_VALUE_TOKENS
+    for excerpt in excerpts:
+        item = {**excerpt.fields, "content": excerpt.content}
         cost = estimate_tokens(dump(item))
-        if cost > room:
-            told = f"`{passage.heading}` has {len(passage.content):,} characters, for which there is no room"
-            notes.append(f"{told}; ask for fewer lines or for its chunks")
+        if cost > remaining:
+            notes.append(f"`{excerpt.heading}` is too long ({len(excerpt.content):,} characters); read fewer lines "
+                         "or its chunks")  # fmt: skip
             item["content"] = None
             cost = estimate_tokens(dump(item))
-        if cost <= room:
+        if cost <= remaining:
             items.append(item)
-            room -= cost
+            remaining -= cost
     return {"items": items, "notes": notes, "tree": tree}

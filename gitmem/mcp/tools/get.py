@@ -1,92 +1,101 @@
-"""What an agent asks for by name: places in files of a tree, and records as they are now."""
+"""Read the locations and records that a call of `get` names; report all names that cannot be read."""
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitmem.answering.answer import view_state
 from gitmem.answering.answer_json import describe_view
 from gitmem.errors import GitmemError, UsageError
 from gitmem.mcp.open_repository import OpenTree
 from gitmem.mcp.tools.arguments import Arguments
-from gitmem.mcp.tools.excerpts import Excerpt, excerpts_json, read_excerpts
+from gitmem.mcp.tools.excerpts import Excerpt, excerpts_json
 from gitmem.mcp.tools.file_excerpts import read_file_excerpt
 from gitmem.mcp.tools.json_output import dump
 from gitmem.mcp.tools.record_excerpts import is_record_name, read_records
-from gitmem.mcp.tools.text_output import Block, render_blocks
+from gitmem.mcp.tools.text_output import MAX_NOTES, Block, render_blocks
 from gitmem.memory.conversation import GET_DEFAULT
 from gitmem.memory.record_store import RecordStore
 from gitmem.workspace import Workspace
 
+_MAX_LINE: Final = 450
+"""Characters of a line of an error: the server shortens longer ones."""
 
-def read_named(workspace: Workspace, tree: OpenTree | None, arguments: Arguments) -> str:
-    """The text of every name; `tree` is there where one of them may be a file's."""
-    rev = arguments["rev"]
+_NAME: Final = "\0"
+"""Placeholder of a name in a message."""
+
+
+class _Failure(NamedTuple):
+    name: str
+    error: GitmemError
+
+
+def read_excerpts(workspace: Workspace, tree: OpenTree | None, arguments: Arguments) -> str:
+    """Return the text of all names. `tree` may be None if they all name records.
+
+    Raises: the error of all names together, if none can be read.
+    """
+    excerpts: list[Excerpt] = []
+    failures: list[_Failure] = []
     with RecordStore(workspace.location) as store:
-        tip = cache(store.tip)  # asked of git, and only where a record is named
-
-        def find(name: str) -> list[Excerpt]:
-            if is_record_name(name):
-                if rev:
-                    raise UsageError(f"`{name}` is no file of a revision", hint=f"gitmem memory show --at REV {name}")
-                return read_records(store, tip(), name, arguments["limit"] or GET_DEFAULT)
-            assert tree is not None, "a tree is opened where a file is named"
-            return [read_file_excerpt(tree.searcher, tree.reader, name)]
-
-        def read(name: str) -> list[Excerpt]:
+        tip = cache(store.tip)  # read from git once, and only if a record is named
+        for name in arguments["ids"]:
             try:
-                return find(name)
-            except GitmemError as problem:
-                failed.append((name, problem))
-                raise
-
-        failed: list[tuple[str, GitmemError]] = []
-        try:
-            passages, problems = read_excerpts(arguments["ids"], read)
-        except GitmemError as problem:
-            raise _together(failed, problem) from None
-        memory = f"memory {(tip().commit or '')[:7]}" if tree is None else ""
+                if is_record_name(name):
+                    _refuse_revision(name, arguments["rev"])
+                    excerpts += read_records(store, tip(), name, arguments["limit"] or GET_DEFAULT)
+                else:
+                    assert tree is not None, "a tree is opened for names of files"
+                    excerpts.append(read_file_excerpt(tree.searcher, tree.reader, name))
+            except GitmemError as error:
+                failures.append(_Failure(name, error))
+        if len(failures) == len(arguments["ids"]):
+            raise _combine(failures)
+        commit = tip().commit or "" if tree is None else ""
     if tree is None:
-        told, notes = memory, problems
-    else:
-        told, notes = describe_view(view_state(tree.searcher)), [*tree.notes, *problems]
+        return _render(excerpts, failures, f"memory {commit[:7]}", [], arguments)
+    return _render(excerpts, failures, describe_view(view_state(tree.searcher)), tree.notes, arguments)
+
+
+def _refuse_revision(name: str, rev: str) -> None:
+    if rev:
+        raise UsageError(f"`rev` does not apply to the record `{name}`", hint=f"gitmem memory show --at REV {name}")
+
+
+def _render(
+    excerpts: Sequence[Excerpt], failures: Sequence[_Failure], tree: str, notes: Sequence[str], arguments: Arguments
+) -> str:
+    problems = [f"{error.message}; {error.hint}" if error.hint else error.message for _, error in failures]
     if arguments["format"] == "json":
-        return dump(excerpts_json(passages, told, notes))
-    blocks = [passage.block() for passage in passages]
-    if len(notes) > _MOST_NOTES:  # those behind would not be told
-        notes = notes[: len(notes) - len(problems)]
-        blocks.insert(0, Block("what is not there", problems))
-    return render_blocks(blocks, told, notes, advice="ask for fewer lines")
+        return dump(excerpts_json(excerpts, tree, [*notes, *problems]))
+    blocks = [excerpt.to_block() for excerpt in excerpts]
+    if len(notes) + len(problems) > MAX_NOTES:  # further notes are not shown, so the problems become a block
+        blocks.insert(0, Block("unreadable", problems))
+        problems = []
+    return render_blocks(blocks, tree, [*notes, *problems], advice="read fewer lines")
 
 
-_MOST_NOTES: Final = 5
-_LINE: Final = 450
-"""Characters: longer lines of an error are cut."""
-
-
-def _together(failed: Sequence[tuple[str, GitmemError]], last: GitmemError) -> GitmemError:
-    """One error that tells of every name; names of which the same is to be said share its lines."""
-    if len(failed) < 2:
+def _combine(failures: Sequence[_Failure]) -> GitmemError:
+    """Return one error for all names; names with the same problem share a line."""
+    last = failures[-1].error
+    if len(failures) == 1:
         return last
     names: dict[str, list[str]] = {}
-    for name, problem in failed:
-        names.setdefault(problem.message.replace(f"`{name}`", _NAME), []).append(f"`{name}`")
-    lines = [line for words, told in names.items() for line in _lines(words, list(dict.fromkeys(told)))]
-    hints = dict.fromkeys(problem.hint for _, problem in failed if problem.hint)
+    for name, error in failures:
+        names.setdefault(error.message.replace(f"`{name}`", _NAME), []).append(f"`{name}`")
+    lines = [line for message, group in names.items() for line in _fill_in(message, list(dict.fromkeys(group)))]
+    hints = dict.fromkeys(error.hint for _, error in failures if error.hint)
     return type(last)("\n".join(lines), hint="; ".join(hints))
 
 
-_NAME: Final = "\0"
-
-
-def _lines(words: str, names: Sequence[str]) -> list[str]:
-    """The same said of several names, in lines that are not too long."""
-    if _NAME not in words:
-        return [words]
+def _fill_in(message: str, names: Sequence[str]) -> list[str]:
+    """Put names into a message, as many in each line as the server shows."""
+    if _NAME not in message:
+        return [message]
     groups: list[str] = []
     for name in names:
-        if groups and len(words) + len(groups[-1]) + len(name) < _LINE:
+        if groups and len(message) + len(groups[-1]) + len(name) < _MAX_LINE:
             groups[-1] += f", {name}"
         else:
             groups.append(name)
-    return [words.replace(_NAME, group) for group in groups]
+    return [message.replace(_NAME, group) for group in groups]

@@ -1,212 +1,118 @@
-"""What the tools do. Each takes checked arguments and returns text; errors are those of the actions."""
+"""Handlers of all tools of one server: dispatch of calls, and the repositories that they share.
+
+The repositories are held open between calls; for their locks see `open_repository`.
+"""
 
 import gc
 import threading
-from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gitmem.mcp.tools.arguments import Arguments
-from gitmem.mcp.tools.progress_and_cancellation import Call
+from gitmem.mcp.tools.progress_and_cancellation import ToolCall
 
+# This module is loaded before the handshake is answered, so the imports below are made inside functions: numpy, the
+# index and the model take 150 ms. Afterwards `warm_up` loads them in a thread, while another one loads the SDK.
 if TYPE_CHECKING:
-    from gitmem.answering.answer import Answer
-    from gitmem.answering.search_query import Query, SimilarQuery
     from gitmem.embedding.encoder import Encoder
-    from gitmem.freshness.tree_selection import TreeSelection
-    from gitmem.mcp.open_repository import OpenRepository, OpenTree
-    from gitmem.records.filters import RecordFilters
+    from gitmem.mcp.open_repository import OpenRepository
 
-WORKER_SECONDS: Final = 120.0
-"""An indexing process is kept so long after a change was taken up: another one follows while somebody edits."""
+SPARE_WORKER_SECONDS: Final = 120.0
+"""Time for which an idle indexing process is kept for the next change: while someone edits, there is one soon."""
 
 WRITING_TOOLS: Final = ("memory_store", "conversation_append", "document_ingest", "delete")
 """Tools that change the memory."""
 
-REPOSITORIES: Final = 4
-"""Repositories held open besides one's own."""
+_MEMORY_TOOLS: Final = (*WRITING_TOOLS, "list")
+
+MAX_OTHER_REPOSITORIES: Final = 4
+"""Repositories held open in addition to the server's own."""
 
 
 class ToolHandlers:
-    """Serves the tools of one server, from any number of threads."""
+    """Handles the calls of one server, from any number of threads."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         self._folder = folder
         self._environment = environment
-        self._sessions: dict[Path, OpenRepository] = {}
+        self._repositories: dict[Path, OpenRepository] = {}
+        """Open repositories by folder, the least recently used first."""
         self._lock = threading.Lock()
-        self._tools: dict[str, Callable[[Arguments, Call], str]] = {
-            "search": self._search,
-            "related": self._related,
-            "get": self._get,
-            "status": self._status,
-            "list": self._list,
-            **{name: partial(self._change, name) for name in WRITING_TOOLS},
-        }
+        """Guards the table of repositories."""
 
-    def serve(self, name: str, arguments: Arguments, call: Call) -> str:
-        """Serve one call of a tool. Raises Cancelled and GitmemError."""
+    def handle(self, name: str, arguments: Arguments, call: ToolCall) -> str:
+        """Handle a call of a tool with checked arguments and return the text of the answer.
+
+        Raises: CallCancelled, GitmemError.
+        """
         call.check()
-        return self._tools[name](arguments, call)
+        if name in _MEMORY_TOOLS:
+            from gitmem.mcp.tools.memory_handlers import HANDLERS as MEMORY_HANDLERS
 
-    def warm(self) -> None:
-        """Load what the first call would wait for, where there is an index."""
+            # Writing tools have no `root`: an agent changes the memory of the server's own repository and no other.
+            workspace = self._get_repository(arguments.get("root", "")).reopen()
+            call.check()
+            return MEMORY_HANDLERS[name](workspace, arguments)
+        from gitmem.mcp.tools.search_handlers import HANDLERS as SEARCH_HANDLERS
+
+        return SEARCH_HANDLERS[name](self._get_repository, arguments, call)
+
+    def warm_up(self) -> None:
+        """Open the working tree, if there is an index, so that the first call need not wait for it."""
+        from gitmem.answering.search_query import Query
         from gitmem.errors import GitmemError
         from gitmem.freshness.tree_selection import WORKING_TREE
         from gitmem.workspace import find_index
 
         try:
-            session = self._session("")
-            if find_index(session.workspace) is not None:
-                session.use(WORKING_TREE, (), Call(), _touch)
+            repository = self._get_repository("")
+            if find_index(repository.workspace) is not None:
+                # Any query reads the files that all queries read: the model's rows, the terms, the vectors' signatures.
+                query = Query("where is the configuration read")
+                repository.with_tree(WORKING_TREE, (), ToolCall(), lambda tree: tree.searcher.find(query, 1))
         except GitmemError:
-            return  # the call that needs it will say what is wrong
-        # What is loaded now stays for good. Going through it again for cycles would hold up a call for 25 ms.
+            return  # the first call reports it
+        # Everything loaded so far stays until the end. Frozen, it is skipped by the garbage collector, which would
+        # otherwise stop a call for 25 ms to traverse it.
         gc.collect()
         gc.freeze()
 
     def close(self, seconds: float) -> None:
-        """Stop what goes on behind the calls, and wait so long for its end at most."""
+        """Stop the background work and close all repositories; wait at most `seconds` for each step."""
         from gitmem.indexing.spare_worker import spare_worker
 
         spare_worker.seconds = 0.0
         spare_worker.end()
         with self._lock:
-            for session in self._sessions.values():
-                session.close(seconds)
+            for repository in self._repositories.values():
+                repository.close(seconds)
 
     @cached_property
     def _encoder(self) -> "Encoder":
-        """The model, loaded once for all trees."""
+        """Model, loaded once for all trees."""
         from gitmem.embedding.bundled import BundledEncoder
 
         return BundledEncoder()
 
-    def _session(self, root: str) -> "OpenRepository":
-        """The repository that is asked about, opened once."""
+    def _get_repository(self, root: str) -> "OpenRepository":
+        """Return the repository of a `root` argument; open it if necessary, and close the least recently used one.
+
+        Raises: UsageError, NotARepository.
+        """
         from gitmem.indexing.spare_worker import spare_worker
         from gitmem.mcp.open_repository import OpenRepository
         from gitmem.mcp.tools.root_argument import find_root
 
         folder = find_root(self._folder, root, self._environment)
-        spare_worker.seconds = WORKER_SECONDS
+        spare_worker.seconds = SPARE_WORKER_SECONDS
         with self._lock:
-            session = self._sessions.pop(folder, None) or OpenRepository(folder, self._environment, self._encoder)
-            self._sessions[folder] = session
-            others = [known for known in self._sessions if known != self._folder]
-            for known in others[:-REPOSITORIES]:
-                self._sessions.pop(known).close(0)
-        return session
-
-    def _search(self, arguments: Arguments, call: Call) -> str:
-        from gitmem.answering.filter_names import parse_chunk_types, parse_languages
-        from gitmem.answering.search_query import Query, SearchFilters
-        from gitmem.freshness.tree_selection import TreeSelection
-        from gitmem.memory.kinds import parse_kinds
-
-        filters = SearchFilters(
-            include=arguments["path"],
-            exclude=arguments["exclude"],
-            languages=parse_languages(arguments["language"]),
-            chunk_types=parse_chunk_types(arguments["chunk_type"]),
-            kinds=parse_kinds(arguments["kind"]),
-            records=_record_filters(arguments["filters"]),
-        )
-        query = Query(
-            arguments["query"],
-            limit=arguments["limit"],
-            mode=arguments["mode"],
-            filters=filters,
-            neighbors=arguments["neighbors"],
-        )
-        return self._answer(query, TreeSelection(arguments["rev"]), arguments, call)
-
-    def _related(self, arguments: Arguments, call: Call) -> str:
-        from gitmem.answering.search_query import SimilarQuery
-        from gitmem.freshness.tree_selection import WORKING_TREE
-
-        query = SimilarQuery(arguments["location"], arguments["limit"])
-        return self._answer(query, WORKING_TREE, arguments, call)
-
-    def _answer(
-        self, query: "Query | SimilarQuery", selection: "TreeSelection", arguments: Arguments, call: Call
-    ) -> str:
-        from gitmem.answering.answer import answer_open
-        from gitmem.answering.search_query import check_query
-
-        def use(tree: "OpenTree") -> str:
-            limit = check_query(query, selection, tree.workspace.settings)
-            answer = answer_open(tree.searcher, query, limit, tree.reader)
-            if answer.view.stale:
-                tree.doubt()
-            return _written(answer, arguments, tree.notes)
-
-        return self._session(arguments["root"]).use(selection, query.filters.kinds, call, use)
-
-    def _get(self, arguments: Arguments, call: Call) -> str:
-        from gitmem.freshness.tree_selection import TreeSelection
-        from gitmem.mcp.tools.get import read_named
-        from gitmem.mcp.tools.record_excerpts import is_record_name
-
-        session = self._session(arguments["root"])
-        if all(map(is_record_name, arguments["ids"])):
-            return read_named(session.reopen(), None, arguments)
-        selection = TreeSelection(arguments["rev"])
-        return session.use(selection, (), call, lambda tree: read_named(tree.workspace, tree, arguments))
-
-    def _change(self, name: str, arguments: Arguments, call: Call) -> str:
-        """Change the memory of the server's own repository, and of no other."""
-        from gitmem.mcp.tools.memory_handlers import CHANGES
-
-        workspace = self._session("").reopen()
-        call.check()
-        return CHANGES[name](workspace, arguments)
-
-    def _list(self, arguments: Arguments, call: Call) -> str:
-        from gitmem.mcp.tools.memory_handlers import list_records
-
-        workspace = self._session(arguments["root"]).reopen()
-        call.check()
-        return list_records(workspace, arguments)
-
-    def _status(self, arguments: Arguments, call: Call) -> str:
-        from gitmem.answering.index_status import read_status
-        from gitmem.mcp.tools.json_output import describe_status, dump, status_json
-
-        status = read_status(self._session(arguments["root"]).reopen())
-        call.check()
-        return dump(status_json(status)) if arguments["format"] == "json" else describe_status(status)
-
-
-def _record_filters(filters: Arguments) -> "RecordFilters":
-    """What records must have."""
-    from gitmem.records.filters import parse_filters
-
-    return parse_filters(
-        type_=filters["type"],
-        source=filters["source"],
-        sensitivity=filters["sensitivity"],
-        visibility=filters["visibility"],
-        conversation=filters["conversation"],
-        since=filters["since"],
-        until=filters["until"],
-        min_confidence=filters["min_confidence"],
-    )
-
-
-def _written(made: "Answer", arguments: Arguments, notes: list[str]) -> str:
-    if arguments["format"] == "json":
-        from gitmem.mcp.tools.json_output import answer_as_json, dump
-
-        return dump(answer_as_json(made, arguments["detail"], notes))
-    from gitmem.mcp.tools.text_output import render_answer
-
-    return render_answer(made, arguments["detail"], notes)
-
-
-def _touch(tree: "OpenTree") -> None:
-    """Read what every question reads: the model's rows, the words, the signs of the vectors."""
-    from gitmem.answering.search_query import Query
-
-    tree.searcher.find(Query("where is the configuration read"), 1)
+            repository = self._repositories.pop(folder, None)
+            if repository is None:
+                repository = OpenRepository(folder, self._environment, self._encoder)
+            self._repositories[folder] = repository
+            others = [other for other in self._repositories if other != self._folder]
+            for other in others[:-MAX_OTHER_REPOSITORIES]:
+                self._repositories.pop(other).close(0)
+        return repository

@@ -1,8 +1,8 @@
-"""The state of an index, and answers as JSON, in the forms that every front door shares."""
+"""Answers and the state of the index as JSON, in the same form as `gitmem query --json` and `gitmem status --json`."""
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from gitmem.answering.answer_json import answer_json
 from gitmem.answering.index_status import NO_INDEX, Status
@@ -13,44 +13,43 @@ from gitmem.mcp.tools.token_estimate import MAX_VALUE_TOKENS, estimate_tokens
 if TYPE_CHECKING:
     from gitmem.answering.answer import Answer
 
-__all__ = ["answer_as_json", "describe_status", "dump", "fitting", "status_json"]
-
-_CONTENT: Final = "content"
+__all__ = ["answer_as_json", "describe_status", "dump", "fit_values", "status_json"]
 
 
 def dump(value: object) -> str:
-    """A value as JSON on a line."""
+    """Return a value as compact JSON on one line."""
     return json.dumps(value, separators=(",", ":"))
 
 
 def describe_status(status: Status) -> str:
-    """A state in lines, the most telling first."""
+    """Describe the state of the index in lines, the most important first."""
     head = f"{status.state}: {visible(status.head)}"
     if status.state == NO_INDEX:
         return f"{head}\nnote: the first search builds the index"
     return "\n".join([head, *status_lines(status)])
 
 
-def answer_as_json(made: "Answer", detail: str, notes: list[str]) -> dict[str, Any]:
-    """An answer as values; of results for which there is no room the rest is left out, and `omitted` says how many.
+def answer_as_json(answer: "Answer", detail: str, notes: list[str]) -> dict[str, Any]:
+    """Return an answer as values that fit into one message.
 
-    Content comes with the detail `full` alone.
+    `omitted` is the number of results left out at the end. Results have their content only with the detail `full`.
     """
-    value = answer_json(made, [None] * len(made.hits))
-    value["stats"]["notes"] = [*notes, *made.notes]
+    value = answer_json(answer, [None] * len(answer.hits))
+    value["stats"]["notes"] = [*notes, *answer.notes]
     if detail != "full":
         for result in value["results"]:
-            del result[_CONTENT]
-    results, omitted = fitting(value["results"])
+            del result["content"]
+    results, omitted = fit_values(value["results"])
     return {**value, "results": results, "omitted": omitted}
 
 
-def fitting(values: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
-    """As many values, the first first, as there is room for, and how many are left out."""
-    kept, room = list[Mapping[str, Any]](), MAX_VALUE_TOKENS
+def fit_values(values: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
+    """Return the first values that fit into one message, and the number of the others."""
+    fitting: list[Mapping[str, Any]] = []
+    remaining = MAX_VALUE_TOKENS
     for value in values:
-        room -= estimate_tokens(dump(value))
-        if room < 0:
+        remaining -= estimate_tokens(dump(value))
+        if remaining < 0:
             break
-        kept.append(value)
-    return kept, len(values) - len(kept)
+        fitting.append(value)
+    return fitting, len(values) - len(fitting)

@@ -1,4 +1,4 @@
-"""What the tools do that change the memory, or list it. Each takes checked arguments and returns text."""
+"""Handlers of the tools of toolsets `memory` and `documents`: they change or list the records of one repository."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from gitmem.display import count, visible
 from gitmem.errors import UsageError
 from gitmem.mcp.tools.arguments import Arguments
-from gitmem.mcp.tools.json_output import dump, fitting
+from gitmem.mcp.tools.json_output import dump, fit_values
 from gitmem.mcp.tools.text_output import Block, fence, render_blocks
 from gitmem.memory.conversation import Conversation
 from gitmem.memory.document import Document
@@ -20,12 +20,18 @@ from gitmem.records.revisions import Deleted, delete_records
 from gitmem.records.similar_notes import Alike
 from gitmem.workspace import Workspace
 
+_MAX_COLUMNS: Final = 200
+"""Length of the first line of a record in a list."""
+
+_MAX_CHUNK_IDS: Final = 200
+_DAY: Final = len("2026-01-31")
+
 
 def store_note(workspace: Workspace, arguments: Arguments) -> str:
-    """Keep a note, and tell those that mean the same."""
+    """Store a note, and list the stored notes that mean the same."""
     notes: list[str] = []
-    alike: list[Alike] = []
-    made = add_note(
+    similar: list[Alike] = []
+    note = add_note(
         workspace,
         arguments["content"],
         type_=arguments["type"],
@@ -34,86 +40,94 @@ def store_note(workspace: Workspace, arguments: Arguments) -> str:
         paths=arguments["paths"],
         symbols=arguments["symbols"],
         notes=notes,
-        alike=alike,
+        alike=similar,
     )
-    told = _told(f"kept {made.id}", notes)
-    if not alike:
-        return told
-    same = [f"{found.note.id} {_beginning(found.note.content)}" for found in alike]
-    return "\n".join([told, "note: these say the same; delete what is outdated", *fence("\n".join(same))])
+    text = _with_notes(f"stored {note.id}", notes)
+    if not similar:
+        return text
+    others = [f"{other.note.id} {_first_line(other.note.content)}" for other in similar]
+    return "\n".join([text, "note: these notes say the same; delete the outdated ones", *fence("\n".join(others))])
 
 
 def append_conversation(workspace: Workspace, arguments: Arguments) -> str:
-    """Keep a turn."""
+    """Store a turn of a conversation; without a number it is the next one."""
     notes: list[str] = []
     conversation, number = arguments["conversation"], arguments["turn"]
-    made = append_turn(
+    result = append_turn(
         workspace, conversation, arguments["role"], arguments["content"], None if number < 0 else number, notes=notes
     )
-    what = "replaced" if made.replaced else "kept"
-    return _told(f"{what} turn {made.turn.number} of conversation:{visible(conversation)}", notes)
+    verb = "replaced" if result.replaced else "stored"
+    return _with_notes(f"{verb} turn {result.turn.number} of conversation:{visible(conversation)}", notes)
 
 
 def ingest_document(workspace: Workspace, arguments: Arguments) -> str:
-    """Take a document in, with the fields that were given."""
-    given = {
+    """Store a document with the given fields; fields that are not given keep their stored values."""
+    fields = {
         name: value
         for name, value in arguments.items()
         if name not in ("content", "format") and value not in ("", (), {})
     }
     notes: list[str] = []
-    made = add_document(workspace, arguments["content"], given, notes=notes)
-    document = made.document
+    result = add_document(workspace, arguments["content"], fields, notes=notes)
+    document = result.document
     if arguments["format"] == "json":
-        if len(document.chunks) > _MOST_IDS:
-            notes.append(f"the first {_MOST_IDS} ids of chunks are told; `{document.id}:NUMBER` names any")
-        return dump({**ingested_json(made), "chunk_ids": made.chunk_ids[:_MOST_IDS], "notes": notes})
-    told = f"{made.status} {document.id}: {count(document.tokens, 'token')}"
+        if len(document.chunks) > _MAX_CHUNK_IDS:
+            notes.append(f"`chunk_ids` has the first {_MAX_CHUNK_IDS}; read any chunk as `{document.id}:NUMBER`")
+        return dump({**ingested_json(result), "chunk_ids": result.chunk_ids[:_MAX_CHUNK_IDS], "notes": notes})
+    text = f"{result.status} {document.id}: {count(document.tokens, 'token')}"
     if document.chunks:
-        told += f" in {count(len(document.chunks), 'chunk')}, `{document.id}:0` to `:{len(document.chunks) - 1}`"
-    return _told(told, notes)
+        text += f" in {count(len(document.chunks), 'chunk')}, `{document.id}:0` to `:{len(document.chunks) - 1}`"
+    return _with_notes(text, notes)
 
 
 def delete(workspace: Workspace, arguments: Arguments) -> str:
-    """Delete records."""
-    return "\n".join(_deleted(gone) for gone in delete_records(workspace, arguments["ids"]))
+    """Delete records, all or none."""
+    return "\n".join(map(_describe_deleted, delete_records(workspace, arguments["ids"])))
 
 
-def _deleted(gone: Deleted) -> str:
-    if is_note_id(gone.id):
-        return f"deleted {gone.id}"
-    parts = count(gone.parts, "turn" if is_conversation(gone.id) else "chunk")
-    return f"deleted {visible(gone.id)} and {parts}"
+def _describe_deleted(deleted: Deleted) -> str:
+    if is_note_id(deleted.id):
+        return f"deleted {deleted.id}"
+    parts = count(deleted.parts, "turn" if is_conversation(deleted.id) else "chunk")
+    return f"deleted {visible(deleted.id)} and {parts}"
 
 
-class _Kind(NamedTuple):
-    """How records of a kind are listed and told."""
+class _RecordList(NamedTuple):
+    """How records of one kind are listed: `read` takes the workspace, a type and a limit."""
 
-    find: Callable[[Workspace, str, int], Sequence[Any]]
-    told: Callable[[Any], Block]
-    values: Callable[[Any], Mapping[str, Any]]
+    read: Callable[[Workspace, str, int], Sequence[Any]]
+    to_block: Callable[[Any], Block]
+    to_json: Callable[[Any], Mapping[str, Any]]
 
 
 def list_records(workspace: Workspace, arguments: Arguments) -> str:
-    """List what is kept."""
-    kind = _KINDS[arguments["kind"]]
-    found = kind.find(workspace, arguments["type"], arguments["limit"])
+    """List the records of a kind, the newest first."""
+    kind = _LISTS[arguments["kind"]]
+    records = kind.read(workspace, arguments["type"], arguments["limit"])
     if arguments["format"] == "json":
-        items, omitted = fitting([kind.values(one) for one in found])
+        items, omitted = fit_values([kind.to_json(record) for record in records])
         return dump({"kind": arguments["kind"], "items": items, "omitted": omitted})
-    notes = [] if found else ["nothing is kept"]
-    return render_blocks([kind.told(one) for one in found], "memory", notes, advice="list fewer")
+    notes = [] if records else [f"no {arguments['kind']} are stored"]
+    return render_blocks(list(map(kind.to_block, records)), "memory", notes, advice="lower the limit")
 
 
-def _find_conversations(workspace: Workspace, type_: str, limit: int) -> list[Conversation]:
+def _list_notes(workspace: Workspace, type_: str, limit: int) -> list[Note]:
+    return list_notes(workspace, type_=type_, limit=limit)
+
+
+def _list_documents(workspace: Workspace, type_: str, limit: int) -> list[Document]:
+    return list_documents(workspace, type_=type_, limit=limit)
+
+
+def _list_conversations(workspace: Workspace, type_: str, limit: int) -> list[Conversation]:
     if type_:
-        raise UsageError("conversations have no type")
+        raise UsageError("conversations have no type", hint="leave out `type`")
     return list_conversations(workspace, limit)
 
 
 def _note_block(note: Note) -> Block:
-    sure = f" {note.confidence:g}" if note.confidence != 1 else ""
-    return Block(f"{note.id} {note.type}{sure} {note.time[:_DAY]}", [_beginning(note.content)])
+    confidence = f" {note.confidence:g}" if note.confidence != 1 else ""
+    return Block(f"{note.id} {note.type}{confidence} {note.time[:_DAY]}", [_first_line(note.content)])
 
 
 def _document_block(document: Document) -> Block:
@@ -121,39 +135,36 @@ def _document_block(document: Document) -> Block:
     source = f"{fields.source}:{fields.source_id}" if fields.source_id else fields.source
     day = (fields.time or document.stored)[:_DAY]
     heading = f"{document.id} {fields.type} {visible(source)} {day} {count(document.tokens, 'token')}"
-    return Block(heading, [visible(fields.title) or _beginning(document.content)])
+    return Block(heading, [visible(fields.title) or _first_line(document.content)])
 
 
-def _conversation_block(found: Conversation) -> Block:
-    return Block(f"conversation:{visible(found.id)} {count(found.turns, 'turn')} {found.time[:_DAY]}", [])
+def _conversation_block(conversation: Conversation) -> Block:
+    turns = count(conversation.turns, "turn")
+    return Block(f"conversation:{visible(conversation.id)} {turns} {conversation.time[:_DAY]}", [])
 
 
-def _beginning(content: str) -> str:
-    """The first line that says something, cut."""
+def _first_line(content: str) -> str:
+    """Return the first line that is not blank, shortened."""
     line = next((line.strip() for line in content.splitlines() if line.strip()), "")
-    return visible(line if len(line) <= _COLUMNS else line[: _COLUMNS - 1] + "…")
+    return visible(line if len(line) <= _MAX_COLUMNS else line[: _MAX_COLUMNS - 1] + "…")
 
 
-_COLUMNS: Final = 200
-_MOST_IDS: Final = 200
-_DAY: Final = len("2026-01-31")
-_KINDS: Final = {
-    "notes": _Kind(lambda place, type_, limit: list_notes(place, type_=type_, limit=limit), _note_block, note_json),
-    "documents": _Kind(
-        lambda place, type_, limit: list_documents(place, type_=type_, limit=limit), _document_block, document_json
-    ),
-    "conversations": _Kind(_find_conversations, _conversation_block, conversation_json),
+_LISTS: Final = {
+    "notes": _RecordList(_list_notes, _note_block, note_json),
+    "documents": _RecordList(_list_documents, _document_block, document_json),
+    "conversations": _RecordList(_list_conversations, _conversation_block, conversation_json),
 }
 
 
-def _told(what: str, notes: Sequence[str]) -> str:
-    return "\n".join([what, *(f"note: {visible(note)}" for note in notes)])
+def _with_notes(text: str, notes: Sequence[str]) -> str:
+    return "\n".join([text, *(f"note: {visible(note)}" for note in notes)])
 
 
-CHANGES: Final[Mapping[str, Callable[[Workspace, Arguments], str]]] = {
+HANDLERS: Final[Mapping[str, Callable[[Workspace, Arguments], str]]] = {
     "memory_store": store_note,
     "conversation_append": append_conversation,
     "document_ingest": ingest_document,
     "delete": delete,
+    "list": list_records,
 }
-"""By the names of the tools."""
+"""Handlers by the name of the tool."""

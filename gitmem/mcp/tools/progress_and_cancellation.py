@@ -1,39 +1,43 @@
-"""A call under way: who serves it can ask whether it still matters, and tell how far it is."""
+"""Progress notifications and cancellation of one tool call, for the thread that serves it. No import of the SDK."""
 
 import threading
 from collections.abc import Callable
 
 
-class Cancelled(Exception):
-    """Nobody waits for this call any more. Raised inside its thread and never told to anyone."""
+class CallCancelled(Exception):
+    """The client cancelled the call or is gone. Ends the serving thread; no message is sent."""
 
 
-Report = Callable[[float, float | None, str], None]
-"""Tells the client how far a call is: done, of how much, and with what."""
+ReportProgress = Callable[[float, float | None, str], None]
+"""Sends a progress notification: amount done, total if known, and a message. May raise CallCancelled."""
 
 
-def _tell_nobody(_done: float, _total: float | None, _message: str) -> None:
-    return
+def _report_nothing(_done: float, _total: float | None, _message: str) -> None:
+    """Report to a caller that does not listen, for example the warm-up."""
 
 
-class Call:
-    """One call of a tool."""
+class ToolCall:
+    """One call of a tool, as the thread that serves it sees it.
 
-    def __init__(self, report: Report = _tell_nobody) -> None:
+    Python cannot stop a thread from outside. The serving code therefore calls `check` between its steps, and `wait`
+    instead of waiting for an event.
+    """
+
+    def __init__(self, report_progress: ReportProgress = _report_nothing) -> None:
         self._cancelled = threading.Event()
-        self.report = report
+        self.report_progress = report_progress
 
     def cancel(self) -> None:
-        """Let the thread that serves it stop at its next step."""
+        """Stop the serving thread at its next step. May be called from any thread, also after the end of the call."""
         self._cancelled.set()
 
     def check(self) -> None:
-        """Go on only if somebody still waits. Raises Cancelled."""
+        """Raise CallCancelled if the call was cancelled."""
         if self._cancelled.is_set():
-            raise Cancelled
+            raise CallCancelled
 
     def wait(self, event: threading.Event, seconds: float) -> bool:
-        """Wait for an event, for so long at most; returns whether it came. Raises Cancelled."""
-        came = event.wait(seconds)
+        """Wait for an event, but not longer than `seconds`; return whether it is set. Raises CallCancelled."""
+        is_set = event.wait(seconds)
         self.check()
-        return came
+        return is_set

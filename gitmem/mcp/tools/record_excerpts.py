@@ -1,4 +1,4 @@
-"""Records that an agent names: a note, a document, a conversation or one of its turns, whole or in part."""
+"""Read records that an agent names: a note, a document, a conversation or one of its turns, in whole or in part."""
 
 import re
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from gitmem.display import count, visible
 from gitmem.errors import UnknownRecord, UsageError
+from gitmem.locations import MAX_LINE
 from gitmem.mcp.tools.excerpts import Excerpt
 from gitmem.memory.conversation import load_turn
 from gitmem.memory.document import chunk_id, load_document
@@ -17,18 +18,22 @@ from gitmem.record import Record
 from gitmem.records.record_json import document_json, note_json, turn_json
 from gitmem.types import DOCUMENT, NOTE
 
+# A part of a record is written like a location: lines as for a path, a chunk as for a blob, which also is named by an
+# id. The last form is the id of a chunk that `document_ingest` returns; it ends with a hash of the chunk's text.
 _PART: Final = (
-    r"(?:#L(?P<a>\d{1,9})(?:-L?(?P<b>\d{1,9}))?|:(?P<c>\d{1,9})-(?P<d>\d{1,9})"
-    r"|:(?P<chunk>\d{1,9})|::chunk::(?P<number>\d{1,9})::[0-9a-f]{8})?"
+    r"(?:#L(?P<fragment_first>\d{1,9})(?:-L?(?P<fragment_last>\d{1,9}))?|:(?P<first>\d{1,9})-(?P<last>\d{1,9})"
+    r"|:(?P<chunk>\d{1,9})|::chunk::(?P<hashed_chunk>\d{1,9})::[0-9a-f]{8})?"
 )
-_KEPT: Final = re.compile(r"(?P<id>(?:mem|art)_[0-9a-f]{8,64})" + _PART)
-_SAID: Final = re.compile(r"(?P<id>conversation:.+?)(?: (?P<turn>\d{1,8}))?" + _PART, re.DOTALL)
-_WHOLE: Final = 10**9
+_HASHED_ID: Final = re.compile(r"(?P<id>(?:mem|art)_[0-9a-f]{8,64})" + _PART)
+_CONVERSATION: Final = re.compile(r"(?P<id>conversation:.+?)(?: (?P<turn>\d{1,8}))?" + _PART, re.DOTALL)
+_WHOLE: Final = MAX_LINE + 1
 _HINT: Final = "search for it with kind `all`"
+_UNSHOWN: Final = ("id", "conversation", "turn", "tokens", "tokenizer")
+"""Fields that are in the heading, or only for programs."""
 
 
-class Named(NamedTuple):
-    """A record or a conversation, and which of its lines (from 1) or which chunk (from 0) is meant."""
+class RecordName(NamedTuple):
+    """Parsed name of a record: its id, for a conversation also a turn, and which lines (from 1) or chunk (from 0)."""
 
     id: str
     turn: int | None
@@ -38,91 +43,99 @@ class Named(NamedTuple):
 
 
 def is_record_name(name: str) -> bool:
-    """Whether this names a record and no file."""
-    return name.startswith(CONVERSATION_PREFIX) or _KEPT.fullmatch(name) is not None
+    """Return whether a name is that of a record; any other is a location."""
+    return name.startswith(CONVERSATION_PREFIX) or _HASHED_ID.fullmatch(name) is not None
 
 
-def parse_record_name(name: str) -> Named:
-    """A record as search prints it, `mem_...:1-3` or `conversation:plan 5`, or with a chunk. Raises UsageError."""
-    found = _KEPT.fullmatch(name) or _SAID.fullmatch(name)
-    if found is None:
-        raise UsageError(f"`{name}` names no record", hint="ids: mem_..., art_..., conversation:NAME")
-    told = found.groupdict()
-    first = int(told["a"] or told["c"] or 1)
-    last = int(told["b"] or told["d"] or (first if told["a"] else _WHOLE))
+def parse_record_name(name: str) -> RecordName:
+    """Parse a name as search prints it, `mem_...:1-3` or `conversation:plan 5`, or with a chunk. Raises UsageError."""
+    match = _HASHED_ID.fullmatch(name) or _CONVERSATION.fullmatch(name)
+    if match is None:
+        raise UsageError(f"invalid name of a record: `{name}`", hint="names: mem_..., art_..., conversation:NAME")
+    parts = match.groupdict()
+    first = int(parts["fragment_first"] or parts["first"] or 1)
+    last = int(parts["fragment_last"] or parts["last"] or (first if parts["fragment_first"] else _WHOLE))
     if not 1 <= first <= last:
-        raise UsageError(f"`{name}` names no lines", hint="lines count from 1, the first stands before the last")
-    chunk = told["chunk"] or told["number"]
-    turn = told.get("turn")
-    return Named(told["id"], int(turn) if turn else None, first, last, int(chunk) if chunk else None)
+        raise UsageError(f"invalid lines in `{name}`", hint="lines are numbered from 1, the first before the last")
+    chunk = parts["chunk"] or parts["hashed_chunk"]
+    turn = parts.get("turn")
+    return RecordName(parts["id"], int(turn) if turn else None, first, last, int(chunk) if chunk else None)
 
 
 def read_records(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Excerpt]:
-    """The record of a name, or the last `turns` of a conversation. Raises UnknownRecord, UsageError, DamagedFile."""
+    """Read the record of a name, or the last `turns` of a conversation.
+
+    Raises: UnknownRecord, UsageError, DamagedFile.
+    """
+    # The name of a conversation may look like a part of another one. Taken literally it has precedence.
     if name.startswith(CONVERSATION_PREFIX):
-        said = _last_turns(store, tip, name, turns)
-        if said:
-            return said
-    named = parse_record_name(name)
-    if named.turn is None and named.id.startswith(CONVERSATION_PREFIX):
-        raise UnknownRecord(f"there is no conversation `{name}`", hint=_HINT)
-    place = parse_id(named.id) if named.turn is None else turn_path(_conversation(named.id), named.turn)
-    record = store.find_record(tip, place)
+        excerpts = _read_last_turns(store, tip, name, turns)
+        if excerpts:
+            return excerpts
+    parsed = parse_record_name(name)
+    if parsed.turn is None and parsed.id.startswith(CONVERSATION_PREFIX):
+        raise UnknownRecord(f"no such conversation: `{name}`", hint=_HINT)
+    path = parse_id(parsed.id) if parsed.turn is None else turn_path(_conversation(parsed.id), parsed.turn)
+    record = store.find_record(tip, path)
     if record is None:
-        raise UnknownRecord(f"there is no record `{name}`", hint=_HINT)
-    return [_passage(record, named, name)]
+        raise UnknownRecord(f"no such record: `{name}`", hint=_HINT)
+    return [_to_excerpt(record, parsed, name)]
 
 
-def _last_turns(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Excerpt]:
-    """The end of a conversation of exactly this name, whatever the name looks like."""
+def _read_last_turns(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Excerpt]:
+    """Read the end of the conversation with exactly this name; empty if there is none."""
     entries = store.entries(tip, conversation_folder(_conversation(name)))
-    whole = Named(name, None, 1, _WHOLE, None)
-    return [_passage(record, whole, name) for record in store.read_records(entries[-turns:])]
+    whole = RecordName(name, None, 1, _WHOLE, None)
+    return [_to_excerpt(record, whole, name) for record in store.read_records(entries[-turns:])]
 
 
 def _conversation(name: str) -> str:
     return name.removeprefix(CONVERSATION_PREFIX)
 
 
-def _passage(record: Record, named: Named, name: str) -> Excerpt:
-    known = _known(record)
-    start, end = _chunk_span(record, named, name) if named.chunk is not None else _line_span(record.text, named, name)
+def _to_excerpt(record: Record, parsed: RecordName, name: str) -> Excerpt:
+    fields = _read_fields(record)
+    if parsed.chunk is None:
+        start, end = _line_span(record.text, parsed, name)
+    else:
+        start, end = _chunk_span(record, parsed, parsed.chunk, name)
     content = record.text[start:end]
-    first = 1 + record.text.count("\n", 0, start)
     lines = content.removesuffix("\n").split("\n")
-    place = f"{named.id} {known['turn']}" if record.kind not in (NOTE, DOCUMENT) else record.id
-    part = {"start": start, "end": end, "start_line": first, "end_line": first + len(lines) - 1}
-    heading = f"{visible(place)}:{first}-{first + len(lines) - 1}"
-    return Excerpt(heading, lines, first, content, {**known, **part}, _about(known))
+    first = 1 + record.text.count("\n", 0, start)
+    last = first + len(lines) - 1
+    shown_name = f"{parsed.id} {fields['turn']}" if record.kind not in (NOTE, DOCUMENT) else record.id
+    span = {"start": start, "end": end, "start_line": first, "end_line": last}
+    return Excerpt(
+        f"{visible(shown_name)}:{first}-{last}", lines, first, content, {**fields, **span}, _describe(fields)
+    )
 
 
-def _line_span(text: str, named: Named, name: str) -> tuple[int, int]:
-    """The characters of the lines that are meant; all of them without any."""
-    if named.last == _WHOLE:
+def _line_span(text: str, parsed: RecordName, name: str) -> tuple[int, int]:
+    """Return the characters of the named lines; all if no lines are named. Raises UsageError."""
+    if parsed.last == _WHOLE:
         return 0, len(text)
-    lines = text.split("\n", named.last)
-    start = sum(len(line) + 1 for line in lines[: named.first - 1])
-    if named.first > len(lines) or (named.first > 1 and start >= len(text)):
-        told = count(len(text.splitlines()), "line")
-        raise UsageError(f"`{named.id}` has {told}, there is no line {named.first} as in `{name}`")
-    end = start + sum(len(line) + 1 for line in lines[named.first - 1 : named.last])
+    lines = text.split("\n", parsed.last)
+    start = sum(len(line) + 1 for line in lines[: parsed.first - 1])
+    if parsed.first > len(lines) or (parsed.first > 1 and start >= len(text)):
+        lines_in_text = count(len(text.splitlines()), "line")
+        raise UsageError(f"`{parsed.id}` has {lines_in_text}, line {parsed.first} of `{name}` does not exist")
+    end = start + sum(len(line) + 1 for line in lines[parsed.first - 1 : parsed.last])
     return start, min(end, len(text))
 
 
-def _chunk_span(record: Record, named: Named, name: str) -> tuple[int, int]:
-    """The characters of a chunk; what was not cut is one."""
+def _chunk_span(record: Record, parsed: RecordName, chunk: int, name: str) -> tuple[int, int]:
+    """Return the characters of a chunk; a record that was not split is one chunk. Raises UsageError."""
     document = load_document(record) if record.kind == DOCUMENT else None
     chunks = document.chunks if document else ()
     spans = chunks or ((0, len(record.text)),)
-    assert named.chunk is not None
-    if named.chunk >= len(spans):
-        raise UsageError(f"`{named.id}` has {len(spans)} chunks, there is no chunk {named.chunk} as in `{name}`")
-    if "::" in name and (document is None or not chunks or chunk_id(document, named.chunk) != name):
-        raise UsageError(f"`{name}` is a chunk of what `{named.id}` was before", hint="search again")
-    return spans[named.chunk]
+    if chunk >= len(spans):
+        raise UsageError(f"`{parsed.id}` has {len(spans)} chunks, chunk {chunk} of `{name}` does not exist")
+    if "::" in name and (document is None or not chunks or chunk_id(document, chunk) != name):
+        raise UsageError(f"`{name}` belongs to an earlier version of `{parsed.id}`", hint="search again")
+    return spans[chunk]
 
 
-def _known(record: Record) -> dict[str, Any]:
+def _read_fields(record: Record) -> dict[str, Any]:
     if record.kind == NOTE:
         values = note_json(load_note(record))
     elif record.kind == DOCUMENT:
@@ -133,18 +146,15 @@ def _known(record: Record) -> dict[str, Any]:
     return {"kind": kind_of(record.kind), **values}
 
 
-_UNTOLD: Final = ("id", "conversation", "turn", "tokens", "tokenizer")
-
-
-def _about(known: Mapping[str, Any]) -> list[str]:
-    """What is known of a record, one a line, without what is empty or stands in the heading."""
-    told = {name: value for name, value in known.items() if name not in _UNTOLD}
-    if known["kind"] == NOTE and known["conversation"]:
-        told["conversation"] = known["conversation"]
-    return [f"{name}: {visible(_plain(value))}" for name, value in told.items() if value not in ("", [], (), {})]
+def _describe(fields: Mapping[str, Any]) -> list[str]:
+    """Return the fields of a record as lines, without empty ones and those in the heading."""
+    shown = {name: value for name, value in fields.items() if name not in _UNSHOWN}
+    if fields["kind"] == kind_of(NOTE) and fields["conversation"]:
+        shown["conversation"] = fields["conversation"]
+    return [f"{name}: {visible(_plain(value))}" for name, value in shown.items() if value not in ("", [], (), {})]
 
 
 def _plain(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
-    return ", ".join(f"{key}={one}" for key, one in value.items()) if isinstance(value, dict) else str(value)
+    return ", ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else str(value)

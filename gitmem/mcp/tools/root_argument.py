@@ -1,5 +1,8 @@
-"""Which repository a call means by `root`: none for that of the server's folder, another working tree of it, or one
-that is known to this machine. Anything else is refused, so that a call reads nothing the user has not handed over."""
+"""Find the repository that the `root` argument of a call means.
+
+It is the server's own folder by default, another working tree of its repository, or a repository that the user has
+registered on this machine. Everything else is refused, so that a call cannot read what the user has not shared.
+"""
 
 import os
 from collections.abc import Mapping
@@ -7,33 +10,33 @@ from pathlib import Path
 
 from gitmem.errors import NotARepository, UsageError
 from gitmem.git.locate import Location, locate
+from gitmem.registry import read_registry
 
 
 def find_root(folder: Path, root: str, environment: Mapping[str, str]) -> Path:
-    """The folder to open. Raises NotARepository, UsageError."""
+    """Return the folder to open; `root` is a folder or the registered name of one. Raises UsageError."""
     if not root:
         return folder
-    from gitmem.registry import read_registry
-
-    known = read_registry(environment)
-    named = next((repository.path for repository in known if repository.name == root), None)
-    if named is not None:
-        return named
+    repositories = read_registry(environment)
+    by_name = next((repository.path for repository in repositories if repository.name == root), None)
+    if by_name is not None:
+        return by_name
     try:
-        asked = locate(folder / root)
-    except NotARepository as problem:
-        names = ", ".join(repository.name for repository in known) or "none"
-        raise UsageError(f"`{root}` is neither a working tree nor a known repository: {problem.message}",
-                         hint=f"known repositories: {names}") from problem  # fmt: skip
-    place = asked.worktree or asked.git_dir
-    if _is_own(folder, asked) or any(os.path.realpath(repository.path) == str(place) for repository in known):
+        location = locate(folder / root)
+    except NotARepository as error:
+        names = ", ".join(repository.name for repository in repositories) or "none"
+        raise UsageError(f"`{root}` is neither a working tree nor a known repository: {error.message}",
+                         hint=f"known repositories: {names}") from error  # fmt: skip
+    place = location.worktree or location.git_dir
+    is_known = any(os.path.realpath(repository.path) == str(place) for repository in repositories)
+    if is_known or _is_same_repository(folder, location):
         return place
-    raise UsageError(f"`{root}` is not known to gitmem", hint=f"the user can add it: gitmem repos add {place}")
+    raise UsageError(f"gitmem has no access to `{root}`", hint=f"the user can add it: gitmem repos add {place}")
 
 
-def _is_own(folder: Path, asked: Location) -> bool:
-    """Whether it is a working tree of the server's own repository."""
+def _is_same_repository(folder: Path, location: Location) -> bool:
+    """Return whether a location is a working tree of the server's own repository."""
     try:
-        return locate(folder).common_dir == asked.common_dir
+        return locate(folder).common_dir == location.common_dir
     except NotARepository:
         return False

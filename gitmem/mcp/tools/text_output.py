@@ -1,6 +1,7 @@
-"""Answers as text that a model reads: places with numbered lines between two fences, then the tree. Pure.
+"""Answers as text for a model: locations with numbered lines between two fences, then notes and the tree. Pure.
 
-Nothing from the repository can end the fence, move text or hide in it, and no answer is longer than `tokens.MOST`.
+Two guarantees. Text from the repository cannot end the fence, move the cursor or be invisible, so it cannot pass for
+words of the server. And no answer has more than `token_estimate.MAX_TOKENS` tokens.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,134 +21,146 @@ if TYPE_CHECKING:
 LOCATIONS: Final = "locations"
 FULL: Final = "full"
 
-_ROOM: Final = MAX_TOKENS - 500
-"""Tokens for what stands between the fences; the rest is for notes and the tree."""
+MAX_NOTES: Final = 5
+"""Notes of an answer; further ones are not shown."""
 
-_MOST_NOTES: Final = 5
+_FENCED_TOKENS: Final = MAX_TOKENS - 500
+"""Tokens between the fences; the rest is for notes and the tree."""
+
 _SNIPPET_COLUMNS: Final = 200
 _FULL_COLUMNS: Final = 2000
 _NOTE_COLUMNS: Final = 300
+_OTHER_PATHS: Final = 2
 _DAY: Final = len("2026-01-31")
 
 
 class Block(NamedTuple):
-    """A place and its lines."""
+    """Heading, for example a location, and the lines below it."""
 
     heading: str
     lines: Sequence[str]
 
+    def text(self) -> str:
+        """Return heading and lines as one text."""
+        return "\n".join([self.heading, *self.lines])
 
-def render_answer(made: "Answer", detail: str, notes: Iterable[str] = ()) -> str:
-    """An answer in the detail asked for."""
-    remarks = first_mentions(made.remarks)
-    blocks = [_hit_block(made, place, detail, remarks[place]) for place in range(len(made.hits))]
-    told = [*notes, *made.notes]
+
+def render_answer(answer: "Answer", detail: str, notes: Iterable[str] = ()) -> str:
+    """Return an answer as text; `detail` is `locations`, `snippet` or `full`."""
+    remarks = first_mentions(answer.remarks)
+    blocks = [_hit_block(answer, index, detail, remarks[index]) for index in range(len(answer.hits))]
+    all_notes = [*notes, *answer.notes]
     if not blocks:
-        told.insert(0, "no results; the filters may be the cause" if made.query.filters.any else "no results")
-    return render_blocks(blocks, describe_view(made.view), told, advice="fewer results or less detail show all of each")
+        all_notes.insert(0, "no results; the filters may be the cause" if answer.query.filters.any else "no results")
+    advice = "ask for fewer results or less detail"
+    return render_blocks(blocks, describe_view(answer.view), all_notes, advice)
 
 
-def _hit_block(made: "Answer", place: int, detail: str, remarks: "Sequence[Remark]") -> Block:
-    found, lines = made.hits[place]
-    hit = named_hit(found)
-    heading = f"{visible(hit.path)}:{hit.start_line}-{hit.end_line} {visible(hit.symbol)}".rstrip()
-    change = made.changes.get(found.path)
+def _hit_block(answer: "Answer", index: int, detail: str, remarks: "Sequence[Remark]") -> Block:
+    hit, lines = answer.hits[index]
+    named = named_hit(hit)
+    heading = f"{visible(named.path)}:{named.start_line}-{named.end_line} {visible(named.symbol)}".rstrip()
+    change = answer.changes.get(hit.path)
     heading += f" ({change})" if change else ""
-    heading += _record_told(made.records.get(found.blob, {}))
-    also = (
-        [f"the same in {', '.join(visible(path) for path in hit.other_paths[:2])}" + _more(hit.other_paths)]
-        if hit.other_paths
-        else []
-    )
-    also += map(format_remark, remarks)
+    heading += _describe_record(answer.records.get(hit.blob, {}))
+    described = [*_describe_copies(named.other_paths), *map(format_remark, remarks)]
     if detail == LOCATIONS:
-        return Block(heading, also)
-    if made.query.neighbors:
-        return Block(heading, [*also, *_with_neighbours(lines, hit.start_line, made.adjacent[place])])
+        return Block(heading, described)
+    if answer.query.neighbors:
+        return Block(heading, [*described, *_with_adjacent(lines, named.start_line, answer.adjacent[index])])
     if detail == FULL:
-        return Block(heading, [*also, *numbered(number_lines(lines, hit.start_line), _FULL_COLUMNS)])
-    snippet = make_snippet(lines, hit.start_line, made.terms, hit.symbol)
-    return Block(heading, [*also, *numbered(snippet, _SNIPPET_COLUMNS)])
+        return Block(heading, [*described, *number_and_escape(number_lines(lines, named.start_line))])
+    snippet = make_snippet(lines, named.start_line, answer.terms, named.symbol)
+    return Block(heading, [*described, *number_and_escape(snippet, _SNIPPET_COLUMNS)])
 
 
-def _record_told(known: Mapping[str, Any]) -> str:
-    """What a reader should know of a record before reading it: what it is, how sure, and of when."""
-    sure = known.get("confidence", 1)
-    told = [known.get("role") or known.get("type", ""), f"{sure:g} sure" if sure != 1 else ""]
-    told.append((known.get("time") or known.get("stored", ""))[:_DAY])
-    shown = ", ".join(visible(str(part)) for part in told if part)
+def _describe_record(fields: Mapping[str, Any]) -> str:
+    """Return type or role, confidence and date of a record; nothing for code."""
+    confidence = fields.get("confidence", 1)
+    parts = [
+        fields.get("role") or fields.get("type", ""),
+        f"confidence {confidence:g}" if confidence != 1 else "",
+        (fields.get("time") or fields.get("stored", ""))[:_DAY],
+    ]
+    shown = ", ".join(visible(str(part)) for part in parts if part)
     return f" ({shown})" if shown else ""
 
 
-def _with_neighbours(lines: Sequence[str], first: int, beside: "tuple[Piece | None, Piece | None]") -> list[str]:
-    """A chunk whole, with those before and after it and a mark between each two."""
-    before, after = beside
-    parts = [(before.first, before.lines)] if before else []
-    parts.append((first, list(lines)))
-    parts += [(after.first, after.lines)] if after else []
-    shown = [numbered(number_lines(part, start)) for start, part in parts]
-    return [line for place, part in enumerate(shown) for line in ([BOUNDARY, *part] if place else part)]
+def _describe_copies(paths: Sequence[str]) -> list[str]:
+    """Return a line about the other files with the same content."""
+    if not paths:
+        return []
+    more = len(paths) - _OTHER_PATHS
+    shown = ", ".join(visible(path) for path in paths[:_OTHER_PATHS])
+    return [f"the same in {shown}" + (f" and {count(more, 'more file')}" if more > 0 else "")]
 
 
-def _more(also: Sequence[str]) -> str:
-    return f" and {count(len(also) - 2, 'more file')}" if len(also) > 2 else ""
+def _with_adjacent(lines: Sequence[str], first: int, adjacent: "tuple[Piece | None, Piece | None]") -> list[str]:
+    """Return a whole chunk with the chunks before and after it, and a boundary between each two."""
+    before, after = adjacent
+    chunks = [(before.first, before.lines)] if before else []
+    chunks.append((first, list(lines)))
+    chunks += [(after.first, after.lines)] if after else []
+    numbered = [number_and_escape(number_lines(chunk, start)) for start, chunk in chunks]
+    return [line for index, chunk in enumerate(numbered) for line in ([BOUNDARY, *chunk] if index else chunk)]
 
 
-def numbered(lines: Iterable[SnippetLine], columns: int = _FULL_COLUMNS) -> list[str]:
-    """Lines with their numbers, unseen characters as escapes, and cut where they are longer than anyone reads."""
-    return [f"{line.number} {visible_code(_cut(line.text, columns))}" if line.number else "..." for line in lines]
+def number_and_escape(lines: Iterable[SnippetLine], columns: int = _FULL_COLUMNS) -> list[str]:
+    """Return lines with their numbers, invisible characters as escapes, longer lines truncated."""
+    return [f"{line.number} {visible_code(_truncate(line.text, columns))}" if line.number else "..." for line in lines]
 
 
-def _cut(text: str, columns: int) -> str:
+def _truncate(text: str, columns: int) -> str:
     return text if len(text) <= columns else f"{text[:columns]}… ({len(text) - columns:,} more characters)"
 
 
 def render_blocks(blocks: Sequence[Block], tree: str, notes: Sequence[str], advice: str) -> str:
-    """Fenced blocks as far as there is room, notes with what was cut, and the tree."""
-    shown, cut = _fit(blocks)
-    told = [_cut(visible(note), _NOTE_COLUMNS) for note in notes[:_MOST_NOTES]]
-    if cut:
-        told.append(f"{cut} left out, an answer has at most {MAX_TOKENS:,} tokens: {advice}")
-    fenced = fence("\n".join("\n".join([block.heading, *block.lines]) for block in shown)) if shown else []
-    return "\n".join([*fenced, *(f"note: {note}" for note in told), f"[{tree}]"])
+    """Return the blocks that fit between fences, notes including one about omitted blocks, and the tree."""
+    shown, omitted = _fit_blocks(blocks)
+    all_notes = [_truncate(visible(note), _NOTE_COLUMNS) for note in notes[:MAX_NOTES]]
+    if omitted:
+        all_notes.append(f"{omitted} omitted, an answer has at most {MAX_TOKENS:,} tokens: {advice}")
+    fenced = fence("\n".join(block.text() for block in shown)) if shown else []
+    return "\n".join([*fenced, *(f"note: {note}" for note in all_notes), f"[{tree}]"])
 
 
-def _fit(blocks: Sequence[Block]) -> tuple[list[Block], str]:
-    """Blocks for which there is room, the last one perhaps in part, and what was left out."""
-    room, shown = _ROOM, list[Block]()
-    texts = ["\n".join([block.heading, *block.lines]) for block in blocks]
-    if sum(1 + len(text.encode()) for text in texts) <= room:  # no text has more tokens than bytes
+def _fit_blocks(blocks: Sequence[Block]) -> tuple[list[Block], str]:
+    """Return the blocks that fit, the last one perhaps in part, and a description of the omitted rest."""
+    texts = [block.text() for block in blocks]
+    # No text has more tokens than bytes. Most answers are this short and need no estimate.
+    if sum(1 + len(text.encode()) for text in texts) <= _FENCED_TOKENS:
         return list(blocks), ""
-    for place, block in enumerate(blocks):
-        cost = 1 + estimate_tokens(texts[place])
-        if cost <= room:
-            room -= cost
+    shown: list[Block] = []
+    remaining = _FENCED_TOKENS
+    for index, block in enumerate(blocks):
+        cost = 1 + estimate_tokens(texts[index])
+        if cost <= remaining:
+            remaining -= cost
             shown.append(block)
             continue
-        part = _fit_lines(block, room)
-        left = len(blocks) - place - 1
-        if part.lines:
-            shown.append(part)
-            cut = f"{count(len(block.lines) - len(part.lines), 'line')} of the last result"
-            return shown, f"{cut} and {count(left, 'further result')}" if left else cut
-        return shown, count(left + 1, "result")
+        part = _fit_lines(block, remaining)
+        later = len(blocks) - index - 1
+        if not part.lines:
+            return shown, count(later + 1, "result")
+        omitted = f"{count(len(block.lines) - len(part.lines), 'line')} of the last result"
+        return [*shown, part], f"{omitted} and {count(later, 'further result')}" if later else omitted
     return shown, ""
 
 
-def _fit_lines(block: Block, room: int) -> Block:
-    """As many lines of a block as there is room for."""
-    kept: list[str] = []
-    room -= 2 + estimate_tokens(block.heading)
+def _fit_lines(block: Block, tokens: int) -> Block:
+    """Return a block with the first lines that fit."""
+    lines: list[str] = []
+    remaining = tokens - 2 - estimate_tokens(block.heading)
     for line in block.lines:
-        room -= 1 + estimate_tokens(line)
-        if room < 0:
+        remaining -= 1 + estimate_tokens(line)
+        if remaining < 0:
             break
-        kept.append(line)
-    return Block(block.heading, kept)
+        lines.append(line)
+    return Block(block.heading, lines)
 
 
 def fence(body: str) -> list[str]:
-    """The body between two marks whose name it does not hold."""
+    """Return the body between two tags with a name that does not occur in the body as a tag."""
     name, number = "results", 1
     while name in body and f"{name}>" in body:
         number += 1

@@ -1,1 +1,1 @@
-"""How messages travel: JSON-RPC over standard input and output, HTTP, the first handshake, and shutdown."""
+"""Transports of the server: JSON-RPC over standard input and output, streamable HTTP, handshake and shutdown."""

@@ -1,8 +1,13 @@
-"""Between the reading thread and the SDK's server: messages in, messages out, and the end of both."""
+"""Bridge between the thread that reads messages and the SDK's server, which runs in an event loop.
+
+Messages from the client go through one memory stream, answers through another. Both are short, so a side that is too
+fast waits for the other.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import Any, Final
 
 import anyio
@@ -22,32 +27,50 @@ from gitmem.mcp.transport.stdin_reader import StdinReader
 Json = dict[str, Any]
 Send = Callable[[SessionMessage], Awaitable[None]]
 
-_WAITING: Final = 16
-"""Messages on the way to the server, or to the client, before the other side has to wait."""
+_MAX_QUEUED: Final = 16
+"""Messages in each of the two streams."""
+
+SERVER_STOPPED: Final = (
+    CancelledError,
+    asyncio.CancelledError,
+    RuntimeError,
+    anyio.ClosedResourceError,
+    anyio.BrokenResourceError,
+)
+"""Errors that a thread gets from the event loop after the server has stopped."""
 
 
-def run_server(server: Server[Any], inbox: StdinReader, life: Shutdown) -> None:
-    """Let a server serve one client until either has enough. Call from the main thread."""
-    anyio.run(_serve, server, inbox, life)
+def run_server(server: Server[Any], reader: StdinReader, shutdown: Shutdown) -> None:
+    """Let a server serve one client until either of them ends. Call from the main thread."""
+    anyio.run(_serve, server, reader, shutdown)
 
 
-async def _serve(server: Server[Any], inbox: StdinReader, life: Shutdown) -> None:
+async def _serve(server: Server[Any], reader: StdinReader, shutdown: Shutdown) -> None:
     token = anyio.lowlevel.current_token()
-    to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](_WAITING)
-    to_client, from_server = anyio.create_memory_object_stream[SessionMessage](_WAITING)
+    to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](_MAX_QUEUED)
+    to_client, from_server = anyio.create_memory_object_stream[SessionMessage](_MAX_QUEUED)
 
     def forward(message: Json) -> None:
-        """Hand a message on, from the thread that reads."""
+        """Pass a message to the server, from the reading thread; waits while the stream is full."""
         checked = _check(message)
         if isinstance(checked, InvalidMessage):
-            inbox.wire.write(checked.answer(_id_of(message)))
+            reader.stream.write(checked.to_json(_readable_id(message)))
         else:
             anyio.from_thread.run(to_server.send, checked, token=token)
 
+    def attach() -> None:
+        with suppress(*SERVER_STOPPED):
+            reader.attach(forward)
+
+    def stop() -> None:
+        """Stop the server, from any thread."""
+        with suppress(*SERVER_STOPPED):
+            anyio.from_thread.run_sync(group.cancel_scope.cancel, token=token)
+
     async with anyio.create_task_group() as group:
-        life.on_end(lambda: _from_any_thread(group.cancel_scope.cancel, token))
-        group.start_soon(_write, from_server, inbox, life)
-        group.start_soon(anyio.to_thread.run_sync, _quietly(inbox.connect), forward)
+        shutdown.add_callback(stop)
+        group.start_soon(_write_answers, from_server, reader, shutdown)
+        group.start_soon(anyio.to_thread.run_sync, attach)
         await server.run(from_client, to_client, server.create_initialization_options())
         group.cancel_scope.cancel()
 
@@ -59,46 +82,26 @@ def _check(message: Json) -> SessionMessage | InvalidMessage:
         return InvalidMessage(INVALID_REQUEST, "Invalid request")
 
 
-def _id_of(message: Json) -> str | int | None:
-    """The id of a message that is none, where it has one."""
-    found = message.get("id")
-    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+def _readable_id(message: Json) -> str | int | None:
+    """Return the id of an invalid message, None if it has none."""
+    request_id = message.get("id")
+    return request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None
 
 
-async def _write(messages: MemoryObjectReceiveStream[SessionMessage], inbox: StdinReader, life: Shutdown) -> None:
-    """Send what the server says. Its answer to a greeting that was answered is dropped."""
-    greeted = inbox.greeter.initialized
+async def _write_answers(
+    messages: MemoryObjectReceiveStream[SessionMessage], reader: StdinReader, shutdown: Shutdown
+) -> None:
+    """Send the server's messages, except its answer to an `initialize` that `Handshake` has already answered."""
+    already_answered = reader.handshake.initialize_id
     async for message in messages:
         value = message.message.model_dump(by_alias=True, exclude_unset=True, mode="json")
-        if greeted is not None and value.get("id") == greeted and "method" not in value:
-            greeted = None
+        # The method distinguishes a request of the server, whose id may be the same, from an answer.
+        if already_answered is not None and value.get("id") == already_answered and "method" not in value:
+            already_answered = None
             continue
         try:
-            await anyio.to_thread.run_sync(inbox.wire.write, value, abandon_on_cancel=True)
-        except OSError:  # nobody reads any more
-            life.end()
+            # In a thread: a client that does not read its pipe must not block the event loop.
+            await anyio.to_thread.run_sync(reader.stream.write, value, abandon_on_cancel=True)
+        except OSError:  # the client has closed its end
+            shutdown.request()
             return
-
-
-def _quietly(connect: Callable[[Callable[[Json], None]], None]) -> Callable[[Callable[[Json], None]], None]:
-    """Connecting that may find the server at its end already."""
-
-    def run(forward: Callable[[Json], None]) -> None:
-        try:
-            connect(forward)
-        except SERVER_STOPPED:
-            return
-
-    return run
-
-
-def _from_any_thread(action: Callable[[], object], token: Any) -> None:
-    try:
-        anyio.from_thread.run_sync(action, token=token)
-    except SERVER_STOPPED:
-        return
-
-
-SERVER_STOPPED: Final = (CancelledError, asyncio.CancelledError, RuntimeError, anyio.ClosedResourceError,
-               anyio.BrokenResourceError)  # fmt: skip
-"""What a thread meets when the server has ended."""

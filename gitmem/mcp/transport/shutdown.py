@@ -1,5 +1,8 @@
-"""When a server ends: its client closed standard input, died, or asked it to. It is gone within two seconds, whatever
-it was doing; what it wrote is whole, since every write is (`gitmem.fsio`), and the system frees its locks."""
+"""Shutdown of a server: when its client closes standard input or dies, and on a signal.
+
+The process ends within two seconds, whatever it is doing. That is safe: files are replaced atomically (`gitmem.fsio`),
+and the system releases the locks of a process that ends.
+"""
 
 import os
 import signal
@@ -9,51 +12,59 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Final
 
-_LOOK_SECONDS: Final = 0.5
+_PARENT_SECONDS: Final = 0.5
+"""Interval between two checks whether the parent process still exists."""
+
 _GRACE_SECONDS: Final = 1.2
-"""Between being told to end and ending in any case."""
+"""Time for an orderly end. After it the process exits anyway, even if a thread hangs in a system call."""
 
 
 class Shutdown:
-    """Runs out once; `over` is set then, and `on_end` called from the thread that saw it first."""
+    """One-way switch of a process. `requested` is set once, then the callbacks are called, from the thread that asked.
+
+    Closing standard input is how a client ends a server. The parent is watched as well, because a child of a killed
+    client can keep its standard input open.
+    """
 
     def __init__(self) -> None:
-        self.over = threading.Event()
-        self._on_end: list[Callable[[], None]] = []
-        self._ending = threading.Lock()
+        self.requested = threading.Event()
+        self._callbacks: list[Callable[[], None]] = []
+        self._lock = threading.Lock()
+        """Guards the transition, so that only one thread makes it."""
 
-    def watch(self) -> None:
-        """End with the parent process, and on the signals that ask for it. Call from the main thread."""
+    def watch_parent_and_signals(self) -> None:
+        """Request the shutdown when the parent process dies or a signal asks for it. Call from the main thread."""
         for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)):
-            signal.signal(number, self._signalled)
+            signal.signal(number, self._handle_signal)
         threading.Thread(target=self._watch_parent, args=(os.getppid(),), name="parent", daemon=True).start()
 
-    def on_end(self, action: Callable[[], None]) -> None:
-        """Have something done at the end; at once if it has come."""
-        self._on_end.append(action)
-        if self.over.is_set():
-            action()
+    def add_callback(self, callback: Callable[[], None]) -> None:
+        """Call a function at the shutdown, or at once if it was already requested; in rare cases both."""
+        self._callbacks.append(callback)
+        if self.requested.is_set():
+            callback()
 
-    def end(self) -> None:
-        """Begin to end. May be called from any thread and any number of times."""
-        with self._ending:
-            if self.over.is_set():
+    def request(self) -> None:
+        """Begin the shutdown. May be called from any thread and any number of times."""
+        with self._lock:
+            if self.requested.is_set():
                 return
-            self.over.set()
-        threading.Thread(target=_leave_at_last, name="end", daemon=True).start()
-        for action in list(self._on_end):
-            action()
+            self.requested.set()
+        threading.Thread(target=_exit_after_grace, name="exit", daemon=True).start()
+        for callback in list(self._callbacks):
+            callback()
 
-    def _signalled(self, _number: int, _frame: FrameType | None) -> None:
-        # in a thread of its own: a signal may have come while this thread held the lock
-        threading.Thread(target=self.end, name="signal", daemon=True).start()
+    def _handle_signal(self, _number: int, _frame: FrameType | None) -> None:
+        # In another thread: the signal may interrupt this one while it holds the lock.
+        threading.Thread(target=self.request, name="signal", daemon=True).start()
 
     def _watch_parent(self, parent: int) -> None:
-        while not self.over.wait(_LOOK_SECONDS):
+        # An orphan gets another parent. There is no portable notification of that, so it is polled.
+        while not self.requested.wait(_PARENT_SECONDS):
             if os.getppid() != parent:
-                self.end()
+                self.request()
 
 
-def _leave_at_last() -> None:
+def _exit_after_grace() -> None:
     time.sleep(_GRACE_SECONDS)
     os._exit(0)

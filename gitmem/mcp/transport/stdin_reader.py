@@ -1,4 +1,8 @@
-"""What a client says, read by a thread of its own. It is greeted at once; all else waits until the server is there."""
+"""Reader of the client's messages, in a thread of its own. It answers the handshake until the server is loaded.
+
+before `attach`   the thread answers the handshake itself and queues all other messages
+after `attach`    the thread forwards every message to the server
+"""
 
 import threading
 from collections import deque
@@ -11,55 +15,63 @@ from gitmem.mcp.transport.shutdown import Shutdown
 
 Json = dict[str, Any]
 Forward = Callable[[Json], None]
+"""Passes a message to the server; returns when the server has accepted it, so that a fast client has to wait."""
 
-_MOST_WAITING: Final = 256
-"""Messages kept until the server is there; then the client has to wait."""
+_MAX_QUEUED: Final = 256
+"""Messages queued until the server is loaded; then the client has to wait."""
 
 
 class StdinReader:
-    """Reads what the client says; greets it until `connect` hands over to the server."""
+    """Reads the messages of one client."""
 
-    def __init__(self, wire: MessageStream, greeter: Handshake, life: Shutdown) -> None:
-        self.wire = wire
-        self.greeter = greeter
-        self.greeted = threading.Event()
-        self._life = life
-        self._waiting: deque[Json] = deque()
-        self._room = threading.Condition()
+    def __init__(self, stream: MessageStream, handshake: Handshake, shutdown: Shutdown) -> None:
+        self.stream = stream
+        self.handshake = handshake
+        self.first_message_handled = threading.Event()
+        """Set after the first message, or at the shutdown. Loading the server before would delay the handshake."""
+        self._shutdown = shutdown
+        self._queue: deque[Json] = deque()
+        self._attached = threading.Condition()
+        """Guards the queue and `_forward`; notified when the server is attached."""
         self._forward: Forward | None = None
-        life.on_end(self.greeted.set)
+        shutdown.add_callback(self.first_message_handled.set)
 
     def read(self) -> None:
-        """Read until the client closes its end, then end the server."""
+        """Read until the client closes its end, then request the shutdown."""
         try:
-            for message in self.wire.read():
+            for message in self.stream.read():
                 if isinstance(message, InvalidMessage):
-                    self.wire.write(message.answer())
+                    self.stream.write(message.to_json())
                 else:
-                    self._take(message)
+                    self._handle(message)
         except OSError:
-            return  # nobody reads our answers
+            return  # the client no longer reads our answers
         finally:
-            self._life.end()
+            self._shutdown.request()
 
-    def connect(self, forward: Forward) -> None:
-        """Hand every message on to a function, those that wait first. It returns when the message is taken."""
-        with self._room:
-            while self._waiting:
-                forward(self._waiting.popleft())
+    def attach(self, forward: Forward) -> None:
+        """Forward every message from now on, those in the queue first."""
+        with self._attached:
+            while self._queue:
+                forward(self._queue.popleft())
             self._forward = forward
-            self._room.notify_all()
+            self._attached.notify_all()
 
-    def _take(self, message: Json) -> None:
-        with self._room:
+    def _handle(self, message: Json) -> None:
+        with self._attached:
             forward = self._forward
             if forward is None:
-                answer = self.greeter.answer(message)
-                if answer is not None:
-                    self.wire.write(answer)
-                if answer is None or message["method"] == "initialize":
-                    self._waiting.append(message)
-                self.greeted.set()
-                self._room.wait_for(lambda: len(self._waiting) < _MOST_WAITING or self._forward)
+                self._handle_unattached(message)
                 return
-        forward(message)
+        forward(message)  # without the lock: the server may make this thread wait
+
+    def _handle_unattached(self, message: Json) -> None:
+        """Answer a message of the handshake, queue any other; wait for the server if the queue is full."""
+        answer = self.handshake.answer(message)
+        if answer is not None:
+            self.stream.write(answer)
+        # The server must see `initialize` too, because it refuses all requests before it.
+        if answer is None or message["method"] == "initialize":
+            self._queue.append(message)
+        self.first_message_handled.set()
+        self._attached.wait_for(lambda: len(self._queue) < _MAX_QUEUED or self._forward)

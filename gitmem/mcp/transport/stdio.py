@@ -1,6 +1,12 @@
-"""A session over standard input and output, from its start to the end of its client.
+"""Session over standard input and output, from the start of the process to the end of its client.
 
-A thread greets the client while the main thread loads the SDK, then another one the model and the index.
+Threads of a session:
+
+    stdin      reads messages and answers the handshake, from the start
+    main       loads the SDK after the first message, then runs its event loop
+    warm-up    loads the model and the index in parallel to the SDK, then ends
+    parent     checks whether the client still exists
+    others     up to 16 threads of the event loop, one for each call
 """
 
 import faulthandler
@@ -20,26 +26,27 @@ from gitmem.mcp.transport.jsonrpc import claim_stdio
 from gitmem.mcp.transport.shutdown import Shutdown
 from gitmem.mcp.transport.stdin_reader import StdinReader
 
-_GRACE_SECONDS: Final = 0.8
-"""For what goes on behind the calls, to tidy up."""
+_CLOSE_SECONDS: Final = 0.8
+"""Time for the background work to end; less than the grace period of the shutdown."""
 
 
 def serve_stdio(folder: Path, environment: Mapping[str, str], tools: dict[str, Tool]) -> ExitCode:
-    """Serve one client until it is gone; returns the exit code."""
-    wire, life = claim_stdio(max_message_bytes(tools)), Shutdown()
-    life.watch()
-    faulthandler.enable()  # what no code can catch is told on standard error at least
+    """Serve one client until it ends; return the exit code. Call from the main thread."""
+    stream, shutdown = claim_stdio(max_message_bytes(tools)), Shutdown()
+    shutdown.watch_parent_and_signals()
+    faulthandler.enable()  # a crash in a library at least leaves a trace on standard error
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="gitmem: %(message)s")
-    desk = ToolHandlers(folder, environment)
-    inbox = StdinReader(wire, Handshake(tools.values()), life)
-    threading.Thread(target=inbox.read, name="stdin", daemon=True).start()
-    inbox.greeted.wait()
-    if not life.over.is_set():
+    handlers = ToolHandlers(folder, environment)
+    reader = StdinReader(stream, Handshake(tools.values()), shutdown)
+    threading.Thread(target=reader.read, name="stdin", daemon=True).start()
+    reader.first_message_handled.wait()
+    if not shutdown.requested.is_set():
+        # The SDK takes longer to load than everything else; loaded earlier, it would delay the handshake.
         from gitmem.mcp.server import make_server
         from gitmem.mcp.transport.sdk_bridge import run_server
 
-        threading.Thread(target=desk.warm, name="warm", daemon=True).start()
-        run_server(make_server(desk, tools), inbox, life)
-    life.end()
-    desk.close(_GRACE_SECONDS)
+        threading.Thread(target=handlers.warm_up, name="warm-up", daemon=True).start()
+        run_server(make_server(handlers, tools), reader, shutdown)
+    shutdown.request()
+    handlers.close(_CLOSE_SECONDS)
     return ExitCode.OK

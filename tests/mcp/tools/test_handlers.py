@@ -168,13 +168,13 @@ def test_get_reports_unreadable_locations_with_the_others(indexed: Repo) -> None
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({}, "`query` is missing"),
+        ({}, "missing argument `query`"),
         ({"query": " "}, "`query` must be a string of 1 to 1000 characters"),
-        ({"query": "x" * 1001}, "it is a string of 1,001 characters"),
-        ({"query": 7}, "it is 7"),
+        ({"query": "x" * 1001}, "got a string of 1,001 characters"),
+        ({"query": 7}, "got 7"),
         ({"query": "x\0y"}, "must be a string"),
-        ({"query": "x", "limit": 0}, "`limit` must be an integer of 1 to 50, it is 0"),
-        ({"query": "x", "limit": True}, "it is True"),
+        ({"query": "x", "limit": 0}, "`limit` must be an integer of 1 to 50, got 0"),
+        ({"query": "x", "limit": True}, "got True"),
         ({"query": "x", "qery": "y"}, "did you mean `query`?"),
         ({"query": "x", "mode": "fuzzy"}, "one of `hybrid`, `semantic`, `lexical`"),
         ({"query": "x", "kind": "thoughts"}, "unknown kind `thoughts`"),
@@ -225,7 +225,7 @@ def test_no_answer_is_longer_than_it_may_be(own: Repo) -> None:
     async def action(client: Client) -> None:
         text = await ask(client, "get", ids=["big0.py", "big1.py", "big2.py"])
         assert MAX_TOKENS / 2 < estimate_tokens(text) <= MAX_TOKENS
-        assert "lines of the last result and 2 further results left out, an answer has at most 10,000 tokens" in text
+        assert "lines of the last result and 2 further results omitted, an answer has at most 10,000 tokens" in text
         assert text.splitlines()[-1].startswith("[main ")
         arguments = {"query": "long computation", "detail": "full", "limit": 50, "format": "json"}
         value = json.loads(await ask(client, "search", **arguments))
@@ -318,7 +318,7 @@ def test_ten_calls_at_once_are_served(indexed: Repo) -> None:
 def test_a_cancelled_call_stops_working(indexed: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     began, stopped = threading.Event(), threading.Event()
 
-    def serve(_desk: object, _name: str, _arguments: object, call: Any) -> str:
+    def serve(_handlers: object, _name: str, _arguments: object, call: Any) -> str:
         began.set()
         try:
             while True:
@@ -326,7 +326,7 @@ def test_a_cancelled_call_stops_working(indexed: Repo, monkeypatch: pytest.Monke
         finally:
             stopped.set()
 
-    monkeypatch.setattr("gitmem.mcp.tools.handlers.ToolHandlers.serve", serve)
+    monkeypatch.setattr("gitmem.mcp.tools.handlers.ToolHandlers.handle", serve)
 
     async def action(client: Client) -> None:
         with anyio.move_on_after(30) as scope:

@@ -35,7 +35,7 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
         for told in ("Keys rotate weekly_by_cron.", "Staging sleeps over_the_weekend.", "Releases need two_reviewers."):
             name = await kept(client, "memory_store", content=told, type="decision", confidence=0.5)
             text = await ask(client, "search", query=told.split()[-1], kind="notes", limit=1)
-            assert re.match(rf"<results>\n{name}:1-1 \(decision, 0.5 sure, \d{{4}}-\d\d-\d\d\)\n1 {told}", text)
+            assert re.match(rf"<results>\n{name}:1-1 \(decision, confidence 0.5, \d{{4}}-\d\d-\d\d\)\n1 {told}", text)
 
     talk(own.path, action)
 
@@ -44,27 +44,27 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
     ("tool", "arguments", "told"),
     [
         ("memory_store", {"content": " "}, "`content` must be a string of 1 to 10000 characters"),
-        ("memory_store", {"content": "x" * 10_001}, "it is a string of 10,001 characters"),
+        ("memory_store", {"content": "x" * 10_001}, "got a string of 10,001 characters"),
         ("memory_store", {"content": "x", "type": "idea"}, "one of `preference`, `fact`, `project`, `decision`"),
-        ("memory_store", {"content": "x", "confidence": 1.5}, "`confidence` must be a number of 0 to 1, it is 1.5"),
-        ("memory_store", {"content": "x", "confidence": True}, "a number of 0 to 1, it is True"),
-        ("memory_store", {"content": f"it is {SECRET}"}, "\nhint: take it out"),
+        ("memory_store", {"content": "x", "confidence": 1.5}, "`confidence` must be a number of 0 to 1, got 1.5"),
+        ("memory_store", {"content": "x", "confidence": True}, "a number of 0 to 1, got True"),
+        ("memory_store", {"content": f"it is {SECRET}"}, "\nhint: remove the secret"),
         (
             "conversation_append",
             {"conversation": "c", "role": "tool", "content": "x"},
             "`user`, `assistant`, `system`",
         ),
-        ("conversation_append", {"conversation": "c", "role": "user"}, "`content` is missing"),
-        ("conversation_append", {"conversation": "c", "role": "user", "content": "x", "turn": -1}, "it is -1"),
+        ("conversation_append", {"conversation": "c", "role": "user"}, "missing argument `content`"),
+        ("conversation_append", {"conversation": "c", "role": "user", "content": "x", "turn": -1}, "got -1"),
         (
             "conversation_append",
             {"conversation": "c", "role": "user", "content": "x", "turn": 1.5},
-            "it is 1.5",
+            "got 1.5",
         ),
-        ("document_ingest", {"content": "x", "metadata": {"a": 1}}, "an object of 0 to 50 texts by their names"),
-        ("document_ingest", {"content": "x", "metadata": "a=b"}, "it is 'a=b'"),
+        ("document_ingest", {"content": "x", "metadata": {"a": 1}}, "an object of 0 to 50 strings by name"),
+        ("document_ingest", {"content": "x", "metadata": "a=b"}, "got 'a=b'"),
         ("document_ingest", {"content": "x", "time": "yesterday"}, "ISO 8601"),
-        ("document_ingest", {"content": "x", "title": "t" * 501}, "it is a string of 501 characters"),
+        ("document_ingest", {"content": "x", "title": "t" * 501}, "got a string of 501 characters"),
         ("delete", {"ids": []}, "(1 to 100)"),
         (
             "delete",
@@ -72,11 +72,11 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
             "is not the id of a record\nhint: ids: mem_..., art_..., conversation:NAME",
         ),
         ("delete", {"ids": ["mem_000000000000"]}, "there is no record"),
-        ("get", {"ids": ["mem_000000000000"]}, "there is no record `mem_000000000000`\nhint: search for it"),
-        ("get", {"ids": ["conversation:nowhere"]}, "there is no conversation"),
+        ("get", {"ids": ["mem_000000000000"]}, "no such record: `mem_000000000000`\nhint: search for it"),
+        ("get", {"ids": ["conversation:nowhere"]}, "no such conversation"),
         ("search", {"query": "x", "filters": {"type": "thing"}}, "record type is `thing`"),
         ("search", {"query": "x", "filters": {"since": "soon"}}, "ISO 8601"),
-        ("search", {"query": "x", "filters": {"colour": "red"}}, "there is no argument `colour`"),
+        ("search", {"query": "x", "filters": {"colour": "red"}}, "unknown argument `colour`"),
         ("search", {"query": "x", "filters": {"min_confidence": "high"}}, "a number of 0 to 1"),
         ("search", {"query": "x", "kind": "code", "filters": {"type": "fact"}}, "record filters do not apply to code"),
         ("search", {"query": "x", "neighbors": "yes"}, "true or false"),
@@ -135,15 +135,15 @@ def test_a_part_is_read_by_its_lines_or_its_chunk(own: Repo) -> None:
         assert pieces[0][1] == 0
         assert pieces[-1][2] == len(LONG)
         assert await content(f"{name}:1", f"{name}::chunk::001::{ids[1][-8:]}") == [pieces[1]] * 2
-        assert "there is no chunk 99" in await refused(client, "get", ids=f"{name}:99")
+        assert "chunk 99" in await refused(client, "get", ids=f"{name}:99")
         note = await kept(client, "memory_store", content="one\ntwo\nthree\n")
         assert await content(f"{note}:2-3", f"{note}#L2", f"{note}:0") == [
             ("two\nthree\n", 4, 14), ("two\n", 4, 8), ("one\ntwo\nthree\n", 0, 14),
         ]  # fmt: skip
-        assert "has 3 lines, there is no line 4" in await refused(client, "get", ids=f"{note}:4-5")
+        assert "has 3 lines, line 4" in await refused(client, "get", ids=f"{note}:4-5")
         assert "2 two\n" in await ask(client, "get", ids=f"{note}:2-2")
         await ask(client, "document_ingest", content=LONG.replace("filler", "other"), source_id="s")
-        assert "is a chunk of what" in await refused(client, "get", ids=ids[0])
+        assert "belongs to an earlier version of" in await refused(client, "get", ids=ids[0])
 
     talk(own.path, action, ALL)
 
@@ -153,7 +153,7 @@ def test_a_conversation_is_read_whatever_it_is_called(own: Repo, name: str) -> N
     async def action(client: Client) -> None:
         for number in range(20):
             text = await ask(client, "conversation_append", conversation=name, role="user", content=f"word{number}\nx")
-            assert text == f"kept turn {number} of conversation:{name}"
+            assert text == f"stored turn {number} of conversation:{name}"
         whole = await ask(client, "get", ids=f"conversation:{name}")
         assert "word3\n" not in whole
         assert [f"word{number}\n" in whole for number in range(4, 20)] == [True] * 16
@@ -214,7 +214,7 @@ def test_what_is_too_long_for_an_answer_is_left_out_and_told(own: Repo) -> None:
         text = await ask(client, "get", ids=[name, note], format="json")
         value = json.loads(text)
         assert [item["content"] for item in value["items"]] == [None, "short"]
-        assert f"{len(LONG) * 5:,} characters, for which there is no room" in value["notes"][0]
+        assert f"{len(LONG) * 5:,} characters); read fewer lines" in value["notes"][0]
         assert estimate_tokens(text) < MAX_TOKENS
         for number in range(8):
             await ask(client, "memory_store", content=f"{number} " + "some words of a long note " * 300)
@@ -256,7 +256,7 @@ def test_deleting_takes_all_or_none_and_the_next_search_knows(own: Repo) -> None
 
 def test_lists_are_newest_first_and_fenced(own: Repo) -> None:
     async def action(client: Client) -> None:
-        assert (await ask(client, "list", kind="notes")).startswith("note: nothing is kept")
+        assert (await ask(client, "list", kind="notes")).startswith("note: no notes are stored")
         names = [await kept(client, "memory_store", content=f"\n</results> {kind}", type=kind) for kind in KINDS]
         document = await kept(client, "document_ingest", content="x", title="A title", type="email")
         await ask(client, "conversation_append", conversation="c", role="user", content="x")
@@ -285,7 +285,7 @@ def test_files_and_records_are_read_in_one_call(own: Repo) -> None:
         value = json.loads(await ask(client, "get", ids=["src/cookies.py:1-2", note], format="json"))
         assert [item["kind"] for item in value["items"]] == ["code", "notes"]
         assert value["items"][0]["content"] == '"""Sessions kept in signed cookies."""\n'
-        assert "is no file of a revision" in await refused(client, "get", ids=note, rev="v1")
+        assert "`rev` does not apply to the record" in await refused(client, "get", ids=note, rev="v1")
 
     talk(own.path, action)
 
@@ -297,12 +297,12 @@ def test_every_name_that_is_unknown_is_told(own: Repo) -> None:
         note = await kept(client, "memory_store", content="beside")
         told = await refused(client, "get", ids=[unknown[0], "conversation:nowhere", unknown[1], "art_00000000"])
         records = f"`{unknown[0]}`, `{unknown[1]}`, `art_00000000`"
-        assert f"there is no record {records}\nthere is no conversation `conversation:nowhere`\nhint: " in told
+        assert f"no such record: {records}\nno such conversation: `conversation:nowhere`\nhint: " in told
         told = await refused(client, "get", ids=unknown)
         assert all(name in told for name in unknown)
         for some in (unknown[:2], unknown):
             text = await ask(client, "get", ids=[*some, note])
-            assert all(f"there is no record `{name}`" in text for name in some)
+            assert all(f"no such record: `{name}`" in text for name in some)
             assert "1 beside" in text
             value = json.loads(await ask(client, "get", ids=[*some, note], format="json"))
             assert len(value["notes"]) == len(some)
@@ -333,7 +333,7 @@ def test_a_note_that_says_the_same_is_pointed_out_and_stands_beside_its_code(own
         )  # fmt: skip
         lines = told.splitlines()
         assert lines[1:] == [
-            "note: these say the same; delete what is outdated",
+            "note: these notes say the same; delete the outdated ones",
             "<results>",
             f"{first} The signing key of cookies is rotated every quarter.",
             "</results>",

@@ -15,7 +15,7 @@ from mcp.shared.message import SessionMessage
 from gitmem.mcp.server import make_server
 from gitmem.mcp.tools.handlers import ToolHandlers
 from gitmem.mcp.tools.toolsets import DEFAULT, parse_toolsets
-from gitmem.mcp.transport.handshake import VERSIONS, Handshake
+from gitmem.mcp.transport.handshake import PROTOCOL_VERSIONS, Handshake
 from tests.gitrepo import unmeasured_environment
 from tests.mcp.clients import INITIALIZE, INITIALIZED, RawClient, talk_to_process
 
@@ -47,13 +47,13 @@ def introduction(version: str) -> dict[str, Any]:
     return {**INITIALIZE, "params": {**INITIALIZE["params"], "protocolVersion": version}}  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", PROTOCOL_VERSIONS)
 def test_the_greeting_is_what_the_sdk_would_say(tmp_path: Path, version: str) -> None:
     messages = [introduction(version), INITIALIZED, LIST, {**LIST, "params": {}}, PING]
-    greeter = Handshake(parse_toolsets(DEFAULT).values())
-    told = [greeter.answer(message) for message in messages if "id" in message]
+    handshake = Handshake(parse_toolsets(DEFAULT).values())
+    told = [handshake.answer(message) for message in messages if "id" in message]
     assert told == said_by_the_sdk(tmp_path, messages)
-    assert greeter.initialized == 0
+    assert handshake.initialize_id == 0
 
 
 @pytest.mark.parametrize(
@@ -80,11 +80,11 @@ def test_what_is_not_plainly_a_greeting_is_left_to_the_server(message: dict[str,
 
 
 def test_only_the_first_introduction_and_plain_questions_are_answered() -> None:
-    greeter = Handshake([])
-    assert greeter.answer(INITIALIZE)
-    assert greeter.answer({**INITIALIZE, "id": 1}) is None
-    assert greeter.answer({**LIST, "params": {"cursor": "x"}}) is None
-    assert greeter.answer({**LIST, "method": "tools/call"}) is None
+    handshake = Handshake([])
+    assert handshake.answer(INITIALIZE)
+    assert handshake.answer({**INITIALIZE, "id": 1}) is None
+    assert handshake.answer({**LIST, "params": {"cursor": "x"}}) is None
+    assert handshake.answer({**LIST, "method": "tools/call"}) is None
 
 
 PROBE = """

@@ -18,7 +18,8 @@ from starlette.testclient import TestClient
 from gitmem.errors import UsageError
 from gitmem.mcp.tools.handlers import ToolHandlers
 from gitmem.mcp.tools.toolsets import DEFAULT, parse_toolsets
-from gitmem.mcp.transport.http import TOKEN_VARIABLE, make_app, serve_http
+from gitmem.mcp.transport.http import make_app, serve_http
+from gitmem.mcp.transport.http_auth import TOKEN_VARIABLE
 from tests.gitrepo import Repo
 from tests.mcp.clients import INITIALIZE, PATIENCE, SERVER, ask
 
@@ -30,11 +31,11 @@ MCP = {"Accept": "application/json, text/event-stream", "Content-Type": "applica
 @pytest.fixture
 def http(indexed: Repo) -> Iterator[TestClient]:
     """The application, asked as if over the network, with a token."""
-    desk = ToolHandlers(indexed.path, {})
-    app = make_app(desk, parse_toolsets(DEFAULT), hosts=("127.0.0.1", "localhost"), token=TOKEN)
+    handlers = ToolHandlers(indexed.path, {})
+    app = make_app(handlers, parse_toolsets(DEFAULT), hosts=("127.0.0.1", "localhost"), token=TOKEN)
     with TestClient(app, base_url="http://127.0.0.1:8008") as client:
         yield client
-    desk.close(5)
+    handlers.close(5)
 
 
 def test_health_needs_no_token_and_tells_nothing_of_the_repository(http: TestClient, indexed: Repo) -> None:

@@ -76,7 +76,7 @@ def test_a_line_may_have_as_many_bytes_as_is_said() -> None:
 def test_what_is_no_message_is_answered_with_an_error(line: bytes, code: int) -> None:
     made = parse_message(line)
     assert isinstance(made, InvalidMessage)
-    assert made.answer() == {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": made.message}}
+    assert made.to_json() == {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": made.message}}
 
 
 @given(st.binary(max_size=300))

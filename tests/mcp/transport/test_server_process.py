@@ -118,7 +118,7 @@ def test_it_ends_when_its_parent_is_killed_though_its_input_stays_open(indexed: 
 NOISY = """
 import ctypes, os, sys
 from gitmem.mcp.tools.handlers import ToolHandlers
-real = ToolHandlers.serve
+real = ToolHandlers.handle
 def serve(self, *args):
     print("printed by python")
     os.write(1, b"written to the descriptor\\n")
@@ -126,7 +126,7 @@ def serve(self, *args):
     ctypes.CDLL(None).fflush(None)
     os.system("echo said by a child; cat")
     return real(self, *args)
-ToolHandlers.serve = serve
+ToolHandlers.handle = serve
 from gitmem.cli.main import main
 sys.argv = ["gitmem", "mcp"]
 main()
