@@ -18,7 +18,6 @@ from gitmem.mcp.tools.text_output import render_answer
 from gitmem.memory.kinds import parse_kinds
 from gitmem.records.filters import RecordFilters, parse_filters
 
-
 GetRepository = Callable[[str], OpenRepository]
 """Returns the repository of a `root` argument. Called after the other arguments have been checked."""
 
