@@ -97,9 +97,7 @@ def test_a_folder_with_foreign_files_is_kept(cli: Cli, tmp_path: Path) -> None:
     repo = make_sample(tmp_path / "repo")
     (repo.path / ".gitmem").mkdir()
     (repo.path / ".gitmem" / "diary.txt").write_text("dear diary")
-    assert_error(
-        cli("uninstall", "--yes", cwd=repo.path), ExitCode.FAILED, "`diary.txt`, which gitmem did not put there"
-    )
+    assert_error(cli("uninstall", "--yes", cwd=repo.path), ExitCode.FAILED, "`diary.txt`, which gitmem did not write")
     assert (repo.path / ".gitmem" / "diary.txt").read_text() == "dear diary"
 
 

@@ -31,19 +31,21 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     problem = Problem(load_features(options)["hybrid"])
     whole = validate(problem, options.folds, options.penalty)
     figures = describe(problem, "nothing", whole, whole.in_sample)
-    for name, taken in {**{name: (name,) for name in COLUMNS if name not in HELD}, **GROUPS}.items():
-        left = np.array([column not in (*HELD, *taken) for column in COLUMNS])
-        without = validate(problem, options.folds, options.penalty, left)
-        kept = np.array([column not in taken for column in COLUMNS])
-        figures += describe(problem, name, without, problem.ndcg(whole.weights * kept))
+    for name, removed in {**{name: (name,) for name in COLUMNS if name not in HELD}, **GROUPS}.items():
+        remaining = np.array([column not in (*HELD, *removed) for column in COLUMNS])
+        without = validate(problem, options.folds, options.penalty, remaining)
+        active = np.array([column not in removed for column in COLUMNS])
+        figures += describe(problem, name, without, problem.ndcg(whole.weights * active))
     return figures
 
 
-def describe(problem: Problem, taken: str, refitted: Validated, unchanged: Vector) -> list[Figure]:
+def describe(problem: Problem, removed: str, refitted: Validated, unchanged: Vector) -> list[Figure]:
     """Return the figures without a signal for each set of trees."""
     figures = []
     for tree_set in dict.fromkeys(problem.sets.tolist()):
         inside = problem.sets == tree_set
-        figures.append(Figure(f"without {taken}", f"{tree_set}, fitted anew", problem.mean(refitted.held_out, inside)))
-        figures.append(Figure(f"without {taken}", f"{tree_set}, unchanged", problem.mean(unchanged, inside)))
+        figures.append(
+            Figure(f"without {removed}", f"{tree_set}, fitted anew", problem.mean(refitted.held_out, inside))
+        )
+        figures.append(Figure(f"without {removed}", f"{tree_set}, unchanged", problem.mean(unchanged, inside)))
     return figures

@@ -50,25 +50,25 @@ def judge(
     """Precision and recall of what is pointed out, and how many notes of the half would be told of another that does
     not mean the same, if they came after all others."""
     texts = list(dict.fromkeys(text for pair in pairs for text in pair[:2]))
-    told = told_alike(texts)
+    similar = find_similar(texts)
     place = {text: number for number, text in enumerate(texts)}
-    found = [bool(told[place[pair.new], place[pair.old]]) for pair in pairs]
-    right = sum(pair.same for pair, pointed_out in zip(pairs, found, strict=True) if pointed_out)
+    reported = [bool(similar[place[pair.new], place[pair.old]]) for pair in pairs]
+    right = sum(pair.same for pair, pointed_out in zip(pairs, reported, strict=True) if pointed_out)
     for pair in pairs:
         if pair.same:
-            told[place[pair.new], place[pair.old]] = told[place[pair.old], place[pair.new]] = False
+            similar[place[pair.new], place[pair.old]] = similar[place[pair.old], place[pair.new]] = False
     return [
         Figure(subject, "pairs", len(pairs)),
-        Figure(subject, "precision", right / max(1, sum(found)), at_least=precision),
+        Figure(subject, "precision", right / max(1, sum(reported)), at_least=precision),
         Figure(subject, "recall", right / sum(pair.same for pair in pairs), at_least=recall),
-        Figure(subject, f"false alarms, of {len(texts)} notes", int(told.any(axis=1).sum())),
+        Figure(subject, f"false alarms, of {len(texts)} notes", int(similar.any(axis=1).sum())),
     ]
 
 
-def told_alike(texts: Sequence[str]) -> NDArray[np.bool_]:
+def find_similar(texts: Sequence[str]) -> NDArray[np.bool_]:
     """Return which notes are reported as similar to each one, [new, old]."""
-    made = BundledEncoder().encode([count_identifiers(f"\n{text}") for text in texts])
-    least = np.array([least_score(float(norm)) for norm in made.norms])
-    told: NDArray[np.bool_] = made.vectors @ made.vectors.T >= least[:, None]
-    np.fill_diagonal(told, False)
-    return told
+    embeddings = BundledEncoder().encode([count_identifiers(f"\n{text}") for text in texts])
+    least = np.array([least_score(float(norm)) for norm in embeddings.norms])
+    similar: NDArray[np.bool_] = embeddings.vectors @ embeddings.vectors.T >= least[:, None]
+    np.fill_diagonal(similar, False)
+    return similar

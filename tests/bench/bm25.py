@@ -34,9 +34,9 @@ class Bm25:
         """Return a score for each text."""
         scores = np.zeros(len(self._shortening))
         for term in parse_query(question).terms:
-            held = self._held.get(term, {})
-            places = np.fromiter(held, np.int64, len(held))
-            times = np.fromiter(held.values(), np.float64, len(held))
-            idf = np.log(1 + (len(scores) - len(held) + 0.5) / (len(held) + 0.5))
+            frequencies = self._held.get(term, {})
+            places = np.fromiter(frequencies, np.int64, len(frequencies))
+            times = np.fromiter(frequencies.values(), np.float64, len(frequencies))
+            idf = np.log(1 + (len(scores) - len(frequencies) + 0.5) / (len(frequencies) + 0.5))
             scores[places] += idf * times * (K1 + 1) / (times + self._shortening[places])
         return scores

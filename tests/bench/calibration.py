@@ -11,7 +11,7 @@ from tests.bench.figures import Figure
 BINS: Final = 10
 
 
-class Told(NamedTuple):
+class ScoredResult(NamedTuple):
     """Kind, score and relevance of one result."""
 
     kind: str
@@ -19,7 +19,7 @@ class Told(NamedTuple):
     answers: bool
 
 
-def calibration(subject: str, told: Sequence[Told]) -> list[Figure]:
+def calibration(subject: str, told: Sequence[ScoredResult]) -> list[Figure]:
     """Return mean score and relevance for each bin, and the expected calibration error (Naeini et al. 2015)."""
     scores = np.array([one.score for one in told])
     answers = np.array([one.answers for one in told], float)

@@ -1,4 +1,4 @@
-"""The features of every candidate of every question, as arrays: what weights are fitted on."""
+"""Features of every candidate of every query, as arrays for fitting weights."""
 
 import argparse
 import os
@@ -28,20 +28,20 @@ from tests.bench.scoring import Place
 from tests.bench.subjects import clone_subject, work_folder
 
 FUSED: Final = {"semantic": FusionWeights(1.0, 0.0), "lexical": FusionWeights(0.0, 1.0)}
-"""The two standard scores of which `fused` is the weighted sum: fitted apart."""
+"""The two standard scores whose weighted sum is `fused`; they are fitted separately."""
 
 TIED: Final = {"definition_folded": ("definition", 0.8)}
-"""Features too rare for a weight of their own: such a share of another one's."""
+"""Features too rare for their own weight: the factor of another feature's weight."""
 
 COLUMNS: Final = (*FUSED, *(name for name in WEIGHTS if name != "fused" and name not in TIED))
-"""What has a weight of its own."""
+"""Features with their own weight."""
 
 MODES: Final = ("hybrid", "lexical")
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A question's candidates, ordered by file.
+class JudgedQuery:
+    """Candidates of a query, ordered by file.
 
     `values` [candidates, COLUMNS], `file` [candidates] counts files from 0, `met` [candidates, targets] tells which
     targets each one shows.
@@ -55,7 +55,7 @@ class Judged:
 
 
 def add_collection_options(parser: argparse.ArgumentParser) -> None:
-    """Add the questions, the sets of repositories, and where features are kept."""
+    """Add the options for queries, sets of repositories and the file of features."""
     parser.add_argument("--questions", type=Path, required=True, help="folder with repos.json and queries/")
     parser.add_argument("--trees", type=Path, nargs="+", required=True, help="folders with a repository per name")
     parser.add_argument(
@@ -63,11 +63,11 @@ def add_collection_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def load_features(options: argparse.Namespace) -> dict[str, list[Judged]]:
-    """The features of all questions by mode, kept in a file where the options name one."""
+def load_features(options: argparse.Namespace) -> dict[str, list[JudgedQuery]]:
+    """Return the features of all queries by mode; cache them in a file if the options name one."""
     if options.features and options.features.exists():
         with options.features.open("rb") as file:
-            kept: dict[str, list[Judged]] = pickle.load(file)
+            kept: dict[str, list[JudgedQuery]] = pickle.load(file)
         return kept
     found = collect(options)
     if options.features:
@@ -76,10 +76,10 @@ def load_features(options: argparse.Namespace) -> dict[str, list[Judged]]:
     return found
 
 
-def collect(options: argparse.Namespace) -> dict[str, list[Judged]]:
-    """Index all repositories of all sets of trees and ask their questions, by mode."""
+def collect(options: argparse.Namespace) -> dict[str, list[JudgedQuery]]:
+    """Index all repositories of all sets of trees and collect the features of their queries by mode."""
     gitmem = load_gitmem(options)
-    found: dict[str, list[Judged]] = {mode: [] for mode in MODES}
+    found: dict[str, list[JudgedQuery]] = {mode: [] for mode in MODES}
     for trees in options.trees:
         for name in read_names(options.questions, []):
             questions = read_questions(options.questions, name)
@@ -90,7 +90,7 @@ def collect(options: argparse.Namespace) -> dict[str, list[Judged]]:
     return found
 
 
-def _ask(gitmem: Gitmem, tree_set: str, path: Path, questions: list[Question]) -> Iterator[tuple[str, Judged]]:
+def _ask(gitmem: Gitmem, tree_set: str, path: Path, questions: list[Question]) -> Iterator[tuple[str, JudgedQuery]]:
     run(gitmem.index(path))
     workspace = open_workspace(path, os.environ)
     searcher = open_searcher(workspace, WORKING_TREE, refresh=False)
@@ -102,7 +102,7 @@ def _ask(gitmem: Gitmem, tree_set: str, path: Path, questions: list[Question]) -
 
 
 def places_of(scope: Scope, retrieved: Retrieval) -> list[Place]:
-    """Where the candidates stand in their files."""
+    """Return the locations of the candidates."""
     found = retrieved.candidates
     lines = scope.snapshot.gather(("line", "lines"), found.row)
     first = lines["line"].astype(np.int64)
@@ -111,8 +111,8 @@ def places_of(scope: Scope, retrieved: Retrieval) -> list[Place]:
     return [Place(*values) for values in zip(paths, first.tolist(), last.tolist(), strict=True)]
 
 
-def judge(tree_set: str, question: Question, retrieved: Retrieval, places: Sequence[Place]) -> Judged:
-    """Features of what was retrieved, and which targets it meets; `places` are what is shown for each candidate."""
+def judge(tree_set: str, question: Question, retrieved: Retrieval, places: Sequence[Place]) -> JudgedQuery:
+    """Return the features of retrieved candidates and the targets they meet; `places` are their shown locations."""
     found = retrieved.candidates
     features = rank_candidates(retrieved, limit=1).features
     columns = {name: values for name, values in features.items() if name in COLUMNS}
@@ -122,7 +122,7 @@ def judge(tree_set: str, question: Question, retrieved: Retrieval, places: Seque
         columns[other] = columns[other] + share * features[name]
     met = [[target.is_met_by(place) for target in question.targets] for place in places]
     by_file = np.argsort(found.file, kind="stable")
-    return Judged(
+    return JudgedQuery(
         tree_set,
         question,
         np.stack([columns[name] for name in COLUMNS], axis=1).astype(np.float32)[by_file],

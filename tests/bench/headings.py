@@ -40,7 +40,7 @@ class _Heading(NamedTuple):
 
 
 def find_sections(lines: Sequence[str], path: str) -> list[Section]:
-    """Every heading of a page; what is no heading in the page's own markup is none."""
+    """Return every heading of a page, by the rules of its markup."""
     ending = PurePosixPath(path).suffix
     if ending == ".rst":
         found = list(_underlined(lines))
@@ -54,12 +54,12 @@ def find_sections(lines: Sequence[str], path: str) -> list[Section]:
 
 
 def plain(title: str) -> str:
-    """A heading as a person would ask it: without markup, with single spaces."""
+    """Return a heading without markup and with single spaces."""
     return " ".join(_MARKUP.sub("", title).split())
 
 
 def _marked(lines: Sequence[str], mark: re.Pattern[str]) -> Iterator[_Heading]:
-    """Headings that begin with a mark, outside of blocks of code."""
+    """Yield headings that begin with a mark, except in code blocks."""
     fence = ""
     for place, line in enumerate(lines):
         found = _FENCE.match(line)

@@ -36,7 +36,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 
 
 def measure_subject(subject: Subject, gitmem: Gitmem, rival: Rival | None, cache: Path, rounds: int) -> list[Figure]:
-    """Index one repository several times with both programs."""
+    """Measure several full indexes of one repository with both programs."""
     ours, theirs, starts = [], [], []
     for _ in range(rounds):
         subject.drop_index()

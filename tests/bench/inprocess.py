@@ -1,4 +1,4 @@
-"""gitmem called from Python, for what would be lost in the start of a process. The only module here that imports it."""
+"""Calls of gitmem within this process, for measurements that a process start would hide."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -17,19 +17,19 @@ from tests.bench.scoring import Place
 
 
 def open_answers(repository: Path) -> Callable[[str], list[Place]]:
-    """A function that does for a question what `gitmem query` does, without refreshing."""
+    """Return a function that answers a query like `gitmem query`, without refreshing."""
     workspace = open_workspace(repository, os.environ)
 
     def ask(text: str) -> list[Place]:
-        made = answer(workspace, Query(text, 10), refresh=False)
-        return [Place(hit.path, hit.start_line, hit.end_line) for hit, _ in made.hits]
+        result = answer(workspace, Query(text, 10), refresh=False)
+        return [Place(hit.path, hit.start_line, hit.end_line) for hit, _ in result.hits]
 
     return ask
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A result as an agent gets it: whole and as printed, with the words of the question that either has."""
+class ShownResult:
+    """Result as an agent gets it: complete and as printed, each with the query terms in it."""
 
     place: Place
     chunk: str
@@ -38,19 +38,21 @@ class Shown:
     words_printed: frozenset[str]
 
 
-def open_shown(repository: Path, limit: int) -> Callable[[str], list[Shown]]:
-    """A function that answers a question with so many results as they are shown."""
+def open_shown(repository: Path, limit: int) -> Callable[[str], list[ShownResult]]:
+    """Return a function that answers a query with `limit` results as they are shown."""
     workspace = open_workspace(repository, os.environ)
 
-    def ask(text: str) -> list[Shown]:
-        made = answer(workspace, Query(text, limit), refresh=False)
-        shown = []
-        for hit, lines in made.hits:
-            heading, *code = format_hit(hit, lines, made.terms, Style(coloured=False))
-            words, kept = (_terms(part).intersection(made.terms) for part in (lines, code))
+    def ask(text: str) -> list[ShownResult]:
+        result = answer(workspace, Query(text, limit), refresh=False)
+        results = []
+        for hit, lines in result.hits:
+            heading, *code = format_hit(hit, lines, result.terms, Style(coloured=False))
+            words, printed_words = (_terms(part).intersection(result.terms) for part in (lines, code))
             place = Place(hit.path, hit.start_line, hit.end_line)
-            shown.append(Shown(place, "\n".join(lines), "\n".join([heading, *code]), words, kept & words))
-        return shown
+            results.append(
+                ShownResult(place, "\n".join(lines), "\n".join([heading, *code]), words, printed_words & words)
+            )
+        return results
 
     return ask
 
@@ -61,7 +63,7 @@ def _terms(lines: Sequence[str]) -> frozenset[str]:
 
 
 def open_search(repository: Path, *, graph: bool = False) -> Callable[[str], object]:
-    """A function that searches an index held open, as a server does, with its neighbour graph where asked for."""
+    """Return a function that searches an open index, as a server does, with its neighbour graph if `graph`."""
     workspace = open_workspace(repository, os.environ)
     searcher = open_searcher(workspace, WORKING_TREE, refresh=False)
     if graph and not searcher.load_graph():

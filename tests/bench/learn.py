@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.bench.features import Judged
+from tests.bench.features import JudgedQuery
 from tests.bench.scoring import DEPTH
 
 ROUNDS: Final = 10
@@ -32,7 +32,7 @@ class Problem:
     rise.
     """
 
-    def __init__(self, judged: Sequence[Judged]) -> None:
+    def __init__(self, judged: Sequence[JudgedQuery]) -> None:
         self.questions = [one.question for one in judged]
         self.sets = np.array([one.tree_set for one in judged])
         self.repositories = np.array([one.question.repository for one in judged])
@@ -48,18 +48,18 @@ class Problem:
         self._number_targets(judged)
         self._pair_files(bases)
 
-    def _number_targets(self, judged: Sequence[Judged]) -> None:
-        """All targets in one row: which candidates show which."""
+    def _number_targets(self, judged: Sequence[JudgedQuery]) -> None:
+        """Number all targets in one row, and collect the pairs of candidates and the targets they show."""
         candidates, targets = 0, 0
-        shown: list[NDArray[np.int64]] = []
+        pairs: list[NDArray[np.int64]] = []
         for one in judged:
-            shown.append(np.argwhere(one.met) + np.array([candidates, targets]))
+            pairs.append(np.argwhere(one.met) + np.array([candidates, targets]))
             candidates, targets = candidates + len(one.file), targets + len(one.question.targets)
-        self.showing, self.shown = np.concatenate(shown).T
+        self.showing, self.shown = np.concatenate(pairs).T
         self.question_of_target = np.repeat(np.arange(len(judged)), [len(one.question.targets) for one in judged])
 
     def _pair_files(self, bases: NDArray[np.int64]) -> None:
-        """Each file that shows a target beside every file of its question."""
+        """Pair each file that shows a target with every file of its query."""
         self.answering = np.unique(self.file_of[self.showing])
         questions = self.question_of[self.answering]
         sizes = (bases[1:] - bases[:-1])[questions]
@@ -68,38 +68,38 @@ class Problem:
         self.other = np.repeat(bases[questions], sizes) + within
 
     def score_files(self, scores: Vector) -> Vector:
-        """The best candidate's score of each file."""
+        """Return the score of the best candidate of each file."""
         best: Vector = np.maximum.reduceat(scores, self.first)
         return best
 
     def ndcg(self, weights: Vector) -> Vector:
-        """NDCG@10 of each question, a file taking one rank; of equal files the first in path order is better."""
+        """Return NDCG@10 of each query; a file takes one rank, and ties are broken by path."""
         scores = self.values @ weights
         best = self.score_files(scores)
         own = best[self.answering][self.one]
         before = (best[self.other] > own) | ((best[self.other] == own) & (self.other < self.answering[self.one]))
         ranks = 1 + np.bincount(self.one, before, len(self.answering)).astype(np.int64)
         file = self.file_of[self.showing]
-        seen = scores[self.showing] == best[file]
+        in_top = scores[self.showing] == best[file]
         rank = ranks[np.searchsorted(self.answering, file)]
-        seen &= rank <= DEPTH
+        in_top &= rank <= DEPTH
         best_rank = np.full(len(self.question_of_target), DEPTH + 1)
-        np.minimum.at(best_rank, self.shown[seen], rank[seen])
-        found = best_rank <= DEPTH
-        places = np.unique(self.question_of_target[found] * (DEPTH + 1) + best_rank[found])
+        np.minimum.at(best_rank, self.shown[in_top], rank[in_top])
+        has_hit = best_rank <= DEPTH
+        places = np.unique(self.question_of_target[has_hit] * (DEPTH + 1) + best_rank[has_hit])
         question, place = np.divmod(places, DEPTH + 1)
         gains: Vector = np.bincount(question, 1 / np.log2(place + 1), len(self.questions)) / self.ideal
         return gains
 
     def shares(self, inside: NDArray[np.bool_]) -> Vector:
-        """What each question counts in the mean over repositories of the mean over their questions."""
+        """Return the weight of each query in the mean over repositories of the mean over their queries."""
         groups = Counter(zip(self.sets[inside].tolist(), self.repositories[inside].tolist(), strict=True))
         names = zip(self.sets.tolist(), self.repositories.tolist(), strict=True)
         shares = [1 / len(groups) / groups[name] if name in groups else 0.0 for name in names]
         return np.where(inside, np.array(shares), 0.0)
 
     def mean(self, values: Vector, inside: NDArray[np.bool_]) -> float:
-        """The mean of some questions' values over repositories."""
+        """Return the mean over repositories of the values of some queries."""
         return float(values @ self.shares(inside))
 
 
@@ -120,7 +120,7 @@ class _Pairs(NamedTuple):
 def fit(
     problem: Problem, inside: NDArray[np.bool_], prior: Vector, penalty: float, active: NDArray[np.bool_]
 ) -> Vector:
-    """The weights that order the questions `inside` best; those not `active` stay as the prior has them."""
+    """Fit the weights that rank the queries `inside` best; inactive ones keep their prior."""
     spread = problem.values.std(axis=0)
     moving = active & (spread > 0)
     spread = np.where(spread > 0, spread, 1.0)
@@ -138,15 +138,15 @@ def fit(
 
 
 def _choose_pairs(problem: Problem, weights: Vector, spread: Vector, inside: NDArray[np.bool_]) -> _Pairs:
-    """All pairs of the questions inside, weighed by the ranks that the weights give."""
+    """Return all pairs of the queries inside, weighted by the ranks under the weights."""
     scores = problem.values @ weights
     best = problem.score_files(scores)
     holders = np.flatnonzero(scores == best[problem.file_of])
     holder = np.zeros(len(best), np.int64)
     holder[problem.file_of[holders][::-1]] = holders[::-1]
     better, worse = problem.answering[problem.one], problem.other
-    wanted = inside[problem.question_of[better]] & ~np.isin(worse, problem.answering)
-    better, worse = better[wanted], worse[wanted]
+    selected = inside[problem.question_of[better]] & ~np.isin(worse, problem.answering)
+    better, worse = better[selected], worse[selected]
     gain = 1 / np.log2(_ranks(problem, best) + 1)
     question = problem.question_of[better]
     share = np.abs(gain[better] - gain[worse]) / problem.ideal[question] * problem.share[question]
@@ -155,7 +155,7 @@ def _choose_pairs(problem: Problem, weights: Vector, spread: Vector, inside: NDA
 
 
 def _ranks(problem: Problem, best: Vector) -> NDArray[np.int64]:
-    """The rank of each file within its question."""
+    """Return the rank of each file within its query."""
     order = np.lexsort((-best, problem.question_of))
     ranks = np.empty(len(best), np.int64)
     ranks[order] = np.arange(len(best)) - np.searchsorted(problem.question_of, problem.question_of[order]) + 1
@@ -163,7 +163,7 @@ def _ranks(problem: Problem, best: Vector) -> NDArray[np.int64]:
 
 
 def _slope(pairs: _Pairs, scaled: Vector) -> Vector:
-    """How the loss, the sum of share * ln(1 + exp(worse - better)), grows with each weight."""
+    """Return the gradient of the loss, the sum of share * ln(1 + exp(worse - better))."""
     scores = pairs.values @ scaled
     pull = pairs.share / (1 + np.exp(np.clip(scores[pairs.better] - scores[pairs.worse], -30, 30)))
     size = len(scores)

@@ -57,7 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Start servers in turns, then ask one warm server again and again."""
+    """Start the servers in turns, then send queries to one warm server."""
     gitmem = load_gitmem(options)
     start = python_start_cpu()
     figures = [Figure("all", "python start", start * 1000, "ms CPU")]
@@ -78,7 +78,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 def compare_starts(
     subject: str, commands: dict[str, list[str]], folder: Path, rounds: int, start: float
 ) -> list[Figure]:
-    """CPU and wall time from the start of a process to its answer to `initialize`, medians."""
+    """Return the median CPU and wall time from the start of a process to its answer to `initialize`."""
     spent: dict[str, list[tuple[float, float, float]]] = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
@@ -130,12 +130,12 @@ def ask_warm(subject: str, command: list[str], folder: Path, questions: list[str
         count = load_counter()
     except SubjectError:
         return figures
-    told = json.dumps(tools, separators=(",", ":"))
-    return [*figures, Figure(subject, "tool list", count(told), "tokens", at_most=MOST_TOKENS)]
+    listing = json.dumps(tools, separators=(",", ":"))
+    return [*figures, Figure(subject, "tool list", count(listing), "tokens", at_most=MOST_TOKENS)]
 
 
 class Server:
-    """A server process and what it costs."""
+    """Server process and its costs."""
 
     def __init__(self, command: list[str], folder: Path) -> None:
         self._began = time.perf_counter()
@@ -145,41 +145,41 @@ class Server:
         self._number = 0
 
     def request(self, method: str, params: dict[str, Any] | None) -> dict[str, Any]:
-        """Ask and wait for the answer."""
+        """Send a request and wait for the answer."""
         self._number += 1
         self._send({"jsonrpc": "2.0", "id": self._number, "method": method} | ({"params": params} if params else {}))
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            told = json.loads(line)
-            if told.get("id") == self._number:
-                return dict(told["result"])
+            response = json.loads(line)
+            if response.get("id") == self._number:
+                return dict(response["result"])
         raise SubjectError(f"the server ended before it answered {method}")
 
     def search(self, text: str) -> None:
-        """Search and wait for the answer."""
-        made = self.request("tools/call", {"name": "search", "arguments": {"query": text}})
-        if made.get("isError"):
-            raise SubjectError(str(made["content"]))
+        """Call the search tool and wait for the answer."""
+        response = self.request("tools/call", {"name": "search", "arguments": {"query": text}})
+        if response.get("isError"):
+            raise SubjectError(str(response["content"]))
 
     def notify(self, method: str) -> None:
-        """Tell something that has no answer."""
+        """Send a notification."""
         self._send({"jsonrpc": "2.0", "method": method})
 
     def age(self) -> float:
-        """Seconds since it was started."""
+        """Return the seconds since its start."""
         return time.perf_counter() - self._began
 
     def cpu(self) -> float:
-        """CPU seconds of all its threads so far."""
+        """Return the CPU seconds of all its threads so far."""
         tasks = Path(f"/proc/{self._process.pid}/task").iterdir()
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
     def memory(self) -> float:
-        """Resident megabytes."""
+        """Return the resident megabytes."""
         return int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]) * 4096 / 1e6
 
     def close(self) -> None:
-        """Close its input and wait for its end."""
+        """Close its standard input and wait for its end."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
@@ -197,7 +197,7 @@ class Server:
 
 @contextmanager
 def serving(command: list[str], folder: Path) -> Iterator[Server]:
-    """A server for as long as the `with` lasts."""
+    """Yield a running server; stop it afterwards."""
     server = Server(command, folder)
     try:
         yield server

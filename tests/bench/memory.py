@@ -1,4 +1,4 @@
-"""The most memory a full index takes at any moment, all its processes together.
+"""Peak memory of a full index, summed over all its processes.
 
 Resident sizes added up count shared pages once per process; the proportional sizes (PSS) share them out and are what
 the machine gives. Both are sampled from /proc, so this benchmark runs on Linux only.
@@ -25,7 +25,7 @@ PROC: Final = Path("/proc")
 
 @dataclass(slots=True)
 class Peak:
-    """The largest sums seen, in kB, and the most processes."""
+    """Largest sums in kB, and the largest number of processes."""
 
     resident: int = 0
     proportional: int = 0
@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Index every repository from nothing and watch."""
+    """Index every repository from scratch and sample its memory."""
     if not (PROC / "self/smaps_rollup").exists():
         raise SubjectError("memory is sampled from /proc, which this system lacks")
     gitmem, rival = load_gitmem(options), find_rival(options)
@@ -57,7 +57,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 
 
 def describe(subject: str, name: str, peak: Peak, bar: float | None) -> list[Figure]:
-    """A peak as figures; the bar is for what the machine really gives."""
+    """Return a peak as figures; the limit applies to the proportional size."""
     return [
         Figure(subject, f"{name}, processes", peak.processes),
         Figure(subject, f"{name}, resident sizes added up", peak.resident / 1024, "MiB"),
@@ -85,7 +85,7 @@ def watch(command: Command) -> Peak:
 
 
 def sample(root: int, peak: Peak) -> None:
-    """Add up the process tree as it stands and raise the peak."""
+    """Sum the current process tree and update the peak."""
     tree = process_tree(root)
     sizes = [read_sizes(pid) for pid in tree]
     peak.processes = max(peak.processes, len(tree))
@@ -94,7 +94,7 @@ def sample(root: int, peak: Peak) -> None:
 
 
 def process_tree(root: int) -> list[int]:
-    """A process and everything below it."""
+    """Return a process and all its descendants."""
     children: dict[int, list[int]] = {}
     for folder in PROC.iterdir():
         if folder.name.isdigit() and (parent := find_parent(folder)) is not None:
@@ -106,7 +106,7 @@ def process_tree(root: int) -> list[int]:
 
 
 def find_parent(folder: Path) -> int | None:
-    """The parent of the process with this folder; None where it has ended meanwhile."""
+    """Return the parent of the process with this folder, or None if it has ended."""
     try:
         # the name stands in brackets and may hold anything, so the fields are counted from its end
         return int((folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
@@ -115,7 +115,7 @@ def find_parent(folder: Path) -> int | None:
 
 
 def read_sizes(pid: int) -> tuple[int, int]:
-    """Resident and proportional size in kB; nothing where the process has ended meanwhile."""
+    """Return resident and proportional size in kB; zero if the process has ended."""
     try:
         lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()[1:]
     except OSError:

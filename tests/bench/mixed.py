@@ -19,7 +19,7 @@ from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.memory.kinds import CODE
 from gitmem.workspace import open_workspace
-from tests.bench.calibration import Told, calibration
+from tests.bench.calibration import ScoredResult, calibration
 from tests.bench.commands import load_gitmem
 from tests.bench.figures import Figure
 from tests.bench.pages import list_pages, read_pages
@@ -38,18 +38,18 @@ ALL: Final = "all"
 DOCUMENTS: Final = "documents"
 
 
-class Asked(NamedTuple):
+class AnsweredQuery(NamedTuple):
     """A question of a kind, asked of that kind alone or of all: its NDCG@10 and what each result said of itself."""
 
     repository: str
     kind: str
     sources: str
     ndcg: float
-    results: list[Told]
+    results: list[ScoredResult]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the questions about code, their repositories, and the clones with the documentation."""
+    """Add the options for queries about code, their repositories, and the clones with the documentation."""
     parser.add_argument("--questions", type=Path, required=True, help="folder with repos.json and queries/")
     parser.add_argument("--trees", type=Path, required=True, help="folder with a repository per name")
     parser.add_argument(
@@ -58,9 +58,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Ask both kinds of questions of each repository, alone and together."""
+    """Run both kinds of queries in each repository, separately and together."""
     gitmem = load_gitmem(options)
-    asked: list[Asked] = []
+    asked: list[AnsweredQuery] = []
     for project in read_documented(options.questions, options.repositories):
         name = project.name.partition(":")[0]
         with work_folder(options) as work:
@@ -85,8 +85,10 @@ def read_documented(questions: Path, clones: Path) -> Iterator[Project]:
             yield Project(f"{entry['name']}:{source}", commit, "", tuple(labels))
 
 
-def ask_both(repository: Path, name: str, code: Sequence[Question], prose: Sequence[Question]) -> Iterator[Asked]:
-    """Ask every question of its own kind and of all."""
+def ask_both(
+    repository: Path, name: str, code: Sequence[Question], prose: Sequence[Question]
+) -> Iterator[AnsweredQuery]:
+    """Run every query for its own kind and for all kinds."""
     workspace = open_workspace(repository, os.environ)
     kinds = {CODE: code, DOCUMENTS: prose}
     for sources in (CODE, DOCUMENTS, ALL):
@@ -102,19 +104,19 @@ def ask_both(repository: Path, name: str, code: Sequence[Question], prose: Seque
 
 def ask(
     searcher: Searcher, query: Query, reader: ObjectReader, name: str, kind: str, sources: str, question: Question
-) -> Asked:
-    """Ask one question; of the results of one file the first alone is judged."""
+) -> AnsweredQuery:
+    """Run one query; only the first result of each file is judged."""
     found = ask_scored(searcher, query, reader)
     results, seen = [], set()
     for own, place, likely in found:
         if (own, place.path) not in seen:
             answers = own == kind and any(target.is_met_by(place) for target in question.targets)
-            results.append(Told(own, likely, answers))
+            results.append(ScoredResult(own, likely, answers))
         seen.add((own, place.path))
-    return Asked(name, kind, sources, score([place for _, place, _ in found], question.targets).ndcg, results)
+    return AnsweredQuery(name, kind, sources, score([place for _, place, _ in found], question.targets).ndcg, results)
 
 
-def summarise(asked: Sequence[Asked]) -> list[Figure]:
+def summarise(asked: Sequence[AnsweredQuery]) -> list[Figure]:
     """NDCG@10 by kind of question and by what was asked, and the calibration of the scores by kind of result."""
     figures = [Figure("all", "repositories", len({one.repository for one in asked}))]
     for kind in (CODE, DOCUMENTS):
@@ -128,8 +130,8 @@ def summarise(asked: Sequence[Asked]) -> list[Figure]:
     return figures
 
 
-def ndcg(asked: Iterable[Asked], kind: str, sources: str) -> float:
-    """The mean over repositories of the mean over questions."""
+def ndcg(asked: Iterable[AnsweredQuery], kind: str, sources: str) -> float:
+    """Return the mean over repositories of the mean over queries."""
     groups: dict[str, list[float]] = {}
     for one in asked:
         if (one.kind, one.sources) == (kind, sources):

@@ -1,4 +1,4 @@
-"""The documentation pages of a repository at a commit, and what is taken out of them before they are indexed."""
+"""Documentation pages of a repository at a commit, and the lines removed before indexing."""
 
 import hashlib
 import re
@@ -27,15 +27,15 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def list_pages(repository: Path, commit: str) -> list[str]:
-    """The paths of a commit that are documentation in English, as far as the path tells."""
+    """Return the paths of a commit that are English documentation, judged by the path."""
     names = _git(repository, "ls-tree", "-r", "-z", "--name-only", commit).decode("utf-8", "replace").split("\0")
     return sorted(name for name in names if name.endswith(ENDINGS) and not _LEFT_OUT.search(name))
 
 
 def read_pages(repository: Path, commit: str, paths: Sequence[str]) -> dict[str, str]:
-    """Pages of a commit by their paths, those left out that are no UTF-8 or next to nothing."""
-    asked = "".join(f"{commit}:{path}\n" for path in paths).encode()
-    answer = _git(repository, "cat-file", "--batch", stdin=asked)
+    """Return the pages of a commit by path, except those that are not UTF-8 or almost empty."""
+    names = "".join(f"{commit}:{path}\n" for path in paths).encode()
+    answer = _git(repository, "cat-file", "--batch", stdin=names)
     pages, at = {}, 0
     for path in paths:
         head, at = answer.index(b"\n", at), answer.index(b"\n", at) + 1
@@ -48,14 +48,14 @@ def read_pages(repository: Path, commit: str, paths: Sequence[str]) -> dict[str,
 
 
 def choose_pages(paths: Iterable[str], answering: Iterable[str]) -> list[str]:
-    """The pages with answers and as many others as there is room for, in path order."""
+    """Return the pages with answers and others up to the limit, in path order."""
     chosen = set(answering)
     others = sorted(set(paths) - chosen, key=lambda path: hashlib.sha256(path.encode()).digest())
     return sorted(chosen.union(others[: max(0, MOST_PAGES - len(chosen))]))
 
 
 def words(text: str) -> list[str]:
-    """The words of a line without case, markup and where its links lead."""
+    """Return the words of a line in lower case, without markup and link targets."""
     return _WORD.findall(_LINK.sub("", text).lower().replace("_", " "))
 
 
@@ -78,7 +78,7 @@ def _decode(data: bytes) -> str:
 
 
 def _git(repository: Path, *args: str, stdin: bytes = b"") -> bytes:
-    done = subprocess.run(["git", "-C", str(repository), *args], input=stdin, capture_output=True)
-    if done.returncode:
-        raise SubjectError(f"{repository}: git {args[0]}: {done.stderr.decode(errors='replace').strip()[-300:]}")
-    return done.stdout
+    process = subprocess.run(["git", "-C", str(repository), *args], input=stdin, capture_output=True)
+    if process.returncode:
+        raise SubjectError(f"{repository}: git {args[0]}: {process.stderr.decode(errors='replace').strip()[-300:]}")
+    return process.stdout

@@ -1,4 +1,4 @@
-"""What whole processes cost: CPU time of a command and of everything it waited for.
+"""CPU time of commands, including every child they waited for.
 
 CPU time, not wall time, because a machine that runs benchmarks is seldom idle. Commands that are compared take turns,
 so that a disturbance meets all of them, and a median is taken. A child that outlives its parent is not counted.
@@ -17,7 +17,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program to run: arguments, folder, variables added to the environment, exit codes that mean it worked."""
+    """Program to run: arguments, folder, additional environment variables, and exit codes of success."""
 
     args: Sequence[str]
     cwd: Path | None = None
@@ -25,31 +25,31 @@ class Command:
     expect: tuple[int, ...] = (0,)
 
     def environment(self) -> dict[str, str]:
-        """The whole environment the program gets."""
+        """Return the complete environment of the program."""
         return {**os.environ, **self.env}
 
 
 class CommandFailed(Exception):
-    """A measured command ended with an exit code it must not end with."""
+    """Unexpected exit code of a measured command."""
 
 
 PYTHON_START: Final = Command([sys.executable, "-c", "pass"])
-"""The yardstick of every ratio."""
+"""Baseline of every ratio."""
 
 
 def median_cpu(commands: dict[str, Command], rounds: int) -> dict[str, float]:
     """Run all commands in turns and return each one's median CPU seconds; the first turn only warms caches."""
-    seen: dict[str, list[float]] = {name: [] for name in commands}
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
     for turn in range(rounds + 1):
         for name, command in commands.items():
             spent = cpu_of(command)
             if turn:
-                seen[name].append(spent)
-    return {name: statistics.median(values) for name, values in seen.items()}
+                seconds[name].append(spent)
+    return {name: statistics.median(values) for name, values in seconds.items()}
 
 
 def python_start_cpu(rounds: int = 11) -> float:
-    """CPU seconds of a Python that does nothing."""
+    """Return the CPU seconds of a Python that does nothing."""
     return median_cpu({"start": PYTHON_START}, rounds)["start"]
 
 
@@ -68,19 +68,19 @@ def run_measured(command: Command) -> tuple[bytes, float]:
 
 def run(command: Command) -> bytes:
     """Run a command to its end and return its standard output. Raises CommandFailed."""
-    done = subprocess.run(
+    process = subprocess.run(
         command.args,
         cwd=command.cwd,
         env=command.environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
     )
-    require_success(command, done.returncode, done.stderr)
-    return done.stdout
+    require_success(command, process.returncode, process.stderr)
+    return process.stdout
 
 
 def require_success(command: Command, code: int, errors: bytes) -> None:
-    """Raise CommandFailed with what the program said, unless its exit code is an expected one."""
+    """Raise CommandFailed with the program's error output if its exit code is unexpected."""
     if code not in command.expect:
-        said = errors.decode(errors="replace").strip()[-2000:]
-        raise CommandFailed(f"exit code {code}: {' '.join(command.args)}\n{said}")
+        message = errors.decode(errors="replace").strip()[-2000:]
+        raise CommandFailed(f"exit code {code}: {' '.join(command.args)}\n{message}")

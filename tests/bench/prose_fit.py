@@ -21,7 +21,7 @@ from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import OFFSET, SLOPE
 from gitmem.workspace import Workspace
 from tests.bench.calibration import fit_logistic
-from tests.bench.features import COLUMNS, Judged, judge
+from tests.bench.features import COLUMNS, JudgedQuery, judge
 from tests.bench.figures import Figure
 from tests.bench.fit import best_files, readable
 from tests.bench.learn import Problem, Vector, fit
@@ -46,18 +46,18 @@ KIND: Final = "documents"
 class Pair(NamedTuple):
     """A question with its candidates by document, and by the window that is shown of one."""
 
-    documents: Judged
-    windows: Judged
+    documents: JudgedQuery
+    windows: JudgedQuery
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the projects' clones and how the fit is done."""
+    """Add the options for the clones and the fit."""
     add_project_options(parser)
     parser.add_argument("--penalty", type=float, default=PENALTY, help="how strongly weights are held back")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Fit, print the table, judge."""
+    """Fit, print the table, and validate."""
     pairs: list[Pair] = []
     with work_folder(options) as work:
         for project in read_projects(options.half):
@@ -82,7 +82,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 
 
 def collect(workspace: Workspace, questions: Sequence[Question]) -> list[Pair]:
-    """Ask all questions of one project."""
+    """Run all queries of one project."""
     searcher = open_searcher(workspace, WORKING_TREE, (KIND,), refresh=False)
     scope, encoder = searcher.scope(SearchFilters(kinds=(KIND,))), BundledEncoder()
     shown = row_places(workspace, scope)
@@ -96,7 +96,7 @@ def collect(workspace: Workspace, questions: Sequence[Question]) -> list[Pair]:
     return pairs
 
 
-def by_window(judged: Judged, places: Sequence[Place]) -> Judged:
+def by_window(judged: JudgedQuery, places: Sequence[Place]) -> JudgedQuery:
     """The same candidates with each window in the place of a document."""
     numbers: dict[Place, int] = {}
     window = np.array([numbers.setdefault(place, len(numbers)) for place in places], np.int64)
@@ -105,7 +105,7 @@ def by_window(judged: Judged, places: Sequence[Place]) -> Judged:
 
 
 def format_table(problem: Problem, weights: Vector) -> str:
-    """The weights as they stand in the code."""
+    """Format the weights as in the code."""
     slope, offset = fit_logistic(*best_results(problem, weights))
     fitted = dict(zip(COLUMNS, (weights * slope / SLOPE).tolist(), strict=True))
     fused = (fitted["semantic"] + fitted["lexical"]) / sum(FUSION_WEIGHTS)

@@ -30,7 +30,7 @@ QUESTIONS: Final = 14
 
 MOST: Final = 20
 LEAST: Final = 8
-"""A project with fewer questions is left out."""
+"""Minimum number of queries of a project."""
 
 _ASKS: Final = re.compile(r"(?:how|what|why|when|where|which|who|can|does|do|is|are|should|will|could)\b", re.I)
 _DOES: Final = re.compile(r"[A-Z][a-z]{2,}ing\b")
@@ -47,7 +47,7 @@ class Label:
 
 
 def main(args: list[str] | None = None) -> int:
-    """Choose the questions of all projects and write them."""
+    """Choose the queries of all projects and write them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repositories", type=Path, required=True, metavar="DIR")
     parser.add_argument("projects", nargs="+", metavar="PROJECT")
@@ -67,25 +67,27 @@ def main(args: list[str] | None = None) -> int:
 
 
 def find_clone(folder: Path, name: str) -> Path:
-    """Where the clone of a project is."""
+    """Return the path of a project's clone."""
     return folder / name.replace("/", "+") / "repo"
 
 
 def choose(pages: Mapping[str, str]) -> list[Label]:
-    """The questions of a project, in the order of their pages."""
-    found = [Label(path, section.title, kind) for path, text in pages.items() for section, kind in _asking(path, text)]
-    times = Counter(tuple(words(label.heading)) for label in found)
-    once = sorted((one for one in found if times[tuple(words(one.heading))] == 1), key=lambda one: _digest(one.heading))
-    asked = [label for label in once if label.category == "question"][:QUESTIONS]
-    tasks = [label for label in once if label.category == "task"][: MOST - len(asked)]
-    return sorted(asked + tasks, key=lambda label: (label.path, label.heading))
+    """Return the queries of a project in the order of their pages."""
+    labels = [Label(path, section.title, kind) for path, text in pages.items() for section, kind in _asking(path, text)]
+    times = Counter(tuple(words(label.heading)) for label in labels)
+    once = sorted(
+        (one for one in labels if times[tuple(words(one.heading))] == 1), key=lambda one: _digest(one.heading)
+    )
+    questions = [label for label in once if label.category == "question"][:QUESTIONS]
+    tasks = [label for label in once if label.category == "task"][: MOST - len(questions)]
+    return sorted(questions + tasks, key=lambda label: (label.path, label.heading))
 
 
 def _asking(path: str, text: str) -> Iterator[tuple[Section, str]]:
     lines = text.split("\n")
     for section in find_sections(lines, path):
-        told = [word for word in words(section.title) if word not in STOP_WORDS]
-        if len(section.title.split()) < 4 or len(told) < 2 or not _PLAIN.fullmatch(section.title):
+        informative = [word for word in words(section.title) if word not in STOP_WORDS]
+        if len(section.title.split()) < 4 or len(informative) < 2 or not _PLAIN.fullmatch(section.title):
             continue
         if _count(lines[section.body : section.end]) < LEAST_WORDS:
             continue

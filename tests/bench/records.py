@@ -44,5 +44,5 @@ def trim(figure: Figure) -> dict[str, Any]:
 
 
 def _git(*args: str) -> str:
-    done = subprocess.run(["git", "-C", str(PROJECT), *args], capture_output=True, text=True)
-    return done.stdout.strip() if done.returncode == 0 else ""
+    process = subprocess.run(["git", "-C", str(PROJECT), *args], capture_output=True, text=True)
+    return process.stdout.strip() if process.returncode == 0 else ""

@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Fill a repository, then add, list and delete."""
+    """Fill a repository, then measure adding, listing and deleting."""
     with work_folder(options) as work:
         repo = Repo.init(work / "memory")
         subject = f"{options.records:,} notes"
@@ -52,13 +52,13 @@ def measure(options: argparse.Namespace) -> list[Figure]:
                 spent["delete"].append(_cpu(partial(store.change, "delete", _always({path: None}))))
             names = _cpu(lambda: store.entries(store.tip(), NOTES))
             tree = store.tip().tree or ""
-        known = _cpu(lambda: open_memory(workspace, tree))
+        opening = _cpu(lambda: open_memory(workspace, tree))
         listed = _cpu(lambda: list_notes(workspace, limit=100))
         limits = RecordFilters(type=("fact",), since="2026-01-01T", until="2026-02-01T", min_confidence=0.5)
         limited = _cpu(lambda: matching_records(open_memory(workspace, tree), limits))
-        told: list[str] = []
-        indexed = index_records(workspace, told)
-        assert indexed is not None, told
+        problems: list[str] = []
+        indexed = index_records(workspace, problems)
+        assert indexed is not None, problems
         newest = list_notes(workspace, limit=options.rounds)
         with RecordStore(workspace.location) as store:
             store.tip()
@@ -72,7 +72,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
         Figure(subject, "add one until it is indexed", added, "ms CPU"),
         Figure(subject, "delete one", statistics.median(spent["delete"]), "ms CPU", at_most=BAR),
         Figure(subject, "names of all", names, "ms CPU"),
-        Figure(subject, "take up what is known of all", known, "ms CPU"),
+        Figure(subject, "take up what is known of all", opening, "ms CPU"),
         Figure(subject, "list the newest 100", listed, "ms CPU"),
         Figure(subject, "limit by type, time and confidence", limited, "ms CPU"),
     ]
@@ -89,7 +89,7 @@ def _always(changes: Changes) -> Callable[[object], Changes]:
 
 
 def _cpu(work: Callable[[], object]) -> float:
-    """Milliseconds of CPU of this process and its finished children."""
+    """Return the CPU milliseconds of this process and its finished children for a call."""
     before = _spent()
     work()
     return 1000 * (_spent() - before)

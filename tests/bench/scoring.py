@@ -64,5 +64,5 @@ def find_rank(places: Sequence[Place], target: Target) -> int | None:
 
 def mean(values: Iterable[float]) -> float:
     """Return the arithmetic mean; 0 without values."""
-    seen = list(values)
-    return sum(seen) / len(seen) if seen else 0.0
+    numbers = list(values)
+    return sum(numbers) / len(numbers) if numbers else 0.0

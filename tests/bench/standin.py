@@ -1,4 +1,4 @@
-"""A random stand-in for the rival's model, so that its cost can be measured without its weights.
+"""Random stand-in for the rival's model, to measure its cost without its weights.
 
 What a static model costs depends on its shape (vocabulary, width, number format, tokenizer), not on its values.
 The folder written here has the model2vec layout: `model.safetensors`, `tokenizer.json`, `config.json`.
@@ -25,7 +25,7 @@ FILE_LIMIT: Final = 200_000
 
 
 def write_standin(folder: Path, texts: list[Path]) -> None:
-    """Write a model folder whose word pieces are learnt from the files below `texts` and whose numbers are random."""
+    """Write a model folder with word pieces learnt from the files below `texts` and random numbers."""
     folder.mkdir(parents=True, exist_ok=True)
     train_tokenizer(iter_text(texts)).save(str(folder / "tokenizer.json"), pretty=False)
     dice = np.random.default_rng(1)

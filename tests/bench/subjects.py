@@ -91,7 +91,9 @@ def prepared(target: Path) -> Subject:
 def git(folder: Path, *args: str) -> str:
     """Run git in a folder and return its output. Raises: SubjectError."""
     identity = ["-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0"]
-    done = subprocess.run(["git", "-C", str(folder), *identity, *args], capture_output=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        raise SubjectError(f"git {' '.join(args)}: {done.stderr.decode(errors='replace').strip()[-1000:]}")
-    return done.stdout.decode(errors="surrogateescape")
+    process = subprocess.run(
+        ["git", "-C", str(folder), *identity, *args], capture_output=True, stdin=subprocess.DEVNULL
+    )
+    if process.returncode:
+        raise SubjectError(f"git {' '.join(args)}: {process.stderr.decode(errors='replace').strip()[-1000:]}")
+    return process.stdout.decode(errors="surrogateescape")

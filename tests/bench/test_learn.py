@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.bench.features import COLUMNS, Judged
+from tests.bench.features import COLUMNS, JudgedQuery
 from tests.bench.fit import bootstrap, calibrate, merge, readable, validate
 from tests.bench.learn import Problem, fit
 from tests.bench.quality import Question
@@ -15,14 +15,14 @@ TELLING = COLUMNS.index("semantic")
 MISLEADING = COLUMNS.index("lexical")
 
 
-def judged_query(number: int, values: np.ndarray, file: list[int], targets: list[int]) -> Judged:
+def judged_query(number: int, values: np.ndarray, file: list[int], targets: list[int]) -> JudgedQuery:
     """Return a query about repository `number % 7` whose targets are the files `targets`."""
     question = Question(f"r{number % 7}", "words", "semantic", tuple(Target(f"{target:03}.py") for target in targets))
     met = np.array([[one == target for target in targets] for one in file], bool).reshape(len(file), len(targets))
-    return Judged("trees", question, values.astype(np.float32), np.array(file, np.int64), met)
+    return JudgedQuery("trees", question, values.astype(np.float32), np.array(file, np.int64), met)
 
 
-def informative_queries(count: int) -> list[Judged]:
+def informative_queries(count: int) -> list[JudgedQuery]:
     """Return queries with one informative feature, often in a second chunk, and a misleading one."""
     dice = np.random.default_rng(0)
     judged = []
@@ -49,7 +49,7 @@ def test_ndcg_ranks_files_by_their_best_chunk(scores: list[tuple[int, int]], tar
     file = [names.index(name) for name, _ in scores]
     met = np.array([[name == target for target in targets] for name, _ in scores], bool)
     one = judged_query(0, values, file, targets)
-    problem = Problem([Judged(one.tree_set, one.question, one.values, one.file, met), *informative_queries(1)])
+    problem = Problem([JudgedQuery(one.tree_set, one.question, one.values, one.file, met), *informative_queries(1)])
     weights = np.eye(len(COLUMNS))[TELLING]
     best = {name: max(value for other, value in scores if other == name) for name in names}
     ranked = [Place(f"{name:03}.py", 1, 1) for name in sorted(names, key=lambda name: (-best[name], name))]

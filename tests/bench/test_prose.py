@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.bench.bm25 import Bm25
-from tests.bench.calibration import Told, calibration, fit_logistic
+from tests.bench.calibration import ScoredResult, calibration, fit_logistic
 from tests.bench.headings import find_sections
 from tests.bench.prose import Piece, open_scores
 from tests.bench.prose_corpus import prepare, read_projects, titles_by_word
@@ -120,7 +120,12 @@ def test_a_page_is_ranked_by_its_best_piece() -> None:
 
 
 def test_the_calibration_error_is_the_mean_gap_of_the_bins() -> None:
-    results = [Told("code", 0.25, True), Told("code", 0.25, False), Told("code", 0.95, True), Told("code", 0.95, True)]
+    results = [
+        ScoredResult("code", 0.25, True),
+        ScoredResult("code", 0.25, False),
+        ScoredResult("code", 0.95, True),
+        ScoredResult("code", 0.95, True),
+    ]
     figures = calibration("x", results)
     assert [figure.value for figure in figures[:-1]] == [0.5, 1.0]
     assert figures[-1].value == pytest.approx((0.25 + 0.05) / 2)

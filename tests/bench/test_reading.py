@@ -3,7 +3,7 @@
 import pytest
 
 from tests.bench.figures import Figure
-from tests.bench.inprocess import Shown
+from tests.bench.inprocess import ShownResult
 from tests.bench.quality import Question
 from tests.bench.reading import CAP, DEPTH, Point, Unit, expected_tokens, read_on, recall_within, tokens_to_first_hit
 from tests.bench.scoring import Place, Target
@@ -47,8 +47,8 @@ def test_a_file_met_twice_is_one_target() -> None:
 def test_limits_apply_to_the_printed_results() -> None:
     question = Question("repo", "words", "semantic", (A,))
     results = [
-        Shown(Place("x.py", 1, 9), "x" * 100, "x" * 10, frozenset("pq"), frozenset("p")),
-        Shown(Place("a.py", 1, 9), "x" * 450, "x" * 30, frozenset(), frozenset()),
+        ShownResult(Place("x.py", 1, 9), "x" * 100, "x" * 10, frozenset("pq"), frozenset("p")),
+        ShownResult(Place("a.py", 1, 9), "x" * 450, "x" * 30, frozenset(), frozenset()),
     ]
     figures = {(one.subject, one.name): one for one in summarise([read_one(question, results, len)], len)}
     assert figures["chunk", "expected"].value == 550

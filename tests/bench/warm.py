@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
-    """Index each repository by the program, then search it from this process."""
+    """Index each repository with the program, then search it in this process."""
     gitmem = load_gitmem(options)
     figures: list[Figure] = []
     with work_folder(options) as work:
@@ -48,7 +48,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 
 
 def ask_all(name: str, repository: Path, questions: list[str], *, graph: bool) -> list[Figure]:
-    """Time every question; the first few only warm caches."""
+    """Measure every query; the first few only warm caches."""
     search = open_search(repository, graph=graph)
     elapsed, cpu = [], []
     for question in questions[:WARMING] + questions:
@@ -63,7 +63,7 @@ def ask_all(name: str, repository: Path, questions: list[str], *, graph: bool) -
 
 
 def percentiles(subject: str, name: str, unit: str, values: list[float]) -> list[Figure]:
-    """The median and the 95th percentile."""
+    """Return the median and the 95th percentile."""
     return [
         Figure(subject, f"warm search, {name}, p50", statistics.median(values), unit),
         Figure(subject, f"warm search, {name}, p95", statistics.quantiles(values, n=20)[-1], unit, at_most=BAR),
@@ -71,7 +71,7 @@ def percentiles(subject: str, name: str, unit: str, values: list[float]) -> list
 
 
 def make_questions(repository: Path, count: int) -> list[str]:
-    """Questions of one to five words that stand in the repository's files, so that every one finds something."""
+    """Return queries of one to five words from the repository's files, so that each has results."""
     dice = random.Random(1)
     names = [name for name in git(repository, "ls-files", "-z").split("\0") if name]
     questions: list[str] = []
