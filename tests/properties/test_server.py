@@ -12,7 +12,7 @@ from mcp.client.client import Client
 
 from gitmem.mcp.tools.arguments import check_arguments
 from gitmem.mcp.tools.handlers import ToolHandlers
-from gitmem.mcp.tools.progress_and_cancellation import Call
+from gitmem.mcp.tools.progress_and_cancellation import ToolCall
 from gitmem.mcp.tools.toolsets import TOOLSETS, parse_toolsets
 from gitmem.paths import bundled
 from tests.gitrepo import Repo
@@ -123,7 +123,7 @@ def test_a_server_loads_the_model_once_however_many_calls_come_at_once(indexed: 
     opened.clear()
 
     def serve(name: str) -> str:
-        return handlers.serve(name, check_arguments(TOOLS[name].schema, GOOD[name]), Call(lambda *_: None))
+        return handlers.handle(name, check_arguments(TOOLS[name].schema, GOOD[name]), Call(lambda *_: None))
 
     with ThreadPoolExecutor(max_workers=6) as threads:
         for names in rounds:
