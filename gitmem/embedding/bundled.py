@@ -8,6 +8,7 @@ cheaper. The files that split words are checked by CRC-32. `gitmem doctor` check
 
 import hashlib
 import os
+import threading
 import zlib
 from collections.abc import Sequence
 from functools import cached_property
@@ -50,6 +51,7 @@ class BundledEncoder:
         self.fingerprint, self.dimensions = self._card.fingerprint, self._card.dimensions
         self._cached_names = cached_names
         self._names: dict[str, NDArray[np.float32]] = {}
+        self._loading = threading.Lock()
 
     def encode(self, texts: Sequence[Text]) -> Embeddings:
         pieces = count_ids([text.identifiers for text in texts], self._pieces.ids_of)
@@ -86,8 +88,10 @@ class BundledEncoder:
 
     def _encode_directly(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """Embed a few texts by numpy, from the mapped file."""
-        pieces = count_ids([text.identifiers for text in texts], self._query_pieces.ids_of)
-        table, scale = self._tables
+        # From Python 3.12 on, cached_property does not lock: concurrent first queries would each check the whole file.
+        with self._loading:
+            splitter, (table, scale) = self._query_pieces, self._tables
+        pieces = count_ids([text.identifiers for text in texts], splitter.ids_of)
         # The vectors are int8 with a scale each, which is multiplied into the weight: that saves dequantising the rows.
         weights = (1.0 + np.log(pieces.counts)).astype(np.float32) * scale[pieces.ids]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
