@@ -123,7 +123,7 @@ def test_a_server_loads_the_model_once_however_many_calls_come_at_once(indexed: 
     opened.clear()
 
     def serve(name: str) -> str:
-        return handlers.handle(name, check_arguments(TOOLS[name].schema, GOOD[name]), Call(lambda *_: None))
+        return handlers.handle(name, check_arguments(TOOLS[name].schema, GOOD[name]), ToolCall(lambda *_: None))
 
     with ThreadPoolExecutor(max_workers=6) as threads:
         for names in rounds:
