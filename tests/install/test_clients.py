@@ -102,12 +102,12 @@ def test_any_json_is_restored(others: dict[str, object], servers: dict[str, obje
 def test_each_client_is_registered_and_removed(cli: Cli, tmp_path: Path, name: str) -> None:
     repo = make_sample(tmp_path / "repo")
     client = CLIENTS[name]
-    shown = cli("install", name, "--print", cwd=repo.path).out
+    printed = cli("install", name, "--print", cwd=repo.path).out
     assert repo.git("status", "--porcelain") == ""
-    made = cli("install", name, cwd=repo.path)
-    assert made.out == f"{client.title}: {client.file}\n"
+    result = cli("install", name, cwd=repo.path)
+    assert result.out == f"{client.title}: {client.file}\n"
     written = (repo.path / client.file).read_text()
-    assert shown == f"# {client.file}\n{written}"
+    assert printed == f"# {client.file}\n{written}"
     assert "/" not in written.replace("workspaceFolder", "")
     value = tomllib.loads(written) if client.file.endswith(".toml") else json.loads(written)
     assert "gitmem" in str(value)
@@ -177,9 +177,9 @@ def test_a_malformed_file_is_not_changed(cli: Cli, tmp_path: Path, content: byte
     file = repo.path / ".mcp.json"
     file.write_bytes(content)
     assert_error(cli("install", "claude", cwd=repo.path), ExitCode.USAGE, "was not changed")
-    made = cli("init", "--no-hooks", cwd=repo.path)
-    assert made.code == 0
-    assert "Claude Code: `" in made.out
+    result = cli("init", "--no-hooks", cwd=repo.path)
+    assert result.code == 0
+    assert "Claude Code: `" in result.out
     assert file.read_bytes() == content
 
 
