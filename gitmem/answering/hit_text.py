@@ -9,13 +9,13 @@ from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.git.working_files import read_unchanged
 from gitmem.memory.kinds import CODE, content_line, kind_of
 from gitmem.memory.record_paths import CONVERSATION_PREFIX
+from gitmem.record import Record, parse_record
 from gitmem.search.snippet import lines_of, lines_of_span
 from gitmem.types import RECORD_KINDS, TURN
 
 # Records and their windows are imported only for hits that are records: a query of code saves a tenth of its start-up.
 if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher
-    from gitmem.record import Record
     from gitmem.records.code_notes import Remark
     from gitmem.search.adjacent_chunks import AdjacentChunk
     from gitmem.search.hits import Hit
@@ -77,24 +77,22 @@ def _read_files(searcher: "Searcher", hits: "Sequence[Hit]") -> dict[str, bytes]
     return read_unchanged(searcher.tree.location, paths)
 
 
-def _parse_records(data: Mapping[str, bytes], hits: "Sequence[Hit]") -> "dict[str, Record]":
+def _parse_records(data: Mapping[str, bytes], hits: "Sequence[Hit]") -> dict[str, Record]:
     """Parse the records among hits, except those that no longer exist."""
     paths = {hit.blob: hit.path for hit in hits if hit.chunk_type in RECORD_KINDS and data[hit.blob]}
     if not paths:
         return {}
-    from gitmem.record import parse_record
-
     return {oid: parse_record(data[oid], path) for oid, path in paths.items()}
 
 
-def _whole_window(hit: "Hit", data: bytes, record: "Record") -> "Hit":
+def _whole_window(hit: "Hit", data: bytes, record: Record) -> "Hit":
     from gitmem.answering.record_windows import widen
 
     return widen(hit, data, record)
 
 
 def _adjacent_chunks(
-    searcher: "Searcher", hit: "Hit", data: bytes, record: "Record | None"
+    searcher: "Searcher", hit: "Hit", data: bytes, record: Record | None
 ) -> "tuple[AdjacentChunk | None, AdjacentChunk | None]":
     if record is None:
         return searcher.adjacent_chunks(hit)
@@ -116,7 +114,7 @@ def _piece(data: bytes, hit: "Hit", chunk: "AdjacentChunk | None") -> "Piece | N
     return Piece(content_line(hit.chunk_type, chunk.start_line), _lines(data, hit, chunk))
 
 
-def _public_fields(record: "Record") -> dict[str, Any]:
+def _public_fields(record: Record) -> dict[str, Any]:
     """Return id and fields of a record, without those that only gitmem uses."""
     return {
         "id": record.id,

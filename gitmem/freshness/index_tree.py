@@ -7,6 +7,9 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gitmem.errors import DamagedFile
 from gitmem.freshness.cancellation import stoppable
 from gitmem.freshness.index_report import IndexReport
@@ -24,10 +27,11 @@ from gitmem.indexing.record_views import open_records
 from gitmem.indexing.retention import VIEW_GRACE_SECONDS
 from gitmem.indexing.run import Progress, Run, empty_manifest
 from gitmem.indexing.views import ensure_view
+from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest
 from gitmem.store.segment import Segment
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.view_file import View
+from gitmem.store.view_file import INDEXED, REASONS, View
 from gitmem.workspace import Workspace
 
 
@@ -82,7 +86,7 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, report: Cal
     manifest = manifest.as_complete() if result.problems else manifest.with_view(key)
     writer.publish(manifest, view_grace=VIEW_GRACE_SECONDS, keep_view=key)
     result.embedded = len(missing)
-    result.count_view(views[-1], Snapshot(paths, manifest))
+    _count_view(result, views[-1], Snapshot(paths, manifest))
     result.reused = max(0, result.reused - result.embedded)
     result.chunks, result.index_bytes = manifest.rows, manifest.bytes
     return result
@@ -139,3 +143,36 @@ def _problems(views: Iterable[View], unreadable: list[str], failed: list[str]) -
             paths.setdefault(view.oid(entry), path_text(view.paths[entry]))
     lines = [f"{paths.get(oid, oid)}: the blob {oid[:12]} cannot be read (missing or damaged)" for oid in unreadable]
     return lines + [f"{paths.get(oid, oid)}: chunking failed, the file is skipped" for oid in failed]
+
+
+def _count_view(report: IndexReport, view: View, snapshot: Snapshot) -> None:
+    """Add the paths of a view to a report by their outcome in the index, and count its chunks."""
+    report.files = len(view)
+    codes = np.bincount(view.reasons, minlength=len(REASONS))
+    reasons = {REASONS[code]: int(paths) for code, paths in enumerate(codes) if paths and code != INDEXED}
+    report.skipped.update(reasons)
+    matches = snapshot.match(view)
+    indexed = matches[matches >= 0]
+    # Until the caller subtracts the embedded blobs, every blob of the view counts as reused.
+    report.reused = len(np.unique(indexed))
+    report.chunks_in_view = int((snapshot.blob_first[indexed + 1] - snapshot.blob_first[indexed]).sum())
+    bases = snapshot.blob_bases
+    for segment, first, end in zip(snapshot.segments, bases.tolist(), bases[1:].tolist(), strict=False):
+        _count_segment(report, segment, indexed[(indexed >= first) & (indexed < end)] - first)
+
+
+def _count_segment(report: IndexReport, segment: Segment, blobs: NDArray[np.int64]) -> None:
+    """Add blobs of a segment to a report, each once for every path of the view that has it."""
+    # One bincount over (outcome, language) pairs instead of a Python step for each blob.
+    pairs = segment.outcomes[blobs].astype(np.int64) * len(segment.languages) + segment.blob_languages[blobs]
+    for pair, paths in enumerate(np.bincount(pairs).tolist()):
+        if not paths:
+            continue
+        code, language_code = divmod(pair, len(segment.languages))
+        outcome, language = OUTCOMES[code], segment.languages[language_code]
+        if outcome == "parsed":
+            report.parsed[language] += paths
+        elif outcome == "text":
+            report.as_text[language] += paths
+        else:
+            report.skipped[outcome] += paths

@@ -4,6 +4,7 @@ A file that cannot be read completely is refused with a remedy.
 """
 
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
@@ -63,7 +64,6 @@ def _read_html(text: str, name: str) -> Extract:
 def _read_pdf(data: bytes, name: str) -> Extract:
     # Imported here because pypdf takes 130 ms to import, and hardly any call of `gitmem doc` reads a PDF.
     import logging
-    from io import BytesIO
 
     import pypdf
 

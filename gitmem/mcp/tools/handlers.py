@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from gitmem.errors import GitmemError
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.progress_and_cancellation import ToolCall
 
@@ -62,7 +63,6 @@ class ToolHandlers:
     def warm_up(self) -> None:
         """Open the working tree, if there is an index, so that the first call need not wait for it."""
         from gitmem.answering.search_query import Query
-        from gitmem.errors import GitmemError
         from gitmem.freshness.tree_selection import WORKING_TREE
         from gitmem.workspace import find_index
 
