@@ -1,4 +1,4 @@
-"""`python -m gitmem`."""
+"""Entry point of `python -m gitmem`."""
 
 from gitmem.cli.main import main
 

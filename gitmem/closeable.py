@@ -1,4 +1,4 @@
-"""What stays open until it is closed."""
+"""Base of objects that hold files or processes open."""
 
 from abc import ABC, abstractmethod
 from types import TracebackType
@@ -6,11 +6,11 @@ from typing import Self
 
 
 class Closeable(ABC):
-    """Base of what a `with` block closes at its end."""
+    """Object that a `with` block closes at its end."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of files and processes; may be called again."""
+        """Release files and processes. May be called again."""
 
     def __enter__(self) -> Self:
         return self

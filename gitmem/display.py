@@ -1,53 +1,54 @@
-"""What comes from a repository as text that is safe to show: nothing moves the cursor, reorders a line or hides."""
+"""Format text and numbers for people. Text of a repository cannot move the cursor, reorder a line or hide anything."""
 
 import re
 from collections.abc import Mapping
 from typing import Final
 
-_LINE: Final = 100
-_UNSEEN: Final = re.compile(
+_MAX_LINE: Final = 100
+_UNSAFE: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
-"""Controls, marks of direction, characters without width, and bytes that were no UTF-8 (as lone surrogates)."""
+"""Control characters, direction marks, zero-width characters, and lone surrogates, which stand for invalid UTF-8."""
 
 
 def visible(text: str) -> str:
-    """Text with unseen characters written as escapes, on one line."""
-    return _UNSEEN.sub(_escape, text)
+    """Return text on one line, with unsafe characters as escapes."""
+    return _UNSAFE.sub(_escape, text)
 
 
 def visible_code(line: str) -> str:
-    """A line of code likewise, tabs kept."""
+    """Return a line of code with unsafe characters as escapes, except for tabs."""
     return "\t".join(map(visible, line.split("\t"))) if "\t" in line else visible(line)
 
 
 def first_line(text: str) -> str:
-    """The first line that says something, with unseen characters as escapes, cut to what fits on a line."""
+    """Return the first non-empty line with unsafe characters as escapes, truncated to 100 characters."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return visible(line if len(line) <= _LINE else line[: _LINE - 1] + "…")
+    return visible(line if len(line) <= _MAX_LINE else line[: _MAX_LINE - 1] + "…")
 
 
 def _escape(match: "re.Match[str]") -> str:
     code = ord(match.group())
+    # Python decodes an invalid byte as a lone surrogate (PEP 383).
     if 0xDC80 <= code <= 0xDCFF:
         return f"\\x{code - 0xDC00:02x}"
-    named = {9: "\\t", 10: "\\n", 13: "\\r", 27: "\\e"}.get(code)
-    return named or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}")
+    short = {9: "\\t", 10: "\\n", 13: "\\r", 27: "\\e"}.get(code)
+    return short or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}")
 
 
-def count(number: int, what: str) -> str:
-    """`1 file`, `1,914 files`."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+def count(number: int, noun: str) -> str:
+    """Format a number with its noun: `1 file`, `1,914 files`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def shares(counts: Mapping[str, int]) -> str:
-    """`python 81, markdown 4`: the largest first."""
+    """Format counts by name, the largest first: `python 81, markdown 4`."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{visible(name) or 'text'} {number:,}" for name, number in ordered)
 
 
 def size(number: int) -> str:
-    """Bytes for people, in powers of ten: `812 B`, `1.1 MB`."""
+    """Format a number of bytes in powers of ten: `812 B`, `1.1 MB`."""
     if number < 1000:
         return f"{number} B"
     value = float(number)
@@ -59,7 +60,7 @@ def size(number: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`96 ms`, `1.3 s`, `4 min 10 s`."""
+    """Format a duration: `96 ms`, `1.3 s`, `4 min 10 s`."""
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 60:

@@ -1,6 +1,6 @@
-"""Word from the operating system that something in a folder has changed. What it was is for git to say.
+"""Observe a folder for changes through the operating system. Which files have changed is left to git.
 
-Events are a hint to look, never the truth: the system may drop them, and on a network nobody sends any.
+Events are only a hint to look: the system may drop them, and changes on network file systems cause none.
 """
 
 import logging
@@ -32,15 +32,15 @@ _WRITING: Final[list[type[FileSystemEvent]]] = [
     FileCreatedEvent, FileModifiedEvent, FileAttribEvent, FileMovedEvent, FileDeletedEvent,
     DirCreatedEvent, DirMovedEvent, DirDeletedEvent,
 ]  # fmt: skip
-"""What may change a tree: reading a file does not."""
+"""Events that may change a tree; opening or reading a file does not."""
 
 
 class FolderObserver(FileSystemEventHandler):
-    """Watches a folder and all below it, for as long as the `with` lasts.
+    """Context manager that observes a folder and everything below it.
 
-    `changed` is set whenever something may have changed; who looks clears it first. Links are not followed. Events that
-    the system drops when there are too many do not matter: those that made it full are still told, and come later than
-    what was dropped.
+    `changed` is set whenever something may have changed. A reader clears it before it looks. Links are not followed.
+    If the system drops events because its queue is full, nothing is missed: the queued events still set `changed`, and
+    the reader looks at everything.
     """
 
     def __init__(self, folder: Path, changed: threading.Event | None = None) -> None:
@@ -48,16 +48,17 @@ class FolderObserver(FileSystemEventHandler):
         self._folder = os.path.realpath(folder)
 
     def __enter__(self) -> Self:
-        """Begin. Raises ObserverFailed where the system has no more watches to give."""
-        logging.getLogger("watchdog").addHandler(logging.NullHandler())  # it would complain on standard error,
-        warnings.filterwarnings("ignore", module=r"watchdog\.")  # also of a folder that it met twice
+        """Start observing. Raises: ObserverFailed if the system has no watches left."""
+        # The library would log to standard error, and warn of a folder that it meets twice.
+        logging.getLogger("watchdog").addHandler(logging.NullHandler())
+        warnings.filterwarnings("ignore", module=r"watchdog\.")
         try:
             self._observer = Observer()
             self._observer.schedule(self, self._folder, recursive=True, event_filter=_WRITING)
             self._observer.start()
         except OSError as problem:
             raise ObserverFailed(
-                f"the system does not watch {self._folder}: {problem.strerror or problem}",
+                f"cannot watch {self._folder} for changes: {problem.strerror or problem}",
                 hint="on Linux raise fs.inotify.max_user_watches and max_user_instances",
             ) from problem
         return self
@@ -69,12 +70,17 @@ class FolderObserver(FileSystemEventHandler):
         self._observer.join()
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        """Called by the observer's thread."""
-        lasting = isinstance(event, FileModifiedEvent | FileAttribEvent)
-        if any(path and not self._is_noise(os.fsdecode(path), lasting) for path in (event.src_path, event.dest_path)):
+        """Set `changed` unless only git's or gitmem's own files changed. Runs in the observer's thread."""
+        is_content = isinstance(event, FileModifiedEvent | FileAttribEvent)
+        if any(
+            path and not self._is_noise(os.fsdecode(path), is_content) for path in (event.src_path, event.dest_path)
+        ):
             self.changed.set()
 
-    def _is_noise(self, path: str, lasting: bool) -> bool:
-        """What happens inside such a folder; that one comes or goes makes a repository of the folder around it."""
+    def _is_noise(self, path: str, is_content: bool) -> bool:
+        """Return whether a path is inside a folder of NOISE.
+
+        The creation or removal of such a folder itself counts: it makes its parent a repository, or not one any more.
+        """
         parts = Path(os.path.relpath(path, self._folder)).parts
-        return any(part in OWN_FOLDERS for part in (parts if lasting else parts[:-1]))
+        return any(part in OWN_FOLDERS for part in (parts if is_content else parts[:-1]))

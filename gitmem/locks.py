@@ -1,4 +1,4 @@
-"""Who may write: one process at a time, by a lock that the system frees when its holder dies."""
+"""Locks between processes. The system frees a lock when its holder dies, so no stale lock needs to be removed."""
 
 import os
 import warnings
@@ -13,16 +13,17 @@ from gitmem.storage_errors import NO_LOCKS_HINT, storage_failed
 
 @contextmanager
 def writer_lock(path: Path, *, wait: bool, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold the one writer lock; the system frees it when its holder dies. `on_wait` is called before it must wait.
+    """Hold a writer lock. `on_wait` is called before waiting for another process.
 
-    Raises: Busy where another process holds it and `wait` is off, StorageFailed where the file system has no locks.
+    Raises: Busy if another process holds the lock and `wait` is off, StorageFailed if the file system has no locks.
     """
+    # Imported here: commands that only read must not pay for it, and `is_locked` does without it.
     from filelock import FileLock, Timeout
 
     lock = FileLock(path, mode=FILE_MODE)
     try:
         try:
-            with warnings.catch_warnings():  # the fallback to a file that a killed holder leaves is refused below
+            with warnings.catch_warnings():  # about the fallback that is refused below
                 warnings.simplefilter("ignore")
                 lock.acquire(timeout=0)
         except Timeout:
@@ -35,22 +36,25 @@ def writer_lock(path: Path, *, wait: bool, on_wait: Callable[[], None] = lambda:
     except (OSError, NotImplementedError) as problem:
         raise storage_failed(path, problem) from problem
     try:
-        if _outlives_its_holder(lock):
+        if _is_soft(lock):
             raise StorageFailed(f"cannot lock `{path}`: this file system has no locks", hint=NO_LOCKS_HINT)
         yield
     finally:
         lock.release()
 
 
-def _outlives_its_holder(lock: object) -> bool:
-    """Whether a lock has become a mere file: without a locking call in the system, `filelock` changes its class."""
+def _is_soft(lock: object) -> bool:
+    """Return whether a lock is only the existence of a file, which would outlive a killed holder.
+
+    `filelock` changes the class of a lock to this if the system supports no locking call.
+    """
     from filelock import SoftFileLock
 
     return isinstance(lock, SoftFileLock)
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a process holds a lock, told without the library that takes it; False where nobody can tell."""
+    """Return whether a process holds a lock; False if that is unknown. Does not load the library that takes locks."""
     try:
         import fcntl
 

@@ -1,18 +1,20 @@
-"""Where the files of an index lie below its folder, and where things bundled with the package lie. Computes only."""
+"""Paths of the files of an index, and of files bundled with the package. Pure."""
 
 from pathlib import Path
 from typing import Final, NamedTuple
 
 INDEX_NAME: Final = ".gitmem"
 MEMORY_LOCK: Final = "gitmem-memory.lock"
-"""In the common git directory, beside the ref it guards: writers of records take turns instead of racing each other."""
+"""Lock of the writers of records. It is in the common git directory, like the ref that it protects."""
 
 PURGING: Final = "gitmem-purging"
-"""In the common git directory while a purge removes objects: their ids, for the next purge if this one is killed."""
+"""Ids of the objects that a purge is removing, in the common git directory. If it is killed, the next purge goes on."""
 
 STARTING: Final = "gitmem-starting"
-"""In the git directory of a working tree while a hook there starts a process: those that come meanwhile start none
-(`hooks/block.sh`), for that process has yet to look."""
+"""Marker in the git directory of a working tree while a hook starts a process.
+
+Hooks that run meanwhile start none (`hooks/block.sh`): that process has not read the state of the repository yet.
+"""
 
 DIRTY: Final = "dirty-"
 UNCOMMITTED: Final = "uncommitted-"
@@ -54,54 +56,55 @@ class IndexPaths(NamedTuple):
 
     @property
     def tuning(self) -> Path:
-        """Weights fitted on the repository's own history."""
+        """Weights fitted on the repository's own commits."""
         return self.state / "tuning"
 
     @property
     def scratch(self) -> Path:
-        """The index of an evaluation, there while one runs."""
+        """Folder of the temporary index of an evaluation, while one runs."""
         return self.state / "eval"
 
     @property
     def scratch_lock(self) -> Path:
+        """Lock of the process that runs an evaluation."""
         return self.state / "eval-lock"
 
     @property
     def background_lock(self) -> Path:
-        """Held by the one process that refreshes in the background."""
+        """Lock of the process that refreshes in the background."""
         return self.state / "background-lock"
 
     @property
     def running(self) -> Path:
-        """The word of the run that holds the lock."""
+        """Description of the run that holds the writer lock."""
         return self.state / "running"
 
     @property
     def cancel(self) -> Path:
-        """The word of the run that is to end."""
+        """Request to the run that shall end."""
         return self.state / "cancel"
 
     @property
     def records(self) -> Path:
-        """The view of the memory's records, as of some state of them."""
+        """View of the memory's records at some recent time."""
         return self.state / "records"
 
     @property
     def log(self) -> Path:
-        """What the last background runs did."""
+        """Log of the last background runs."""
         return self.state / "log"
 
     def dirty(self, worktree: str) -> Path:
-        """The mark of a working tree, by its id, that differs from what is indexed of it."""
+        """Return the marker of a working tree, by its id, with changes that are not indexed yet."""
         return self.state / f"{DIRTY}{worktree}"
 
     def uncommitted(self, worktree: str) -> Path:
-        """What was uncommitted in a working tree, by its id, at the last look."""
+        """Return the file of the uncommitted blob ids of a working tree, by its id."""
         return self.state / f"{UNCOMMITTED}{worktree}"
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The folders inside the index folder."""
+        """Folders inside the index folder."""
         return self.segments, self.views, self.graphs, self.state
 
     def segment(self, name: str) -> Path:
@@ -115,6 +118,9 @@ class IndexPaths(NamedTuple):
 
 
 def bundled(name: str) -> Path:
-    """A folder shipped with the package (`models`, `hooks`): inside an installed one, beside it in a checkout."""
-    packed = _PACKAGE / "_bundled" / name
-    return packed if packed.is_dir() else _PACKAGE.parent / name
+    """Return a folder shipped with the package (`models`, `hooks`).
+
+    It is inside an installed package, and next to the package in a checkout.
+    """
+    installed = _PACKAGE / "_bundled" / name
+    return installed if installed.is_dir() else _PACKAGE.parent / name

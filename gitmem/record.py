@@ -1,6 +1,6 @@
-"""A record as bytes: a line of JSON with its fields, an empty line, then the content byte for byte. Pure.
+"""Encoding of a record: a line of JSON with its fields, an empty line, then the content unchanged. Pure.
 
-`git show` of a record's blob reads it without gitmem.
+`git show` of a record's blob is readable without gitmem.
 """
 
 import json
@@ -11,8 +11,7 @@ from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.types import RECORD_KINDS
 
 VERSION: Final = 1
-"""1: the first. Oldest that is read: 1."""
-
+"""Version of the encoding. 1 is the first, and the oldest that is read."""
 
 STORED_NAMES: Final[Mapping[str, str]] = {"source": "source_system"}
 """Names of fields that differ in a stored record. They stay as they are, so that older records stay readable."""
@@ -22,7 +21,7 @@ _SEPARATOR: Final = b"\n\n"
 
 
 class Record(NamedTuple):
-    """One note, document or turn. `id` is that of the note, the document or the turn's conversation."""
+    """Note, document, or turn of a conversation. `id` is the id of the note, of the document or of the conversation."""
 
     kind: str
     id: str
@@ -31,7 +30,7 @@ class Record(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The content as text, which it was when it was told."""
+        """Content as text; `parse_record` has checked that it is UTF-8."""
         return self.content.decode("utf-8")
 
     @property
@@ -41,15 +40,15 @@ class Record(NamedTuple):
 
 
 def format_record(record: Record) -> bytes:
-    """A record as a blob."""
+    """Encode a record as a blob."""
     head = {"v": VERSION, "kind": record.kind, "id": record.id, **record.fields}
     return json.dumps(head, ensure_ascii=False).encode("utf-8") + _SEPARATOR + record.content
 
 
 def parse_record(data: bytes, name: str) -> Record:
-    """Read what `format_record` made; `name` is what errors call it.
+    """Decode a record. `name` identifies it in errors.
 
-    Raises: NewerFormat for a version of the future, DamagedFile for what is no record.
+    Raises: NewerFormat if a newer gitmem wrote it, DamagedFile if the data is not a record.
     """
     line, _, content = data.partition(_SEPARATOR)
     try:
@@ -72,7 +71,7 @@ def parse_record(data: bytes, name: str) -> Record:
 
 
 def is_record(data: bytes) -> bool:
-    """Whether bytes are a record of any version."""
+    """Return whether data is a record of any version."""
     try:
         parse_record(data, "")
     except NewerFormat:
@@ -83,4 +82,4 @@ def is_record(data: bytes) -> bool:
 
 
 def _damaged(name: str) -> DamagedFile:
-    return DamagedFile(f"`{name}` is no record of gitmem", hint="see how it came there: gitmem memory log")
+    return DamagedFile(f"`{name}` is not a record of gitmem", hint="see which change added it: gitmem memory log")

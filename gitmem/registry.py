@@ -1,7 +1,7 @@
-"""Repositories that are known to this machine, so that one can be asked from another: a JSON file of paths and names.
+"""Registry of the user's repositories, so that one can be searched from another: a JSON file of paths and names.
 
-It lies in the user's data directory and is written under a lock. A repository that is gone stays until it is removed.
-`GITMEM_NO_REGISTRY` keeps it from being read and written.
+It is in the user's data directory and written under a lock. A deleted repository stays in it until it is removed.
+With `GITMEM_NO_REGISTRY` set it is neither read nor written.
 """
 
 import json
@@ -16,18 +16,21 @@ from gitmem.locks import writer_lock
 
 OFF_VARIABLE: Final = "GITMEM_NO_REGISTRY"
 _VERSION: Final = 1
-_MOST_BYTES: Final = 16 << 20
+_MAX_BYTES: Final = 16 << 20
 
 
 class KnownRepository(NamedTuple):
-    """A repository: the root of its working tree (or a bare one's folder) and the name it is called by."""
+    """Repository with its name and the root of its working tree; of a bare one, its folder."""
 
     name: str
     path: Path
 
 
 def registry_file(environment: Mapping[str, str]) -> Path | None:
-    """Where the registry lies: `$XDG_DATA_HOME/gitmem`, else `~/.local/share/gitmem`; None where there is no home."""
+    """Return the path of the registry, None if it is turned off or there is no home directory.
+
+    It is in `$XDG_DATA_HOME/gitmem`, else in `~/.local/share/gitmem`.
+    """
     if environment.get(OFF_VARIABLE):
         return None
     data = Path(environment.get("XDG_DATA_HOME", ""))
@@ -40,61 +43,62 @@ def registry_file(environment: Mapping[str, str]) -> Path | None:
 
 
 def read_registry(environment: Mapping[str, str]) -> list[KnownRepository]:
-    """All known repositories in order of name; one that cannot be read counts as empty. Raises StorageFailed."""
+    """Return all repositories in order of name; a registry that is not valid counts as empty. Raises: StorageFailed."""
     file = registry_file(environment)
-    return _parse(read_file(file, _MOST_BYTES)) if file is not None else []
+    return _parse(read_file(file, _MAX_BYTES)) if file is not None else []
 
 
 def add_repository(environment: Mapping[str, str], path: Path, name: str = "") -> KnownRepository | None:
-    """Enter a repository; one that is there keeps its name unless another is given. None where there is no registry.
+    """Add a repository and return it, or None if there is no registry.
 
-    Raises: UsageError where the name is taken, StorageFailed.
+    A repository that is listed already keeps its name unless `name` is given. Raises: UsageError if another repository
+    has that name, StorageFailed.
     """
     file = registry_file(environment)
     if file is None:
         return None
     _make_folders(file.parent)
     with writer_lock(file.with_suffix(".lock"), wait=True):
-        known = _parse(read_file(file, _MOST_BYTES))
+        known = _parse(read_file(file, _MAX_BYTES))
         others = [repository for repository in known if repository.path != path]
         old = next((repository for repository in known if repository.path == path), None)
         if old is not None and name in ("", old.name):
             return old
         if name and any(repository.name == name for repository in others):
             raise UsageError(f"another repository is called `{name}`", hint="gitmem repos list")
-        entered = KnownRepository(name or _free_name(path.name, others), path)
-        _write(file, [*others, entered])
-    return entered
+        added = KnownRepository(name or _free_name(path.name, others), path)
+        _write(file, [*others, added])
+    return added
 
 
-def remove_repository(environment: Mapping[str, str], wanted: str) -> KnownRepository | None:
-    """Take out a repository by its name or path; None where it is not known. Raises StorageFailed."""
+def remove_repository(environment: Mapping[str, str], name_or_path: str) -> KnownRepository | None:
+    """Remove a repository and return it, or None if it is not listed; a name has precedence. Raises: StorageFailed."""
     file = registry_file(environment)
     if file is None or not file.exists():
         return None
-    place = Path(os.path.realpath(wanted))
+    path = Path(os.path.realpath(name_or_path))
     with writer_lock(file.with_suffix(".lock"), wait=True):
-        known = _parse(read_file(file, _MOST_BYTES))
-        found = next((repository for repository in known if repository.name == wanted), None)
-        found = found or next((repository for repository in known if repository.path == place), None)
-        if found is not None:
-            _write(file, [repository for repository in known if repository != found])
-    return found
+        known = _parse(read_file(file, _MAX_BYTES))
+        match = next((repository for repository in known if repository.name == name_or_path), None)
+        match = match or next((repository for repository in known if repository.path == path), None)
+        if match is not None:
+            _write(file, [repository for repository in known if repository != match])
+    return match
 
 
 def _free_name(name: str, others: Sequence[KnownRepository]) -> str:
-    """The folder's name, with a number where another is called so."""
-    taken = {repository.name for repository in others}
+    """Return the name of the folder, with a number if another repository has that name."""
+    used = {repository.name for repository in others}
     number = 1
     free = name or "repository"
-    while free in taken:
+    while free in used:
         number += 1
         free = f"{name}-{number}"
     return free
 
 
 def _parse(data: bytes | None) -> list[KnownRepository]:
-    """What a registry holds, entries that make no sense left out."""
+    """Return the entries of a registry in order of name, without invalid ones."""
     try:
         value: Any = json.loads(data or b"{}")
     except ValueError:
@@ -103,13 +107,13 @@ def _parse(data: bytes | None) -> list[KnownRepository]:
     known = [
         KnownRepository(entry["name"], Path(entry["path"]))
         for entry in (entries if isinstance(entries, list) else [])
-        if isinstance(entry, dict) and _is_sound(entry.get("name")) and _is_sound(entry.get("path"))
+        if isinstance(entry, dict) and _is_valid(entry.get("name")) and _is_valid(entry.get("path"))
         if Path(entry["path"]).is_absolute()
     ]
     return sorted(known)
 
 
-def _is_sound(value: object) -> bool:
+def _is_valid(value: object) -> bool:
     return isinstance(value, str) and value != "" and "\0" not in value
 
 
@@ -120,7 +124,7 @@ def _write(file: Path, known: Sequence[KnownRepository]) -> None:
 
 
 def _make_folders(folder: Path) -> None:
-    """The folder and those above it, for this user alone where they are not there yet."""
+    """Create a folder and its missing parents, accessible only to this user."""
     for place in (*reversed(folder.parents), folder):
         if not place.is_dir():
             make_folder(place)

@@ -1,7 +1,7 @@
-"""Every setting with its range, default and meaning, and the parsing of them. Pure: the front doors read git and the
-environment and hand both in.
+"""All settings with range, default and meaning, and their parsing. Pure: callers supply git's configuration and the
+environment.
 
-Git's configuration names a setting `gitmem.camelCase`, the environment `GITMEM_CAMEL_CASE`; the environment wins.
+A setting is `gitmem.camelCase` in git's configuration and `GITMEM_CAMEL_CASE` in the environment, which has precedence.
 """
 
 import re
@@ -14,7 +14,7 @@ PREFIX: Final = "gitmem."
 
 
 class Setting(NamedTuple):
-    """One setting: its range (numbers) or choices (words), and what it does in a sentence."""
+    """Setting with its range (numbers) or choices (words); `meaning` is one sentence for the reference."""
 
     name: str
     default: int | str
@@ -25,23 +25,23 @@ class Setting(NamedTuple):
 
     @property
     def variable(self) -> str:
-        """The environment variable that sets it."""
+        """Name of the environment variable."""
         return "GITMEM_" + re.sub(r"(?=[A-Z])", "_", self.name).upper()
 
 
 SETTINGS: Final = (
-    Setting("searchDefaultLimit", 10, "Results of a query that names no limit.", 1, 50),
-    Setting("searchMaxLimit", 50, "The largest limit a query may name.", 1, 1000),
-    Setting("fusion", "zscore", "How the semantic and the lexical ranking are joined.", choices=("zscore", "rrf")),
+    Setting("searchDefaultLimit", 10, "Number of results of a query without a limit.", 1, 50),
+    Setting("searchMaxLimit", 50, "Largest limit of a query.", 1, 1000),
+    Setting("fusion", "zscore", "How the semantic and the lexical ranking are combined.", choices=("zscore", "rrf")),
     Setting("maxFileBytes", 1 << 20, "Larger files are not indexed.", 1024, 1 << 30),
-    Setting("healBudget", 300, "Milliseconds a query may spend on indexing what is new before it answers.", 0, 60_000),
-    Setting("graphThreshold", 50_000, "From this many chunks on an approximate neighbour graph is built.", 1000),
-    Setting("jobs", 0, "Worker processes for indexing; 0 is one a core.", 0, 256),
+    Setting("healBudget", 300, "Milliseconds that a query may spend on indexing changes before it answers.", 0, 60_000),
+    Setting("graphThreshold", 50_000, "Number of chunks from which on an approximate neighbour graph is built.", 1000),
+    Setting("jobs", 0, "Number of worker processes for indexing; 0 is one per core.", 0, 256),
 )
 
 
 class Settings(NamedTuple):
-    """The values in force."""
+    """Effective values of all settings."""
 
     search_default_limit: int = 10
     search_max_limit: int = 50
@@ -57,16 +57,17 @@ _BY_KEY: Final = {setting.name.lower(): setting for setting in SETTINGS}
 
 
 def parse_settings(entries: Iterable[tuple[str, str | None, str]], environment: Mapping[str, str]) -> Settings:
-    """Values from git's configuration (key, value, scope; the last wins) and the environment, over the defaults.
+    """Return the settings from git's configuration (key, value, scope) and the environment.
 
-    Raises: ConfigError for an unknown key or a value out of range, naming key, value, range and origin.
+    Of several entries for a key the last one wins, and missing ones have their default. Raises: ConfigError for an
+    unknown key or a value out of range; the message names key, value, range and origin.
     """
     values: dict[str, Any] = {}
     for key, value, scope in entries:
         name = key.removeprefix(PREFIX).lower()
         setting = _BY_KEY.get(name)
         if setting is None:
-            raise _unknown(key, scope)
+            raise _unknown_key(key, scope)
         values[_FIELD_OF[name]] = _parse_value(setting, value or "true", f"git config, {scope}")
     for setting in SETTINGS:
         if setting.variable in environment:
@@ -79,27 +80,27 @@ def parse_settings(entries: Iterable[tuple[str, str | None, str]], environment: 
 def _parse_value(setting: Setting, text: str, origin: str) -> int | str:
     if setting.choices:
         if text not in setting.choices:
-            raise _refused(setting, text, "one of " + ", ".join(setting.choices), origin)
+            raise _invalid_value(setting, text, "one of " + ", ".join(setting.choices), origin)
         return text
     match = re.fullmatch(r"(\d{1,12})([kmg]?)", text.strip().lower())
     number = int(match[1]) * 1024 ** " kmg".index(match[2] or " ") if match else -1
     if not setting.minimum <= number <= setting.maximum:
-        raise _refused(setting, text, f"a number from {setting.minimum} to {setting.maximum}", origin)
+        raise _invalid_value(setting, text, f"a number from {setting.minimum} to {setting.maximum}", origin)
     return number
 
 
-def _refused(setting: Setting, text: str, allowed: str, origin: str) -> ConfigError:
+def _invalid_value(setting: Setting, text: str, allowed: str, origin: str) -> ConfigError:
     return ConfigError(
-        f"`{PREFIX}{setting.name}` is `{text}` ({origin}), it must be {allowed}",
+        f"`{PREFIX}{setting.name}` is `{text}` ({origin}), expected {allowed}",
         hint=f"git config {PREFIX}{setting.name} {setting.default}",
     )
 
 
-def _unknown(key: str, scope: str) -> ConfigError:
+def _unknown_key(key: str, scope: str) -> ConfigError:
     names = [setting.name for setting in SETTINGS]
-    from difflib import get_close_matches  # only a wrong key pays for it
+    from difflib import get_close_matches  # slow to load, and needed for wrong keys only
 
-    near = get_close_matches(key.removeprefix(PREFIX), names, 1, 0.5)
-    advice = f"did you mean `{PREFIX}{near[0]}`? " if near else ""
-    where = "" if scope in ("worktree", "command", "") else f" --{scope}"
-    return ConfigError(f"`{key}` is no setting of gitmem ({scope})", hint=f"{advice}git config{where} --unset {key}")
+    similar = get_close_matches(key.removeprefix(PREFIX), names, 1, 0.5)
+    advice = f"did you mean `{PREFIX}{similar[0]}`? " if similar else ""
+    scope_option = "" if scope in ("worktree", "command", "") else f" --{scope}"
+    return ConfigError(f"unknown setting `{key}` ({scope})", hint=f"{advice}git config{scope_option} --unset {key}")

@@ -1,8 +1,8 @@
-"""One repository and its index, opened together: where the index lies, whether it is ours, what it holds.
+"""A repository and its index: locate, create, check and remove the index.
 
-The index stands beside the repository: `.gitmem/` at the root of the main working tree, or `gitmem/` in the common git
-directory where there is no such tree. An index is read only when this machine made it: a token in it must equal one
-inside the git directory, which no clone carries.
+The index is `.gitmem/` at the root of the main working tree, or `gitmem/` in the common git directory if there is no
+main working tree. An index is read only if gitmem made it in this repository: a token in it must equal a token in the
+git directory, which a clone does not copy. A folder `.gitmem/` that somebody else committed is therefore never read.
 """
 
 import os
@@ -32,16 +32,19 @@ from gitmem.store.manifest import Manifest, find_manifest
 if TYPE_CHECKING:
     from gitmem.store.snapshot import Snapshot
 
-_MARK: Final = "gitmem-made-here"
-OWN_NAMES: Final = frozenset({"segments", "views", "graph", "state", "lock", "manifest", ".gitignore", _MARK})
-"""What gitmem puts into an index folder; besides these only unfinished files that end with `.tmp`."""
+_MADE_HERE: Final = "gitmem-made-here"
+"""File with the token, in the index folder and in the common git directory."""
+
+OWN_NAMES: Final = frozenset({"segments", "views", "graph", "state", "lock", "manifest", ".gitignore", _MADE_HERE})
+"""Names that gitmem creates in an index folder, besides temporary files, which end with `.tmp`."""
 
 _EXCLUDE: Final = f"/{INDEX_NAME}/"
 _RETRIES: Final = 3
+"""Number of generations that are tried if a writer removes segments while they are opened."""
 
 
 class Workspace(NamedTuple):
-    """A repository, the settings in force and the place of its index."""
+    """Repository, effective settings, and paths of its index."""
 
     location: Location
     settings: Settings
@@ -49,12 +52,12 @@ class Workspace(NamedTuple):
 
     @property
     def in_worktree(self) -> bool:
-        """Whether the index stands in the working tree (and not in the git directory)."""
+        """Return whether the index is in the working tree, not in the git directory."""
         return self.paths.root.name == INDEX_NAME
 
 
 def open_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
-    """Find the repository of a path; the index need not exist. Raises NotARepository, ConfigError."""
+    """Find the repository of a path; its index need not exist. Raises: NotARepository, ConfigError."""
     location = locate(path)
     settings = parse_settings(((entry.key, entry.value, entry.scope) for entry in read_config(location)), environment)
     home = main_worktree(location)
@@ -63,41 +66,38 @@ def open_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
 
 
 def find_index(workspace: Workspace) -> Manifest | None:
-    """Read the manifest; None where there is no index yet, or only the beginning of one.
+    """Read the manifest; return None if there is no index, or only one whose creation was interrupted.
 
-    Raises: UnsafeIndex where the index is not ours to read, DamagedFile, NewerFormat.
+    Raises: UnsafeIndex if gitmem did not make the index in this repository, DamagedFile, NewerFormat.
     """
     if not _require_own_index(workspace.paths):
         return None
     require_untracked(workspace)
-    inside = read_file(workspace.paths.root / _MARK, 64)
-    outside = read_file(workspace.location.common_dir / _MARK, 64)
+    inside = read_file(workspace.paths.root / _MADE_HERE, 64)
+    outside = read_file(workspace.location.common_dir / _MADE_HERE, 64)
     if inside is None and not workspace.paths.manifest.exists():
         return None
     if inside is None or inside != outside:
-        raise UnsafeIndex(
-            f"`{workspace.paths.root}` was not made by gitmem in this repository",
-            hint=f"remove it and run `gitmem init`: rm -r {workspace.paths.root}",
-        )
+        raise _not_made_here(workspace.paths)
     return find_manifest(workspace.paths.manifest)
 
 
 def is_our_index(workspace: Workspace) -> bool:
-    """Whether there is an index folder, in whatever state, that gitmem made in this repository. Raises UnsafeIndex."""
-    inside = read_file(workspace.paths.root / _MARK, 64) if _require_own_index(workspace.paths) else None
-    return inside is not None and inside == read_file(workspace.location.common_dir / _MARK, 64)
+    """Return whether an index folder exists that gitmem made in this repository, in any state. Raises: UnsafeIndex."""
+    inside = read_file(workspace.paths.root / _MADE_HERE, 64) if _require_own_index(workspace.paths) else None
+    return inside is not None and inside == read_file(workspace.location.common_dir / _MADE_HERE, 64)
 
 
 def _require_own_index(paths: IndexPaths) -> bool:
-    """Whether the index folder is there; refuse one that is a link or another user's, in whole or in part."""
-    found = require_own_folder(paths.root)
-    for folder in paths.folders if found else ():
+    """Return whether the index folder exists. Raises: UnsafeIndex if any folder of it is a link or another user's."""
+    exists = require_own_folder(paths.root)
+    for folder in paths.folders if exists else ():
         require_own_folder(folder)
-    return found
+    return exists
 
 
 def require_index(workspace: Workspace) -> Manifest:
-    """Like `find_index`, but an index must be there. Raises NoIndex too."""
+    """Read the manifest like `find_index`, but raise NoIndex if there is none."""
     manifest = find_index(workspace)
     if manifest is None:
         raise NoIndex("this repository has no index yet")
@@ -105,69 +105,75 @@ def require_index(workspace: Workspace) -> Manifest:
 
 
 def create_index(workspace: Workspace, *, wait: bool = True, on_wait: Callable[[], None] = lambda: None) -> bool:
-    """Make the index folder, hidden from git; False where it stands already.
+    """Create the index folder, hidden from git; return False if it exists.
 
-    What must be written is written under the lock, so that of several first runs none meets the half-made files of
-    another. Raises UnsafeIndex, StorageFailed, and Busy where another process writes and `wait` is off.
+    Everything is written under the lock, so that of several first runs none meets unfinished files of another.
+
+    Raises: UnsafeIndex, StorageFailed, and Busy if another process writes and `wait` is off.
     """
     paths = workspace.paths
     require_untracked(workspace)
-    fresh = not _require_own_index(paths)
-    if fresh or not _is_set_up(workspace):
-        if not fresh and not (paths.root / _MARK).exists():
+    is_new = not _require_own_index(paths)
+    if is_new or not _is_set_up(workspace):
+        if not is_new and not (paths.root / _MADE_HERE).exists():
             _require_empty_but_ours(paths)
         make_folder(paths.root)
         with writer_lock(paths.lock, wait=wait, on_wait=on_wait):
             _set_up(workspace)
-    return fresh
+    return is_new
 
 
 def _is_set_up(workspace: Workspace) -> bool:
-    """Whether nothing is left to be made. Raises UnsafeIndex where the index is another repository's."""
+    """Return whether the folder is complete. Raises: UnsafeIndex if it was made in another repository."""
     paths = workspace.paths
-    inside = read_file(paths.root / _MARK, 64)
-    if inside is not None and inside != read_file(workspace.location.common_dir / _MARK, 64):
-        raise UnsafeIndex(
-            f"`{paths.root}` was not made by gitmem in this repository",
-            hint=f"remove it and run `gitmem init`: rm -r {paths.root}",
-        )
-    made = inside is not None and paths.ignore.exists() and all(folder.is_dir() for folder in paths.folders)
-    return made and not (workspace.in_worktree and lacks_exclude(workspace.location, _EXCLUDE))
+    inside = read_file(paths.root / _MADE_HERE, 64)
+    if inside is not None and inside != read_file(workspace.location.common_dir / _MADE_HERE, 64):
+        raise _not_made_here(paths)
+    is_complete = inside is not None and paths.ignore.exists() and all(folder.is_dir() for folder in paths.folders)
+    return is_complete and not (workspace.in_worktree and lacks_exclude(workspace.location, _EXCLUDE))
+
+
+def _not_made_here(paths: IndexPaths) -> UnsafeIndex:
+    return UnsafeIndex(
+        f"`{paths.root}` was not made by gitmem in this repository",
+        hint=f"remove it and run `gitmem init`: rm -r {paths.root}",
+    )
 
 
 def _set_up(workspace: Workspace) -> None:
-    """Make what is not there. The token inside comes last: with it the index is ours, and all else durable."""
+    """Create the missing parts. The token in the folder comes last: it makes the index ours, with all else durable."""
     paths = workspace.paths
-    sync_folder(paths.root.parent)  # who made the folder, or the token, may have been killed before it was durable
+    # A process that was killed may have created the folder without making its name durable.
+    sync_folder(paths.root.parent)
     for folder in paths.folders:
         make_folder(folder)
     if not paths.ignore.exists():
         write_atomic(paths.ignore, [b"*\n"])
     if workspace.in_worktree:
         add_exclude(workspace.location, _EXCLUDE)
-    if read_file(paths.root / _MARK, 64) is None:
-        write_atomic(paths.root / _MARK, [_make_token(workspace.location.common_dir / _MARK)])
+    if read_file(paths.root / _MADE_HERE, 64) is None:
+        write_atomic(paths.root / _MADE_HERE, [_make_token(workspace.location.common_dir / _MADE_HERE)])
 
 
 def _make_token(file: Path) -> bytes:
-    """The token inside the git directory, made where there is none, and durable."""
+    """Return the token of the git directory; create it, durably, if it is missing."""
     write_once(file, os.urandom(16).hex().encode())
     return read_file(file, 64) or b""
 
 
 def _require_empty_but_ours(paths: IndexPaths) -> None:
-    """A folder without a token may only hold what an interrupted first run leaves behind."""
+    """Raise UnsafeIndex if a folder without a token holds anything but leftovers of an interrupted first run."""
     known = {"segments", "views", "graph", "state", "lock", ".gitignore"}
-    strange = sorted(entry.name for entry in paths.root.iterdir() if entry.name not in known)
-    if [name for name in strange if not name.endswith(".tmp")]:
+    foreign = sorted(entry.name for entry in paths.root.iterdir() if entry.name not in known)
+    if [name for name in foreign if not name.endswith(".tmp")]:
         raise UnsafeIndex(
-            f"`{paths.root}` holds `{strange[0]}`, which gitmem did not put there",
+            f"`{paths.root}` holds `{foreign[0]}`, which gitmem did not put there",
             hint=f"move it away and run `gitmem init`: {paths.root}",
         )
 
 
 def require_untracked(workspace: Workspace) -> None:
-    """Refuse an index folder that git tracks. Raises UnsafeIndex."""
+    """Raise UnsafeIndex if git tracks the index folder: a commit could then supply its content."""
     if workspace.in_worktree and is_tracked(_main_location(workspace), INDEX_NAME):
         raise UnsafeIndex(
             f"`{INDEX_NAME}` is tracked by git in this repository, so gitmem does not read it",
@@ -176,26 +182,27 @@ def require_untracked(workspace: Workspace) -> None:
 
 
 def _main_location(workspace: Workspace) -> Location:
-    """The working tree the index stands in; a linked one shares it."""
+    """Return the location of the main working tree, which contains the index of linked ones too."""
     home = workspace.paths.root.parent
     return workspace.location if workspace.location.worktree == home else locate(home)
 
 
 def remove_index(workspace: Workspace) -> bool:
-    """Take out everything gitmem put beside or into the repository; False where there was nothing."""
-    found = require_own_folder(workspace.paths.root)
-    if found:
+    """Remove everything that gitmem wrote for the index; return False if there was nothing."""
+    exists = require_own_folder(workspace.paths.root)
+    if exists:
         remove_tree(workspace.paths.root)
     remove_file(workspace.location.common_dir / MEMORY_LOCK)
     remove_file(workspace.location.common_dir / PURGING)
-    remove_file(workspace.location.common_dir / _MARK)
+    remove_file(workspace.location.common_dir / _MADE_HERE)
     remove_file(workspace.location.git_dir / STARTING)
     excluded = workspace.in_worktree and remove_exclude(workspace.location, _EXCLUDE)
-    return found or excluded
+    return exists or excluded
 
 
 def open_snapshot(workspace: Workspace, manifest: Manifest) -> "Snapshot":
-    """Open the segments of a generation. Where a writer has replaced them meanwhile, its generation is opened."""
+    """Open the segments of a generation, or of a newer one if a writer has replaced them meanwhile."""
+    # Imported here: it needs numpy, which `gitmem index` with nothing to do and the hook must not load.
     from gitmem.store.snapshot import Snapshot
 
     snapshot = Snapshot(workspace.paths, manifest)
@@ -210,5 +217,5 @@ def open_snapshot(workspace: Workspace, manifest: Manifest) -> "Snapshot":
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether files can be made in a folder, or in its parent where it does not exist yet."""
+    """Return whether files can be created in a folder, or in its parent if it does not exist yet."""
     return os.access(folder if folder.exists() else folder.parent, os.W_OK)

@@ -92,6 +92,6 @@ def test_a_system_without_watches_to_give_is_told_in_one_line(tree: Path) -> Non
         [sys.executable, "-c", script, str(tree)], env=unmeasured_environment(), capture_output=True, text=True,
         timeout=60, check=True,
     )  # fmt: skip
-    assert done.stdout.startswith(f"the system does not watch {os.path.realpath(tree)}: ")
+    assert done.stdout.startswith(f"cannot watch {os.path.realpath(tree)} for changes: ")
     assert "max_user_watches" in done.stdout
     assert done.stderr == ""

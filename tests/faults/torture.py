@@ -120,7 +120,7 @@ def run_control() -> Tally:
     """Without bounds on a parse."""
     tally = Tally("files made to hurt, unbounded", control=True)
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"_MAX_MEMORY": 1 << 40, "_TRIAL": 1.0}.items():
+        for name, value in {"_MAX_MEMORY": 1 << 40, "_TRIAL_SECONDS": 1.0}.items():
             patch.setattr(f"gitmem.chunking.parse.{name}", value)
         patch.setattr("gitmem.chunking.chunk.chunk_blob.__defaults__", (ChunkBounds(parse_seconds=4.0),))
         cost = measure("ambiguous.cpp", FILES["ambiguous.cpp"])
