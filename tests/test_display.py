@@ -1,4 +1,4 @@
-"""Text from a repository on its way to a terminal, and the small words around it."""
+"""Formatting of text and numbers for people."""
 
 import pytest
 from hypothesis import given
@@ -15,25 +15,25 @@ HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u2028\u2029\U000e0041"
 
 
 @given(st.text())
-def test_visible_text_has_nothing_unseen_left(text: str) -> None:
-    shown = visible(text)
-    assert not any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or char in BIDI + HIDDEN for char in shown)
-    assert visible(shown) == shown
-    shown.encode("utf-8")
+def test_visible_text_has_no_unsafe_characters(text: str) -> None:
+    escaped = visible(text)
+    assert not any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or char in BIDI + HIDDEN for char in escaped)
+    assert visible(escaped) == escaped
+    escaped.encode("utf-8")
 
 
 @given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"])))
-def test_ordinary_text_stays_as_it_is(text: str) -> None:
+def test_ordinary_text_is_unchanged(text: str) -> None:
     assert visible(text) == text
 
 
-def test_tabs_stay_in_code_and_nowhere_else() -> None:
+def test_tabs_are_preserved_only_in_code() -> None:
     assert visible_code("\tif\x1b[2J") == "\tif\\e[2J"
     assert visible("a\tb\nc\r") == "a\\tb\\nc\\r"
 
 
 @given(st.binary(min_size=1).filter(lambda path: b"\0" not in path))
-def test_every_path_is_safe_in_json_and_distinct(path: bytes) -> None:
+def test_json_paths_are_valid_utf8_and_reversible(path: bytes) -> None:
     text = json_path(path_text(path))
     text.encode("utf-8")
     if path.decode("utf-8", "replace").encode() == path:
@@ -49,7 +49,7 @@ def test_every_path_is_safe_in_json_and_distinct(path: bytes) -> None:
     [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (9949, "9.9 kB"), (12_345, "12 kB"), (999_600, "1.0 MB"),
      (5 * 10**15, "5000 TB")],
 )  # fmt: skip
-def test_sizes(number: int, text: str) -> None:
+def test_size_formats_bytes(number: int, text: str) -> None:
     assert size(number) == text
 
 
@@ -57,26 +57,26 @@ def test_sizes(number: int, text: str) -> None:
     ("seconds", "text"),
     [(0.0961, "96 ms"), (1.34, "1.3 s"), (42.0, "42 s"), (250.0, "4 min 10 s"), (7260.0, "2 h 1 min")],
 )
-def test_durations(seconds: float, text: str) -> None:
+def test_duration_formats_seconds(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
-def test_counts_and_shares() -> None:
+def test_count_and_shares_format_numbers() -> None:
     assert count(1, "file") == "1 file"
     assert count(1914, "chunk") == "1,914 chunks"
     assert shares({"b": 1, "a": 1, "python": 1200, "": 3}) == "python 1,200, text 3, a 1, b 1"
 
 
-def test_languages_by_name_and_by_ending() -> None:
+def test_languages_are_parsed_by_name_and_extension() -> None:
     assert parse_languages(["Python", "ts", ".rs", "c++", "go"]) == ("python", "typescript", "rust", "cpp", "go")
-    with pytest.raises(UsageError, match="no language") as caught:
+    with pytest.raises(UsageError, match="unknown language") as caught:
         parse_languages(["rusty"])
     assert "rust" in caught.value.hint
     with pytest.raises(UsageError):
         parse_languages(["..."])
 
 
-def test_kinds_by_name() -> None:
+def test_chunk_types_are_parsed_by_name() -> None:
     assert parse_chunk_types(["Function", "class"]) == ("function", "class")
-    with pytest.raises(UsageError, match="no chunk type"):
+    with pytest.raises(UsageError, match="unknown chunk type"):
         parse_chunk_types([""])

@@ -1,4 +1,4 @@
-"""Word of changes: what is told, and what is noise."""
+"""Which changes of a folder are observed, and which are ignored."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from gitmem.folder_observer import FolderObserver
 from tests.gitrepo import unmeasured_environment
 
 WAIT = 10.0
-"""Seconds; a word that comes is there at once."""
+"""Timeout in seconds; events arrive at once."""
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_way_to_change_a_tree_is_told(tree: Path) -> None:
+def test_every_kind_of_change_is_observed(tree: Path) -> None:
     changes: dict[str, Callable[[], object]] = {
         "write": lambda: (tree / "src/a.py").write_text("a = 2\n"),
         "create deep below": lambda: (tree / "src/deep/b.py").write_text("b = 1\n"),
@@ -35,39 +35,39 @@ def test_every_way_to_change_a_tree_is_told(tree: Path) -> None:
         "file in the new folder": lambda: (tree / "new/er/d.py").write_text("d = 1\n"),
         "link": lambda: (tree / "link").symlink_to("new"),
     }
-    with FolderObserver(tree) as observation:
+    with FolderObserver(tree) as observer:
         for name, change in changes.items():
-            observation.changed.clear()
+            observer.changed.clear()
             change()
-            assert observation.changed.wait(WAIT), name
+            assert observer.changed.wait(WAIT), name
 
 
-def test_git_and_gitmem_at_work_are_noise(tree: Path) -> None:
-    """The file written last is told after all that was written before it, so nothing else can still be on its way."""
-    told: list[str] = []
+def test_changes_inside_the_folders_of_git_and_gitmem_are_ignored(tree: Path) -> None:
+    """Events arrive in order: after that of the last file, no earlier one can be pending."""
+    observed: list[str] = []
 
-    class Noting(FolderObserver):
-        def _is_noise(self, path: str, lasting: bool) -> bool:
-            noise = super()._is_noise(path, lasting)
+    class RecordingObserver(FolderObserver):
+        def _is_noise(self, path: str, is_content: bool) -> bool:
+            noise = super()._is_noise(path, is_content)
             if not noise:
-                told.append(os.path.relpath(path, tree))
+                observed.append(os.path.relpath(path, tree))
             return noise
 
-    with Noting(tree) as observation:
+    with RecordingObserver(tree) as observer:
         (tree / ".git/objects/pack").write_bytes(b"x")
         (tree / ".git/index.lock").write_bytes(b"x")
         (tree / ".git/index.lock").rename(tree / ".git/index")
         (tree / ".gitmem/state/log").write_bytes(b"x")
         (tree / "src/a.py").read_text()
         (tree / "end").write_text("")
-        assert observation.changed.wait(WAIT)
-        observation.changed.clear()
-        (tree / "src" / ".git").mkdir()  # that one comes makes a repository of the folder around it
-        assert observation.changed.wait(WAIT)
-    assert set(told) == {"end", "src/.git"}
+        assert observer.changed.wait(WAIT)
+        observer.changed.clear()
+        (tree / "src" / ".git").mkdir()  # its creation makes `src` a repository
+        assert observer.changed.wait(WAIT)
+    assert set(observed) == {"end", "src/.git"}
 
 
-def test_it_ends_with_its_block_and_leaves_no_thread(tree: Path) -> None:
+def test_an_observer_leaves_no_thread_behind(tree: Path) -> None:
     script = (
         "import threading, pathlib, sys\n"
         "from gitmem.folder_observer import FolderObserver\n"
@@ -77,7 +77,7 @@ def test_it_ends_with_its_block_and_leaves_no_thread(tree: Path) -> None:
     subprocess.run([sys.executable, "-c", script, str(tree)], check=True, timeout=60)
 
 
-def test_a_system_without_watches_to_give_is_told_in_one_line(tree: Path) -> None:
+def test_a_system_without_free_watches_is_a_clear_error(tree: Path) -> None:
     script = (
         "import pathlib, resource, sys\n"
         "from gitmem.errors import ObserverFailed\n"

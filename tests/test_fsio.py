@@ -1,4 +1,4 @@
-"""Files are published whole or not at all, and links are not followed."""
+"""Files are published atomically, and links are not followed."""
 
 import errno
 import os
@@ -24,15 +24,15 @@ from gitmem.fsio import (
 from gitmem.locks import writer_lock
 
 
-def test_readers_never_see_half_of_a_file(tmp_path: Path) -> None:
+def test_readers_never_see_a_partial_file(tmp_path: Path) -> None:
     target = tmp_path / "file"
     write_atomic(target, [b"a" * 100_000])
-    seen: set[bytes] = set()
+    contents: set[bytes] = set()
     done = threading.Event()
 
     def read() -> None:
         while not done.is_set():
-            seen.add(read_file(target) or b"")
+            contents.add(read_file(target) or b"")
 
     readers = [threading.Thread(target=read) for _ in range(3)]
     for reader in readers:
@@ -42,12 +42,12 @@ def test_readers_never_see_half_of_a_file(tmp_path: Path) -> None:
     done.set()
     for reader in readers:
         reader.join()
-    assert seen
-    assert all(len(content) == 100_000 and len(set(content)) == 1 for content in seen)
+    assert contents
+    assert all(len(content) == 100_000 and len(set(content)) == 1 for content in contents)
     assert {path.name for path in tmp_path.iterdir()} == {"file"}
 
 
-def test_a_map_stays_whole_when_its_file_is_replaced_or_removed(tmp_path: Path) -> None:
+def test_a_map_stays_valid_when_its_file_is_replaced_or_removed(tmp_path: Path) -> None:
     target = tmp_path / "file"
     write_atomic(target, [b"old" * 5000])
     mapped = map_file(target)
@@ -87,7 +87,7 @@ def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (tmp_path / "file").read_bytes() == b"0123456789" * 20 + b"end"
 
 
-def test_a_folder_that_must_not_be_written_says_so(tmp_path: Path) -> None:
+def test_writing_to_a_missing_folder_or_a_folder_over_a_file_fails(tmp_path: Path) -> None:
     with pytest.raises(StorageFailed, match="No such file"):
         write_atomic(tmp_path / "missing" / "file", [b"x"])
     (tmp_path / "file").touch()
@@ -95,7 +95,7 @@ def test_a_folder_that_must_not_be_written_says_so(tmp_path: Path) -> None:
         make_folder(tmp_path / "file")
 
 
-def test_a_leftover_of_a_dead_writer_is_in_nobodys_way_and_swept(tmp_path: Path) -> None:
+def test_leftovers_of_dead_writers_do_not_matter_and_are_swept(tmp_path: Path) -> None:
     for number in range(os.getpid() - 2, os.getpid() + 3):
         (tmp_path / f".file.{number}.tmp").write_bytes(b"half")
     write_atomic(tmp_path / "file", [b"whole"])
@@ -105,7 +105,7 @@ def test_a_leftover_of_a_dead_writer_is_in_nobodys_way_and_swept(tmp_path: Path)
     assert sweep_leftovers(tmp_path / "missing") == 0
 
 
-def test_a_link_is_replaced_and_its_target_left_alone(tmp_path: Path) -> None:
+def test_writing_replaces_a_link_and_not_its_target(tmp_path: Path) -> None:
     (tmp_path / "victim").write_bytes(b"precious")
     (tmp_path / "file").symlink_to("victim")
     with pytest.raises(UnsafeIndex):
@@ -118,11 +118,11 @@ def test_a_link_is_replaced_and_its_target_left_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "file").is_symlink()
 
 
-def test_reading_what_is_no_file_neither_hangs_nor_crashes(tmp_path: Path) -> None:
+def test_reading_a_pipe_or_a_folder_fails_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
         for read in (read_file, map_file):
-            with pytest.raises(StorageFailed, match="no regular file"):
+            with pytest.raises(StorageFailed, match="not a regular file"):
                 read(path)
     assert read_file(tmp_path / "missing") is None
     assert map_file(tmp_path / "missing") is None
@@ -133,13 +133,13 @@ def test_an_error_while_reading_names_the_file(tmp_path: Path) -> None:
         read_file(Path("/proc/self/mem"))
 
 
-def test_an_empty_file_is_no_bytes(tmp_path: Path) -> None:
+def test_an_empty_file_reads_as_empty_bytes(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert map_file(tmp_path / "file") == b""
     assert read_file(tmp_path / "file") == b""
 
 
-def test_files_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
+def test_files_are_accessible_only_to_their_owner_for_any_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         make_folder(tmp_path / "index")
@@ -153,7 +153,7 @@ def test_files_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> N
     assert stat.S_IMODE((tmp_path / "index" / "lock").stat().st_mode) == 0o600
 
 
-def test_the_first_of_several_writers_wins_a_file_that_is_written_once(tmp_path: Path) -> None:
+def test_of_several_writers_of_write_once_one_wins(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     target = tmp_path / "own" / "token"
     start = threading.Barrier(8)
@@ -161,19 +161,19 @@ def test_the_first_of_several_writers_wins_a_file_that_is_written_once(tmp_path:
     def write(number: int) -> None:
         start.wait()
         write_once(target, b"%d" % number)
-        seen.append(target.read_bytes())
+        contents.append(target.read_bytes())
 
-    seen: list[bytes] = []
+    contents: list[bytes] = []
     writers = [threading.Thread(target=write, args=(number,)) for number in range(8)]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join()
-    assert len(set(seen)) == 1
+    assert len(set(contents)) == 1
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_a_file_written_once_needs_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_once_works_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EPERM, "no hard links here")
 
@@ -193,7 +193,7 @@ def test_removing_a_folder_does_not_follow_links_out_of_it(tmp_path: Path) -> No
     assert (tmp_path / "keep" / "file").exists()
 
 
-def test_only_a_folder_of_our_own_is_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_a_file_or_another_users_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_folder(tmp_path / "index")
     assert require_own_folder(tmp_path / "index")
     assert not require_own_folder(tmp_path / "missing")
@@ -207,7 +207,7 @@ def test_only_a_folder_of_our_own_is_ours(tmp_path: Path, monkeypatch: pytest.Mo
         require_own_folder(tmp_path / "index")
 
 
-def test_sync_reports_what_the_disk_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_synced_renamed_and_then_its_folder_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
     real_fsync, real_replace = os.fsync, Path.replace
 
@@ -225,7 +225,7 @@ def test_sync_reports_what_the_disk_reports(tmp_path: Path, monkeypatch: pytest.
     assert order == ["file", "rename", "folder"]
 
 
-def test_a_file_gets_a_second_name_and_no_second_content(tmp_path: Path) -> None:
+def test_link_or_copy_creates_a_hard_link(tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes(b"x")
     link_or_copy(tmp_path / "one", tmp_path / "two")
     assert (tmp_path / "one").samefile(tmp_path / "two")
@@ -233,7 +233,7 @@ def test_a_file_gets_a_second_name_and_no_second_content(tmp_path: Path) -> None
     assert (tmp_path / "two").read_bytes() == b"x"
 
 
-def test_where_there_are_no_hard_links_a_file_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_link_or_copy_copies_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.EPERM, "no hard links here")
 
@@ -244,12 +244,12 @@ def test_where_there_are_no_hard_links_a_file_is_copied(tmp_path: Path, monkeypa
     assert not (tmp_path / "one").samefile(tmp_path / "two")
 
 
-def test_a_file_that_is_gone_meanwhile_gets_no_second_name(tmp_path: Path) -> None:
+def test_link_or_copy_ignores_a_missing_file(tmp_path: Path) -> None:
     link_or_copy(tmp_path / "one", tmp_path / "two")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_small_parts_are_written_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_parts_are_written_in_one_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     real = os.write
 
@@ -263,20 +263,20 @@ def test_small_parts_are_written_together(tmp_path: Path, monkeypatch: pytest.Mo
     assert sizes == [2000, 1_000_000, 1]
 
 
-def test_permissions_are_set_before_the_file_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
+def test_permissions_are_set_before_the_file_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modes: list[int] = []
     real = Path.replace
 
     def replace(source: Path, target: Path) -> Path:
-        seen.append(stat.S_IMODE(source.stat().st_mode))
+        modes.append(stat.S_IMODE(source.stat().st_mode))
         return real(source, target)
 
     monkeypatch.setattr(Path, "replace", replace)
     write_atomic(tmp_path / "file", [b"x"], mode=0o644)
-    assert seen == [0o644]
+    assert modes == [0o644]
 
 
-def test_a_writer_that_may_still_live_keeps_its_unfinished_file(tmp_path: Path) -> None:
+def test_sweeping_spares_recent_temporary_files(tmp_path: Path) -> None:
     young, old, ahead = (tmp_path / f".{name}.1.tmp" for name in ("young", "old", "ahead"))
     for path, age in ((young, 0), (old, 7200), (ahead, -7200)):
         path.touch()

@@ -1,4 +1,4 @@
-"""One writer at a time: a lock dies with its holder, and where there are none nothing is written."""
+"""Writer locks end with their holder, and without locks nothing is written."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ HOLD = (
 )
 
 
-def test_a_lock_is_free_once_its_holder_is_killed(tmp_path: Path) -> None:
+def test_a_lock_is_free_after_its_holder_was_killed(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     command = [sys.executable, "-c", HOLD, str(lock)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
@@ -33,13 +33,13 @@ def test_a_lock_is_free_once_its_holder_is_killed(tmp_path: Path) -> None:
         pass
 
 
-def test_a_lock_file_left_behind_with_anything_in_it_is_no_lock(tmp_path: Path) -> None:
+def test_a_lock_file_left_behind_does_not_lock(tmp_path: Path) -> None:
     (tmp_path / "lock").write_text(f"{os.getpid()}\nlocalhost\n")
     with writer_lock(tmp_path / "lock", wait=False):
         pass
 
 
-def test_a_lock_that_is_a_link_is_refused_and_its_target_left_alone(tmp_path: Path) -> None:
+def test_a_lock_file_that_is_a_link_is_refused_and_its_target_untouched(tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious")
     victim.chmod(0o644)
@@ -51,41 +51,39 @@ def test_a_lock_that_is_a_link_is_refused_and_its_target_left_alone(tmp_path: Pa
 
 
 @pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
-def test_without_locks_in_the_file_system_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
+def test_a_file_system_without_locks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     import fcntl
 
     def refuse(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    for _ in range(2):  # the first try must not leave a file that the second takes for a lock held
+    for _ in range(2):  # the first attempt must not leave a file that looks like a lock to the second
         with pytest.raises(StorageFailed) as refusal, writer_lock(tmp_path / "lock", wait=False):
-            pytest.fail("a lock that outlives its holder was taken")
+            pytest.fail("acquired a lock that would outlive its holder")
         assert "local disk" in refusal.value.hint
     monkeypatch.undo()
     with writer_lock(tmp_path / "lock", wait=False):
         pass
 
 
-def test_who_must_wait_is_told_so_once(tmp_path: Path) -> None:
+def test_on_wait_is_called_once_and_only_if_the_lock_is_held(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
-    told: list[str] = []
+    calls: list[str] = []
     command = [sys.executable, "-c", HOLD, str(lock)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
 
         def release() -> None:
-            told.append("waiting")
+            calls.append("waiting")
             holder.kill()
 
         with writer_lock(lock, wait=True, on_wait=release):
             pass
     with writer_lock(lock, wait=True, on_wait=release):
         pass
-    assert told == ["waiting"]
+    assert calls == ["waiting"]
 
 
 def test_a_child_that_inherits_the_descriptor_does_not_keep_the_lock(tmp_path: Path) -> None:

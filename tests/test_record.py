@@ -1,4 +1,4 @@
-"""A record's bytes and its path."""
+"""Encoding of records, their ids and paths."""
 
 import hashlib
 
@@ -19,7 +19,7 @@ FIELDS = st.dictionaries(
 
 
 @given(kind=st.sampled_from(RECORD_KINDS), identity=TEXT, fields=FIELDS, content=TEXT)
-def test_what_is_written_is_read(kind: str, identity: str, fields: dict[str, object], content: str) -> None:
+def test_an_encoded_record_decodes_to_itself(kind: str, identity: str, fields: dict[str, object], content: str) -> None:
     record = Record(kind, identity, fields, content.encode())
     data = format_record(record)
     assert parse_record(data, "x") == record
@@ -28,7 +28,7 @@ def test_what_is_written_is_read(kind: str, identity: str, fields: dict[str, obj
 
 
 @given(st.binary())
-def test_anything_else_is_damage(data: bytes) -> None:
+def test_other_bytes_are_not_a_record(data: bytes) -> None:
     with pytest.raises(DamagedFile):
         parse_record(data, "x")
     assert not is_record(data)
@@ -43,23 +43,23 @@ def test_anything_else_is_damage(data: bytes) -> None:
         b'{"v": 1, "kind": "note", "id": "a"}\n\n\xff', b"[" * 100_000,
     ],
 )  # fmt: skip
-def test_damaged_records_are_named(data: bytes) -> None:
+def test_errors_name_the_damaged_record(data: bytes) -> None:
     with pytest.raises(DamagedFile, match="`that`"):
         parse_record(data, "that")
 
 
-def test_a_record_of_the_future_is_left_alone() -> None:
+def test_a_record_of_a_newer_version_is_refused() -> None:
     with pytest.raises(NewerFormat):
         parse_record(b'{"v": 2, "kind": "poem"}\n\nx', "x")
 
 
-def test_the_header_is_one_readable_line() -> None:
+def test_the_header_is_one_line_of_json() -> None:
     data = format_record(Record(NOTE, "mem_1", {"type": "fact"}, "ü\n\nb".encode()))
     assert data.decode() == '{"v": 1, "kind": "note", "id": "mem_1", "type": "fact"}\n\nü\n\nb'
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=100), st.integers(0, 99_999_999))
-def test_no_id_becomes_a_path(conversation: str, turn: int) -> None:
+def test_ids_of_conversations_never_become_paths(conversation: str, turn: int) -> None:
     path = turn_path(conversation, turn)
     digest = hashlib.sha256(conversation.encode()).hexdigest()
     assert path == f"v1/conversations/{digest[:2]}/{digest}/{turn:08d}".encode()
@@ -67,12 +67,12 @@ def test_no_id_becomes_a_path(conversation: str, turn: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "mem_", "mem_0123456789ag", "art_1234567", "x", "conversation:", "mem_/../../x"])
-def test_what_is_no_id_is_refused(name: str) -> None:
+def test_an_invalid_id_is_refused(name: str) -> None:
     with pytest.raises(UsageError):
         parse_id(name)
 
 
-def test_places_of_ids() -> None:
+def test_paths_of_ids() -> None:
     assert parse_id("mem_0123456789ab") == b"v1/notes/01/mem_0123456789ab"
     assert parse_id("art_89abcdef") == b"v1/documents/89/art_89abcdef"
     assert parse_id(new_note_id()).startswith(b"v1/notes/")

@@ -1,4 +1,4 @@
-"""Known repositories: a file that many may write at once and that nothing depends on."""
+"""The registry of repositories: concurrent writers lose nothing, and an invalid file counts as empty."""
 
 import json
 import multiprocessing
@@ -12,7 +12,7 @@ from tests.gitrepo import Repo
 from tests.sample import Cli
 
 
-def test_repositories_are_entered_once_and_named_after_their_folders(tmp_path: Path) -> None:
+def test_repositories_are_listed_once_and_named_after_their_folders(tmp_path: Path) -> None:
     here = {"HOME": str(tmp_path)}
     assert add_repository(here, Path("/a/flask")) == KnownRepository("flask", Path("/a/flask"))
     assert add_repository(here, Path("/b/flask")) == KnownRepository("flask-2", Path("/b/flask"))
@@ -30,7 +30,7 @@ def test_repositories_are_entered_once_and_named_after_their_folders(tmp_path: P
     assert read_registry(here) == []
 
 
-def test_it_lies_in_the_data_directory_for_this_user_alone(tmp_path: Path) -> None:
+def test_the_registry_is_in_the_data_directory_and_private(tmp_path: Path) -> None:
     here = {"HOME": "/nowhere", "XDG_DATA_HOME": str(tmp_path / "data")}
     add_repository(here, Path("/a"))
     file = registry_file(here)
@@ -42,7 +42,7 @@ def test_it_lies_in_the_data_directory_for_this_user_alone(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("environment", [{}, {"HOME": "/tmp", "GITMEM_NO_REGISTRY": "1"}])
-def test_without_a_place_none_is_kept(environment: dict[str, str]) -> None:
+def test_without_a_home_or_if_turned_off_there_is_no_registry(environment: dict[str, str]) -> None:
     assert registry_file(environment) is None
     assert add_repository(environment, Path("/a")) is None
     assert read_registry(environment) == []
@@ -53,7 +53,7 @@ def test_without_a_place_none_is_kept(environment: dict[str, str]) -> None:
     "content", ["", "{", "[]", '{"repositories": 7}', '{"repositories": [1, {"name": "x"}]}',
                 '{"repositories": [{"name": "", "path": "/a"}, {"name": "x", "path": "relative"}]}']
 )  # fmt: skip
-def test_what_makes_no_sense_counts_as_empty(tmp_path: Path, content: str) -> None:
+def test_an_invalid_registry_counts_as_empty(tmp_path: Path, content: str) -> None:
     here = {"HOME": str(tmp_path)}
     add_repository(here, Path("/a"))
     file = registry_file(here)
@@ -64,17 +64,17 @@ def test_what_makes_no_sense_counts_as_empty(tmp_path: Path, content: str) -> No
     assert json.loads(file.read_text())["repositories"] == [{"name": "b", "path": "/b"}]
 
 
-def _enter(home: str, number: int) -> None:
+def _add(home: str, number: int) -> None:
     add_repository({"HOME": home}, Path(f"/r/{number}"))
 
 
-def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+def test_concurrent_writers_lose_nothing(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(3) as pool:
-        pool.starmap(_enter, [(str(tmp_path), number) for number in range(30)])
+        pool.starmap(_add, [(str(tmp_path), number) for number in range(30)])
     assert {known.name for known in read_registry({"HOME": str(tmp_path)})} == {str(number) for number in range(30)}
 
 
-def test_the_command_lists_adds_and_removes(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_list_add_and_remove_repositories(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GITMEM_NO_REGISTRY")
     repo = Repo.init(tmp_path / "mine")
     repo.commit({"a.py": "def f():\n    pass\n"})
@@ -95,7 +95,7 @@ def test_the_command_lists_adds_and_removes(cli: Cli, tmp_path: Path, monkeypatc
     assert cli("repos", "list").out == ""
 
 
-def test_a_list_that_cannot_be_written_stops_no_init(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_init_succeeds_without_a_writable_registry(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GITMEM_NO_REGISTRY")
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))

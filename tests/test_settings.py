@@ -1,4 +1,4 @@
-"""Settings: defaults, origins in their order, and one clear refusal for anything else."""
+"""Settings: defaults, precedence of their origins, and clear errors for anything else."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def field_of(setting: Setting) -> str:
     return setting.variable.removeprefix("GITMEM_").lower()
 
 
-def test_nothing_told_gives_the_documented_defaults() -> None:
+def test_without_entries_the_documented_defaults_apply() -> None:
     settings = parse_settings([], {})
     assert settings == Settings()
     assert {setting.name: getattr(settings, field_of(setting)) for setting in SETTINGS} == {
@@ -35,14 +35,14 @@ def test_the_environment_wins_over_git_and_the_last_entry_over_the_first(data: s
         values = data.draw(
             st.lists(st.integers(setting.minimum, min(setting.maximum, 10**12 - 1)), min_size=3, max_size=3)
         )
-        told = data.draw(st.integers(0, 3))
-        if told >= 1:
+        entry_count = data.draw(st.integers(0, 3))
+        if entry_count >= 1:
             entries.append((f"gitmem.{setting.name.lower()}", str(values[0]), "global"))
             expected[field_of(setting)] = values[0]
-        if told >= 2:
+        if entry_count >= 2:
             entries.append((f"gitmem.{setting.name}", str(values[1]), "local"))
             expected[field_of(setting)] = values[1]
-        if told >= 3:
+        if entry_count >= 3:
             environment[setting.variable] = str(values[2])
             expected[field_of(setting)] = values[2]
     assert parse_settings(entries, environment) == Settings()._replace(**expected)
@@ -50,7 +50,7 @@ def test_the_environment_wins_over_git_and_the_last_entry_over_the_first(data: s
 
 @pytest.mark.parametrize("setting", NUMBERS, ids=lambda setting: setting.name)
 @pytest.mark.parametrize("wrong", ["-1", "x", "", "1.5", "0x10", "1e3", "9" * 13, "1 2", "1kk", "²"])
-def test_a_number_that_is_none_is_refused_with_key_value_range_and_origin(setting: Setting, wrong: str) -> None:
+def test_an_invalid_number_is_refused_with_key_range_and_origin(setting: Setting, wrong: str) -> None:
     with pytest.raises(ConfigError) as refusal:
         parse_settings([("gitmem." + setting.name, wrong, "local")], {})
     message = refusal.value.message
@@ -62,7 +62,7 @@ def test_a_number_that_is_none_is_refused_with_key_value_range_and_origin(settin
 
 
 @pytest.mark.parametrize("setting", NUMBERS, ids=lambda setting: setting.name)
-def test_both_ends_of_a_range_belong_to_it(setting: Setting) -> None:
+def test_ranges_include_both_ends(setting: Setting) -> None:
     for value in (setting.minimum, setting.maximum):
         assert getattr(parse_settings([], {setting.variable: str(value)}), field_of(setting)) == value
     for value in (setting.minimum - 1, setting.maximum + 1):
@@ -70,7 +70,7 @@ def test_both_ends_of_a_range_belong_to_it(setting: Setting) -> None:
             parse_settings([], {setting.variable: str(value)})
 
 
-def test_numbers_take_the_suffixes_of_git() -> None:
+def test_numbers_accept_the_suffixes_of_git() -> None:
     assert parse_settings([("gitmem.maxfilebytes", "2m", "local")], {}).max_file_bytes == 2 << 20
     assert parse_settings([("gitmem.maxFileBytes", "64K", "local")], {}).max_file_bytes == 64 << 10
     assert parse_settings([("gitmem.maxFileBytes", "1g", "local")], {}).max_file_bytes == 1 << 30
@@ -87,12 +87,12 @@ def test_a_choice_must_be_one_of_its_words() -> None:
 @pytest.mark.parametrize(
     ("key", "advice"), [("gitmem.serchMaxLimit", "searchMaxLimit"), ("gitmem.zzz", "unset"), ("gitmem.", "unset")]
 )
-def test_an_unknown_key_is_refused_with_the_nearest_known_one(key: str, advice: str) -> None:
+def test_an_unknown_key_is_refused_with_a_suggestion(key: str, advice: str) -> None:
     with pytest.raises(ConfigError) as refusal:
         parse_settings([(key, "1", "global")], {})
     assert advice in refusal.value.hint
     assert "--global --unset" in refusal.value.hint
 
 
-def test_other_variables_of_the_environment_mean_nothing() -> None:
+def test_other_environment_variables_are_ignored() -> None:
     assert parse_settings([], {"GITMEM_HOME": "x", "HEAL_FILES": "7", "gitmem_jobs": "7"}) == Settings()

@@ -1,4 +1,4 @@
-"""Where an index stands, and whose it must be to be read."""
+"""Location of an index, and the checks before it is read."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.errors import NoIndex, NotARepository, UnsafeIndex
+from gitmem.errors import NoIndex, NotARepository, StorageFailed, UnsafeIndex
 from gitmem.workspace import create_index, find_index, open_workspace, remove_index, require_index
 from tests.gitrepo import Repo
 from tests.indexes import brief_hits, index, python_file, search, workspace_of
@@ -19,9 +19,9 @@ FILES = {"src/cookies.py": python_file("sign_cookie")}
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
-    made = Repo.init(tmp_path / "repo")
-    made.commit(FILES)
-    return made
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit(FILES)
+    return repo
 
 
 def first_path(repo: Repo) -> str:
@@ -36,10 +36,10 @@ def snapshot_of_files(root: Path) -> dict[str, tuple[int, bytes]]:
     }
 
 
-# -- where
+# -- location
 
 
-def test_the_index_stands_at_the_root_of_the_working_tree(repo: Repo) -> None:
+def test_the_index_is_at_the_root_of_the_working_tree(repo: Repo) -> None:
     index(Repo(repo.path / "src"))
     assert workspace_of(Repo(repo.path / "src")).paths.root == repo.path / ".gitmem"
     assert first_path(Repo(repo.path / "src")) == "src/cookies.py"
@@ -52,14 +52,13 @@ def test_linked_worktrees_share_the_index_of_the_main_one(repo: Repo, tmp_path: 
     side = Repo(tmp_path / "side")
     assert workspace_of(side).paths.root == repo.path / ".gitmem"
     side.commit({"extra.py": python_file("extra_thing")})
-    made = index(side)
-    assert made.embedded == 1
+    assert index(side).embedded == 1
     assert brief_hits(search(side, "extra_thing"))[0][0] == "extra.py"
     assert "extra.py" not in [path for path, *_ in brief_hits(search(repo, "extra_thing"))]
     assert side.git("status", "--porcelain") == repo.git("status", "--porcelain") == ""
 
 
-def test_where_there_is_no_main_worktree_it_stands_in_the_git_directory(repo: Repo, tmp_path: Path) -> None:
+def test_without_a_main_working_tree_the_index_is_in_the_git_directory(repo: Repo, tmp_path: Path) -> None:
     repo.git("clone", "--quiet", "--bare", str(repo.path), str(tmp_path / "bare.git"))
     bare = Repo(tmp_path / "bare.git")
     index(bare)
@@ -79,13 +78,13 @@ def test_a_separate_git_directory_holds_the_index(tmp_path: Path) -> None:
     assert repo.git("status", "--porcelain") == ""
 
 
-def test_a_submodule_has_an_index_of_its_own_in_its_git_directory(repo: Repo, tmp_path: Path) -> None:
+def test_a_submodule_has_its_own_index_in_its_git_directory(repo: Repo, tmp_path: Path) -> None:
     outer = Repo.init(tmp_path / "outer")
     outer.git("submodule", "--quiet", "add", str(repo.path), "inner")
     outer.commit({"outer.py": python_file("outer_thing")})
     inner = Repo(outer.path / "inner")
-    made = index(outer)
-    assert made.skipped["submodule"] == 1
+    report = index(outer)
+    assert report.skipped["submodule"] == 1
     index(inner)
     assert workspace_of(inner).paths.root == outer.path / ".git" / "modules" / "inner" / "gitmem"
     assert first_path(inner) == "src/cookies.py"
@@ -93,7 +92,7 @@ def test_a_submodule_has_an_index_of_its_own_in_its_git_directory(repo: Repo, tm
     assert inner.git("status", "--porcelain") == outer.git("status", "--porcelain") == ""
 
 
-def test_a_worktree_whose_main_tree_is_gone_uses_the_git_directory_that_is_left(repo: Repo, tmp_path: Path) -> None:
+def test_a_missing_folder_or_index_is_a_clear_error(repo: Repo, tmp_path: Path) -> None:
     with pytest.raises(NotARepository):
         open_workspace(tmp_path / "nowhere", {})
     assert find_index(workspace_of(repo)) is None
@@ -101,7 +100,7 @@ def test_a_worktree_whose_main_tree_is_gone_uses_the_git_directory_that_is_left(
         require_index(workspace_of(repo))
 
 
-# -- whose
+# -- ownership
 
 
 def test_a_moved_repository_keeps_its_index(repo: Repo, tmp_path: Path, fake_model: object) -> None:
@@ -112,7 +111,7 @@ def test_a_moved_repository_keeps_its_index(repo: Repo, tmp_path: Path, fake_mod
     assert first_path(moved) == "src/cookies.py"
 
 
-def test_a_clone_does_not_bring_an_index(repo: Repo, tmp_path: Path) -> None:
+def test_a_clone_has_no_index(repo: Repo, tmp_path: Path) -> None:
     index(repo)
     repo.git("clone", "--quiet", str(repo.path), str(tmp_path / "clone"))
     with pytest.raises(NoIndex):
@@ -151,7 +150,7 @@ def test_an_index_of_another_repository_is_refused(repo: Repo, tmp_path: Path) -
         search(repo, "hostile")
 
 
-def test_an_index_that_is_a_link_is_refused_and_its_target_left_alone(repo: Repo, tmp_path: Path) -> None:
+def test_an_index_that_is_a_link_is_refused_and_its_target_untouched(repo: Repo, tmp_path: Path) -> None:
     index(repo)
     (repo.path / ".gitmem").rename(tmp_path / "outside")
     (repo.path / ".gitmem").symlink_to(tmp_path / "outside")
@@ -182,14 +181,14 @@ def test_an_index_of_another_user_is_rejected(repo: Repo, monkeypatch: pytest.Mo
         find_index(workspace_of(repo))
 
 
-def test_a_folder_with_somebodys_files_is_not_taken_over(repo: Repo) -> None:
+def test_a_folder_with_foreign_files_is_refused(repo: Repo) -> None:
     repo.write({".gitmem/thesis.txt": "years of work"})
     with pytest.raises(UnsafeIndex, match=r"thesis\.txt"):
         index(repo)
     assert (repo.path / ".gitmem" / "thesis.txt").read_text() == "years of work"
 
 
-def test_what_an_interrupted_first_run_left_is_taken_over(repo: Repo) -> None:
+def test_leftovers_of_an_interrupted_first_run_are_reused(repo: Repo) -> None:
     workspace = workspace_of(repo)
     assert create_index(workspace)
     (workspace.paths.root / "gitmem-made-here").unlink()
@@ -201,7 +200,7 @@ def test_what_an_interrupted_first_run_left_is_taken_over(repo: Repo) -> None:
     assert not (workspace.paths.root / ".manifest.1.tmp").exists()
 
 
-def test_files_of_the_index_are_for_their_owner_alone(repo: Repo) -> None:
+def test_files_of_the_index_are_accessible_only_to_their_owner(repo: Repo) -> None:
     before = os.umask(0)
     try:
         index(repo)
@@ -211,7 +210,7 @@ def test_files_of_the_index_are_for_their_owner_alone(repo: Repo) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_removing_the_index_leaves_the_repository_as_it_was(repo: Repo) -> None:
+def test_removing_the_index_leaves_the_repository_unchanged(repo: Repo) -> None:
     before = snapshot_of_files(repo.path)
     index(repo)
     assert remove_index(workspace_of(repo))
@@ -219,7 +218,7 @@ def test_removing_the_index_leaves_the_repository_as_it_was(repo: Repo) -> None:
     assert not remove_index(workspace_of(repo))
 
 
-def test_a_deleted_index_is_made_again(repo: Repo) -> None:
+def test_a_deleted_index_is_rebuilt(repo: Repo) -> None:
     index(repo)
     shutil.rmtree(repo.path / ".gitmem")
     with pytest.raises(NoIndex):
@@ -228,18 +227,16 @@ def test_a_deleted_index_is_made_again(repo: Repo) -> None:
     assert first_path(repo) == "src/cookies.py"
 
 
-def test_a_read_only_index_still_answers(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gitmem.errors import StorageFailed
-
+def test_queries_work_with_a_read_only_index(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     index(repo)
     repo.commit({"more.py": python_file("more_thing")})
 
     def refuse(path: Path, parts: object) -> None:
         raise StorageFailed(f"cannot write `{path}`: Read-only file system")
 
-    for module in ("workspace", "store.segment", "store.manifest", "store.view"):
+    for module in ("workspace", "store.segment", "store.manifest", "store.view_file"):
         monkeypatch.setattr(f"gitmem.{module}.write_atomic", refuse)
-    made = search(repo, "sign_cookie")
-    assert brief_hits(made)[0][0] == "src/cookies.py"
-    assert made.view.stale
-    assert any("Read-only" in note for note in made.notes)
+    answer = search(repo, "sign_cookie")
+    assert brief_hits(answer)[0][0] == "src/cookies.py"
+    assert answer.view.stale
+    assert any("Read-only" in note for note in answer.notes)

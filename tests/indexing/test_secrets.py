@@ -1,4 +1,4 @@
-"""A key or token in a file is in nothing that the index holds, and finds nothing."""
+"""Keys and tokens in files are never stored in the index, and queries for them find nothing."""
 
 from pathlib import Path
 from typing import Final
@@ -40,8 +40,8 @@ def repo(tmp_path: Path) -> Repo:
     return repo
 
 
-def test_the_index_is_that_of_files_without_their_secrets(repo: Repo, tmp_path: Path) -> None:
-    """Everything is compared: words, vectors, names and places."""
+def test_the_index_equals_that_of_the_files_without_secrets(repo: Repo, tmp_path: Path) -> None:
+    """Terms, vectors, symbols and positions are compared."""
     other = Repo.init(tmp_path / "other")
     other.commit({path: without_secrets(content) for path, content in FILES.items()})
     index(other)
@@ -64,9 +64,9 @@ def test_no_part_of_a_secret_is_in_the_decoded_store(repo: Repo) -> None:
     assert TOKEN.encode() not in raw
 
 
-def test_a_secret_is_found_by_no_question_but_what_stands_beside_it_is(repo: Repo) -> None:
+def test_a_query_for_a_secret_finds_nothing_and_its_surroundings_stay_searchable(repo: Repo) -> None:
     assert search(repo, TOKEN).hits == []
     assert search(repo, KEY[1]).hits == []
     [(hit, lines), *_] = search(repo, "deploy_release login").hits
     assert hit.path == "deploy.py"
-    assert lines == str(FILES["deploy.py"]).splitlines()  # what is shown is the file itself
+    assert lines == str(FILES["deploy.py"]).splitlines()  # results show the file itself

@@ -1,4 +1,4 @@
-"""Files made to hurt, indexed by the real program: the run goes through, in bounded memory and processor time."""
+"""Pathological files, indexed by the real program: the run succeeds in bounded memory and processor time."""
 
 import json
 import os
@@ -16,13 +16,13 @@ MEASURE: Final = (
     "import json, resource, subprocess, sys\n"
     "done = subprocess.run(sys.argv[1:], capture_output=True, text=True)\n"
     "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
-    "told = [done.returncode, done.stdout, done.stderr]\n"
-    "print(json.dumps([*told, used.ru_maxrss * 1024, used.ru_utime + used.ru_stime]))\n"
+    "result = [done.returncode, done.stdout, done.stderr]\n"
+    "print(json.dumps([*result, used.ru_maxrss * 1024, used.ru_utime + used.ru_stime]))\n"
 )
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to see the memory in use")
-def test_files_made_to_hurt_are_indexed_within_bounds(tmp_path: Path, home: Path) -> None:
+def test_pathological_files_are_indexed_within_bounds(tmp_path: Path, home: Path) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit({**FILES, **{f"copy{n}.txt": b"the same text\n" for n in range(300)}, "good.py": b"def fine(): pass\n"})
     environment = isolated_environment() | {"HOME": str(home), "GITMEM_JOBS": "1"}
@@ -35,5 +35,5 @@ def test_files_made_to_hurt_are_indexed_within_bounds(tmp_path: Path, home: Path
     assert out.startswith("indexed ")
     assert memory < MEMORY
     assert seconds < SECONDS * len(FILES)
-    asked = subprocess.run([*command[:-1], "query", "-l", "-n", "1", "fine"], env=environment, capture_output=True)
-    assert os.fsdecode(asked.stdout) == "good.py\n"
+    query = subprocess.run([*command[:-1], "query", "-l", "-n", "1", "fine"], env=environment, capture_output=True)
+    assert os.fsdecode(query.stdout) == "good.py\n"

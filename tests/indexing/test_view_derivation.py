@@ -1,4 +1,4 @@
-"""A view derived from another one is the view made from nothing, byte for byte."""
+"""A view derived from another one equals the view built from scratch, byte for byte."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -26,23 +26,23 @@ COMMIT = "1" * 40
 
 
 class File(NamedTuple):
-    """What stands at a path."""
+    """Mode and content of a path."""
 
     mode: int
     content: int
 
 
 class Place(NamedTuple):
-    """A repository and an index folder beside it."""
+    """A repository and an index folder outside it."""
 
     repo: Repo
     paths: IndexPaths
     blobs: list[str]
 
     def tree(self, files: dict[bytes, File]) -> str:
-        """Write a tree; what would stand below a file is left out."""
-        kept = {path for path in files if not any(path.startswith(other + b"/") for other in files)}
-        lines = [b"%06o %s\t%s\0" % (files[path].mode, self._oid(files[path]), path) for path in sorted(kept)]
+        """Write a tree; paths below a file are left out."""
+        possible = {path for path in files if not any(path.startswith(other + b"/") for other in files)}
+        lines = [b"%06o %s\t%s\0" % (files[path].mode, self._oid(files[path]), path) for path in sorted(possible)]
         self.repo.git("read-tree", "--empty")
         self.repo.git("update-index", "-z", "--index-info", stdin=b"".join(lines))
         return self.repo.git("write-tree")
@@ -51,14 +51,14 @@ class Place(NamedTuple):
         return (COMMIT if file.mode == GITLINK else self.blobs[file.content]).encode()
 
     def derived(self, old: str, new: str) -> bytes:
-        """The file of a tree's view where that of another tree is there already."""
+        """Return the file of a tree's view, derived from that of another tree."""
         location = locate(self.repo.path)
         ensure_view(location, self.paths, old)
         ensure_view(location, self.paths, new, base=view_key(old))
         return self.paths.view(view_key(new)).read_bytes()
 
     def from_scratch(self, tree: str) -> bytes:
-        """What the file of a tree's view must hold."""
+        """Return the expected file of a tree's view."""
         return b"".join(view_parts(tree, build_view(locate(self.repo.path), tree)))
 
 
@@ -81,7 +81,7 @@ changes = st.dictionaries(st.sampled_from(PATHS), st.none() | files, max_size=4)
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(start=trees, steps=st.lists(changes, min_size=1, max_size=3))
-def test_a_derived_view_is_the_view_made_from_nothing(
+def test_a_derived_view_equals_the_view_built_from_scratch(
     tmp_path_factory: pytest.TempPathFactory,
     start: dict[bytes, File],
     steps: list[dict[bytes, File | None]],
@@ -117,7 +117,7 @@ PLAIN = {path: File(MODES[0], 0) for path in (b"a.py", b"src/a.py", b"pkg/packag
     {b"a.py": File(SYMLINK, 0)},
     {b"pkg/package.json": File(MODES[0], 1)},
 ])  # fmt: skip
-def test_a_change_of_files_is_put_into_the_old_view(
+def test_changed_files_are_merged_into_the_old_view(
     place: Place, monkeypatch: pytest.MonkeyPatch, change: dict[bytes, File]
 ) -> None:
     old, new = place.tree(PLAIN), place.tree(PLAIN | change)
@@ -131,7 +131,7 @@ def test_a_change_of_files_is_put_into_the_old_view(
     {b"src/.gitmemignore": File(MODES[0], 0)},
     {b"src/Cargo.toml": File(MODES[0], 0)},
 ])  # fmt: skip
-def test_a_change_of_rules_has_the_whole_tree_classified(
+def test_changed_rules_cause_the_whole_tree_to_be_classified(
     place: Place, monkeypatch: pytest.MonkeyPatch, change: dict[bytes, File]
 ) -> None:
     old, new = place.tree(PLAIN), place.tree(PLAIN | change)
@@ -141,7 +141,7 @@ def test_a_change_of_rules_has_the_whole_tree_classified(
 
 
 @pytest.mark.parametrize("spoil", ["missing", "damaged", "other rules", "tree gone"])
-def test_a_view_that_cannot_be_built_on_is_passed_over(place: Place, spoil: str) -> None:
+def test_an_unusable_base_view_is_ignored(place: Place, spoil: str) -> None:
     old, new = place.tree(PLAIN), place.tree(PLAIN | {b"a.py": File(MODES[0], 1)})
     location = locate(place.repo.path)
     ensure_view(location, place.paths, old)
