@@ -51,6 +51,7 @@ def size(number: int) -> str:
     """Format a number of bytes in powers of ten: `812 B`, `1.1 MB`."""
     if number < 1000:
         return f"{number} B"
+    # Units change before rounding yields a fourth digit: 999,600 bytes are 1.0 MB, not 1000 kB.
     value = float(number)
     for unit in ("kB", "MB", "GB", "TB"):
         value /= 1000

@@ -15,7 +15,7 @@ The number is the exit code of the command. The last column is the hint, or the 
     ├── GitFailed               5  caller: mostly `git fsck`
     ├── UnsafeIndex             5  caller: the command that removes the folder
     ├── DamagedFile             5  caller: `gitmem verify --repair`, or `git fsck` for records
-    │   └── OldFormat           5  caller: none, the next run rebuilds the file
+    │   └── OldFormat           5  run `gitmem index`
     ├── NewerFormat             5  caller: upgrade, or `gitmem index --full`
     ├── StorageFailed           5  caller: by `errno`, see `storage_errors`
     ├── ModelDamaged            5  install gitmem again
@@ -53,6 +53,7 @@ class ExitCode(IntEnum):
     """SIGINT ended the command: 128 and the number of the signal, as in a shell."""
 
 
+# No class for each remedy: callers distinguish errors by what went wrong, and the hint depends on the place.
 class GitmemError(Exception):
     """Any failure that the user can act on. `hint` names the remedy and is empty if none is known."""
 
@@ -128,6 +129,8 @@ class DamagedFile(GitmemError):
 
 class OldFormat(DamagedFile):
     """File in a format older than this version reads. It counts as damaged, so that it is rebuilt."""
+
+    hint = "run `gitmem index`"
 
 
 class NewerFormat(GitmemError):

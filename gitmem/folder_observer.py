@@ -82,5 +82,6 @@ class FolderObserver(FileSystemEventHandler):
 
         The creation or removal of such a folder itself counts: it makes its parent a repository, or not one any more.
         """
+        # Relative to the folder, because a parent of it may be named `.git` itself.
         parts = Path(os.path.relpath(path, self._folder)).parts
         return any(part in OWN_FOLDERS for part in (parts if is_content else parts[:-1]))

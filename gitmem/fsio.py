@@ -36,6 +36,7 @@ class Disk:
 
     def create(self, path: Path, mode: int) -> int:
         """Create a file, which must not exist, and open it for writing."""
+        # O_EXCL and O_NOFOLLOW: never write to a file or through a link that another process has put there.
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
 
     def write(self, handle: int, data: memoryview) -> int:
@@ -76,7 +77,7 @@ class Disk:
 
     def remove_tree(self, path: Path) -> None:
         """Remove a folder and everything below it without following links out of it."""
-        import shutil
+        import shutil  # slow to load, and not needed by a command with nothing to do
 
         shutil.rmtree(path)
 
@@ -118,6 +119,7 @@ def write_atomic(
             if mode != FILE_MODE:
                 disk.set_mode(handle, mode)
             if durable:
+                # Before the rename: otherwise a power cut may leave the name with empty content.
                 disk.sync(handle)
         finally:
             os.close(handle)
@@ -286,6 +288,7 @@ def map_file(path: Path) -> mmap.mmap | bytes | None:
     if handle is None:
         return None
     try:
+        # The map holds its own reference to the file, so the descriptor is closed below.
         return mmap.mmap(handle, 0, access=mmap.ACCESS_READ) if os.fstat(handle).st_size else b""
     except (OSError, ValueError) as problem:
         raise read_failed(path, problem) from problem
@@ -304,6 +307,7 @@ def is_untruncated(data: object) -> bool:
 
 def _open_regular(path: Path) -> int | None:
     """Return a descriptor for reading, None without a file. Links are not followed, and pipes are not waited for."""
+    # Opening a pipe without O_NONBLOCK would wait for a writer. Not every system has all of these flags.
     flags = ("O_NOFOLLOW", "O_BINARY", "O_NONBLOCK")
     try:
         handle = os.open(path, os.O_RDONLY | sum(getattr(os, flag, 0) for flag in flags))
@@ -355,6 +359,7 @@ def sweep_leftovers(folder: Path, *, grace: float = 0.0) -> int:
     now = time.time()
     leftovers = [path for path in folder.iterdir() if path.name.startswith(".") and path.name.endswith(".tmp")]
     if grace:
+        # abs: after the clock was set back, a time in the future does not protect a file.
         leftovers = [path for path in leftovers if abs(now - _modified(path, now)) >= grace]
     for path in leftovers:
         remove_file(path)
@@ -382,6 +387,7 @@ def require_own_folder(path: Path) -> bool:
         raise UnsafeIndex(f"`{path}` is a symbolic link", hint="remove it; gitmem only reads an index it made itself")
     if not stat.S_ISDIR(status.st_mode):
         raise UnsafeIndex(f"`{path}` is not a folder", hint="move it away and run `gitmem init`")
+    # root is exempt: in containers it works in repositories of other users.
     if hasattr(os, "geteuid") and status.st_uid != os.geteuid() and os.geteuid() != 0:
         raise UnsafeIndex(f"`{path}` belongs to another user", hint="run `gitmem` as the user who owns it")
     return True

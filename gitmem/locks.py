@@ -23,6 +23,7 @@ def writer_lock(path: Path, *, wait: bool, on_wait: Callable[[], None] = lambda:
     lock = FileLock(path, mode=FILE_MODE)
     try:
         try:
+            # Without waiting first, so that `on_wait` is called only if the lock is held.
             with warnings.catch_warnings():  # about the fallback that is refused below
                 warnings.simplefilter("ignore")
                 lock.acquire(timeout=0)
@@ -62,6 +63,7 @@ def is_locked(path: Path) -> bool:
     except (ImportError, OSError):
         return False
     try:
+        # A shared lock fails only while a writer holds the exclusive one.
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

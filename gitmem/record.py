@@ -53,14 +53,16 @@ def parse_record(data: bytes, name: str) -> Record:
     line, _, content = data.partition(_SEPARATOR)
     try:
         head = json.loads(line)
-    except (ValueError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:  # the latter for deeply nested arrays
         raise _damaged(name) from problem
     version = head.pop("v", None) if isinstance(head, dict) else None
+    # A Boolean is an int in Python, so `true` would pass for version 1.
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise _damaged(name)
     if version > VERSION:
         raise NewerFormat(f"the record `{name}` was written by a newer gitmem", hint="install the newest gitmem")
     kind, identity = head.pop("kind", None), head.pop("id", None)
+    # The length check detects a record that ends before its separator.
     if kind not in RECORD_KINDS or not isinstance(identity, str) or len(data) < len(line) + len(_SEPARATOR):
         raise _damaged(name)
     try:

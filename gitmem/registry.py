@@ -27,7 +27,7 @@ class KnownRepository(NamedTuple):
 
 
 def registry_file(environment: Mapping[str, str]) -> Path | None:
-    """Return the path of the registry, None if it is turned off or there is no home directory.
+    """Return the path of the registry, None if it is turned off or without a home directory.
 
     It is in `$XDG_DATA_HOME/gitmem`, else in `~/.local/share/gitmem`.
     """
@@ -49,7 +49,7 @@ def read_registry(environment: Mapping[str, str]) -> list[KnownRepository]:
 
 
 def add_repository(environment: Mapping[str, str], path: Path, name: str = "") -> KnownRepository | None:
-    """Add a repository and return it, or None if there is no registry.
+    """Add a repository and return it, or None without a registry.
 
     A repository that is listed already keeps its name unless `name` is given. Raises: UsageError if another repository
     has that name, StorageFailed.
@@ -59,6 +59,7 @@ def add_repository(environment: Mapping[str, str], path: Path, name: str = "") -
         return None
     _make_folders(file.parent)
     with writer_lock(file.with_suffix(".lock"), wait=True):
+        # Read under the lock: another process may just have added a repository.
         known = _parse(read_file(file, _MAX_BYTES))
         others = [repository for repository in known if repository.path != path]
         old = next((repository for repository in known if repository.path == path), None)
@@ -76,6 +77,7 @@ def remove_repository(environment: Mapping[str, str], name_or_path: str) -> Know
     file = registry_file(environment)
     if file is None or not file.exists():
         return None
+    # A deleted repository has no path to resolve, but realpath works without it.
     path = Path(os.path.realpath(name_or_path))
     with writer_lock(file.with_suffix(".lock"), wait=True):
         known = _parse(read_file(file, _MAX_BYTES))

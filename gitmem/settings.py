@@ -68,6 +68,7 @@ def parse_settings(entries: Iterable[tuple[str, str | None, str]], environment: 
         setting = _BY_KEY.get(name)
         if setting is None:
             raise _unknown_key(key, scope)
+        # A key without a value means true in git.
         values[_FIELD_OF[name]] = _parse_value(setting, value or "true", f"git config, {scope}")
     for setting in SETTINGS:
         if setting.variable in environment:
@@ -82,6 +83,7 @@ def _parse_value(setting: Setting, text: str, origin: str) -> int | str:
         if text not in setting.choices:
             raise _invalid_value(setting, text, "one of " + ", ".join(setting.choices), origin)
         return text
+    # At most 12 digits: even with a suffix the number stays small enough to compare and print.
     match = re.fullmatch(r"(\d{1,12})([kmg]?)", text.strip().lower())
     number = int(match[1]) * 1024 ** " kmg".index(match[2] or " ") if match else -1
     if not setting.minimum <= number <= setting.maximum:

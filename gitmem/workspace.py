@@ -1,7 +1,7 @@
 """A repository and its index: locate, create, check and remove the index.
 
-The index is `.gitmem/` at the root of the main working tree, or `gitmem/` in the common git directory if there is no
-main working tree. An index is read only if gitmem made it in this repository: a token in it must equal a token in the
+The index is `.gitmem/` at the root of the main working tree. Without one it is `gitmem/` in the common
+git directory. An index is read only if gitmem made it in this repository: a token in it must equal a token in the
 git directory, which a clone does not copy. A folder `.gitmem/` that somebody else committed is therefore never read.
 """
 
@@ -66,7 +66,7 @@ def open_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
 
 
 def find_index(workspace: Workspace) -> Manifest | None:
-    """Read the manifest; return None if there is no index, or only one whose creation was interrupted.
+    """Read the manifest; return None without an index, or with one whose creation was interrupted.
 
     Raises: UnsafeIndex if gitmem did not make the index in this repository, DamagedFile, NewerFormat.
     """
@@ -75,6 +75,7 @@ def find_index(workspace: Workspace) -> Manifest | None:
     require_untracked(workspace)
     inside = read_file(workspace.paths.root / _MADE_HERE, 64)
     outside = read_file(workspace.location.common_dir / _MADE_HERE, 64)
+    # The token in the folder is written last, so a folder without it and without a manifest is unfinished.
     if inside is None and not workspace.paths.manifest.exists():
         return None
     if inside is None or inside != outside:
@@ -113,6 +114,7 @@ def create_index(workspace: Workspace, *, wait: bool = True, on_wait: Callable[[
     """
     paths = workspace.paths
     require_untracked(workspace)
+    # Checked without the lock first: nearly every call finds the folder complete.
     is_new = not _require_own_index(paths)
     if is_new or not _is_set_up(workspace):
         if not is_new and not (paths.root / _MADE_HERE).exists():
@@ -206,6 +208,7 @@ def open_snapshot(workspace: Workspace, manifest: Manifest) -> "Snapshot":
     from gitmem.store.snapshot import Snapshot
 
     snapshot = Snapshot(workspace.paths, manifest)
+    # A segment is lost if a writer removed it after the manifest was read.
     for _ in range(_RETRIES):
         if not snapshot.lost:
             break
