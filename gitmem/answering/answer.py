@@ -19,7 +19,7 @@ from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher
-    from gitmem.records.code_notes import Remark
+    from gitmem.records.code_notes import CodeNote
     from gitmem.search.hits import Hit
 
 
@@ -47,8 +47,8 @@ class Answer(NamedTuple):
 
     `changes` maps the paths of hits with uncommitted changes to `modified`, `staged` or `untracked`. `files` maps blobs
     that may exist only in the working tree to their paths. `records` maps the blobs of records to their fields.
-    `adjacent` has the chunks before and after each hit, None at either end of a file or if not requested. `remarks` are
-    the notes about the code of each hit.
+    `adjacent` has the chunks before and after each hit, None at either end of a file or if not requested.
+    `code_notes` are the notes about the code of each hit.
     """
 
     query: Query | SimilarQuery
@@ -61,7 +61,7 @@ class Answer(NamedTuple):
     files: Mapping[str, bytes]
     records: Mapping[str, Mapping[str, Any]]
     adjacent: "Sequence[tuple[Piece | None, Piece | None]]"
-    remarks: "Sequence[Sequence[Remark]]"
+    code_notes: "Sequence[Sequence[CodeNote]]"
 
 
 def answer(
@@ -139,7 +139,7 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
         files=searcher.files,
         records=texts.records,
         adjacent=texts.adjacent,
-        remarks=texts.remarks,
+        code_notes=texts.code_notes,
     )
 
 

@@ -9,7 +9,7 @@ from gitmem.memory.kinds import kind_of
 
 if TYPE_CHECKING:
     from gitmem.answering.answer import Answer, ViewState
-    from gitmem.records.code_notes import Remark
+    from gitmem.records.code_notes import CodeNote
     from gitmem.search.explain import Explanation
 
 BOUNDARY: Final = "[CHUNK BOUNDARY]"
@@ -80,25 +80,25 @@ def hit_json(answer: "Answer", index: int, explanation: "Explanation | None" = N
         "blob": hit.blob,
         "uncommitted": change,
         "record": answer.records.get(hit.blob),
-        "notes": [remark._asdict() for remark in answer.remarks[index]],
+        "notes": [note._asdict() for note in answer.code_notes[index]],
     }
     return values if explanation is None else {**values, "explain": explanation_json(explanation)}
 
 
-def first_mentions(remarks: "Sequence[Sequence[Remark]]") -> "list[list[Remark]]":
+def first_mentions(code_notes: "Sequence[Sequence[CodeNote]]") -> "list[list[CodeNote]]":
     """Return the notes of each hit without those of earlier hits: a reader needs each note once."""
     # Notes are ordered by hit, and the first hit of a note is the best ranked one.
     seen: set[str] = set()
     first = []
-    for of_hit in remarks:
-        first.append([remark for remark in of_hit if remark.id not in seen])
-        seen.update(remark.id for remark in of_hit)
+    for of_hit in code_notes:
+        first.append([note for note in of_hit if note.id not in seen])
+        seen.update(note.id for note in of_hit)
     return first
 
 
-def format_remark(remark: "Remark") -> str:
+def format_code_note(note: "CodeNote") -> str:
     """Return the line that shows a note below a hit."""
-    return f"note {remark.id}: {remark.text}"
+    return f"note {note.id}: {note.text}"
 
 
 def answer_json(answer: "Answer", explanations: "Sequence[Explanation | None]") -> dict[str, Any]:

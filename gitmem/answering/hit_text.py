@@ -16,7 +16,7 @@ from gitmem.types import RECORD_KINDS, TURN
 # Records and their windows are imported only for hits that are records: a query of code saves a tenth of its start-up.
 if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher
-    from gitmem.records.code_notes import Remark
+    from gitmem.records.code_notes import CodeNote
     from gitmem.search.adjacent_chunks import AdjacentChunk
     from gitmem.search.hits import Hit
 
@@ -34,14 +34,14 @@ class HitTexts(NamedTuple):
     """Text of hits, in their order.
 
     `changed` are the paths of uncommitted files that changed since they were searched. `records` maps the blobs of
-    records to their fields. `adjacent` and `remarks` have one item a hit.
+    records to their fields. `adjacent` and `code_notes` have one item a hit.
     """
 
     hits: "list[tuple[Hit, list[str]]]"
     changed: list[str]
     records: dict[str, dict[str, Any]]
     adjacent: "list[tuple[Piece | None, Piece | None]]"
-    remarks: "list[list[Remark]]"
+    code_notes: "list[list[CodeNote]]"
 
 
 def read_hits(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader, *, neighbors: bool) -> HitTexts:
@@ -59,7 +59,7 @@ def read_hits(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader,
         before, after = _adjacent_chunks(searcher, shown, content, record) if neighbors else (None, None)
         adjacent.append((_piece(content, shown, before), _piece(content, shown, after)))
     fields = {oid: _public_fields(record) for oid, record in records.items()}
-    return HitTexts(texts, changed, fields, adjacent, _read_remarks(searcher, hits, reader))
+    return HitTexts(texts, changed, fields, adjacent, _read_code_notes(searcher, hits, reader))
 
 
 def _read_blobs(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader) -> dict[str, bytes]:
@@ -122,12 +122,12 @@ def _public_fields(record: Record) -> dict[str, Any]:
     }
 
 
-def _read_remarks(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader) -> "list[list[Remark]]":
+def _read_code_notes(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader) -> "list[list[CodeNote]]":
     if searcher.records is None:
         return [[] for _ in hits]
-    from gitmem.records.code_notes import read_remarks
+    from gitmem.records.code_notes import read_code_notes
 
-    return read_remarks(searcher.records, hits, reader)
+    return read_code_notes(searcher.records, hits, reader)
 
 
 def named_hit(hit: "Hit") -> "Hit":

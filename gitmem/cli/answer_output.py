@@ -110,11 +110,11 @@ def _write_hits(
 
         contexts = read_context(workspace.location, [hit for hit, _ in answer.hits], form.context, answer.files)
     full = form.full or form.neighbors
-    remarks = first_mentions(answer.remarks)
+    code_notes = first_mentions(answer.code_notes)
     for index, ((hit, lines), context, explanation) in enumerate(zip(answer.hits, contexts, explanations, strict=True)):
         output = format_hit(
             named_hit(hit), lines, answer.terms, style, change=answer.changes.get(hit.path, ""), full=full,
-            context=context, adjacent=answer.adjacent[index], remarks=remarks[index],
+            context=context, adjacent=answer.adjacent[index], code_notes=code_notes[index],
         )  # fmt: skip
         print("\n".join([*output, *(format_explanation(explanation, hit, style) if explanation else [])]))
     if not form.quiet:

@@ -1,4 +1,4 @@
-"""`gitmem conversation`: append, read, list and import conversations."""
+"""`gitmem conversation`: append, get, list and import conversations."""
 
 from pathlib import PurePath
 
@@ -9,18 +9,18 @@ from gitmem.cli.record_output import format_conversation, format_turn
 from gitmem.cli.text_input import (
     json_option,
     limit_option,
+    print_each,
+    print_notices,
     read_content,
     read_lines,
-    say_notes,
     secrets_option,
-    write_each,
 )
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode
 from gitmem.memory.conversation import GET_DEFAULT, ROLES
 from gitmem.memory.secrets import redact_secrets
 from gitmem.memory.transcripts import parse_transcript
-from gitmem.records.conversations import append_turn, keep_turns, last_turns, list_conversations
+from gitmem.records.conversations import append_turn, import_turns, last_turns, list_conversations
 from gitmem.records.record_json import conversation_json, turn_json
 
 
@@ -40,34 +40,38 @@ def command() -> None:
 @click.argument("conversation", metavar="NAME")
 @click.argument("role", type=click.Choice(ROLES))
 @click.argument("text", metavar="TEXT|-")
-@click.option("--turn", type=int, metavar="N", help="Number of the turn; replaces an existing one.  [default: next]")
+@click.option(
+    "--turn", type=int, metavar="N", help="Number of the turn; an existing turn is replaced.  [default: the next]"
+)
 @secrets_option
 @json_option
 @click.pass_context
 def append(
     ctx: click.Context, conversation: str, role: str, text: str, turn: int | None, allow_secrets: bool, as_json: bool
 ) -> ExitCode:
-    """Store a turn of up to 50,000 characters.
+    """Append a turn of up to 50,000 characters to a conversation, which is created if it does not exist.
 
     \b
     Examples:
       gitmem conversation append planning assistant "In October, with the next minor release."
       gitmem conversation append planning user --turn 0 - < question.txt
     """
-    notes: list[str] = []
     content = read_content(text)
-    result = append_turn(open_here(ctx), conversation, role, content, turn, allow_secrets=allow_secrets, notes=notes)
-    say_notes(ctx, notes)
+    appended = append_turn(open_here(ctx), conversation, role, content, turn, allow_secrets=allow_secrets)
+    print_notices(ctx, appended.notices)
     if as_json:
-        write_json({**turn_json(result.turn), "replaced": result.replaced})
+        write_json({**turn_json(appended.turn), "replaced": appended.replaced})
     else:
-        print(f"{'replaced' if result.replaced else 'stored'} turn {result.turn.number} of {visible(conversation)}")
+        verb = "replaced" if appended.replaced else "stored"
+        print(f"{verb} turn {appended.turn.number} of {visible(conversation)}")
     return ExitCode.OK
 
 
 @command.command("get")
 @click.argument("conversation", metavar="NAME")
-@click.option("-n", "--limit", type=int, metavar="N", default=GET_DEFAULT, show_default=True, help="Number of turns.")
+@click.option(
+    "-n", "--limit", type=int, metavar="N", default=GET_DEFAULT, show_default=True, help="Show the last N turns."
+)
 @json_option
 @click.pass_context
 def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> ExitCode:
@@ -78,7 +82,7 @@ def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> Exi
       gitmem conversation get planning -n 50
     """
     turns = last_turns(open_here(ctx), conversation, limit)
-    write_each(turns, as_json, turn_json, lambda turn: "\n".join(format_turn(turn)))
+    print_each(turns, as_json, turn_json, lambda turn: "\n".join(format_turn(turn)))
     return ExitCode.OK
 
 
@@ -87,13 +91,13 @@ def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> Exi
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, limit: int, as_json: bool) -> ExitCode:
-    """List conversations, the last changed first.
+    """List conversations, the one with the latest turn first.
 
     \b
     Examples:
       gitmem conversation list
     """
-    write_each(list_conversations(open_here(ctx), limit), as_json, conversation_json, format_conversation)
+    print_each(list_conversations(open_here(ctx), limit), as_json, conversation_json, format_conversation)
     return ExitCode.OK
 
 
@@ -103,9 +107,9 @@ def list_(ctx: click.Context, limit: int, as_json: bool) -> ExitCode:
 @json_option
 @click.pass_context
 def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -> ExitCode:
-    """Import the transcript of a Claude Code session. Importing it again adds the new turns.
+    """Import the transcript of a Claude Code session. Import it again to add later turns.
 
-    Messages are stored in full, output of tools is shortened to its beginning and end, and secrets are removed.
+    Text is stored in full, output of tools by its beginning and end. Lines with a secret are redacted.
 
     \b
     Examples:
@@ -113,12 +117,11 @@ def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -
     """
     name = PurePath(file).stem[:100] if file != "-" else "session"
     turns = parse_transcript(read_lines(file), name, str if allow_secrets else redact_secrets)
-    notes: list[str] = []
-    changed = keep_turns(open_here(ctx), turns, allow_secrets=allow_secrets, notes=notes)
-    say_notes(ctx, notes)
+    imported = import_turns(open_here(ctx), turns, allow_secrets=allow_secrets)
+    print_notices(ctx, imported.notices)
     conversation = turns[0].conversation
     if as_json:
-        write_json({"conversation": conversation, "turns": len(turns), "changed": changed})
+        write_json({"conversation": conversation, "turns": len(turns), "changed": imported.changed})
     else:
-        print(f"{visible(conversation)}: {count(len(turns), 'turn')}, {changed:,} new or changed")
+        print(f"{visible(conversation)}: {count(len(turns), 'turn')}, {imported.changed:,} new or changed")
     return ExitCode.OK

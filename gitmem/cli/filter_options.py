@@ -1,4 +1,4 @@
-"""Options that filter records by their fields."""
+"""Options that filter records."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -8,36 +8,37 @@ import click
 from gitmem.records.filters import RecordFilters, parse_filters
 
 _OPTIONS: Final[Mapping[str, Callable[[Callable[..., int]], Callable[..., int]]]] = {
-    "source": click.option("--source", metavar="NAME", multiple=True, help="Search only documents of this system."),
+    "source": click.option("--source", metavar="NAME", multiple=True, help="Search only documents from this system."),
     "sensitivity": click.option(
-        "--sensitivity", metavar="WORD", multiple=True, help="Search only this sensitivity (normal, sensitive)."
+        "--sensitivity", metavar="WORD", multiple=True, help="Search only documents of this sensitivity (normal, ...)."
     ),
     "visibility": click.option(
-        "--visibility", metavar="WORD", multiple=True, help="Search only this visibility (me, team, org, custom)."
+        "--visibility", metavar="WORD", multiple=True, help="Search only documents of this visibility (me, team, ...)."
     ),
     "conversation": click.option(
-        "--conversation", metavar="NAME", multiple=True, help="Search only this conversation and its notes."
+        "--conversation", metavar="NAME", multiple=True, help="Search only notes and turns of this conversation."
     ),
-    "since": click.option("--since", metavar="TIME", default="", help="Search only records since this ISO 8601 time."),
-    "until": click.option("--until", metavar="TIME", default="", help="Search only records until this ISO 8601 time."),
+    "since": click.option("--since", metavar="TIME", default="", help="Earliest time of a record, as ISO 8601."),
+    "until": click.option("--until", metavar="TIME", default="", help="Latest time of a record, as ISO 8601."),
     "min_confidence": click.option(
         "--min-confidence", type=float, metavar="0..1", default=0.0, help="Minimum confidence of a note."
     ),
 }
 
 
-def filter_options(*names: str, type_: str = "--type") -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Add the options for the named fields; `type_` is the name of the option for the type of a record."""
+def filter_options(
+    *names: str, type_: str = "--type", type_help: str = "Search only records of this type (decision, email)."
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Add the options of the named filters, and the option `type_` for the type of a record."""
 
     def decorate(function: Callable[..., int]) -> Callable[..., int]:
         for name in reversed(names):
             function = _OPTIONS[name](function)
-        help_ = "Search only records of this type (decision, email)."
-        return click.option(type_, "type_", metavar="TYPE", multiple=True, help=help_)(function)
+        return click.option(type_, "type_", metavar="TYPE", multiple=True, help=type_help)(function)
 
     return decorate
 
 
 def take_filters(options: dict[str, Any]) -> RecordFilters:
-    """Remove the filters from a command's options and return them. Raises UsageError."""
+    """Remove the filters from a command's options and return them, checked. Raises UsageError."""
     return parse_filters(**{name: options.pop(name) for name in ("type_", *_OPTIONS) if name in options})

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from gitmem.answering.answer_json import BOUNDARY, format_remark
+from gitmem.answering.answer_json import BOUNDARY, format_code_note
 from gitmem.cli.style import Style
 from gitmem.display import count, visible, visible_code
 from gitmem.search.snippet import SnippetLine, make_snippet, matched_spans, number_lines
 
 if TYPE_CHECKING:
     from gitmem.answering.hit_text import Piece
-    from gitmem.records.code_notes import Remark
+    from gitmem.records.code_notes import CodeNote
     from gitmem.search.explain import Explanation
     from gitmem.search.hits import Hit
 
@@ -34,7 +34,7 @@ def format_hit(
     full: bool = False,
     context: tuple[Sequence[str], Sequence[str]] = ((), ()),
     adjacent: "tuple[Piece | None, Piece | None]" = (None, None),
-    remarks: "Sequence[Remark]" = (),
+    code_notes: "Sequence[CodeNote]" = (),
 ) -> list[str]:
     """Return the lines that show a hit.
 
@@ -50,7 +50,7 @@ def format_hit(
     # The line numbers of all parts are aligned, so the widest decides.
     digits = len(str(max([hit.end_line + len(after), *(part[-1].number for part in sides if part)])))
     code = [[_code(line, digits, terms, style) for line in part] for part in parts]
-    notes = [style.paint("dim", f"  {format_remark(remark)}") for remark in remarks]
+    notes = [style.paint("dim", f"  {format_code_note(note)}") for note in code_notes]
     return [_heading(hit, change, style), *_other_paths(hit, style), *notes, *_join_parts(code, style)]
 
 

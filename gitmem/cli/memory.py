@@ -1,4 +1,4 @@
-"""`gitmem memory`: notes, and the commands that act on all records."""
+"""`gitmem memory`: commands on notes, and those on all records."""
 
 import click
 
@@ -8,28 +8,28 @@ from gitmem.cli.filter_options import filter_options
 from gitmem.cli.memory_revisions import diff, log, purge, restore
 from gitmem.cli.memory_transfer import export, import_
 from gitmem.cli.query import read_query, search_records
-from gitmem.cli.record_output import format_alike, format_note, format_record_head, write_content
-from gitmem.cli.text_input import json_option, limit_option, read_content, say_notes, secrets_option, write_each
+from gitmem.cli.record_output import format_note, format_record_head, format_similar_note, write_content
+from gitmem.cli.text_input import json_option, limit_option, print_each, print_notices, read_content, secrets_option
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode
 from gitmem.memory.note import NOTE_TYPES, note_paths
 from gitmem.memory.record_paths import is_conversation, is_note_id
 from gitmem.records.code_notes import missing_paths
 from gitmem.records.notes import add_note, list_notes
-from gitmem.records.record_json import alike_json, note_json, record_json
-from gitmem.records.revisions import Deleted, delete_records, show_records
-from gitmem.records.similar_notes import Alike
+from gitmem.records.record_json import note_json, record_json, similar_note_json
+from gitmem.records.revisions import DeletedRecord, delete_records, show_records
 
 
 @click.group()
 def command() -> None:
     """Store notes in the repository, and manage all records of the memory.
 
-    `add`, `search`, `list`, `show` and `delete` act on notes. `log`, `diff`, `restore`, `purge`, `import` and `export`
-    act on all records: notes, documents and conversations. `show` and `delete` also accept the id of any other record.
+    `add`, `search`, `list`, `show` and `delete` act on notes; `show` and `delete` also take the id of another record.
+    `log`, `diff`, `restore`, `purge`, `import` and `export` act on all records: notes, documents and conversations.
 
     Records are git objects under `refs/gitmem/memory`. They are durable when the command returns, versioned, and safe
-    from `git gc`. A clone does not fetch them by itself.
+    from `git gc`. A clone has them only if they are fetched:
+    git fetch origin 'refs/gitmem/*:refs/gitmem/*'
 
     \b
     Examples:
@@ -42,10 +42,10 @@ def command() -> None:
 @command.command("add")
 @click.argument("text", metavar="TEXT|-")
 @click.option("--type", "type_", type=click.Choice(NOTE_TYPES), default="fact", help="Type of the note.")
-@click.option("--confidence", type=float, default=1.0, metavar="0..1", help="Confidence in the note.")
-@click.option("--conversation", metavar="NAME", default="", help="Conversation that the note comes from.")
-@click.option("--path", "paths", metavar="PATH", multiple=True, help="Related file or folder; repeatable.")
-@click.option("--symbol", "symbols", metavar="NAME", multiple=True, help="Related symbol; repeatable.")
+@click.option("--confidence", type=float, default=1.0, metavar="0..1", help="How certain the note is.")
+@click.option("--conversation", metavar="NAME", default="", help="Conversation that the note is from.")
+@click.option("--path", "paths", metavar="PATH", multiple=True, help="File or folder it is about; repeatable.")
+@click.option("--symbol", "symbols", metavar="NAME", multiple=True, help="Symbol it is about; repeatable.")
 @secrets_option
 @json_option
 @click.pass_context
@@ -55,8 +55,8 @@ def add(
 ) -> ExitCode:  # fmt: skip
     """Store a note of up to 10,000 characters.
 
-    Existing notes with the same meaning are listed. Results in a path or with a symbol show the notes about it; a note
-    about both is shown only for these symbols in these paths.
+    Existing notes with the same meaning are reported. A note about a path or a symbol is shown next to search results
+    there; a note about both, next to these symbols in these paths.
 
     \b
     Examples:
@@ -64,9 +64,7 @@ def add(
       gitmem memory add --path src/auth --symbol Session.close "Closing twice is allowed."
       gitmem memory add --type preference --confidence 0.8 - < note.txt
     """
-    notes: list[str] = []
-    alike: list[Alike] = []
-    note = add_note(
+    added = add_note(
         open_here(ctx),
         read_content(text),
         type_=type_,
@@ -75,14 +73,12 @@ def add(
         paths=paths,
         symbols=symbols,
         allow_secrets=allow_secrets,
-        notes=notes,
-        alike=alike,
     )
-    say_notes(ctx, notes)
+    print_notices(ctx, added.notices)
     if as_json:
-        write_json({**note_json(note), "alike": list(map(alike_json, alike))})
+        write_json({**note_json(added.note), "similar": list(map(similar_note_json, added.similar))})
     else:
-        print("\n".join([f"stored {note.id}", *map(format_alike, alike)]))
+        print("\n".join([f"stored {added.note.id}", *map(format_similar_note, added.similar)]))
     return ExitCode.OK
 
 
@@ -92,25 +88,27 @@ def add(
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> ExitCode:
-    """List notes, the newest first.
+    """List notes, newest first.
 
     \b
     Examples:
       gitmem memory list --type decision
     """
-    write_each(list_notes(open_here(ctx), type_=type_ or "", limit=limit), as_json, note_json, format_note)
+    print_each(list_notes(open_here(ctx), type_=type_ or "", limit=limit), as_json, note_json, format_note)
     return ExitCode.OK
 
 
 @command.command("search")
 @click.argument("text", metavar="TEXT|-")
 @click.option("--conversations", is_flag=True, help="Search the conversations too.")
-@filter_options("conversation", "since", "until", "min_confidence")
+@filter_options(
+    "conversation", "since", "until", "min_confidence", type_help="Search only notes of this type (fact, ...)."
+)
 @format_options
 @neighbors_option
 @click.pass_context
-def search(ctx: click.Context, /, *, text: str, conversations: bool, limit: int | None, **options: object) -> ExitCode:
-    """Search the notes. `gitmem query --kind` searches several kinds at once.
+def search(ctx: click.Context, /, *, text: str, conversations: bool, limit: int | None, **shown: object) -> ExitCode:
+    """Search only the notes; `gitmem query --kind` searches several kinds at once.
 
     \b
     Examples:
@@ -118,16 +116,18 @@ def search(ctx: click.Context, /, *, text: str, conversations: bool, limit: int 
       gitmem memory search --type decision --min-confidence 0.5 "where do sessions live"
     """
     kinds = ("notes", "conversations") if conversations else ("notes",)
-    return search_records(ctx, read_query(text), kinds, limit, options)
+    return search_records(ctx, read_query(text), kinds, limit, shown)
 
 
 @command.command("show")
 @click.argument("name", metavar="ID")
-@click.option("--at", metavar="REV", default="", help="Show a former version: a commit of the log, ~2, or a date.")
+@click.option("--at", metavar="REV", default="", help="Show a former revision: a commit of the log, ~2, or a date.")
 @json_option
 @click.pass_context
 def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
-    """Show a note, or any other record by its id. Paths of a note that no longer exist are listed.
+    """Show a note, with those of its paths that do not exist any more.
+
+    The id of a document shows the document, `conversation:NAME` all turns of a conversation.
 
     \b
     Examples:
@@ -136,12 +136,12 @@ def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
     """
     workspace = open_here(ctx)
     records = show_records(workspace, name, at=at)
-    gone = missing_paths(workspace, [path for record in records for path in note_paths(record)])
+    missing = missing_paths(workspace, [path for record in records for path in note_paths(record)])
     if as_json:
-        write_json([record_json(record) | ({"gone": gone} if gone else {}) for record in records])
+        write_json([record_json(record) | ({"missing_paths": missing} if missing else {}) for record in records])
         return ExitCode.OK
     for record in records:
-        print(format_record_head(record, gone), flush=True)
+        print(format_record_head(record, missing), flush=True)
         write_content(record.content)
     return ExitCode.OK
 
@@ -151,22 +151,24 @@ def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
 @json_option
 @click.pass_context
 def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCode:
-    """Delete notes, or any other records by their ids. Former versions stay until `gitmem memory purge`.
+    """Delete notes, all or none. `gitmem memory restore` brings them back until the memory is purged.
+
+    The id of a document deletes the document, `conversation:NAME` a whole conversation.
 
     \b
     Examples:
       gitmem memory delete mem_0123456789ab art_89abcdef
       gitmem memory delete conversation:planning
     """
-    write_each(delete_records(open_here(ctx), names), as_json, Deleted._asdict, _format_deleted)
+    print_each(delete_records(open_here(ctx), names), as_json, DeletedRecord._asdict, _format_deleted)
     return ExitCode.OK
 
 
-def _format_deleted(gone: Deleted) -> str:
-    unit = "turn" if is_conversation(gone.id) else "chunk"
-    parts = "" if is_note_id(gone.id) else f" and {count(gone.parts, unit)}"
-    return f"deleted {visible(gone.id)}{parts}"
+def _format_deleted(deleted: DeletedRecord) -> str:
+    part = "turn" if is_conversation(deleted.id) else "chunk"
+    parts = "" if is_note_id(deleted.id) else f" and {count(deleted.parts, part)}"
+    return f"deleted {visible(deleted.id)}{parts}"
 
 
-for part in (log, diff, restore, purge, import_, export):
-    command.add_command(part)
+for subcommand in (log, diff, restore, purge, import_, export):
+    command.add_command(subcommand)

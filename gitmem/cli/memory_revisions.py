@@ -1,4 +1,4 @@
-"""`gitmem memory log|diff|restore|purge`: former versions of all records."""
+"""`gitmem memory log|diff|restore|purge`: former revisions of all records."""
 
 from typing import Final
 
@@ -6,30 +6,31 @@ import click
 
 from gitmem.cli.confirmation import confirm
 from gitmem.cli.context import open_here, write_json
-from gitmem.cli.record_output import change_json, format_change, format_step, step_json
-from gitmem.cli.text_input import json_option, say_notes, write_each
+from gitmem.cli.record_output import diff_json, format_diff, format_log_entry, log_entry_json
+from gitmem.cli.text_input import json_option, print_each, print_notices
 from gitmem.display import count, size, visible
 from gitmem.errors import ExitCode
-from gitmem.records.purge import Purged, purge_memory
+from gitmem.records.purge import PurgeResult, purge_memory
 from gitmem.records.record_json import record_json
-from gitmem.records.revisions import LOG_DEFAULT, read_difference, read_log, restore_records
+from gitmem.records.revisions import LOG_DEFAULT, read_diff, read_log, restore_records
 
 
 @click.command("log")
 @click.argument("name", metavar="[ID]", default="")
-@click.option("-n", "--limit", type=int, metavar="N", default=LOG_DEFAULT, show_default=True, help="Maximum number.")
+@click.option(
+    "-n", "--limit", type=int, metavar="N", default=LOG_DEFAULT, show_default=True, help="Maximum number of changes."
+)
 @json_option
 @click.pass_context
 def log(ctx: click.Context, name: str, limit: int, as_json: bool) -> ExitCode:
-    """List the changes of all records, the newest first.
+    """List the changes of all records, or of one, newest first.
 
     \b
     Examples:
       gitmem memory log
       gitmem memory log art_89abcdef
     """
-    steps = read_log(open_here(ctx), name=name, limit=limit)
-    write_each(steps, as_json, step_json, format_step)
+    print_each(read_log(open_here(ctx), name=name, limit=limit), as_json, log_entry_json, format_log_entry)
     return ExitCode.OK
 
 
@@ -39,7 +40,9 @@ def log(ctx: click.Context, name: str, limit: int, as_json: bool) -> ExitCode:
 @json_option
 @click.pass_context
 def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> ExitCode:
-    """Show the differences between two versions of the memory, by default the last change.
+    """Show the differences of all records between two revisions of the memory, by default the last change.
+
+    A revision is a commit of the log, `~2` for two changes ago, or a date.
 
     \b
     Examples:
@@ -47,29 +50,30 @@ def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> ExitCode:
       gitmem memory diff 2026-01-31
       gitmem memory diff 1f2e3d4 ~3
     """
-    changes = read_difference(open_here(ctx), old, new)
-    write_each(changes, as_json, change_json, lambda change: "\n".join(format_change(change)))
+    diffs = read_diff(open_here(ctx), old, new)
+    print_each(diffs, as_json, diff_json, lambda each: "\n".join(format_diff(each)))
     return ExitCode.OK
 
 
 @click.command("restore")
 @click.argument("name", metavar="ID")
-@click.option("--at", metavar="REV", default="", help="Version to restore.  [default: the last different one]")
+@click.option(
+    "--at", metavar="REV", default="", help="Revision to restore.  [default: the latest that differs from now]"
+)
 @json_option
 @click.pass_context
 def restore(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
-    """Restore a former version of a record of any kind.
+    """Restore a record of any kind from a former revision.
 
     \b
     Examples:
       gitmem memory restore mem_0123456789ab
       gitmem memory restore art_89abcdef --at ~5
     """
-    notes: list[str] = []
-    records = restore_records(open_here(ctx), name, at=at, notes=notes)
-    say_notes(ctx, notes)
+    restored = restore_records(open_here(ctx), name, at=at)
+    print_notices(ctx, restored.notices)
     if as_json:
-        write_json([record_json(record) for record in records])
+        write_json([record_json(record) for record in restored.records])
     else:
         print(f"restored {visible(name)}")
     return ExitCode.OK
@@ -80,10 +84,10 @@ def restore(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
 @json_option
 @click.pass_context
 def purge(ctx: click.Context, yes: bool, as_json: bool) -> ExitCode:
-    """Remove deleted and replaced records of every kind for good, from git's object database too.
+    """Remove all former revisions of the memory: deleted and replaced records are removed from the object database.
 
-    Present records stay, and your own objects are not touched. If another ref, a reflog, an index or an alternate still
-    reaches a removed record, its objects stay; they are listed, and the exit code is 5.
+    Current records stay, and so do all other objects. If another ref, a reflog, an index or an alternate still holds
+    deleted records, purge reports it, and the exit code is 5.
 
     \b
     Examples:
@@ -91,24 +95,24 @@ def purge(ctx: click.Context, yes: bool, as_json: bool) -> ExitCode:
       gitmem memory purge
     """
     if not yes:
-        confirm("purge the former versions of the memory for good?", "gitmem memory purge --yes")
-    made = purge_memory(open_here(ctx))
+        confirm("purge the former revisions of the memory for good?", "gitmem memory purge --yes")
+    result = purge_memory(open_here(ctx))
     if as_json:
-        write_json(made._asdict())
+        write_json(result._asdict())
     else:
-        print(f"removed {count(made.objects, 'object')}, {size(made.bytes)}")
-        if made.left:
-            print(_format_left(made))
-    return ExitCode.FAILED if made.left else ExitCode.OK
+        print(f"removed {count(result.objects, 'object')}, {size(result.bytes)}")
+        if result.left:
+            print(_format_left(result))
+    return ExitCode.FAILED if result.left else ExitCode.OK
 
 
-_MAX_KEEPERS: Final = 5
+_MAX_HOLDERS: Final = 5
 
 
-def _format_left(made: Purged) -> str:
-    """Return a line about the objects that could not be removed, and the refs and files that reach them."""
-    records = count(made.left_records, "deleted or replaced record")
-    keepers = [visible(name) for name in made.kept_by]
-    more = [f"{len(keepers) - _MAX_KEEPERS:,} more"] if len(keepers) > _MAX_KEEPERS else []
-    names = ", ".join([*keepers[:_MAX_KEEPERS], *more])
-    return f"not removed: {records}, {count(made.left, 'object')} in all; reachable from {names}"
+def _format_left(result: PurgeResult) -> str:
+    """Format the number of objects that could not be removed, and the refs and other places that reach them."""
+    records = count(result.left_records, "deleted or replaced record")
+    holders = [visible(name) for name in result.kept_by]
+    more = [f"{len(holders) - _MAX_HOLDERS:,} more"] if len(holders) > _MAX_HOLDERS else []
+    reachable_from = ", ".join([*holders[:_MAX_HOLDERS], *more])
+    return f"not removed: {records}, {count(result.left, 'object')} in all; reachable from {reachable_from}"

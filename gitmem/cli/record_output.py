@@ -1,8 +1,9 @@
-"""Format records of every kind for people, and their changes as text and JSON."""
+"""Text output of records of every kind, and output of the memory's log and differences."""
 
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from difflib import unified_diff
 from typing import Any
 
 from gitmem.display import count, first_line, visible, visible_code
@@ -11,13 +12,14 @@ from gitmem.memory.document import Document
 from gitmem.memory.note import Note
 from gitmem.record import Record
 from gitmem.records.record_json import record_json
-from gitmem.records.revisions import Change, Step, name_of
-from gitmem.records.similar_notes import Alike
+from gitmem.records.revisions import LogEntry, RecordDiff, record_name
+from gitmem.records.similar_notes import SimilarNote
 
 
 def write_content(content: bytes) -> None:
-    """Write content to standard output byte for byte; on a terminal with control characters escaped."""
+    """Write content to standard output byte for byte; on a terminal, print control characters as escapes."""
     if sys.stdout.isatty():
+        # Stored text may come from anybody, and a terminal executes the escape sequences in it.
         print("\n".join(map(visible_code, content.decode("utf-8", "replace").splitlines())))
         return
     sys.stdout.flush()
@@ -26,77 +28,76 @@ def write_content(content: bytes) -> None:
 
 
 def format_note(note: Note) -> str:
-    """Return a note as two lines: its fields, then the beginning of its text."""
+    """Format a note as two lines: id, type, confidence and date, then its first line."""
     confidence = "" if note.confidence == 1 else f"  {note.confidence:g}"
-    return f"{note.id}  {note.type}{confidence}  {_day(note.time)}\n    {first_line(note.content)}"
+    return f"{note.id}  {note.type}{confidence}  {_date(note.time)}\n    {first_line(note.content)}"
 
 
-def format_alike(found: Alike) -> str:
-    """A note that says the same as a new one, on a line."""
-    return f"alike {found.note.id} ({found.score:.2f}): {first_line(found.note.content)}"
+def format_similar_note(similar: SimilarNote) -> str:
+    """Format a similar note as one line."""
+    return f"similar to {similar.note.id} ({similar.score:.2f}): {first_line(similar.note.content)}"
 
 
 def format_turn(turn: Turn) -> list[str]:
-    """Return a turn as lines: number and role, then its text."""
+    """Format a turn as lines: number and role, then the indented content."""
     return [f"{turn.number} {turn.role}", *("  " + visible_code(line) for line in turn.content.splitlines())]
 
 
 def format_conversation(conversation: Conversation) -> str:
-    """Return a conversation as one line."""
-    return f"{visible(conversation.id)}  {count(conversation.turns, 'turn')}  {_day(conversation.time)}"
+    """Format the summary of a conversation as one line."""
+    return f"{visible(conversation.id)}  {count(conversation.turns, 'turn')}  {_date(conversation.time)}"
 
 
 def format_document(document: Document) -> str:
-    """Return a document as two lines: its fields, then its title or the beginning of its text."""
+    """Format a document as two lines: id, type, source, date and size, then its title or first line."""
     fields = document.fields
     source = f"{fields.source}:{fields.source_id}" if fields.source_id else fields.source
-    about = f"{document.id}  {fields.type}  {visible(source)}  {_day(fields.time or document.stored)}"
+    about = f"{document.id}  {fields.type}  {visible(source)}  {_date(fields.time or document.stored)}"
     return f"{about}  {count(document.tokens, 'token')}\n    {visible(fields.title) or first_line(document.content)}"
 
 
-def format_record_head(record: Record, gone: Sequence[str] = ()) -> str:
-    """Return the fields of a record, one per line, its missing paths, and an empty line."""
-    lines = [f"{record.kind} {visible(name_of(record))}"]
+def format_record_head(record: Record, missing: Sequence[str] = ()) -> str:
+    """Format the fields of a record, one per line, those of its paths that are missing, and an empty line."""
+    lines = [f"{record.kind} {visible(record_name(record))}"]
     lines += [f"{name}: {visible(_plain(value))}" for name, value in record.named_fields.items() if name != "chunks"]
-    lines += [f"missing paths: {', '.join(map(visible, gone))}"] if gone else []
+    lines += [f"missing paths: {', '.join(map(visible, missing))}"] if missing else []
     return "\n".join(lines) + "\n"
 
 
 def _plain(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return ", ".join(f"{key}={one}" for key, one in value.items()) if isinstance(value, dict) else str(value)
+    return ", ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else str(value)
 
 
-def step_json(step: Step) -> dict[str, Any]:
-    """A commit of the memory as plain values."""
-    return {**step._asdict(), "added": list(step.added), "changed": list(step.changed), "deleted": list(step.deleted)}
+def log_entry_json(entry: LogEntry) -> dict[str, Any]:
+    """Return an entry of the log as JSON values."""
+    ids = {"added": list(entry.added), "changed": list(entry.changed), "deleted": list(entry.deleted)}
+    return {**entry._asdict(), **ids}
 
 
-def format_step(step: Step) -> str:
-    """A commit of the memory: id and time, then what it changed."""
-    time = datetime.fromtimestamp(step.seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    lines = [f"{step.commit[:12]}  {time}  {visible(step.message)}"]
-    for sign, names in (("+", step.added), ("~", step.changed), ("-", step.deleted)):
+def format_log_entry(entry: LogEntry) -> str:
+    """Format an entry of the log: commit, time and message, then the ids of the changed records."""
+    time = datetime.fromtimestamp(entry.seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    lines = [f"{entry.commit[:12]}  {time}  {visible(entry.message)}"]
+    for sign, names in (("+", entry.added), ("~", entry.changed), ("-", entry.deleted)):
         lines += [f"  {sign} {visible(name)}" for name in names]
-    if step.more:
-        lines.append(f"    and {count(step.more, 'more record')}")
+    if entry.more:
+        lines.append(f"    and {count(entry.more, 'more record')}")
     return "\n".join(lines)
 
 
-def change_json(change: Change) -> dict[str, Any]:
-    """Return a difference as JSON values."""
-    sides = {"before": change.before, "after": change.after}
-    return {"id": change.id, **{name: record_json(side) if side else None for name, side in sides.items()}}
+def diff_json(diff: RecordDiff) -> dict[str, Any]:
+    """Return the two versions of a record as JSON values."""
+    sides = {"before": diff.before, "after": diff.after}
+    return {"id": diff.id, **{name: record_json(side) if side else None for name, side in sides.items()}}
 
 
-def format_change(change: Change) -> Iterator[str]:
-    """Yield a difference as the lines of a unified diff."""
-    from difflib import unified_diff
-
-    before, after = _lines(change.before), _lines(change.after)
-    old = f"{change.id} before" if before else "nothing"
-    new = f"{change.id} after" if after else "nothing"
+def format_diff(diff: RecordDiff) -> Iterator[str]:
+    """Yield the lines of a unified diff between the two versions of a record."""
+    before, after = _lines(diff.before), _lines(diff.after)
+    old = f"{diff.id} before" if before else "nothing"
+    new = f"{diff.id} after" if after else "nothing"
     for line in unified_diff(before, after, visible(old), visible(new), lineterm=""):
         yield visible_code(line)
 
@@ -105,5 +106,5 @@ def _lines(record: Record | None) -> list[str]:
     return [*format_record_head(record).splitlines(), *record.text.splitlines()] if record else []
 
 
-def _day(time: str) -> str:
+def _date(time: str) -> str:
     return time[:10]

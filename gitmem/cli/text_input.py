@@ -1,4 +1,4 @@
-"""Input, options and list output that the commands which store text share."""
+"""Options, input and output that the commands for notes, documents and conversations share."""
 
 import os
 import sys
@@ -16,37 +16,39 @@ from gitmem.memory.note import LIST_DEFAULT
 Item = TypeVar("Item")
 
 MAX_BYTES: Final = 64 << 20
-"""Bytes to read: more than any record may have, so longer input can be refused without reading all of it."""
+"""More bytes than a record may have. Longer input is refused without being read to its end."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 limit_option = click.option(
-    "-n", "--limit", type=int, metavar="N", default=LIST_DEFAULT, show_default=True, help="Maximum number."
+    "-n", "--limit", type=int, metavar="N", default=LIST_DEFAULT, show_default=True, help="Maximum number of results."
 )
-secrets_option = click.option("--allow-secrets", is_flag=True, help="Store text even if it contains a key or token.")
+secrets_option = click.option("--allow-secrets", is_flag=True, help="Store it even if it seems to contain a secret.")
 
 
-def write_each(items: Iterable[Item], as_json: bool, plain: Callable[[Item], Any], line: Callable[[Item], str]) -> None:
-    """Print items one per line, or as a JSON list."""
+def print_each(
+    items: Iterable[Item], as_json: bool, to_json: Callable[[Item], Any], to_line: Callable[[Item], str]
+) -> None:
+    """Print items one by one, or as a JSON list."""
     if as_json:
-        write_json([plain(item) for item in items])
+        write_json([to_json(item) for item in items])
         return
     for item in items:
-        print(line(item))
+        print(to_line(item))
 
 
-def say_notes(ctx: click.Context, notes: Iterable[str]) -> None:
-    """Print notes on standard error unless `--quiet` is set."""
-    for note in [] if is_quiet(ctx) else notes:
-        say(f"note: {note}")
+def print_notices(ctx: click.Context, notices: Iterable[str]) -> None:
+    """Print notices to standard error, unless `--quiet` is given."""
+    for notice in [] if is_quiet(ctx) else notices:
+        say(f"note: {notice}")
 
 
 def read_content(text: str) -> str:
-    """Return the argument, or standard input for `-`. Raises UsageError if it is not UTF-8."""
+    """Return a text of the command line, or standard input for `-`. Raises UsageError for invalid UTF-8."""
     data = read_input("-") if text == "-" else os.fsencode(text)
     try:
         return data.decode("utf-8")
-    except UnicodeDecodeError as problem:
-        raise UsageError("the text is not UTF-8") from problem
+    except UnicodeDecodeError as error:
+        raise UsageError("the text is not valid UTF-8") from error
 
 
 def read_input(file: str) -> bytes:
@@ -57,24 +59,27 @@ def read_input(file: str) -> bytes:
         if file == "-":
             data = sys.stdin.buffer.read(MAX_BYTES + 1)
         else:
-            with Path(file).open("rb") as stream:
-                data = stream.read(MAX_BYTES + 1)
-    except OSError as problem:
-        raise UsageError(f"`{file}` cannot be read: {problem.strerror}") from problem
+            with Path(file).open("rb") as opened:
+                data = opened.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"`{file}` cannot be read: {error.strerror}") from error
     if len(data) > MAX_BYTES:
         raise UsageError(f"`{file}` is larger than {MAX_BYTES >> 20} MiB")
     return data
 
 
 def read_lines(file: str) -> Iterator[str]:
-    """Yield the lines of a file, or of standard input for `-`. Invalid UTF-8 makes only its own line invalid."""
+    """Yield the lines of a file, or of standard input for `-`. Raises UsageError.
+
+    Invalid UTF-8 becomes lone surrogates, so that only the line that contains it is invalid.
+    """
     if file == "-" and (sys.stdin is None or sys.stdin.closed):
         raise UsageError("standard input is closed")
     try:
         if file == "-":
             yield from (line.decode("utf-8", "surrogateescape") for line in sys.stdin.buffer)
             return
-        with Path(file).open("rb") as stream:
-            yield from (line.decode("utf-8", "surrogateescape") for line in stream)
-    except OSError as problem:
-        raise UsageError(f"`{file}` cannot be read: {problem.strerror}") from problem
+        with Path(file).open("rb") as opened:
+            yield from (line.decode("utf-8", "surrogateescape") for line in opened)
+    except OSError as error:
+        raise UsageError(f"`{file}` cannot be read: {error.strerror}") from error

@@ -29,15 +29,16 @@ class Indexed(NamedTuple):
     snapshot: "Snapshot"
 
 
-def index_records(workspace: Workspace, notes: list[str] | None) -> Indexed | None:
-    """Make all records searchable. If that fails, add the reason to `notes`; never raise a GitmemError."""
+def index_records(workspace: Workspace) -> tuple[list[str], Indexed | None]:
+    """Make all records searchable. Return a notice if that fails, and the opened records and index if there are any.
+
+    Never raises a GitmemError.
+    """
     try:
         problem, indexed = _index_after_others(workspace)
     except GitmemError as error:
         problem, indexed = error.message, None
-    if problem and notes is not None:
-        notes.append(f"stored, but not searchable yet: {problem}")
-    return indexed
+    return [f"stored, but not searchable yet: {problem}"] if problem else [], indexed
 
 
 def _index_after_others(workspace: Workspace) -> tuple[str, Indexed | None]:

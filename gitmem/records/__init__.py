@@ -1,1 +1,1 @@
-"""Notes, documents and conversations that users and agents store: add, list, find, change, delete and transfer them."""
+"""Commands on notes, documents and conversations: add, list, show, change, delete, restore, transfer and purge them."""

@@ -1,31 +1,29 @@
-"""Remarks: notes that are about the code of a hit, as they name its path or its symbol.
+"""Find the notes about the code of a hit, by the paths and symbols that the notes name.
 
-A note about a folder is about all files below it, one about `Session` about `Session.close` too, and one about `close`
-about every `close`. A note that names paths and symbols is about these symbols in these paths.
+A note about a folder is about all files below it. A note about `Session` is about `Session.close` too, and a note about
+`close` is about every `close`. A note that names paths and symbols is about these symbols in these paths only.
 """
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from gitmem.display import first_line
+from gitmem.git.object_reader import ObjectReader
 from gitmem.git.trees import find_paths
+from gitmem.indexing.record_views import Records
 from gitmem.record import parse_record
+from gitmem.search.hits import Hit
 from gitmem.types import RECORD_KINDS
 from gitmem.workspace import Workspace
 
-if TYPE_CHECKING:
-    from gitmem.git.object_reader import ObjectReader
-    from gitmem.indexing.record_views import Records
-    from gitmem.search.hits import Hit
-
-MOST: Final = 3
+MAX_NOTES: Final = 3
 
 
-class Remark(NamedTuple):
-    """A note beside a hit, with its first line."""
+class CodeNote(NamedTuple):
+    """Note about the code of a hit, with its first line as text."""
 
     id: str
     type: str
@@ -33,81 +31,84 @@ class Remark(NamedTuple):
     text: str
 
 
-def read_remarks(records: "Records", hits: "Sequence[Hit]", reader: "ObjectReader") -> list[list[Remark]]:
-    """At most MOST notes for each hit, the newest first. Nothing is read but these notes. Raises DamagedFile."""
-    entries = [found[:MOST] for found in _find_entries(records, hits)]
-    oids = {entry: records.oid(entry) for found in entries for entry in found}
-    data = dict(reader.read_many(dict.fromkeys(oids.values()))) if oids else {}
-    return [[_load_remark(told) for entry in found if (told := data[oids[entry]])] for found in entries]
+def read_code_notes(records: Records, hits: Sequence[Hit], reader: ObjectReader) -> list[list[CodeNote]]:
+    """Return at most MAX_NOTES notes for each hit, newest first. Only these notes are read. Raises DamagedFile."""
+    entries = [matches[:MAX_NOTES] for matches in _find_entries(records, hits)]
+    oids = {entry: records.oid(entry) for matches in entries for entry in matches}
+    blobs = dict(reader.read_many(dict.fromkeys(oids.values()))) if oids else {}
+    return [[_load_note(data) for entry in matches if (data := blobs[oids[entry]])] for matches in entries]
 
 
 class _Names(NamedTuple):
-    """What notes may call the code of a hit; nothing where it is a record."""
+    """Names by which notes may refer to the code of a hit; empty if the hit is a record."""
 
     paths: set[str]
     symbols: set[str]
 
     @classmethod
-    def of(cls, hit: "Hit") -> "_Names":
-        return (
-            cls(_paths_above(hit.path), _parts_of(hit.symbol))
-            if hit.chunk_type not in RECORD_KINDS
-            else cls(set(), set())
-        )
+    def from_hit(cls, hit: Hit) -> "_Names":
+        if hit.chunk_type in RECORD_KINDS:
+            return cls(set(), set())
+        return cls(_path_prefixes(hit.path), _symbol_parts(hit.symbol))
 
 
-def _find_entries(records: "Records", hits: "Sequence[Hit]") -> list[list[int]]:
-    """The entries of the notes that are about each hit."""
+def _find_entries(records: Records, hits: Sequence[Hit]) -> list[list[int]]:
+    """Return the entries of the notes about each hit, newest first."""
     paths, symbols = records.column("paths"), records.column("symbols")
     if not hits or not (any(paths.values) or any(symbols.values)):
         return [[] for _ in hits]
-    names = [_Names.of(hit) for hit in hits]
+    # The columns are matched against the names of all hits first, so that the comparison by hit is with few notes.
+    names = [_Names.from_hit(hit) for hit in hits]
     all_names = _Names(*(set().union(*sets) for sets in zip(*names, strict=True)))
-    about = paths.select(bool) | symbols.select(bool)
-    about &= paths.select(lambda told: _meets(told, all_names.paths))
-    about &= symbols.select(lambda told: _meets(told, all_names.symbols))
-    found = np.flatnonzero(about)
-    newest = found[np.argsort(records.column("time").ranks()[found], kind="stable")[::-1]].tolist()
-    told = [(entry, paths.text(entry), symbols.text(entry)) for entry in newest]
+    mask = paths.select(bool) | symbols.select(bool)
+    mask &= paths.select(lambda lines: _overlaps(lines, all_names.paths))
+    mask &= symbols.select(lambda lines: _overlaps(lines, all_names.symbols))
+    entries = np.flatnonzero(mask)
+    newest = entries[np.argsort(records.column("time").ranks()[entries], kind="stable")[::-1]].tolist()
+    notes = [(entry, paths.text(entry), symbols.text(entry)) for entry in newest]
     return [
-        [entry for entry, path, symbol in told if own.paths and _meets(path, own.paths) and _meets(symbol, own.symbols)]
+        [
+            entry
+            for entry, of_paths, of_symbols in notes
+            if own.paths and _overlaps(of_paths, own.paths) and _overlaps(of_symbols, own.symbols)
+        ]
         for own in names
     ]
 
 
-def _meets(told: str, names: set[str]) -> bool:
-    """Whether one of the names told, a line each, is among others; where none is told, any will do."""
-    return not told or not names.isdisjoint(told.split("\n"))
+def _overlaps(lines: str, names: set[str]) -> bool:
+    """Return whether one of the lines is among the names. A note without such lines is not restricted by them."""
+    return not lines or not names.isdisjoint(lines.split("\n"))
 
 
-def _paths_above(path: str) -> set[str]:
-    """A path and the folders it lies in."""
+def _path_prefixes(path: str) -> set[str]:
+    """Return a path and the folders that contain it."""
     parts = path.split("/")
     return {"/".join(parts[:length]) for length in range(1, len(parts) + 1)}
 
 
-def _parts_of(symbol: str) -> set[str]:
-    """What a chunk's symbol may be called: `A.b.c` is also `b.c`, `c`, `A` and `A.b`; a chunk may have several."""
+def _symbol_parts(symbol: str) -> set[str]:
+    """Return the names of a chunk's symbols: `A.b.c` is also `A`, `A.b`, `b`, `b.c` and `c`."""
     names: set[str] = set()
-    for one in symbol.split(", "):
-        parts = one.split(".")
+    for qualified in symbol.split(", "):
+        parts = qualified.split(".")
         spans = ((first, last) for first in range(len(parts)) for last in range(first + 1, len(parts) + 1))
         names |= {".".join(parts[first:last]) for first, last in spans}
     return names - {""}
 
 
 def missing_paths(workspace: Workspace, paths: Sequence[str]) -> list[str]:
-    """Those of some paths that neither the working tree nor HEAD has: never were there, or are gone by now."""
+    """Return the paths that neither the working tree nor HEAD has: deleted since, or never there."""
     location = workspace.location
     worktree = location.worktree
-    lacking = [path for path in paths if worktree is None or not os.path.lexists(worktree / path)]
-    if not lacking or location.head_tree is None:
-        return lacking
-    known = find_paths(location, location.head_tree, lacking)
-    return [path for path in lacking if path not in known]
+    missing = [path for path in paths if worktree is None or not os.path.lexists(worktree / path)]
+    if not missing or location.head_tree is None:
+        return missing
+    in_head = find_paths(location, location.head_tree, missing)
+    return [path for path in missing if path not in in_head]
 
 
-def _load_remark(data: bytes) -> Remark:
+def _load_note(data: bytes) -> CodeNote:
     record = parse_record(data, "note")
     fields = record.fields
-    return Remark(record.id, str(fields.get("type", "")), str(fields.get("time", "")), first_line(record.text))
+    return CodeNote(record.id, str(fields.get("type", "")), str(fields.get("time", "")), first_line(record.text))

@@ -1,4 +1,4 @@
-"""Conversations: add turns, give back the last ones, list them, take in a session's transcript."""
+"""Append turns to conversations, read the last ones, list conversations, import transcripts."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -21,15 +21,23 @@ from gitmem.memory.record_paths import CONVERSATIONS, conversation_folder, turn_
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.secrets import redact_secrets, refuse_secrets
 from gitmem.record import format_record
-from gitmem.records.listing import open_listed
+from gitmem.records.listing import open_at
 from gitmem.workspace import Workspace
 
 
-class Appended(NamedTuple):
-    """A turn that was kept; `replaced` where the conversation had one of that number."""
+class AppendedTurn(NamedTuple):
+    """Turn that was stored, whether it replaced one with its number, and notices for the user."""
 
     turn: Turn
     replaced: bool
+    notices: list[str]
+
+
+class ImportedTurns(NamedTuple):
+    """Number of turns that are new or changed, and notices for the user."""
+
+    changed: int
+    notices: list[str]
 
 
 def append_turn(
@@ -40,35 +48,39 @@ def append_turn(
     number: int | None,
     *,
     allow_secrets: bool = False,
-    notes: list[str] | None = None,
-) -> Appended:
-    """Keep a turn; without a number it comes behind the last one. Raises UsageError, GitFailed, StorageFailed."""
-    given = check_turn(Turn(conversation, number or 0, role, content, current_time()))
+) -> AppendedTurn:
+    """Store a turn under its number, or after the last one without a number.
+
+    Raises: UsageError, GitFailed, StorageFailed.
+    """
+    turn = check_turn(Turn(conversation, number or 0, role, content, current_time()))
     if not allow_secrets:
         refuse_secrets(content, "turn", conversation)
-    made = Appended(given, False)
+    replaced = False
     with RecordStore(workspace.location) as store:
 
-        def put(tip: Tip) -> Changes:
-            nonlocal made
-            place = _next_turn(store, tip, conversation) if number is None else number
-            turn = check_turn(given._replace(number=place))
-            path = turn_path(conversation, place)
-            made = Appended(turn, store.find(tip, path) is not None)
+        def append(tip: Tip) -> Changes:
+            nonlocal turn, replaced
+            # Another writer may have appended a turn since the last call, so the number is computed each time.
+            turn = check_turn(
+                turn._replace(number=_next_number(store, tip, conversation) if number is None else number)
+            )
+            path = turn_path(conversation, turn.number)
+            replaced = store.find(tip, path) is not None
             return {path: format_record(turn_record(turn))}
 
-        store.change("conversation: append", put)
-    index_records(workspace, notes)
-    return made
+        store.change("conversation: append", append)
+    notices, _ = index_records(workspace)
+    return AppendedTurn(turn, replaced, notices)
 
 
-def _next_turn(store: RecordStore, tip: Tip, conversation: str) -> int:
+def _next_number(store: RecordStore, tip: Tip, conversation: str) -> int:
     entries = store.entries(tip, conversation_folder(conversation))
     return int(entries[-1].path.rpartition(b"/")[2]) + 1 if entries else 0
 
 
 def last_turns(workspace: Workspace, conversation: str, limit: int = GET_DEFAULT) -> list[Turn]:
-    """The last turns of a conversation in their order; none of one that is not there. Raises UsageError."""
+    """Return the last turns of a conversation in order; none if it does not exist. Raises UsageError."""
     check_conversation(conversation)
     check_count("limit", limit, 1, MAX_GET)
     with RecordStore(workspace.location) as store:
@@ -77,40 +89,38 @@ def last_turns(workspace: Workspace, conversation: str, limit: int = GET_DEFAULT
 
 
 def list_conversations(workspace: Workspace, limit: int = LIST_DEFAULT) -> list[Conversation]:
-    """Conversations, the last spoken in first. Raises UsageError, DamagedFile."""
+    """Return conversations, the one with the latest turn first. Raises UsageError, DamagedFile."""
     check_count("limit", limit, 1, MAX_LIST)
     with RecordStore(workspace.location) as store:
-        records = open_listed(workspace, store.tip())
+        records = open_at(workspace, store.tip())
     if records is None:
         return []
+    # Entries are sorted by path: the turns of a conversation are next to each other, the last one at the end.
     turns = records.folder(CONVERSATIONS)
     groups = [list(group) for _, group in groupby(turns, key=lambda turn: records.path(turn).rpartition(b"/")[0])]
     names, times = records.column("conversation"), records.column("time")
-    found = [Conversation(names.text(group[-1]), len(group), times.text(group[-1])) for group in groups]
-    return sorted(found, key=lambda conversation: (conversation.time, conversation.id), reverse=True)[:limit]
+    listed = [Conversation(names.text(group[-1]), len(group), times.text(group[-1])) for group in groups]
+    return sorted(listed, key=lambda conversation: (conversation.time, conversation.id), reverse=True)[:limit]
 
 
-def keep_turns(
-    workspace: Workspace, turns: Sequence[Turn], *, allow_secrets: bool = False, notes: list[str] | None = None
-) -> int:
-    """Keep whole turns at once, each in the place of the one with its number; returns how many are new or changed.
+def import_turns(workspace: Workspace, turns: Sequence[Turn], *, allow_secrets: bool = False) -> ImportedTurns:
+    """Store all turns in one commit, each in place of the one with its number.
 
-    A transcript is not written by hand, so a line with a secret is left out instead of the whole refused.
-    Raises UsageError, GitFailed, StorageFailed.
+    A line with a secret is redacted, instead of refusing the import: a transcript is not written by hand. Raises
+    UsageError, GitFailed, StorageFailed.
     """
-    kept = [
+    checked = [
         check_turn(turn if allow_secrets else turn._replace(content=redact_secrets(turn.content))) for turn in turns
     ]
-    data = {turn_path(turn.conversation, turn.number): format_record(turn_record(turn)) for turn in kept}
-    changed: Changes = {}
+    blobs = {turn_path(turn.conversation, turn.number): format_record(turn_record(turn)) for turn in checked}
+    changes: Changes = {}
     with RecordStore(workspace.location) as store:
 
-        def put(tip: Tip) -> Changes:
-            nonlocal changed
-            known = {path: store.find_data(tip, path) for path in data}
-            changed = {path: record for path, record in data.items() if known[path] != record}
-            return changed
+        def replace(tip: Tip) -> Changes:
+            nonlocal changes
+            changes = {path: data for path, data in blobs.items() if store.find_data(tip, path) != data}
+            return changes
 
-        store.change("conversation: import", put)
-    index_records(workspace, notes)
-    return len(changed)
+        store.change("conversation: import", replace)
+    notices, _ = index_records(workspace)
+    return ImportedTurns(len(changes), notices)

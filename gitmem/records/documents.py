@@ -1,4 +1,4 @@
-"""Documents: take one in, give it back, list them, drop those whose time is over."""
+"""Add documents, get them by id, list them, delete the expired ones."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -33,53 +33,50 @@ UPDATED = "updated"
 UNCHANGED = "unchanged"
 
 
-class Ingested(NamedTuple):
-    """What became of a document: `status` is created, updated or unchanged."""
+class AddedDocument(NamedTuple):
+    """Document as stored, with the status created, updated or unchanged, and notices for the user."""
 
     document: Document
     status: str
+    notices: list[str]
 
     @property
     def chunk_ids(self) -> list[str]:
-        """Ids of its chunks, none where it stays in one piece."""
+        """Ids of its chunks; none if it is not cut."""
         return [chunk_id(self.document, number) for number in range(len(self.document.chunks))]
 
 
 def add_document(
-    workspace: Workspace,
-    content: str,
-    given: Mapping[str, Any],
-    *,
-    allow_secrets: bool = False,
-    notes: list[str] | None = None,
-) -> Ingested:
-    """Take a document in, or replace what came from the same source before; `given` are fields of DocumentFields.
+    workspace: Workspace, content: str, given: Mapping[str, Any], *, allow_secrets: bool = False
+) -> AddedDocument:
+    """Store a document, or replace the one from the same source. `given` are fields of DocumentFields.
 
-    Same source, same content and no other fields: nothing happens. Fields that are not given stay as they were. On
-    return it is on the disk and searchable, or `notes` are told why not.
-    Raises UsageError, GitFailed, StorageFailed.
+    Fields of the earlier document that are not given stay. If the content and all given fields are the same, nothing is
+    stored. On return the document is durable, and searchable unless a notice says why not.
+
+    Raises: UsageError, GitFailed, StorageFailed.
     """
-    told = check_fields(DocumentFields(**given))
-    new = cut_document(check_content(content), told)
+    fields = check_fields(DocumentFields(**given))
+    new = cut_document(check_content(content), fields)
     if not allow_secrets:
-        refuse_secrets(content, "document", told)
-    made = Ingested(new, CREATED)
+        refuse_secrets(content, "document", fields)
+    document, status = new, CREATED
     with RecordStore(workspace.location) as store:
 
-        def put(tip: Tip) -> Changes:
-            nonlocal made
-            made = place_document(lambda path: store.find_record(tip, path), new, given)
-            record = document_record(made.document)
-            return {} if made.status == UNCHANGED else {document_path(made.document.id): format_record(record)}
+        def add(tip: Tip) -> Changes:
+            nonlocal document, status
+            document, status = place_document(lambda path: store.find_record(tip, path), new, given)
+            record = document_record(document)
+            return {} if status == UNCHANGED else {document_path(document.id): format_record(record)}
 
-        store.change(f"document {told.source}: {_subject(told)}", put)
-    index_records(workspace, notes)
-    return made
+        store.change(f"document {fields.source}: {_subject(fields)}", add)
+    notices, _ = index_records(workspace)
+    return AddedDocument(document, status, notices)
 
 
 def cut_document(content: str, fields: DocumentFields) -> Document:
-    """A document without id, cut into chunks where it is long."""
-    from gitmem.embedding.tokens import TokenCounter
+    """Return a document without an id, cut into chunks if it is long."""
+    from gitmem.embedding.tokens import TokenCounter  # imported here because it loads the tokenizer's library
 
     counter = TokenCounter()
     starts = counter.starts(content)
@@ -87,57 +84,64 @@ def cut_document(content: str, fields: DocumentFields) -> Document:
     return Document("", fields, content, current_time(), len(starts), counter.name, chunks)
 
 
-def place_document(find: Callable[[bytes], Record | None], new: Document, given: Mapping[str, Any]) -> Ingested:
-    """Give a document its id: that of the same source, else the first that is free. `find` looks a path up."""
+def place_document(
+    find: Callable[[bytes], Record | None], new: Document, given: Mapping[str, Any]
+) -> tuple[Document, str]:
+    """Return a document with its id, merged with the one it replaces, and the status. `find` reads a record by path.
+
+    The id is that of the earlier document from the same source, otherwise the first free one.
+    """
     fields = new.fields
     for identity in document_ids(fields.source, fields.source_id, new.content.encode()):
         record = find(document_path(identity))
         if record is None:
-            return Ingested(new._replace(id=identity), CREATED)
+            return new._replace(id=identity), CREATED
         old = load_document(record)
         if _same_source(old, new):
             return _replace(old, new, given)
-    raise AssertionError("the last id is that of the source and the content themselves")
+        # The short hashes of two sources collide: try the next, longer one.
+    raise AssertionError("the last id is a hash of the source and the content themselves")
 
 
 def _same_source(old: Document, new: Document) -> bool:
-    same = old.fields.source, old.fields.source_id
-    return same == (new.fields.source, new.fields.source_id) and (bool(same[1]) or old.content == new.content)
+    """Return whether two documents are from the same source. Without a source id, the content is the source."""
+    source = old.fields.source, old.fields.source_id
+    return source == (new.fields.source, new.fields.source_id) and (bool(source[1]) or old.content == new.content)
 
 
-def _replace(old: Document, new: Document, given: Mapping[str, Any]) -> Ingested:
+def _replace(old: Document, new: Document, given: Mapping[str, Any]) -> tuple[Document, str]:
     checked = new.fields._asdict()
     fields = old.fields._replace(**{name: checked[name] for name in given})
     if old.content == new.content:
-        return Ingested(old._replace(fields=fields), UNCHANGED if fields == old.fields else UPDATED)
-    return Ingested(new._replace(id=old.id, fields=fields), UPDATED)
+        return old._replace(fields=fields), UNCHANGED if fields == old.fields else UPDATED
+    return new._replace(id=old.id, fields=fields), UPDATED
 
 
 def _subject(fields: DocumentFields) -> str:
-    """A line for the history."""
+    """Return one line for the log: the source id or the title."""
     return " ".join((fields.source_id or fields.title or "without a name").split())[:100]
 
 
 def get_document(workspace: Workspace, identity: str) -> Document:
-    """A document with its content. Raises UnknownRecord, DamagedFile."""
+    """Return a document with its content. Raises UnknownRecord, DamagedFile."""
     with RecordStore(workspace.location) as store:
         record = store.find_record(store.tip(), document_path(identity)) if identity.startswith("art_") else None
     if record is None:
-        raise UnknownRecord(f"there is no document `{identity}`", hint="gitmem doc list")
+        raise UnknownRecord(f"no such document: `{identity}`", hint="gitmem doc list")
     return load_document(record)
 
 
 def list_documents(workspace: Workspace, *, type_: str = "", limit: int = LIST_DEFAULT) -> list[Document]:
-    """Documents, those that came in last first, of one type or of all. Raises UsageError, DamagedFile."""
+    """Return documents, the last stored first, of one type or of all. Raises UsageError, DamagedFile."""
     check_count("limit", limit, 1, MAX_LIST)
     if type_:
         check_choice("type", type_, DOCUMENT_TYPES)
-    limits = RecordFilters(type=(type_,) if type_ else ())
-    return [load_document(record) for record in newest_records(workspace, DOCUMENTS, limits, limit)]
+    filters = RecordFilters(type=(type_,) if type_ else ())
+    return [load_document(record) for record in newest_records(workspace, DOCUMENTS, filters, limit)]
 
 
 def prune_expired(workspace: Workspace, *, dry_run: bool = False) -> list[Document]:
-    """Delete the documents whose retention has run out; returns them. Raises GitFailed, StorageFailed, DamagedFile."""
+    """Delete the documents whose retention has ended, and return them. Raises GitFailed, StorageFailed, DamagedFile."""
     expired: list[Document] = []
     with RecordStore(workspace.location) as store:
 

@@ -1,11 +1,13 @@
-"""The newest records of a kind, and those whose time is over, found by what is known of them: no others are read."""
+"""List the newest records of a kind, and expired documents. Columns of the index select them; no others are read."""
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gitmem.freshness.memory_view import open_memory
 from gitmem.git.trees import FILE, TreeEntry
+from gitmem.indexing.record_views import Records
 from gitmem.memory.document import is_expired
 from gitmem.memory.record_paths import DOCUMENTS
 from gitmem.memory.record_store import RecordStore, Tip
@@ -13,42 +15,39 @@ from gitmem.record import Record
 from gitmem.records.filters import RecordFilters, matching_records
 from gitmem.workspace import Workspace
 
-if TYPE_CHECKING:
-    from gitmem.indexing.record_views import Records
 
-
-def open_listed(workspace: Workspace, tip: Tip) -> "Records | None":
-    """The records of a commit of the memory, None before the first."""
+def open_at(workspace: Workspace, tip: Tip) -> Records | None:
+    """Return the records of a state of the memory, or None before the first record."""
     return open_memory(workspace, tip.tree, check=True) if tip.tree else None
 
 
 def read_expired(workspace: Workspace, store: RecordStore, tip: Tip, now: datetime) -> list[Record]:
-    """The documents of a commit whose retention has run out. Raises GitFailed, DamagedFile."""
-    records = open_listed(workspace, tip)
+    """Return the documents whose retention has ended. Raises GitFailed, DamagedFile."""
+    records = open_at(workspace, tip)
     if records is None:
         return []
     retention, stored = records.column("retention"), records.column("stored")
-    below = records.folder(DOCUMENTS)
-    expired = [entry for entry in below if is_expired(retention.text(entry), stored.text(entry), now)]
-    return list(store.read_records(_entries(records, expired)))
+    documents = records.folder(DOCUMENTS)
+    expired = [entry for entry in documents if is_expired(retention.text(entry), stored.text(entry), now)]
+    return list(store.read_records(_tree_entries(records, expired)))
 
 
-def _entries(records: "Records", entries: Iterable[int]) -> list[TreeEntry]:
+def _tree_entries(records: Records, entries: Iterable[int]) -> list[TreeEntry]:
     return [TreeEntry(records.path(entry), FILE, records.oid(entry)) for entry in entries]
 
 
-def newest_records(workspace: Workspace, folder: bytes, limits: RecordFilters, limit: int) -> list[Record]:
-    """Records below a folder, those that came in last first; of one moment, the higher id first.
+def newest_records(workspace: Workspace, folder: bytes, filters: RecordFilters, limit: int) -> list[Record]:
+    """Return records below a folder, the last stored first; records of the same time by descending id.
 
     Raises: GitFailed, DamagedFile.
     """
-    import numpy as np
-
     with RecordStore(workspace.location) as store:
-        records = open_listed(workspace, store.tip())
+        records = open_at(workspace, store.tip())
         if records is None:
             return []
-        below = np.arange(len(records))[records.folder(folder).start : records.folder(folder).stop]
-        chosen = below[matching_records(records, limits)[below]]
-        newest = chosen[np.argsort(records.column("stored").ranks()[chosen], kind="stable")[::-1][:limit]]
-        return list(store.read_records(_entries(records, newest.tolist())))
+        below = records.folder(folder)
+        entries = np.arange(below.start, below.stop)
+        entries = entries[matching_records(records, filters)[entries]]
+        # Entries are sorted by path, so a stable sort that is reversed has the higher id first among equal times.
+        newest = entries[np.argsort(records.column("stored").ranks()[entries], kind="stable")[::-1][:limit]]
+        return list(store.read_records(_tree_entries(records, newest.tolist())))

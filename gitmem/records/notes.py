@@ -1,6 +1,7 @@
-"""Notes: keep one, list them."""
+"""Add notes and list them."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from gitmem.display import visible
 from gitmem.errors import UsageError
@@ -14,8 +15,16 @@ from gitmem.record import format_record
 from gitmem.records.code_notes import missing_paths
 from gitmem.records.filters import RecordFilters
 from gitmem.records.listing import newest_records
-from gitmem.records.similar_notes import Alike, find_alike
+from gitmem.records.similar_notes import SimilarNote, find_similar
 from gitmem.workspace import Workspace
+
+
+class AddedNote(NamedTuple):
+    """Note that was stored, earlier notes with its meaning, and notices for the user."""
+
+    note: Note
+    similar: list[SimilarNote]
+    notices: list[str]
 
 
 def add_note(
@@ -28,12 +37,9 @@ def add_note(
     paths: Sequence[str] = (),
     symbols: Sequence[str] = (),
     allow_secrets: bool = False,
-    notes: list[str] | None = None,
-    alike: list[Alike] | None = None,
-) -> Note:
-    """Keep a note; on return it is on the disk and searchable, or `notes` are told why not.
+) -> AddedNote:
+    """Store a note. On return it is durable, and searchable unless a notice says why not.
 
-    `alike` is told which notes mean the same; they stay as they are.
     Raises: UsageError, GitFailed, StorageFailed.
     """
     about = tuple(paths), tuple(symbols)
@@ -45,23 +51,21 @@ def add_note(
 
         def add(tip: Tip) -> Changes:
             if store.find(tip, path):
-                raise UsageError(f"there is a note `{note.id}` already", hint="run it again")
+                raise UsageError(f"the random id `{note.id}` is in use", hint="run the command again")
             return {path: data}
 
         store.change(f"note {note.id}: add", add)
-        if notes is not None:
-            lacking = missing_paths(workspace, note.paths)
-            notes += [f"`{visible(path)}` is no path of this repository" for path in lacking]
-        indexed = index_records(workspace, notes)
-        if alike is not None and indexed is not None:
-            alike += find_alike(store, indexed, note.id)
-    return note
+        missing = missing_paths(workspace, note.paths)
+        notices = [f"no such path in this repository: `{visible(path)}`" for path in missing]
+        problems, indexed = index_records(workspace)
+        similar = find_similar(store, indexed, note.id) if indexed else []
+    return AddedNote(note, similar, [*notices, *problems])
 
 
 def list_notes(workspace: Workspace, *, type_: str = "", limit: int = LIST_DEFAULT) -> list[Note]:
-    """Notes, the newest first, of one type or of all. Raises UsageError, DamagedFile."""
+    """Return notes, newest first, of one type or of all. Raises UsageError, DamagedFile."""
     check_count("limit", limit, 1, MAX_LIST)
     if type_:
         check_choice("type", type_, NOTE_TYPES)
-    limits = RecordFilters(type=(type_,) if type_ else ())
-    return [load_note(record) for record in newest_records(workspace, NOTES, limits, limit)]
+    filters = RecordFilters(type=(type_,) if type_ else ())
+    return [load_note(record) for record in newest_records(workspace, NOTES, filters, limit)]

@@ -1,14 +1,15 @@
-"""Forget the memory's history, so that what was deleted or replaced is nowhere any more, in git or in the index.
+"""Remove all former revisions of the memory from git, and deleted or replaced records from the index.
 
-An index that is not there or not ours is left alone. Interrupted, a purge is finished by the next one.
+An index that does not exist or is not ours is not touched. The next purge finishes an interrupted one.
 """
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.fsio import remove_file
 from gitmem.git.object_removal import drop_reflog, remove_objects
+from gitmem.indexing.garbage import shrink
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.memory.purgeable_objects import (
     begin_purge,
@@ -21,18 +22,16 @@ from gitmem.memory.purgeable_objects import (
 )
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import RecordStore
+from gitmem.store.snapshot import Snapshot
 from gitmem.types import RECORD_LANGUAGE
 from gitmem.workspace import Workspace, find_index
 
-if TYPE_CHECKING:
-    from gitmem.store.snapshot import Snapshot
 
+class PurgeResult(NamedTuple):
+    """Numbers of removed objects, of their bytes, and of removed chunks of the index.
 
-class Purged(NamedTuple):
-    """What went: objects and the bytes in them, and chunks of the index.
-
-    `left` objects of what was deleted or replaced are still there, `left_records` of them records; `kept_by` tells what
-    keeps them.
+    `left` objects of deleted or replaced records still exist; `left_records` of them are records. `kept_by` are the
+    refs and other places that keep them.
     """
 
     objects: int
@@ -43,57 +42,57 @@ class Purged(NamedTuple):
     chunks: int
 
 
-def purge_memory(workspace: Workspace) -> Purged:
-    """Rewrite the memory ref without history and remove what nothing reaches then.
+def purge_memory(workspace: Workspace) -> PurgeResult:
+    """Replace the memory's commits by a single one, and remove the objects that nothing reaches afterwards.
 
     Raises: GitFailed, StorageFailed, UnsafeIndex.
     """
     location = workspace.location
     with RecordStore(location) as store, store.locked():
-        history = find_memory_objects(location, store)
+        former = find_memory_objects(location, store)
+        # From here on the former revisions are unreachable. Each later step may be interrupted, because the next purge
+        # finds the same objects again: by their marks, or in the list that begin_purge writes.
         store.drop_parents()
         drop_reflog(location, REFERENCE)
-        found = find_purgeable(location, store)
-        purged = {item.oid for item in found.objects}
+        purgeable = find_purgeable(location, store)
+        purged = {item.oid for item in purgeable.objects}
         begin_purge(location, purged)
-        kept = {entry.oid for entry in store.entries(store.tip())}
-        chunks = _purge_index(workspace, purged, kept)
-        removed = remove_objects(location, found.objects)
+        current = {entry.oid for entry in store.entries(store.tip())}
+        chunks = _purge_index(workspace, purged, current)
+        removed = remove_objects(location, purgeable.objects)
         end_purge(location)
-        left = find_present(location, purged | find_retained(location, store, history | found.retained))
-        keepers = find_holders(location, left, purged)
+        left = find_present(location, purged | find_retained(location, store, former | purgeable.retained))
+        holders = find_holders(location, left, purged)
     records = sum(item.kind == "blob" for item in left)
-    return Purged(removed.objects, removed.bytes, len(left), records, keepers, chunks)
+    return PurgeResult(removed.objects, removed.bytes, len(left), records, holders, chunks)
 
 
-def _purge_index(workspace: Workspace, purged: Collection[str], kept: Collection[str]) -> int:
-    """Take out the rows of what is purged, and those of any record that is not kept; returns how many."""
+def _purge_index(workspace: Workspace, purged: Collection[str], current: Collection[str]) -> int:
+    """Remove the rows of purged objects, and of all records that are not current; return the number of rows."""
     try:
         if find_index(workspace) is None:
             return 0
     except (DamagedFile, NewerFormat):
-        return 0  # it is built anew before it is read again
-    from gitmem.indexing.garbage import shrink
-    from gitmem.store.snapshot import Snapshot
-
+        return 0  # such an index is rebuilt before it is read
     paths = workspace.paths
     with open_index_writer(paths, wait=True) as writer:
         manifest = writer.manifest
         if manifest is None:
             return 0
-        remaining = _remaining(Snapshot(paths, manifest), purged, kept)
-        made = shrink(paths, manifest, remaining, (), write=True)
-        writer.publish(made.manifest, segment_grace=0.0)
+        remaining = _remaining_blobs(Snapshot(paths, manifest), purged, current)
+        result = shrink(paths, manifest, remaining, (), write=True)
+        # Without a grace period: the old segments and the columns hold words of the purged records.
+        writer.publish(result.manifest, segment_grace=0.0)
         remove_file(paths.records)
-    return made.chunks
+    return result.chunks
 
 
-def _remaining(snapshot: "Snapshot", purged: Collection[str], kept: Collection[str]) -> set[str]:
-    """Blobs of the index that stay."""
-    found = set()
+def _remaining_blobs(snapshot: Snapshot, purged: Collection[str], current: Collection[str]) -> set[str]:
+    """Return the ids of the indexed blobs that stay: all code, and the current records."""
+    remaining = set()
     for segment in snapshot.segments:
         languages = [segment.languages[code] for code in segment.blob_languages.tolist()]
         for oid, language in zip((oid.tobytes().hex() for oid in segment.oids), languages, strict=True):
-            if oid not in purged and (language != RECORD_LANGUAGE or oid in kept):
-                found.add(oid)
-    return found
+            if oid not in purged and (language != RECORD_LANGUAGE or oid in current):
+                remaining.add(oid)
+    return remaining

@@ -1,4 +1,4 @@
-"""Records as plain values, alike for every front door."""
+"""Records as JSON values, the same for the command line and the MCP server."""
 
 from typing import Any
 
@@ -7,33 +7,33 @@ from gitmem.memory.document import Document, chunk_id
 from gitmem.memory.kinds import kind_of
 from gitmem.memory.note import Note
 from gitmem.record import Record
-from gitmem.records.documents import Ingested
-from gitmem.records.similar_notes import Alike
+from gitmem.records.documents import AddedDocument
+from gitmem.records.similar_notes import SimilarNote
 
 
 def note_json(note: Note) -> dict[str, Any]:
-    """A note as plain values."""
+    """Return a note as JSON values."""
     return note._asdict()
 
 
-def alike_json(found: Alike) -> dict[str, Any]:
-    """A note that says the same as another, as plain values, with how alike they are."""
-    return {**note_json(found.note), "score": round(found.score, 4)}
+def similar_note_json(similar: SimilarNote) -> dict[str, Any]:
+    """Return a similar note as JSON values, with its score."""
+    return {**note_json(similar.note), "score": round(similar.score, 4)}
 
 
 def turn_json(turn: Turn) -> dict[str, Any]:
-    """A turn as plain values."""
+    """Return a turn as JSON values."""
     values = turn._asdict()
     return {"conversation": values.pop("conversation"), "turn": values.pop("number"), **values}
 
 
-def conversation_json(found: Conversation) -> dict[str, Any]:
-    """A conversation in short as plain values."""
-    return found._asdict()
+def conversation_json(conversation: Conversation) -> dict[str, Any]:
+    """Return the summary of a conversation as JSON values."""
+    return conversation._asdict()
 
 
 def document_json(document: Document) -> dict[str, Any]:
-    """What is known of a document, as plain values, without its content."""
+    """Return a document as JSON values, without its content."""
     fields = document.fields._asdict()
     return {
         "id": document.id,
@@ -49,18 +49,18 @@ def document_json(document: Document) -> dict[str, Any]:
 
 
 def chunks_json(document: Document) -> list[dict[str, Any]]:
-    """A document's chunks as plain values; none where it is in one piece."""
+    """Return a document's chunks as JSON values; none if it is not cut."""
     return [
         {"id": chunk_id(document, number), "start": start, "end": end, "content": document.content[start:end]}
         for number, (start, end) in enumerate(document.chunks)
     ]
 
 
-def ingested_json(made: Ingested) -> dict[str, Any]:
-    """What became of a document, as plain values."""
-    return {"status": made.status, **document_json(made.document), "chunk_ids": made.chunk_ids}
+def added_document_json(added: AddedDocument) -> dict[str, Any]:
+    """Return a stored document as JSON values, with its status and the ids of its chunks."""
+    return {"status": added.status, **document_json(added.document), "chunk_ids": added.chunk_ids}
 
 
 def record_json(record: Record) -> dict[str, Any]:
-    """Any record as plain values."""
+    """Return a record of any kind as JSON values."""
     return {"kind": kind_of(record.kind), "id": record.id, **record.named_fields, "content": record.text}

@@ -1,4 +1,4 @@
-"""Records of every kind by their id: show, delete, history, difference, restore."""
+"""Show and delete records of every kind by id, and read, compare and restore former revisions of the memory."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -16,28 +16,28 @@ from gitmem.record import Record
 from gitmem.types import DOCUMENT, TURN
 from gitmem.workspace import Workspace
 
-LOG_DEFAULT = 20
-LOG_MOST = 1000
-DELETE_MOST = 100
+LOG_DEFAULT: Final = 20
+MAX_LOG: Final = 1000
+MAX_DELETE: Final = 100
 
 
-class Deleted(NamedTuple):
-    """A record, or a conversation, that is gone; `parts` are its chunks or turns."""
+class DeletedRecord(NamedTuple):
+    """Deleted record or conversation, and the number of its chunks or turns."""
 
     id: str
     parts: int
 
 
-class Change(NamedTuple):
-    """A record that differs between two states; None where it was not there."""
+class RecordDiff(NamedTuple):
+    """Record that differs between two revisions; None on the side that lacks it."""
 
     id: str
     before: Record | None
     after: Record | None
 
 
-class Step(NamedTuple):
-    """A commit of the memory with what it changed. `more` records are not named."""
+class LogEntry(NamedTuple):
+    """Commit of the memory with the ids it added, changed and deleted. `more` changed records are not listed."""
 
     commit: str
     seconds: int
@@ -48,152 +48,162 @@ class Step(NamedTuple):
     more: int
 
 
-def name_of(record: Record) -> str:
-    """The id a person can ask for a record with."""
+class RestoredRecords(NamedTuple):
+    """Records as restored, and notices for the user."""
+
+    records: list[Record]
+    notices: list[str]
+
+
+def record_name(record: Record) -> str:
+    """Return the id by which users name a record; of a turn, that of its conversation."""
     return CONVERSATION_PREFIX + record.id if record.kind == TURN else record.id
 
 
 def show_records(workspace: Workspace, name: str, *, at: str = "") -> list[Record]:
-    """The record of an id, or all turns of a conversation, now or at a former state.
+    """Return the record of an id, or all turns of a conversation, now or at a former revision.
 
     Raises: UnknownRecord, UnknownRevision, UsageError, DamagedFile.
     """
-    place = parse_id(name)
+    path = parse_id(name)
     with RecordStore(workspace.location) as store:
         tip = store.at(find_commit(workspace.location, REFERENCE, at)) if at else store.tip()
-        return _records_at(store, tip, name, place, at)
+        return _read_records(store, tip, name, path, at)
 
 
-def _records_at(store: RecordStore, tip: Tip, name: str, place: bytes, at: str = "") -> list[Record]:
+def _read_records(store: RecordStore, tip: Tip, name: str, path: bytes, at: str = "") -> list[Record]:
+    """Return the record at a path, or the turns of a conversation. Raises UnknownRecord if there is none."""
     if is_conversation(name):
-        found = list(store.read_records(store.entries(tip, place)))
+        records = list(store.read_records(store.entries(tip, path)))
     else:
-        record = store.find_record(tip, place)
-        found = [record] if record else []
-    if not found:
-        told = f"there was no record `{name}` at `{at}`" if at else f"there is no record `{name}`"
-        raise UnknownRecord(told, hint=f"gitmem memory log {name}")
-    return found
+        record = store.find_record(tip, path)
+        records = [record] if record else []
+    if not records:
+        message = f"no such record at revision `{at}`: `{name}`" if at else f"no such record: `{name}`"
+        raise UnknownRecord(message, hint=f"gitmem memory log {name}")
+    return records
 
 
-def delete_records(workspace: Workspace, names: Sequence[str]) -> list[Deleted]:
-    """Take records out, all of them or none; the history keeps them. Raises UnknownRecord, UsageError, GitFailed."""
-    if not 1 <= len(names) <= DELETE_MOST:
-        raise UsageError(f"there are {len(names)} ids, it must be 1 to {DELETE_MOST}")
-    places = {name: parse_id(name) for name in names}
-    deleted: list[Deleted] = []
+def delete_records(workspace: Workspace, names: Sequence[str]) -> list[DeletedRecord]:
+    """Delete records, all or none. Former revisions keep them. Raises UnknownRecord, UsageError, GitFailed."""
+    if not 1 <= len(names) <= MAX_DELETE:
+        raise UsageError(f"there are {len(names)} ids, it must be 1 to {MAX_DELETE}")
+    paths = {name: parse_id(name) for name in names}
+    deleted: list[DeletedRecord] = []
     with RecordStore(workspace.location) as store:
 
         def delete(tip: Tip) -> Changes:
-            deleted[:] = [_deleted(name, _records_at(store, tip, name, place)) for name, place in places.items()]
-            return dict.fromkeys(places.values())
+            deleted[:] = [_count_parts(name, _read_records(store, tip, name, path)) for name, path in paths.items()]
+            return dict.fromkeys(paths.values())
 
-        store.change(f"delete: {len(places)}", delete)
+        store.change(f"delete: {len(paths)}", delete)
     return deleted
 
 
-def _deleted(name: str, records: Sequence[Record]) -> Deleted:
+def _count_parts(name: str, records: Sequence[Record]) -> DeletedRecord:
     if is_conversation(name):
-        return Deleted(name, len(records))
-    return Deleted(name, len(load_document(records[0]).chunks) if records[0].kind == DOCUMENT else 0)
+        return DeletedRecord(name, len(records))
+    return DeletedRecord(name, len(load_document(records[0]).chunks) if records[0].kind == DOCUMENT else 0)
 
 
-def read_log(workspace: Workspace, *, name: str = "", limit: int = LOG_DEFAULT, names: int = 5) -> list[Step]:
-    """What happened to the memory, or to one record, the newest first; each step tells at most `names` ids of a kind.
+def read_log(workspace: Workspace, *, name: str = "", limit: int = LOG_DEFAULT, max_ids: int = 5) -> list[LogEntry]:
+    """Return the changes of the memory, or of one record, newest first.
 
-    Raises: UsageError, GitFailed.
+    Each entry has at most `max_ids` added, changed and deleted ids. Raises UsageError, GitFailed.
     """
-    check_count("limit", limit, 1, LOG_MOST)
-    place = parse_id(name) if name else b""
+    check_count("limit", limit, 1, MAX_LOG)
+    path = parse_id(name) if name else b""
     with RecordStore(workspace.location) as store:
         tip = store.tip()
         if tip.commit is None:
             return []
-        commits = read_ref_log(workspace.location, tip.commit, limit, place)
-        return [_step(store, commit, place, names) for commit in commits]
+        commits = read_ref_log(workspace.location, tip.commit, limit, path)
+        return [_log_entry(store, commit, path, max_ids) for commit in commits]
 
 
-def _step(store: RecordStore, commit: StoredCommit, place: bytes, names: int) -> Step:
-    told = [change for change in commit.changes if change.path.startswith(place)]
-    kinds: dict[str, list[PathChange]] = {"added": [], "changed": [], "deleted": []}
-    for change in told:
-        kinds["added" if not change.before else "changed" if change.after else "deleted"].append(change)
-    shown = {kind: tuple(_name(store, change) for change in changes[:names]) for kind, changes in kinds.items()}
-    more = len(told) - sum(map(len, shown.values()))
-    return Step(commit.oid, commit.seconds, commit.subject, **shown, more=more)
+def _log_entry(store: RecordStore, commit: StoredCommit, path: bytes, max_ids: int) -> LogEntry:
+    changes = [change for change in commit.changes if change.path.startswith(path)]
+    groups: dict[str, list[PathChange]] = {"added": [], "changed": [], "deleted": []}
+    for change in changes:
+        groups["added" if not change.before else "changed" if change.after else "deleted"].append(change)
+    ids = {group: tuple(_change_name(store, change) for change in part[:max_ids]) for group, part in groups.items()}
+    more = len(changes) - sum(map(len, ids.values()))
+    return LogEntry(commit.oid, commit.seconds, commit.subject, **ids, more=more)
 
 
-def _name(store: RecordStore, change: PathChange) -> str:
-    """The id of a changed record. A turn's path does not tell its conversation, so the record is asked."""
+def _change_name(store: RecordStore, change: PathChange) -> str:
+    """Return the id of a changed record; of a turn, the id of its conversation and its number."""
     last = change.path.rpartition(b"/")[2].decode("utf-8", "replace")
     oid = change.after or change.before
     if not last.isdigit() or oid is None:
         return last
+    # The path of a turn has only a hash of the conversation, so its name is read from the record.
     record = store.read_record(oid, last)
-    return f"{name_of(record)} {int(last)}"
+    return f"{record_name(record)} {int(last)}"
 
 
-def read_difference(workspace: Workspace, old: str = "", new: str = "") -> list[Change]:
-    """The records that differ between two states of the memory; an empty `new` is now, an empty `old` the one before.
+def read_diff(workspace: Workspace, old: str = "", new: str = "") -> list[RecordDiff]:
+    """Return the records that differ between two revisions.
 
-    Raises: UnknownRevision, DamagedFile, GitFailed.
+    An empty `new` is the current revision, an empty `old` the parent of `new`. Raises UnknownRevision, DamagedFile,
+    GitFailed.
     """
     with RecordStore(workspace.location) as store:
         after = store.at(find_commit(workspace.location, REFERENCE, new)) if new else store.tip()
         before = store.at(find_commit(workspace.location, REFERENCE, old)) if old else store.parent(after)
         empty = make_object("tree", b"", workspace.location.object_format).oid
         changes = diff_trees(workspace.location, before.tree or empty, after.tree or empty)
-        return [_change(store, before, after, change.path) for change in changes]
+        return [_read_diff(store, before, after, change.path) for change in changes]
 
 
-def _change(store: RecordStore, before: Tip, after: Tip, path: bytes) -> Change:
+def _read_diff(store: RecordStore, before: Tip, after: Tip, path: bytes) -> RecordDiff:
     old, new = store.find_record(before, path), store.find_record(after, path)
-    told = new or old
-    assert told is not None, "a path that differs is in one of the trees"
-    last = f" {told.fields.get('turn')}" if told.kind == TURN else ""
-    return Change(name_of(told) + last, old, new)
+    record = new or old
+    assert record is not None, "a path that differs is in one of the trees"
+    turn = f" {record.fields.get('turn')}" if record.kind == TURN else ""
+    return RecordDiff(record_name(record) + turn, old, new)
 
 
-def restore_records(workspace: Workspace, name: str, *, at: str = "", notes: list[str] | None = None) -> list[Record]:
-    """Put a record back as it was at a former state, by default the last one in which it was there and different.
+def restore_records(workspace: Workspace, name: str, *, at: str = "") -> RestoredRecords:
+    """Restore a record from a revision, by default from the latest one in which it exists and differs from now.
 
     Raises: UnknownRecord, UnknownRevision, UsageError, GitFailed.
     """
-    place = parse_id(name)
+    path = parse_id(name)
     with RecordStore(workspace.location) as store:
-        past = store.at(find_commit(workspace.location, REFERENCE, at)) if at else _past(store, workspace, name)
-        records = _records_at(store, past, name, place, at)
-        blobs = {entry.path: store.read_blob(entry.oid) for entry in store.entries_at(past, place)}
+        past = store.at(find_commit(workspace.location, REFERENCE, at)) if at else _find_other(store, workspace, name)
+        records = _read_records(store, past, name, path, at)
+        blobs = {entry.path: store.read_blob(entry.oid) for entry in store.entries_at(past, path)}
 
         def restore(tip: Tip) -> Changes:
-            gone = {entry.path: None for entry in store.entries_at(tip, place)}
-            return {**gone, **blobs}
+            # Turns that the conversation got since are deleted: it becomes as it was.
+            current = {entry.path: None for entry in store.entries_at(tip, path)}
+            return {**current, **blobs}
 
         store.change(f"restore: {name if not is_conversation(name) else 'conversation'}", restore)
-    index_records(workspace, notes)
-    return records
+    notices, _ = index_records(workspace)
+    return RestoredRecords(records, notices)
 
 
-def _past(store: RecordStore, workspace: Workspace, name: str) -> Tip:
-    """The last state in which a record was there and was not what it is now."""
-    tip, place = store.tip(), parse_id(name)
-    present = store.entries_at(tip, place)
+def _find_other(store: RecordStore, workspace: Workspace, name: str) -> Tip:
+    """Return the latest revision in which a record exists and differs from the current one."""
+    tip, path = store.tip(), parse_id(name)
+    present = store.entries_at(tip, path)
     commits: list[StoredCommit] = []
-    for most in (_FEW, _ALL):
-        commits = read_ref_log(workspace.location, tip.commit, most, place) if tip.commit else []
+    # Nearly always it is among the latest few commits of the record, so these are read first.
+    for limit in (_FEW_COMMITS, _ALL_COMMITS):
+        commits = read_ref_log(workspace.location, tip.commit, limit, path) if tip.commit else []
         for commit in commits:
             past = store.at(commit.oid)
-            if store.entries_at(past, place) not in ([], present):
+            if store.entries_at(past, path) not in ([], present):
                 return past
-        if len(commits) < most:
+        if len(commits) < limit:
             break
     if not commits:
-        raise UnknownRecord(f"the memory's history does not know `{name}`", hint="gitmem memory log")
-    raise UnknownRecord(f"the memory's history has no other state of `{name}`", hint=f"gitmem memory log {name}")
+        raise UnknownRecord(f"no revision of the memory has the record `{name}`", hint="gitmem memory log")
+    raise UnknownRecord(f"the memory has no other revision of `{name}`", hint=f"gitmem memory log {name}")
 
 
-_FEW: Final = 10
-"""Nearly always the state that is looked for is among the latest few of a record."""
-
-_ALL: Final = (1 << 31) - 1
-"""More than git counts to."""
+_FEW_COMMITS: Final = 10
+_ALL_COMMITS: Final = (1 << 31) - 1
+"""Largest number that git accepts as a limit."""

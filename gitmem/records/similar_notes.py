@@ -1,63 +1,67 @@
-"""Notes that mean the same as a new one, told by their vectors in the index: pointed out, never merged.
+"""Find notes with the meaning of a new one, by their vectors in the index. They are reported, never merged.
 
-A note that differs in one word (tabs or spaces, March or May) is as near as one that repeats it, and as worth a look.
+A note that differs in one word (tabs or spaces, March or May) is as near as a repetition, and as worth a look.
 """
 
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from gitmem.freshness.record_refresh import Indexed
 from gitmem.indexing.record_views import PREFIX
 from gitmem.memory.note import Note, load_note
 from gitmem.memory.record_paths import NOTES, note_path
 from gitmem.memory.record_store import RecordStore
 from gitmem.search.dense import bit_distances, exact_cosines
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+MIN_SCORE: Final = 0.72
+"""Cosine from which a sentence counts as similar. `python -m tests.bench alike` measures the threshold."""
 
-    from gitmem.freshness.record_refresh import Indexed
+MIN_SCORE_PER_DOUBLING: Final = 0.06
+MAX_MIN_SCORE: Final = 0.9
+SENTENCE_NORM: Final = 10.0
+"""Length of the vector of a sentence of some fifteen words, before normalisation.
 
-ALIKE: Final = 0.72
-"""Cosine from which a sentence means the same as another: what `tests.bench alike` is about."""
+Longer texts share more words, so they are nearer to each other whatever their meaning. The threshold therefore rises by
+MIN_SCORE_PER_DOUBLING with each doubling of that length, up to MAX_MIN_SCORE.
+"""
 
-ALIKE_DOUBLED: Final = 0.06
-ALIKE_MOST: Final = 0.9
-SENTENCE: Final = 10.0
-"""Longer texts are nearer to each other whatever they say, as they share more words: so much more is asked for each
-time the length doubles, told by the vector's length before normalisation, which a sentence of fifteen words brings to
-SENTENCE."""
-
-MOST: Final = 3
+MAX_SIMILAR: Final = 3
 _CANDIDATES: Final = 32
 
 
-class Alike(NamedTuple):
-    """A note that was there already, and its cosine to the new one."""
+class SimilarNote(NamedTuple):
+    """Earlier note, and the cosine between its vector and that of the new one."""
 
     note: Note
     score: float
 
 
-def find_alike(store: RecordStore, indexed: "Indexed", note_id: str) -> list[Alike]:
-    """At most MOST notes that mean the same as one that is indexed, the nearest first. Raises DamagedFile."""
-    near = _nearest(indexed, note_id)
-    return [Alike(load_note(store.read_record(indexed.view.oid(entry), "note")), score) for entry, score in near]
+def find_similar(store: RecordStore, indexed: Indexed, note_id: str) -> list[SimilarNote]:
+    """Return at most MAX_SIMILAR notes similar to an indexed one, the nearest first. Raises DamagedFile."""
+    nearest = _find_nearest(indexed, note_id)
+    return [
+        SimilarNote(load_note(store.read_record(indexed.view.oid(entry), "note")), score) for entry, score in nearest
+    ]
 
 
-def least_score(norm: float) -> float:
-    """The cosine from which a note of so long a vector has been said before."""
-    return min(ALIKE_MOST, ALIKE + ALIKE_DOUBLED * max(0.0, math.log2(max(norm, 1.0) / SENTENCE)))
+def min_score(norm: float) -> float:
+    """Return the cosine from which a note counts as similar to one whose vector has this length."""
+    return min(MAX_MIN_SCORE, MIN_SCORE + MIN_SCORE_PER_DOUBLING * max(0.0, math.log2(max(norm, 1.0) / SENTENCE_NORM)))
 
 
-def _nearest(indexed: "Indexed", note_id: str) -> list[tuple[int, float]]:
-    """Entries of the view that are near enough, with their cosines."""
+def _find_nearest(indexed: Indexed, note_id: str) -> list[tuple[int, float]]:
+    """Return the entries of the similar notes with their cosines.
+
+    As in a search, the binary vectors of all notes select candidates, and the full vectors order these.
+    """
     view, snapshot = indexed
     own = view.find(PREFIX + note_path(note_id))
     folder = view.folder(NOTES)
     notes = np.arange(folder.start, folder.stop)
-    row_of = _rows(indexed, notes)  # a note is found whole, so it has one
+    row_of = _first_rows(indexed, notes)  # a note is one chunk, so its first row is its only one
     if own is None or row_of[own - folder.start] < 0:
         return []
     row = row_of[[own - folder.start]]
@@ -66,16 +70,16 @@ def _nearest(indexed: "Indexed", note_id: str) -> list[tuple[int, float]]:
     vector = snapshot.unit_vectors(row)[0]
     distances = bit_distances(snapshot, vector)[rows]
     best = np.argsort(distances, kind="stable")[:_CANDIDATES]
-    cosines = np.minimum(exact_cosines(snapshot, vector, rows[best]), 1)  # both are rounded
-    least = least_score(float(snapshot.gather(("norm",), row)["norm"][0]))
-    order = [place for place in np.argsort(-cosines, kind="stable").tolist() if cosines[place] >= least]
-    return [(int(notes[best[place]]), float(cosines[place])) for place in order[:MOST]]
+    cosines = np.minimum(exact_cosines(snapshot, vector, rows[best]), 1)  # rounding can push a cosine above 1
+    threshold = min_score(float(snapshot.gather(("norm",), row)["norm"][0]))
+    order = [place for place in np.argsort(-cosines, kind="stable").tolist() if cosines[place] >= threshold]
+    return [(int(notes[best[place]]), float(cosines[place])) for place in order[:MAX_SIMILAR]]
 
 
-def _rows(indexed: "Indexed", entries: "NDArray[np.int64]") -> "NDArray[np.int64]":
-    """The first row of each entry, -1 where it has none."""
+def _first_rows(indexed: Indexed, entries: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first row of each entry, -1 for an entry that is not indexed."""
     view, snapshot = indexed
     blobs = snapshot.match(view)[entries]
-    found = np.maximum(blobs, 0)
-    first = snapshot.blob_first[found]
-    return np.where((blobs >= 0) & (snapshot.blob_first[found + 1] > first), first, -1)
+    known = np.maximum(blobs, 0)
+    first = snapshot.blob_first[known]
+    return np.where((blobs >= 0) & (snapshot.blob_first[known + 1] > first), first, -1)

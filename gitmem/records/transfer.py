@@ -1,7 +1,7 @@
-"""Records out as JSON Lines and in again."""
+"""Export records as JSON Lines, and import them."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gitmem.errors import UsageError
 from gitmem.freshness.record_refresh import index_records
@@ -17,65 +17,64 @@ from gitmem.record import Record, format_record, parse_record
 from gitmem.records.documents import cut_document, place_document
 from gitmem.workspace import Workspace
 
-_PROBLEMS_TOLD = 5
+_MAX_REPORTED: Final = 5
 
 
 class BadLine(NamedTuple):
-    """A line that was not taken; `number` counts from 1."""
+    """Line that was not imported. `number` counts from 1."""
 
     number: int
     reason: str
 
 
-class Imported(NamedTuple):
-    """What an import did: records that are new or changed, those that were there already, and lines left out."""
+class ImportResult(NamedTuple):
+    """Numbers of records that are new or changed, and that were already stored; skipped lines; notices for the user."""
 
     written: int
     unchanged: int
     bad: list[BadLine]
+    notices: list[str]
 
 
 def export_records(workspace: Workspace) -> Iterator[str]:
-    """Every record as a line, in the order of the paths. Raises DamagedFile."""
+    """Yield every record as a line, in the order of the paths. Raises DamagedFile."""
     with RecordStore(workspace.location) as store:
         for record in store.read_records(store.entries(store.tip())):
             yield format_item(record)
 
 
 def import_records(
-    workspace: Workspace,
-    lines: Iterable[str],
-    *,
-    partial: bool = False,
-    allow_secrets: bool = False,
-    notes: list[str] | None = None,
-) -> Imported:
-    """Take lines in, in one commit. A bad line keeps all out, unless `partial`; then it alone is left out.
+    workspace: Workspace, lines: Iterable[str], *, partial: bool = False, allow_secrets: bool = False
+) -> ImportResult:
+    """Import lines in one commit. A bad line prevents the whole import; with `partial` only that line is skipped.
 
-    A note without id gets a new one, and takes the place of the one with its id; a turn that of its number. A document
-    takes the place of what came from its source; its id follows from that, or from its content, whatever the line says.
-    Raises UsageError, GitFailed, StorageFailed.
+    A note without an id gets a new one. A note with an id, and a turn, replaces the record with that id or number. A
+    document replaces the one from its source: its id follows from the source or the content, whatever the line has.
+
+    Raises: UsageError, GitFailed, StorageFailed.
     """
-    items, bad = _parse(lines, allow_secrets=allow_secrets)
+    items, bad = _parse_lines(lines, allow_secrets=allow_secrets)
     if bad and not partial:
-        raise _refused(bad)
+        raise _refusal(bad)
+    # Cutting documents is slow, so it is done before the memory is locked.
     ready = [_complete(item) for item in items]
     written = total = 0
     with RecordStore(workspace.location) as store:
 
-        def put(tip: Tip) -> Changes:
+        def write(tip: Tip) -> Changes:
             nonlocal written, total
-            blobs = _blobs(store, tip, ready)
+            blobs = _build_blobs(store, tip, ready)
             changes = {path: data for path, data in blobs.items() if store.find_data(tip, path) != data}
             written, total = len(changes), len(blobs)
             return changes
 
-        store.change(f"import: {len(ready)}", put)
-    index_records(workspace, notes)
-    return Imported(written, total - written, bad)
+        store.change(f"import: {len(ready)}", write)
+    notices, _ = index_records(workspace)
+    return ImportResult(written, total - written, bad, notices)
 
 
-def _parse(lines: Iterable[str], *, allow_secrets: bool) -> tuple[list[Item], list[BadLine]]:
+def _parse_lines(lines: Iterable[str], *, allow_secrets: bool) -> tuple[list[Item], list[BadLine]]:
+    """Parse the lines that are not blank; return their items, and the lines with an error."""
     items: list[Item] = []
     bad: list[BadLine] = []
     for number, line in enumerate(lines, 1):
@@ -84,33 +83,33 @@ def _parse(lines: Iterable[str], *, allow_secrets: bool) -> tuple[list[Item], li
         try:
             item = parse_item(line)
             if isinstance(item, Note) and item.id and not is_note_id(item.id):
-                raise UsageError(f"`{item.id[:40]}` is no id of a note")
+                raise UsageError(f"`{item.id[:40]}` is not the id of a note")
             if not allow_secrets:
                 refuse_secrets(item.content, "record", item._replace(content=""))
             items.append(item)
-        except UsageError as problem:
-            bad.append(BadLine(number, problem.message))
+        except UsageError as error:
+            bad.append(BadLine(number, error.message))
     return items, bad
 
 
-def _refused(bad: list[BadLine]) -> UsageError:
-    told = "; ".join(f"line {line.number}: {line.reason}" for line in bad[:_PROBLEMS_TOLD])
-    more = f"; and {len(bad) - _PROBLEMS_TOLD} more lines" if len(bad) > _PROBLEMS_TOLD else ""
-    return UsageError(f"nothing was imported: {told}{more}", hint="mend them, or leave them out: --partial")
+def _refusal(bad: list[BadLine]) -> UsageError:
+    reasons = "; ".join(f"line {line.number}: {line.reason}" for line in bad[:_MAX_REPORTED])
+    more = f"; and {len(bad) - _MAX_REPORTED} more lines" if len(bad) > _MAX_REPORTED else ""
+    return UsageError(f"nothing was imported: {reasons}{more}", hint="correct these lines, or skip them: --partial")
 
 
 def _complete(item: Item) -> Item:
-    """Ids and times that a line does not tell; documents are cut. This is slow and done before the memory is locked."""
+    """Return an item with the id and time that its line lacks; a document is cut into chunks."""
     now = current_time()
     if isinstance(item, Note):
         return item._replace(id=item.id or new_note_id(), time=item.time or now)
     if isinstance(item, Turn):
-        return item  # one whose time nobody knows is the same again the next time
+        return item  # without a time of its own, so that the next import of the line finds it unchanged
     return cut_document(item.content, item.fields)._replace(stored=item.stored or now)
 
 
-def _blobs(store: RecordStore, tip: Tip, items: Iterable[Item]) -> dict[bytes, bytes]:
-    """Paths and records of what is imported; of two with one path the later counts."""
+def _build_blobs(store: RecordStore, tip: Tip, items: Iterable[Item]) -> dict[bytes, bytes]:
+    """Return the imported records by path; the last of several with the same path wins."""
     blobs: dict[bytes, bytes] = {}
 
     def find(path: bytes) -> Record | None:
@@ -122,6 +121,6 @@ def _blobs(store: RecordStore, tip: Tip, items: Iterable[Item]) -> dict[bytes, b
         elif isinstance(item, Turn):
             blobs[turn_path(item.conversation, item.number)] = format_record(turn_record(item))
         else:
-            document = place_document(find, item, item.fields._asdict()).document
+            document, _ = place_document(find, item, item.fields._asdict())
             blobs[document_path(document.id)] = format_record(document_record(document))
     return blobs

@@ -44,7 +44,7 @@ def remember(repo: Repo) -> dict[str, str]:
     append_turn(workspace, "orchard", "user", "When do we harvest apples?", 3)
     document = add_document(workspace, "intro\n\nApples: harvest them dry.\n", {"title": "Orchard"}).document
     return {
-        "notes": add_note(workspace, "We harvest apples in October.").id,
+        "notes": add_note(workspace, "We harvest apples in October.").note.id,
         "documents": document.id,
         "conversations": "conversation:orchard 3",
     }
@@ -146,8 +146,8 @@ CANARY = "zyxwvut"
 
 def test_a_purge_removes_the_words_from_the_index(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    kept_note = add_note(workspace, "kept apples")
-    deleted_note = add_note(workspace, f"{CANARY} sings")
+    kept_note = add_note(workspace, "kept apples").note
+    deleted_note = add_note(workspace, f"{CANARY} sings").note
     assert search(repo, CANARY, kinds=("notes",)).hits
     assert CANARY in indexed_words(repo)
     delete_records(workspace, [deleted_note.id])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.embedding.bundled import BundledEncoder
-from gitmem.records.similar_notes import least_score
+from gitmem.records.similar_notes import min_score
 from gitmem.words import count_identifiers
 from tests.bench.figures import Figure
 
@@ -68,7 +68,7 @@ def judge(
 def find_similar(texts: Sequence[str]) -> NDArray[np.bool_]:
     """Return which notes are reported as similar to each one, [new, old]."""
     embeddings = BundledEncoder().encode([count_identifiers(f"\n{text}") for text in texts])
-    least = np.array([least_score(float(norm)) for norm in embeddings.norms])
+    least = np.array([min_score(float(norm)) for norm in embeddings.norms])
     similar: NDArray[np.bool_] = embeddings.vectors @ embeddings.vectors.T >= least[:, None]
     np.fill_diagonal(similar, False)
     return similar

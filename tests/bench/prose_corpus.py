@@ -86,13 +86,12 @@ def make_documents(folder: Path, pages: Iterable[Page]) -> None:
 
 def add_pages(workspace: Workspace, pages: Iterable[Page]) -> None:
     """Import pages as documents of an indexed repository."""
-    notes: list[str] = []
     lines = (
-        json.dumps({"kind": "document", "content": page.text, "source": SOURCE, "source_id": page.path})
+        json.dumps({"kind": "documents", "content": page.text, "source": SOURCE, "source_id": page.path})
         for page in pages
     )
-    import_records(workspace, lines, allow_secrets=True, notes=notes)
-    assert not notes, notes
+    notices = import_records(workspace, lines, allow_secrets=True).notices
+    assert not notices, notices
 
 
 def iter_pages(project: Project, clone: Path) -> Iterator[Page]:

@@ -17,7 +17,7 @@ from gitmem.memory.record_store import Changes, RecordStore
 from gitmem.record import Record, format_record
 from gitmem.records.filters import RecordFilters, matching_records
 from gitmem.records.notes import add_note, list_notes
-from gitmem.records.similar_notes import find_alike
+from gitmem.records.similar_notes import find_similar
 from gitmem.types import NOTE
 from gitmem.workspace import open_workspace
 from tests.bench.figures import Figure
@@ -56,14 +56,13 @@ def measure(options: argparse.Namespace) -> list[Figure]:
         listed = _cpu(lambda: list_notes(workspace, limit=100))
         limits = RecordFilters(type=("fact",), since="2026-01-01T", until="2026-02-01T", min_confidence=0.5)
         limited = _cpu(lambda: matching_records(open_memory(workspace, tree), limits))
-        problems: list[str] = []
-        indexed = index_records(workspace, problems)
-        assert indexed is not None, problems
+        notices, indexed = index_records(workspace)
+        assert indexed is not None, notices
         newest = list_notes(workspace, limit=options.rounds)
         with RecordStore(workspace.location) as store:
             store.tip()
-            alike = statistics.median(_cpu(partial(find_alike, store, indexed, note.id)) for note in newest)
-        added = _cpu(lambda: add_note(workspace, "said once more", alike=[]))
+            alike = statistics.median(_cpu(partial(find_similar, store, indexed, note.id)) for note in newest)
+        added = _cpu(lambda: add_note(workspace, "said once more"))
     return [
         Figure(subject, "take in all at once", filled, "ms CPU"),
         Figure(subject, "add one", statistics.median(spent["add"]), "ms CPU", at_most=BAR),

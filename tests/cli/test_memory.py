@@ -27,7 +27,7 @@ def test_a_note_is_kept_listed_shown_deleted_and_restored(cli: Cli, repo: Repo) 
     assert cli("memory", "list", "--type", "fact").out == ""
     assert cli("memory", "show", name).out.endswith("\n\nUse cookies\nfor sessions")
     assert cli("memory", "delete", name).out == f"deleted {name}\n"
-    assert_error(cli("memory", "show", name), ExitCode.USAGE, "no record")
+    assert_error(cli("memory", "show", name), ExitCode.USAGE, "no such record")
     assert cli("memory", "log").out.splitlines()[1] == f"  - {name}"
     assert f"--- {name} before\n+++ nothing\n" in cli("memory", "diff").out
     assert cli("memory", "restore", name).out == f"restored {name}\n"
@@ -47,10 +47,10 @@ def test_everything_answers_as_json(cli: Cli, repo: Repo) -> None:
     assert isinstance(note, dict)
     assert isinstance(turn, dict)
     assert isinstance(document, dict)
-    assert set(note) == {"id", "content", "type", "confidence", "conversation", "time", "paths", "symbols", "alike"}
+    assert set(note) == {"id", "content", "type", "confidence", "conversation", "time", "paths", "symbols", "similar"}
     assert (turn["conversation"], turn["turn"], turn["replaced"]) == ("plan", 0, False)
     assert (document["status"], document["metadata"], document["participants"]) == ("created", {"k": "v"}, ["Ann"])
-    assert note.pop("alike") == []
+    assert note.pop("similar") == []
     assert ask("memory", "list") == [note]
     assert ask("conversation", "list") == [{"id": "plan", "turns": 1, "time": turn["time"]}]
     assert ask("doc", "get", document["id"], "--chunks")["content"] == "text"  # type: ignore[index]
@@ -117,12 +117,12 @@ def test_a_note_that_says_the_same_is_pointed_out(cli: Cli, repo: Repo) -> None:
     name = cli("memory", "add", "The staging database is restored every night.").out.split()[1]
     made = cli("memory", "add", "Every night the staging database gets restored.").out.splitlines()
     assert made[0].startswith("stored mem_")
-    assert made[1].startswith(f"alike {name} (0.")
+    assert made[1].startswith(f"similar to {name} (0.")
     assert made[1].endswith("): The staging database is restored every night.")
-    told = json.loads(cli("memory", "add", "--json", "The staging database is restored each night.").out)
-    assert {found["id"] for found in told["alike"]} == {name, made[0].split()[1]}
-    assert all(0.7 < found["score"] <= 1 for found in told["alike"])
-    assert json.loads(cli("memory", "add", "--json", "Use tabs.").out)["alike"] == []
+    answer = json.loads(cli("memory", "add", "--json", "The staging database is restored each night.").out)
+    assert {each["id"] for each in answer["similar"]} == {name, made[0].split()[1]}
+    assert all(0.7 < each["score"] <= 1 for each in answer["similar"])
+    assert json.loads(cli("memory", "add", "--json", "Use tabs.").out)["similar"] == []
 
 
 def test_a_note_about_code_is_shown_beside_it(cli: Cli, repo: Repo) -> None:
@@ -134,15 +134,15 @@ def test_a_note_about_code_is_shown_beside_it(cli: Cli, repo: Repo) -> None:
     assert f"  note {name}: Ask Ann first.\n" in cli("query", "start server").out
     [hit] = json.loads(cli("query", "--json", "start server").out)["results"]
     assert [(note["id"], note["text"]) for note in hit["notes"]] == [(name, "Ask Ann first.")]
-    assert "gone" not in cli("memory", "show", name).out
+    assert "missing" not in cli("memory", "show", name).out
     repo.git("mv", "src", "lib")
     repo.git("commit", "-qm", "moved")
     shown = cli("memory", "show", name).out.splitlines()
     assert {"paths: src", "symbols: start_server", "missing paths: src"} <= set(shown)
-    assert json.loads(cli("memory", "show", name, "--json").out)[0]["gone"] == ["src"]
+    assert json.loads(cli("memory", "show", name, "--json").out)[0]["missing_paths"] == ["src"]
     assert "note mem_" not in cli("query", "start server").out
     missing = cli("memory", "add", "--path", "typo.py", "x")
-    assert missing.err == "note: `typo.py` is no path of this repository\n"
+    assert missing.err == "note: no such path in this repository: `typo.py`\n"
 
 
 def test_a_note_about_several_hits_is_told_once(cli: Cli, repo: Repo) -> None:

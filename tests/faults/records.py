@@ -146,7 +146,7 @@ def make_world(folder: Path, *, indexed: bool = True) -> World:
     add_document(workspace, LONG, {"source": SOURCE, "source_id": "1"})
     for _ in range(2):
         appended().act(workspace)
-    canary = add_note(workspace, CANARY)
+    canary = add_note(workspace, CANARY).note
     blob = repo.git("ls-tree", "-r", "--format=%(objectname) %(path)", REFERENCE)
     oid = next(line.split()[0] for line in blob.splitlines() if line.endswith(canary.id))
     delete_records(workspace, [canary.id])

@@ -50,20 +50,19 @@ def search_notes(repo: Repo, words: str) -> list[str]:
 
 
 def test_add_note_waits_for_a_short_write_of_the_index(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    until, notes = threading.Event(), list[str]()
+    until = threading.Event()
     monkeypatch.setattr("gitmem.freshness.record_refresh.time.sleep", lambda _: until.set())
     with index_locked(repo, until):
-        add_note(workspace_of(repo), "parcels are late", notes=notes)
-    assert notes == []
+        notices = add_note(workspace_of(repo), "parcels are late").notices
+    assert notices == []
     assert search_notes(repo, "parcels") == ["parcels are late"]
 
 
 def test_add_note_does_not_wait_for_a_long_write_and_loses_nothing(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    notes = list[str]()
     monkeypatch.setattr(remember, "MAX_WAIT_SECONDS", 0.1)
     with index_locked(repo, threading.Event()):
-        add_note(workspace_of(repo), "parcels are late", notes=notes)
-    assert notes == ["stored, but not searchable yet: another process is writing this index"]
+        notices = add_note(workspace_of(repo), "parcels are late").notices
+    assert notices == ["stored, but not searchable yet: another process is writing this index"]
     assert search_notes(repo, "parcels") == []
     assert search(repo, "parcels", kinds=("notes",)).hits
     assert search_notes(repo, "parcels") == ["parcels are late"]

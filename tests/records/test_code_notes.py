@@ -9,7 +9,7 @@ from gitmem.answering.answer import Answer
 from gitmem.errors import UsageError
 from gitmem.indexing import record_views as records
 from gitmem.memory.note import MAX_REFERENCES
-from gitmem.records.code_notes import MOST, missing_paths
+from gitmem.records.code_notes import MAX_NOTES, missing_paths
 from gitmem.records.notes import add_note, list_notes
 from gitmem.records.revisions import delete_records
 from gitmem.records.transfer import export_records, import_records
@@ -32,8 +32,8 @@ def repo(tmp_path: Path) -> Repo:
 def beside(made: Answer) -> dict[str, list[str]]:
     """The first lines of the notes beside each hit, by its path and symbol."""
     return {
-        f"{hit.path}:{hit.symbol}": [remark.text for remark in remarks]
-        for (hit, _), remarks in zip(made.hits, made.remarks, strict=True)
+        f"{hit.path}:{hit.symbol}": [note.text for note in code_notes]
+        for (hit, _), code_notes in zip(made.hits, made.code_notes, strict=True)
     }
 
 
@@ -57,7 +57,7 @@ def test_a_note_stands_beside_the_code_it_names(
     made = search(repo, "harvest")
     told = {
         hit.path.rpartition("/")[2].removesuffix(".py")
-        for (hit, _), notes in zip(made.hits, made.remarks, strict=True)
+        for (hit, _), notes in zip(made.hits, made.code_notes, strict=True)
         if notes
     }
     assert {hit.path for hit, _ in made.hits} == {"src/farm/session.py", "src/other.py"}
@@ -74,18 +74,18 @@ def test_a_symbol_is_named_whole_or_in_part(repo: Repo, symbol: str) -> None:
 
 def test_the_newest_notes_come_first_and_not_more_than_a_few(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    for number in range(MOST + 1):
+    for number in range(MAX_NOTES + 1):
         add_note(workspace, f"number {number}", paths=["src/other.py"])
-    gone = add_note(workspace, "gone", paths=["src/other.py"])
+    gone = add_note(workspace, "gone", paths=["src/other.py"]).note
     delete_records(workspace, [gone.id])
     [texts] = beside(search(repo, "harvest_pears", limit=1)).values()
-    assert texts == [f"number {number}" for number in range(MOST, 0, -1)]
+    assert texts == [f"number {number}" for number in range(MAX_NOTES, 0, -1)]
 
 
 def test_a_note_that_is_found_itself_has_no_notes_beside_it(repo: Repo) -> None:
     add_note(workspace_of(repo), "harvest", paths=["src"])
     made = search(repo, "harvest", kinds=("code", "notes"))
-    noted = {hit.chunk_type: bool(notes) for (hit, _), notes in zip(made.hits, made.remarks, strict=True)}
+    noted = {hit.chunk_type: bool(notes) for (hit, _), notes in zip(made.hits, made.code_notes, strict=True)}
     assert noted["note"] is False
 
 
@@ -96,7 +96,7 @@ def test_a_question_reads_no_note_where_none_names_code(repo: Repo, blobs_read: 
     note = repo.git("rev-parse", "refs/gitmem/memory:v1/notes").strip()
     blobs = {line.split()[2] for line in repo.git("ls-tree", "-r", note).splitlines()}
     blobs_read.clear()
-    assert search(repo, "harvest_pears").remarks[0] == []
+    assert search(repo, "harvest_pears").code_notes[0] == []
     assert not blobs & set(blobs_read)
 
 
@@ -114,10 +114,9 @@ def test_what_notes_name_is_known_before_and_after_the_view_is_written(
 
 
 def test_a_path_that_is_nowhere_is_told_when_the_note_is_kept(repo: Repo) -> None:
-    notes: list[str] = []
-    note = add_note(workspace_of(repo), "x", paths=["src/other.py", "src", "src/typo.py"], notes=notes)
-    assert notes == ["`src/typo.py` is no path of this repository"]
-    assert note.paths == ("src/other.py", "src", "src/typo.py")
+    added = add_note(workspace_of(repo), "x", paths=["src/other.py", "src", "src/typo.py"])
+    assert added.notices == ["no such path in this repository: `src/typo.py`"]
+    assert added.note.paths == ("src/other.py", "src", "src/typo.py")
 
 
 def test_a_path_is_gone_when_neither_the_files_nor_the_commit_have_it(repo: Repo) -> None:
@@ -146,7 +145,7 @@ def test_a_symbol_out_of_bounds_is_refused(repo: Repo, symbols: list[str]) -> No
 
 
 def test_what_a_note_names_is_in_its_record(repo: Repo) -> None:
-    note = add_note(workspace_of(repo), "x", paths=["src"], symbols=["Session"])
+    note = add_note(workspace_of(repo), "x", paths=["src"], symbols=["Session"]).note
     blob = repo.git("show", f"refs/gitmem/memory:v1/notes/{note.id[4:6]}/{note.id}")
     head = json.loads(blob.splitlines()[0])
     assert (head["paths"], head["symbols"]) == (["src"], ["Session"])

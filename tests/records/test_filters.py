@@ -42,8 +42,8 @@ def found(repo: Repo, sources: tuple[str, ...] = RECORDS, **limits: Any) -> set[
 
 def test_each_limit_is_kept_before_anything_is_ranked(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    sure = add_note(workspace, "apples are red", type_="decision", confidence=0.9, conversation="orchard").id
-    unsure = add_note(workspace, "apples are blue", confidence=0.2).id
+    sure = add_note(workspace, "apples are red", type_="decision", confidence=0.9, conversation="orchard").note.id
+    unsure = add_note(workspace, "apples are blue", confidence=0.2).note.id
     append_turn(workspace, "orchard", "user", "apples?", 0)
     turn = "conversation:orchard 0"
     mail = {"type": "email", "source": "imap", "source_id": "1", "time": "2026-03-01T10:00:00Z"}
@@ -119,7 +119,7 @@ class CountingReader(ProgramReader):
 
 def test_a_list_reads_what_it_shows_and_no_more(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = workspace_of(repo)
-    kept = [add_note(workspace, f"note {number}", type_=("fact", "decision")[number % 2]) for number in range(12)]
+    kept = [add_note(workspace, f"note {number}", type_=("fact", "decision")[number % 2]).note for number in range(12)]
     for number in range(6):
         append_turn(workspace, f"talk {number % 3}", "user", f"turn {number}", number // 3)
     documents = [add_document(workspace, f"text {number}", {"type": "email"}).document for number in range(4)]
@@ -141,7 +141,7 @@ def test_lists_are_the_same_without_an_index_and_with_a_damaged_one(tmp_path: Pa
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"a.py": python_file("harvest_apples")})
     workspace = workspace_of(repo)
-    kept = [add_note(workspace, f"note {number}") for number in range(5)]
+    kept = [add_note(workspace, f"note {number}").note for number in range(5)]
     assert list_notes(workspace) == kept[::-1]
     assert not workspace.paths.root.exists()
     index(repo, uncommitted=True)
@@ -158,7 +158,7 @@ def test_lists_are_the_same_without_an_index_and_with_a_damaged_one(tmp_path: Pa
 
 def test_a_damaged_view_of_records_is_made_anew_by_a_question(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    note = add_note(workspace, "apples", type_="decision")
+    note = add_note(workspace, "apples", type_="decision").note
     search(repo, "apples", kinds=("notes",))
     file = workspace.paths.records
     sound = file.read_bytes()
@@ -170,7 +170,7 @@ def test_a_damaged_view_of_records_is_made_anew_by_a_question(repo: Repo) -> Non
 
 def test_what_is_known_is_the_same_however_the_view_came_about(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = workspace_of(repo)
-    first = add_note(workspace, "apples", type_="decision", conversation="x", confidence=0.5)
+    first = add_note(workspace, "apples", type_="decision", conversation="x", confidence=0.5).note
     append_turn(workspace, "orchard", "user", "apples?", 0)
     add_document(workspace, "apples", {"time": "2026-01-01"})
     delete_records(workspace, [first.id])
@@ -198,7 +198,7 @@ def test_of_what_is_no_record_nothing_is_known() -> None:
 def test_hits_of_records_say_what_is_known_of_them(repo: Repo, fake_model: type[InlinePool]) -> None:
     from gitmem.answering.answer_json import answer_json
 
-    note = add_note(workspace_of(repo), "apples are harvested", type_="decision")
+    note = add_note(workspace_of(repo), "apples are harvested", type_="decision").note
     made = search(repo, "harvest apples", kinds=("code", "notes"))
     told = {one["kind"]: one["record"] for one in answer_json(made, [None] * len(made.hits))["results"]}
     assert told["code"] is None

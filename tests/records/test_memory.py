@@ -17,10 +17,10 @@ from gitmem.memory.conversation import Turn
 from gitmem.memory.document import document_record, load_document
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.records import documents as documents_module
-from gitmem.records.conversations import append_turn, keep_turns, last_turns, list_conversations
+from gitmem.records.conversations import append_turn, import_turns, last_turns, list_conversations
 from gitmem.records.documents import add_document, get_document, list_documents, prune_expired
 from gitmem.records.notes import add_note, list_notes
-from gitmem.records.revisions import delete_records, read_difference, read_log, restore_records, show_records
+from gitmem.records.revisions import delete_records, read_diff, read_log, restore_records, show_records
 from gitmem.records.transfer import export_records, import_records
 from gitmem.workspace import Workspace, open_workspace
 from tests.gitrepo import Repo
@@ -49,7 +49,8 @@ properties = settings(max_examples=100, deadline=None, suppress_health_check=[He
 
 def test_notes_are_listed_newest_first_and_by_type(workspace: Workspace) -> None:
     kept = [
-        add_note(workspace, f"note {number}", type_=kind) for number, kind in enumerate(["fact", "decision", "fact"])
+        add_note(workspace, f"note {number}", type_=kind).note
+        for number, kind in enumerate(["fact", "decision", "fact"])
     ]
     assert list_notes(workspace) == kept[::-1]
     assert list_notes(workspace, type_="fact", limit=1) == [kept[2]]
@@ -75,8 +76,8 @@ def test_notes_out_of_bounds_are_refused_and_nothing_is_kept(
 
 
 def test_bounds_are_within(workspace: Workspace) -> None:
-    assert add_note(workspace, "x" * 10_000, confidence=0, conversation="y" * 100).confidence == 0
-    assert add_note(workspace, "ghp_" + "a1B2" * 9, allow_secrets=True).id
+    assert add_note(workspace, "x" * 10_000, confidence=0, conversation="y" * 100).note.confidence == 0
+    assert add_note(workspace, "ghp_" + "a1B2" * 9, allow_secrets=True).note.id
 
 
 @properties
@@ -281,16 +282,16 @@ def test_limits_are_checked(workspace: Workspace, limit: int) -> None:
 
 def test_a_transcript_taken_in_again_adds_what_is_new(workspace: Workspace) -> None:
     turns = [Turn("s", number, "user", f"turn {number}", "") for number in range(3)]
-    assert keep_turns(workspace, turns[:2]) == 2
-    assert keep_turns(workspace, turns) == 1
-    assert keep_turns(workspace, turns) == 0
+    assert import_turns(workspace, turns[:2]).changed == 2
+    assert import_turns(workspace, turns).changed == 1
+    assert import_turns(workspace, turns).changed == 0
     secret = "ghp_" + "a1B2" * 9
-    keep_turns(workspace, [Turn("s", 3, "assistant", f"it is:\n{secret}\nkeep it", "")])
+    import_turns(workspace, [Turn("s", 3, "assistant", f"it is:\n{secret}\nkeep it", "")])
     assert last_turns(workspace, "s", 1)[0].content == "it is:\n[secret left out]\nkeep it"
 
 
 def test_records_are_shown_deleted_and_restored(workspace: Workspace) -> None:
-    note = add_note(workspace, "remember")
+    note = add_note(workspace, "remember").note
     append_turn(workspace, "plan", "user", "x", 0)
     append_turn(workspace, "plan", "user", "y", 1)
     names = [note.id, "conversation:plan"]
@@ -299,14 +300,14 @@ def test_records_are_shown_deleted_and_restored(workspace: Workspace) -> None:
         with pytest.raises(UnknownRecord):
             show_records(workspace, name)
     assert [record.text for record in show_records(workspace, "conversation:plan", at="~1")] == ["x", "y"]
-    assert [record.text for record in restore_records(workspace, "conversation:plan")] == ["x", "y"]
-    assert [record.text for record in restore_records(workspace, note.id, at="~2")] == ["remember"]
+    assert [record.text for record in restore_records(workspace, "conversation:plan").records] == ["x", "y"]
+    assert [record.text for record in restore_records(workspace, note.id, at="~2").records] == ["remember"]
     assert [turn.content for turn in last_turns(workspace, "plan")] == ["x", "y"]
     assert list_notes(workspace) == [note]
 
 
 def test_a_delete_that_names_one_unknown_id_deletes_nothing(workspace: Workspace) -> None:
-    note = add_note(workspace, "x")
+    note = add_note(workspace, "x").note
     with pytest.raises(UnknownRecord):
         delete_records(workspace, [note.id, "mem_000000000000"])
     assert list_notes(workspace) == [note]
@@ -322,14 +323,14 @@ def test_restoring_undoes_the_last_change(workspace: Workspace) -> None:
     restore_records(workspace, name)
     assert get_document(workspace, name).content == "old"
     with pytest.raises(UnknownRecord):
-        restore_records(workspace, add_note(workspace, "first").id)
+        restore_records(workspace, add_note(workspace, "first").note.id)
     with pytest.raises(UnknownRecord):
         restore_records(workspace, "mem_000000000000")
 
 
 def test_the_log_names_what_changed(workspace: Workspace) -> None:
     assert read_log(workspace) == []
-    note = add_note(workspace, "x")
+    note = add_note(workspace, "x").note
     append_turn(workspace, "plan", "user", "x", 0)
     append_turn(workspace, "plan", "user", "y", 0)
     delete_records(workspace, [note.id])
@@ -342,34 +343,34 @@ def test_the_log_names_what_changed(workspace: Workspace) -> None:
     ]
     assert [step.commit for step in read_log(workspace, name=note.id)] == [steps[0].commit, steps[3].commit]
     assert len(read_log(workspace, limit=2)) == 2
-    assert read_log(workspace, names=0)[0].more == 1
+    assert read_log(workspace, max_ids=0)[0].more == 1
 
 
 def test_the_difference_of_two_states(workspace: Workspace) -> None:
-    assert read_difference(workspace) == []
+    assert read_diff(workspace) == []
     add_note(workspace, "x")
     append_turn(workspace, "plan", "user", "x", 0)
     append_turn(workspace, "plan", "user", "y", 0)
-    [change] = read_difference(workspace)
+    [change] = read_diff(workspace)
     assert change.id == "conversation:plan 0"
     assert change.before is not None
     assert change.after is not None
     assert (change.before.text, change.after.text) == ("x", "y")
-    assert [change.id for change in read_difference(workspace, "~2")] == ["conversation:plan 0"]
-    assert [change.id for change in read_difference(workspace, "~2", "~2")] == []
+    assert [change.id for change in read_diff(workspace, "~2")] == ["conversation:plan 0"]
+    assert [change.id for change in read_diff(workspace, "~2", "~2")] == []
     first = read_log(workspace)[-1].commit
-    assert [change.id for change in read_difference(workspace, first[:10], "~1")] == ["conversation:plan 0"]
+    assert [change.id for change in read_diff(workspace, first[:10], "~1")] == ["conversation:plan 0"]
     with pytest.raises(UnknownRevision):
-        read_difference(workspace, "nonsense")
+        read_diff(workspace, "nonsense")
     with pytest.raises(UnknownRevision):
-        read_difference(workspace, "1990-01-01")
+        read_diff(workspace, "1990-01-01")
 
 
 def test_only_states_of_the_memory_can_be_named(repo: Repo, workspace: Workspace) -> None:
     add_note(workspace, "x")
     other = repo.commit({"a": "1"})
     with pytest.raises(UnknownRevision):
-        read_difference(workspace, other)
+        read_diff(workspace, other)
 
 
 def test_what_is_exported_can_be_imported(workspace: Workspace, tmp_path: Path) -> None:

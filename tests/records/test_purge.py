@@ -41,8 +41,8 @@ def test_a_purge_leaves_no_trace_of_what_was_deleted(
         log = repo.path / ".git/logs" / REFERENCE
         log.parent.mkdir(parents=True)
         log.touch()  # from here on git writes it
-    kept = add_note(workspace, "kept")
-    note = add_note(workspace, CANARY)
+    kept = add_note(workspace, "kept").note
+    note = add_note(workspace, CANARY).note
     add_document(workspace, CANARY + " old", {"source": "s", "source_id": "1"})
     add_document(workspace, "new", {"source": "s", "source_id": "1"})
     delete_records(workspace, [note.id])
@@ -75,10 +75,10 @@ def test_a_purge_that_was_interrupted_is_finished_by_the_next(
     """Wherever it stops: commits may be gone whose parents, or whose trees, are still there."""
     stopped = 0
     while stopped >= 0:
-        delete_records(workspace, [add_note(workspace, CANARY).id])
+        delete_records(workspace, [add_note(workspace, CANARY).note.id])
         if packed:
             repo.git("repack", "-qadk")
-            delete_records(workspace, [add_note(workspace, "loose " + CANARY).id])
+            delete_records(workspace, [add_note(workspace, "loose " + CANARY).note.id])
         removals = iter(range(stopped))
 
         def die(path: Path, removals: Iterator[int] = removals) -> None:
@@ -101,7 +101,7 @@ def test_a_purge_that_was_interrupted_is_finished_by_the_next(
 
 
 def test_a_purge_keeps_what_somebody_else_reaches(repo: Repo, workspace: Workspace) -> None:
-    note = add_note(workspace, CANARY)
+    note = add_note(workspace, CANARY).note
     repo.git("branch", "mine", REFERENCE)
     delete_records(workspace, [note.id])
     for _ in range(2):  # the history that tells what was deleted is there for the first alone
@@ -122,7 +122,7 @@ def left_by(workspace: Workspace, *keepers: str) -> None:
 def test_a_purge_tells_which_refs_keep_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
     repo.commit({"a": "1"})
     add_note(workspace, "kept")
-    note = add_note(workspace, CANARY)
+    note = add_note(workspace, CANARY).note
     repo.git("update-ref", "refs/backup/one", REFERENCE)
     repo.git("tag", "-am", "two", "two", REFERENCE)
     repo.git("update-ref", "refs/mine", repo.oid(f"{REFERENCE}:v1/notes/{note.id[4:6]}/{note.id}"))
@@ -142,7 +142,7 @@ def test_a_purge_tells_which_refs_keep_what_was_deleted(repo: Repo, workspace: W
 
 def test_a_purge_tells_that_a_commit_of_the_user_holds_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
     repo.commit({"a": "1"})
-    note = add_note(workspace, CANARY)
+    note = add_note(workspace, CANARY).note
     oid = repo.git("commit-tree", "-m", "mine", f"{REFERENCE}^{{tree}}")
     repo.git("update-ref", "refs/heads/mine", oid)
     delete_records(workspace, [note.id])
@@ -151,7 +151,7 @@ def test_a_purge_tells_that_a_commit_of_the_user_holds_what_was_deleted(repo: Re
 
 def test_a_purge_tells_that_a_reflog_holds_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
     repo.commit({"a": "1"})
-    note = add_note(workspace, CANARY)
+    note = add_note(workspace, CANARY).note
     repo.git("update-ref", "HEAD", REFERENCE)
     repo.git("update-ref", "HEAD", "HEAD@{1}")
     delete_records(workspace, [note.id])
@@ -160,7 +160,7 @@ def test_a_purge_tells_that_a_reflog_holds_what_was_deleted(repo: Repo, workspac
 
 
 def test_a_purge_tells_that_a_commit_nothing_reaches_holds_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
-    note = add_note(workspace, CANARY)
+    note = add_note(workspace, CANARY).note
     repo.git("commit-tree", "-m", "mine", f"{REFERENCE}^{{tree}}")
     delete_records(workspace, [note.id])
     for _ in range(2):
@@ -173,7 +173,7 @@ def test_a_purge_tells_that_the_index_of_a_linked_working_tree_holds_what_was_de
     repo.commit({"a": "1"})
     linked = repo.path.parent / "linked"
     repo.git("worktree", "add", "-q", str(linked))
-    note = add_note(workspace, CANARY)
+    note = add_note(workspace, CANARY).note
     repo.git("-C", str(linked), "read-tree", REFERENCE)
     delete_records(workspace, [note.id])
     for _ in range(2):
@@ -182,7 +182,7 @@ def test_a_purge_tells_that_the_index_of_a_linked_working_tree_holds_what_was_de
 
 
 def test_a_purge_tells_that_an_alternate_holds_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
-    note = add_note(workspace, CANARY)
+    note = add_note(workspace, CANARY).note
     shared = repo.path.parent / "shared"
     repo.git("clone", "-q", "--shared", str(repo.path), str(shared))
     repo.git("-C", str(shared), "fetch", "-q", "origin", f"{REFERENCE}:{REFERENCE}")

@@ -1,4 +1,4 @@
-"""Notes that say the same as a new one are pointed out, and stay."""
+"""Finding earlier notes with the meaning of a new one."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 from gitmem.records.documents import add_document
 from gitmem.records.notes import add_note, list_notes
 from gitmem.records.revisions import delete_records
-from gitmem.records.similar_notes import ALIKE, ALIKE_MOST, MOST, SENTENCE, Alike, least_score
+from gitmem.records.similar_notes import MAX_MIN_SCORE, MAX_SIMILAR, MIN_SCORE, SENTENCE_NORM, SimilarNote, min_score
 from tests.bench.alike import PRECISION, RECALL, judge, load_pairs
 from tests.gitrepo import Repo
 from tests.indexes import index, workspace_of
@@ -22,56 +22,56 @@ def repo(tmp_path: Path, fake_model: object) -> Repo:
     return repo
 
 
-def alike_to(repo: Repo, content: str) -> list[Alike]:
-    alike: list[Alike] = []
-    add_note(workspace_of(repo), content, alike=alike)
-    return alike
+def add_similar(repo: Repo, content: str) -> list[SimilarNote]:
+    """Add a note and return the earlier notes that are similar to it."""
+    return add_note(workspace_of(repo), content).similar
 
 
-def test_a_note_that_says_the_same_is_pointed_out_and_both_are_kept(repo: Repo) -> None:
+def test_a_similar_note_is_reported_and_both_are_kept(repo: Repo) -> None:
     workspace = workspace_of(repo)
-    old = add_note(workspace, "We deploy on Tuesdays.", type_="decision")
+    old = add_note(workspace, "We deploy on Tuesdays.", type_="decision").note
     add_note(workspace, "Backups are made at night.")
-    [found] = alike_to(repo, "On Tuesdays, we deploy!")
-    assert found.note == old
-    assert found.score == pytest.approx(1, abs=0.01)
+    [similar] = add_similar(repo, "On Tuesdays, we deploy!")
+    assert similar.note == old
+    assert similar.score == pytest.approx(1, abs=0.01)
     assert [note.content for note in list_notes(workspace)] == [
         "On Tuesdays, we deploy!", "Backups are made at night.", "We deploy on Tuesdays.",
     ]  # fmt: skip
 
 
-def test_only_notes_that_are_kept_are_compared(repo: Repo) -> None:
+def test_documents_and_deleted_notes_are_not_compared(repo: Repo) -> None:
     workspace = workspace_of(repo)
     add_document(workspace, "We deploy on Tuesdays.", {})
-    gone = add_note(workspace, "We deploy on Tuesdays.")
+    gone = add_note(workspace, "We deploy on Tuesdays.").note
     delete_records(workspace, [gone.id])
-    assert alike_to(repo, "We deploy on Tuesdays.") == []
-    assert len(alike_to(repo, "We deploy on Tuesdays.")) == 1
+    assert add_similar(repo, "We deploy on Tuesdays.") == []
+    assert len(add_similar(repo, "We deploy on Tuesdays.")) == 1
 
 
-def test_the_nearest_come_first_and_not_more_than_a_few(repo: Repo) -> None:
-    for number in range(MOST):
+def test_the_nearest_notes_come_first_and_are_few(repo: Repo) -> None:
+    for number in range(MAX_SIMILAR):
         add_note(workspace_of(repo), f"We always deploy new versions of our service on Tuesdays {number}")
-    same = add_note(workspace_of(repo), "We always deploy new versions of our service on Tuesdays")
-    found = alike_to(repo, "We always deploy new versions of our service on Tuesdays")
-    assert len(found) == MOST
-    assert found[0].note == same
-    assert sorted((one.score for one in found), reverse=True) == [one.score for one in found]
-    assert min(one.score for one in found) >= ALIKE
+    same = add_note(workspace_of(repo), "We always deploy new versions of our service on Tuesdays").note
+    similar = add_similar(repo, "We always deploy new versions of our service on Tuesdays")
+    scores = [each.score for each in similar]
+    assert len(similar) == MAX_SIMILAR
+    assert similar[0].note == same
+    assert sorted(scores, reverse=True) == scores
+    assert min(scores) >= MIN_SCORE
 
 
-def test_a_note_without_words_is_like_none(repo: Repo) -> None:
-    assert alike_to(repo, "?!") == []
-    assert alike_to(repo, "?!") == []
+def test_a_note_without_words_is_similar_to_none(repo: Repo) -> None:
+    assert add_similar(repo, "?!") == []
+    assert add_similar(repo, "?!") == []
 
 
-def test_more_is_asked_of_longer_notes() -> None:
-    scores = [least_score(norm) for norm in (0, 1, SENTENCE, 2 * SENTENCE, 8 * SENTENCE, np.inf)]
-    assert scores[:3] == [ALIKE] * 3
-    assert ALIKE < scores[3] < scores[4] <= scores[5] == ALIKE_MOST
+def test_the_threshold_rises_with_the_length_of_a_note() -> None:
+    scores = [min_score(norm) for norm in (0, 1, SENTENCE_NORM, 2 * SENTENCE_NORM, 8 * SENTENCE_NORM, np.inf)]
+    assert scores[:3] == [MIN_SCORE] * 3
+    assert MIN_SCORE < scores[3] < scores[4] <= scores[5] == MAX_MIN_SCORE
 
 
-def test_the_held_out_pairs_are_told_apart() -> None:
+def test_similar_and_other_pairs_are_told_apart() -> None:
     """With the model that ships."""
     pairs = load_pairs()
     assert len(pairs) >= 60

@@ -15,9 +15,8 @@ from gitmem.memory.record_paths import is_conversation, is_note_id
 from gitmem.records.conversations import append_turn, list_conversations
 from gitmem.records.documents import add_document, list_documents
 from gitmem.records.notes import add_note, list_notes
-from gitmem.records.record_json import conversation_json, document_json, ingested_json, note_json
-from gitmem.records.revisions import Deleted, delete_records
-from gitmem.records.similar_notes import Alike
+from gitmem.records.record_json import conversation_json, document_json, added_document_json, note_json
+from gitmem.records.revisions import DeletedRecord, delete_records
 from gitmem.workspace import Workspace
 
 _MAX_COLUMNS: Final = 200
@@ -29,9 +28,7 @@ _DAY: Final = len("2026-01-31")
 
 def store_note(workspace: Workspace, arguments: Arguments) -> str:
     """Store a note, and list the stored notes that mean the same."""
-    notes: list[str] = []
-    similar: list[Alike] = []
-    note = add_note(
+    added = add_note(
         workspace,
         arguments["content"],
         type_=arguments["type"],
@@ -39,25 +36,22 @@ def store_note(workspace: Workspace, arguments: Arguments) -> str:
         conversation=arguments["conversation"],
         paths=arguments["paths"],
         symbols=arguments["symbols"],
-        notes=notes,
-        alike=similar,
     )
-    text = _with_notes(f"stored {note.id}", notes)
-    if not similar:
+    text = _with_notes(f"stored {added.note.id}", added.notices)
+    if not added.similar:
         return text
-    others = [f"{other.note.id} {_first_line(other.note.content)}" for other in similar]
+    others = [f"{other.note.id} {_first_line(other.note.content)}" for other in added.similar]
     return "\n".join([text, "note: these notes say the same; delete the outdated ones", *fence("\n".join(others))])
 
 
 def append_conversation(workspace: Workspace, arguments: Arguments) -> str:
     """Store a turn of a conversation; without a number it is the next one."""
-    notes: list[str] = []
     conversation, number = arguments["conversation"], arguments["turn"]
     result = append_turn(
-        workspace, conversation, arguments["role"], arguments["content"], None if number < 0 else number, notes=notes
+        workspace, conversation, arguments["role"], arguments["content"], None if number < 0 else number
     )
     verb = "replaced" if result.replaced else "stored"
-    return _with_notes(f"{verb} turn {result.turn.number} of conversation:{visible(conversation)}", notes)
+    return _with_notes(f"{verb} turn {result.turn.number} of conversation:{visible(conversation)}", result.notices)
 
 
 def ingest_document(workspace: Workspace, arguments: Arguments) -> str:
@@ -67,17 +61,17 @@ def ingest_document(workspace: Workspace, arguments: Arguments) -> str:
         for name, value in arguments.items()
         if name not in ("content", "format") and value not in ("", (), {})
     }
-    notes: list[str] = []
-    result = add_document(workspace, arguments["content"], fields, notes=notes)
+    result = add_document(workspace, arguments["content"], fields)
     document = result.document
     if arguments["format"] == "json":
+        notes = list(result.notices)
         if len(document.chunks) > _MAX_CHUNK_IDS:
             notes.append(f"`chunk_ids` has the first {_MAX_CHUNK_IDS}; read any chunk as `{document.id}:NUMBER`")
-        return dump({**ingested_json(result), "chunk_ids": result.chunk_ids[:_MAX_CHUNK_IDS], "notes": notes})
+        return dump({**added_document_json(result), "chunk_ids": result.chunk_ids[:_MAX_CHUNK_IDS], "notes": notes})
     text = f"{result.status} {document.id}: {count(document.tokens, 'token')}"
     if document.chunks:
         text += f" in {count(len(document.chunks), 'chunk')}, `{document.id}:0` to `:{len(document.chunks) - 1}`"
-    return _with_notes(text, notes)
+    return _with_notes(text, result.notices)
 
 
 def delete(workspace: Workspace, arguments: Arguments) -> str:
@@ -85,7 +79,7 @@ def delete(workspace: Workspace, arguments: Arguments) -> str:
     return "\n".join(map(_describe_deleted, delete_records(workspace, arguments["ids"])))
 
 
-def _describe_deleted(deleted: Deleted) -> str:
+def _describe_deleted(deleted: DeletedRecord) -> str:
     if is_note_id(deleted.id):
         return f"deleted {deleted.id}"
     parts = count(deleted.parts, "turn" if is_conversation(deleted.id) else "chunk")

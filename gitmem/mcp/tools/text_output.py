@@ -7,7 +7,7 @@ words of the server. And no answer has more than `token_estimate.MAX_TOKENS` tok
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gitmem.answering.answer_json import BOUNDARY, describe_view, first_mentions, format_remark
+from gitmem.answering.answer_json import BOUNDARY, describe_view, first_mentions, format_code_note
 from gitmem.answering.hit_text import named_hit
 from gitmem.display import count, visible, visible_code
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
@@ -16,7 +16,7 @@ from gitmem.search.snippet import SnippetLine, make_snippet, number_lines
 if TYPE_CHECKING:
     from gitmem.answering.answer import Answer
     from gitmem.answering.hit_text import Piece
-    from gitmem.records.code_notes import Remark
+    from gitmem.records.code_notes import CodeNote
 
 LOCATIONS: Final = "locations"
 FULL: Final = "full"
@@ -47,8 +47,8 @@ class Block(NamedTuple):
 
 def render_answer(answer: "Answer", detail: str, notes: Iterable[str] = ()) -> str:
     """Return an answer as text; `detail` is `locations`, `snippet` or `full`."""
-    remarks = first_mentions(answer.remarks)
-    blocks = [_hit_block(answer, index, detail, remarks[index]) for index in range(len(answer.hits))]
+    code_notes = first_mentions(answer.code_notes)
+    blocks = [_hit_block(answer, index, detail, code_notes[index]) for index in range(len(answer.hits))]
     all_notes = [*notes, *answer.notes]
     if not blocks:
         all_notes.insert(0, "no results; the filters may be the cause" if answer.query.filters.any else "no results")
@@ -56,14 +56,14 @@ def render_answer(answer: "Answer", detail: str, notes: Iterable[str] = ()) -> s
     return render_blocks(blocks, describe_view(answer.view), all_notes, advice)
 
 
-def _hit_block(answer: "Answer", index: int, detail: str, remarks: "Sequence[Remark]") -> Block:
+def _hit_block(answer: "Answer", index: int, detail: str, code_notes: "Sequence[CodeNote]") -> Block:
     hit, lines = answer.hits[index]
     named = named_hit(hit)
     heading = f"{visible(named.path)}:{named.start_line}-{named.end_line} {visible(named.symbol)}".rstrip()
     change = answer.changes.get(hit.path)
     heading += f" ({change})" if change else ""
     heading += _describe_record(answer.records.get(hit.blob, {}))
-    described = [*_describe_copies(named.other_paths), *map(format_remark, remarks)]
+    described = [*_describe_copies(named.other_paths), *map(format_code_note, code_notes)]
     if detail == LOCATIONS:
         return Block(heading, described)
     if answer.query.neighbors:
