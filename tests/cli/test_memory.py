@@ -18,10 +18,10 @@ def repo(tmp_path: Path) -> Repo:
     return Repo.init(tmp_path / "repo")
 
 
-def test_a_note_is_kept_listed_shown_deleted_and_restored(cli: Cli, repo: Repo) -> None:
-    made = cli("memory", "add", "--type", "decision", "Use cookies\nfor sessions", cwd=repo.path)
-    name = made.out.split()[1]
-    assert made.out == f"stored {name}\n"
+def test_a_note_is_stored_listed_shown_deleted_and_restored(cli: Cli, repo: Repo) -> None:
+    added = cli("memory", "add", "--type", "decision", "Use cookies\nfor sessions", cwd=repo.path)
+    name = added.out.split()[1]
+    assert added.out == f"stored {name}\n"
     assert cli("memory", "list").out.splitlines()[0].startswith(f"{name}  decision  20")
     assert cli("memory", "list").out.splitlines()[1] == "    Use cookies"
     assert cli("memory", "list", "--type", "fact").out == ""
@@ -34,16 +34,16 @@ def test_a_note_is_kept_listed_shown_deleted_and_restored(cli: Cli, repo: Repo) 
     assert name in cli("memory", "list").out
 
 
-def test_everything_answers_as_json(cli: Cli, repo: Repo) -> None:
+def test_every_command_prints_json(cli: Cli, repo: Repo) -> None:
     (repo.path / "a.md").write_text("text")
 
-    def ask(*args: str) -> object:
-        made = cli(*args, "--json", cwd=repo.path)
-        assert made.code == 0, made
-        return json.loads(made.out)
+    def json_of(*args: str) -> object:
+        outcome = cli(*args, "--json", cwd=repo.path)
+        assert outcome.code == 0, outcome
+        return json.loads(outcome.out)
 
-    note, turn = ask("memory", "add", "x"), ask("conversation", "append", "plan", "user", "y")
-    document = ask("doc", "add", "a.md", "--meta", "k=v", "--participant", "Ann")
+    note, turn = json_of("memory", "add", "x"), json_of("conversation", "append", "plan", "user", "y")
+    document = json_of("doc", "add", "a.md", "--meta", "k=v", "--participant", "Ann")
     assert isinstance(note, dict)
     assert isinstance(turn, dict)
     assert isinstance(document, dict)
@@ -51,33 +51,33 @@ def test_everything_answers_as_json(cli: Cli, repo: Repo) -> None:
     assert (turn["conversation"], turn["turn"], turn["replaced"]) == ("plan", 0, False)
     assert (document["status"], document["metadata"], document["participants"]) == ("created", {"k": "v"}, ["Ann"])
     assert note.pop("similar") == []
-    assert ask("memory", "list") == [note]
-    assert ask("conversation", "list") == [{"id": "plan", "turns": 1, "time": turn["time"]}]
-    assert ask("doc", "get", document["id"], "--chunks")["content"] == "text"  # type: ignore[index]
-    assert "content" not in ask("doc", "get", document["id"], "--no-content")  # type: ignore[operator]
-    assert len(ask("memory", "log")) == 3  # type: ignore[arg-type]
-    assert ask("memory", "show", "conversation:plan")[0]["role"] == "user"  # type: ignore[index]
-    assert ask("memory", "diff")[0]["after"]["kind"] == "documents"  # type: ignore[index]
-    assert ask("memory", "delete", "conversation:plan") == [{"id": "conversation:plan", "parts": 1}]
-    assert ask("doc", "delete", document["id"]) == [{"id": document["id"], "chunks": 0}]
-    assert ask("memory", "restore", "conversation:plan")[0]["content"] == "y"  # type: ignore[index]
-    assert ask("doc", "prune", "--expired", "--dry-run") == []
-    assert ask("memory", "purge", "--yes")["left"] == 0  # type: ignore[index]
+    assert json_of("memory", "list") == [note]
+    assert json_of("conversation", "list") == [{"id": "plan", "turns": 1, "time": turn["time"]}]
+    assert json_of("doc", "get", document["id"], "--chunks")["content"] == "text"  # type: ignore[index]
+    assert "content" not in json_of("doc", "get", document["id"], "--no-content")  # type: ignore[operator]
+    assert len(json_of("memory", "log")) == 3  # type: ignore[arg-type]
+    assert json_of("memory", "show", "conversation:plan")[0]["role"] == "user"  # type: ignore[index]
+    assert json_of("memory", "diff")[0]["after"]["kind"] == "documents"  # type: ignore[index]
+    assert json_of("memory", "delete", "conversation:plan") == [{"id": "conversation:plan", "parts": 1}]
+    assert json_of("doc", "delete", document["id"]) == [{"id": document["id"], "chunks": 0}]
+    assert json_of("memory", "restore", "conversation:plan")[0]["content"] == "y"  # type: ignore[index]
+    assert json_of("doc", "prune", "--expired", "--dry-run") == []
+    assert json_of("memory", "purge", "--yes")["left"] == 0  # type: ignore[index]
 
 
-def test_a_document_comes_back_byte_for_byte(cli: Cli, repo: Repo) -> None:
+def test_a_document_is_returned_byte_for_byte(cli: Cli, repo: Repo) -> None:
     data = "Ä line\r\nwithout end\t".encode()
     (repo.path / "a.txt").write_bytes(data)
-    made = cli("doc", "add", "a.txt", "--source-id", "7", cwd=repo.path)
-    assert made.out.startswith("created art_")
-    name = made.out.split()[1].rstrip(":")
+    added = cli("doc", "add", "a.txt", "--source-id", "7", cwd=repo.path)
+    assert added.out.startswith("created art_")
+    name = added.out.split()[1].rstrip(":")
     assert cli("doc", "add", "a.txt", "--source-id", "7").out.startswith(f"unchanged {name}")
     assert cli("doc", "list").out.splitlines()[0].startswith(f"{name}  doc  manual:7  20")
     assert cli("doc", "get", name).out.encode() == data
     assert cli("doc", "delete", name).out == f"deleted {name} and 0 chunks\n"
 
 
-def test_text_comes_from_standard_input(cli: Cli, repo: Repo) -> None:
+def test_text_is_read_from_standard_input(cli: Cli, repo: Repo) -> None:
     assert cli("memory", "add", "-", cwd=repo.path, stdin=b"piped").code == 0
     assert cli("doc", "add", "-", "--format", "html", stdin=b"<title>T</title><p>hello").code == 0
     assert cli("conversation", "append", "plan", "assistant", "-", stdin="ü".encode()).code == 0
@@ -101,7 +101,7 @@ def test_conversations_are_shown_in_order(cli: Cli, repo: Repo) -> None:
     assert cli("conversation", "import", "s.jsonl").out == "s-1: 1 turn, 0 new or changed\n"
 
 
-def test_records_move_from_one_repository_to_another(cli: Cli, repo: Repo, tmp_path: Path) -> None:
+def test_records_are_exported_and_imported_into_another_repository(cli: Cli, repo: Repo, tmp_path: Path) -> None:
     cli("memory", "add", "x", cwd=repo.path)
     file = str(tmp_path / "memory.jsonl")
     assert cli("memory", "export", file).code == 0
@@ -112,20 +112,20 @@ def test_records_move_from_one_repository_to_another(cli: Cli, repo: Repo, tmp_p
     assert_error(cli("memory", "import", "-", stdin=b"{}"), ExitCode.USAGE, "line 1", "--partial")
 
 
-def test_a_note_that_says_the_same_is_pointed_out(cli: Cli, repo: Repo) -> None:
+def test_a_similar_note_is_reported(cli: Cli, repo: Repo) -> None:
     cli("init", "--no-hooks", "--no-mcp", cwd=repo.path)
     name = cli("memory", "add", "The staging database is restored every night.").out.split()[1]
-    made = cli("memory", "add", "Every night the staging database gets restored.").out.splitlines()
-    assert made[0].startswith("stored mem_")
-    assert made[1].startswith(f"similar to {name} (0.")
-    assert made[1].endswith("): The staging database is restored every night.")
+    lines = cli("memory", "add", "Every night the staging database gets restored.").out.splitlines()
+    assert lines[0].startswith("stored mem_")
+    assert lines[1].startswith(f"similar to {name} (0.")
+    assert lines[1].endswith("): The staging database is restored every night.")
     answer = json.loads(cli("memory", "add", "--json", "The staging database is restored each night.").out)
-    assert {each["id"] for each in answer["similar"]} == {name, made[0].split()[1]}
+    assert {each["id"] for each in answer["similar"]} == {name, lines[0].split()[1]}
     assert all(0.7 < each["score"] <= 1 for each in answer["similar"])
     assert json.loads(cli("memory", "add", "--json", "Use tabs.").out)["similar"] == []
 
 
-def test_a_note_about_code_is_shown_beside_it(cli: Cli, repo: Repo) -> None:
+def test_a_note_about_code_is_shown_with_its_results(cli: Cli, repo: Repo) -> None:
     repo.commit({"src/app.py": "def start_server():\n    return 1\n"})
     cli("init", "--no-hooks", "--no-mcp", cwd=repo.path)
     added = cli("memory", "add", "--path", "src", "--symbol", "start_server", "Ask Ann first.\nShe knows.")
@@ -145,7 +145,7 @@ def test_a_note_about_code_is_shown_beside_it(cli: Cli, repo: Repo) -> None:
     assert missing.err == "note: no such path in this repository: `typo.py`\n"
 
 
-def test_a_note_about_several_hits_is_told_once(cli: Cli, repo: Repo) -> None:
+def test_a_note_about_several_results_is_printed_once(cli: Cli, repo: Repo) -> None:
     repo.commit({f"src/{name}.py": f"def start_{name}_server():\n    return 1\n" for name in ("web", "mail")})
     cli("init", "--no-hooks", "--no-mcp", cwd=repo.path)
     name = cli("memory", "add", "--path", "src", "Ask Ann first.").out.split()[1]
@@ -163,54 +163,57 @@ def test_a_secret_is_refused_unless_it_is_allowed(cli: Cli, repo: Repo) -> None:
     assert cli("memory", "add", "--allow-secrets", secret).code == 0
 
 
-def test_purging_asks_first(cli: Cli, repo: Repo) -> None:
+def test_purge_asks_for_confirmation(cli: Cli, repo: Repo) -> None:
     cli("memory", "add", "x", cwd=repo.path)
     assert_error(cli("memory", "purge"), ExitCode.USAGE, "without a terminal", "gitmem memory purge --yes")
     assert cli("memory", "purge", "--yes").out == "removed 0 objects, 0 B\n"
 
 
-def test_a_purge_that_leaves_something_says_what_and_why(cli: Cli, repo: Repo) -> None:
+def test_purge_reports_the_objects_it_left_and_what_reaches_them(cli: Cli, repo: Repo) -> None:
     name = cli("memory", "add", "canary", cwd=repo.path).out.split()[1]
     repo.git("update-ref", "refs/heads/backup", "refs/gitmem/memory")
     cli("memory", "delete", name)
-    made = cli("memory", "purge", "--yes")
-    assert made.code == ExitCode.FAILED
-    assert made.out.splitlines()[1:] == [
+    purged = cli("memory", "purge", "--yes")
+    assert purged.code == ExitCode.FAILED
+    assert purged.out.splitlines()[1:] == [
         "not removed: 1 deleted or replaced record, 6 objects in all; reachable from refs/heads/backup"
     ]
-    told = cli("memory", "purge", "--yes", "--json")
-    assert told.code == ExitCode.FAILED
-    assert (json.loads(told.out)["left"], json.loads(told.out)["kept_by"]) == (6, ["refs/heads/backup"])
+    again = cli("memory", "purge", "--yes", "--json")
+    assert again.code == ExitCode.FAILED
+    assert (json.loads(again.out)["left"], json.loads(again.out)["kept_by"]) == (6, ["refs/heads/backup"])
     repo.git("update-ref", "-d", "refs/heads/backup")
     assert cli("memory", "purge", "--yes").code == 0
 
 
-def test_only_documents_are_deleted_as_documents(cli: Cli, repo: Repo) -> None:
+def test_doc_delete_refuses_ids_of_other_records(cli: Cli, repo: Repo) -> None:
     note = cli("memory", "add", "x", cwd=repo.path).out.split()[1]
     document = cli("doc", "add", "-", stdin=b"text").out.split()[1].rstrip(":")
     cli("conversation", "append", "plan", "user", "y")
     for name in (note, "conversation:plan"):
         assert_error(
-            cli("doc", "delete", document, name), ExitCode.USAGE, "not a document", f"gitmem memory delete {name}"
+            cli("doc", "delete", document, name),
+            ExitCode.USAGE,
+            "is not the id of a document",
+            f"gitmem memory delete {name}",
         )
     assert len(cli("memory", "export").out.splitlines()) == 3
     assert cli("doc", "delete", document).code == 0
 
 
-def test_a_conversation_goes_back_to_what_was_deleted(cli: Cli, repo: Repo) -> None:
+def test_restore_brings_back_a_deleted_conversation(cli: Cli, repo: Repo) -> None:
     for text in ("one", "two"):
         cli("conversation", "append", "cc", "user", text, cwd=repo.path)
     cli("memory", "delete", "conversation:cc")
     cli("conversation", "append", "cc", "user", "three")
-    assert_error(cli("memory", "restore", "conversation:cc", "--at", "~1"), ExitCode.USAGE, "was no record", "at `~1`")
+    assert_error(cli("memory", "restore", "conversation:cc", "--at", "~1"), ExitCode.USAGE, "at revision `~1`")
     assert cli("memory", "restore", "conversation:cc").out == "restored conversation:cc\n"
     assert cli("conversation", "get", "cc").out == "0 user\n  one\n1 user\n  two\n"
     name = cli("memory", "add", "only").out.split()[1]
     for _ in range(6):
         cli("memory", "delete", name)
         assert cli("memory", "restore", name).code == 0
-    assert_error(cli("memory", "restore", name), ExitCode.USAGE, "no other state", f"gitmem memory log {name}")
-    assert_error(cli("memory", "restore", "mem_000000000000"), ExitCode.USAGE, "does not know")
+    assert_error(cli("memory", "restore", name), ExitCode.USAGE, "no other revision", f"gitmem memory log {name}")
+    assert_error(cli("memory", "restore", "mem_000000000000"), ExitCode.USAGE, "no revision of the memory has")
 
 
 @pytest.mark.parametrize(
@@ -224,7 +227,7 @@ def test_a_conversation_goes_back_to_what_was_deleted(cli: Cli, repo: Repo) -> N
         ("conversation", "nonsense"), ("conversation", "import", "missing.jsonl"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_in_two_lines(cli: Cli, repo: Repo, args: tuple[str, ...]) -> None:
+def test_an_error_is_one_line_and_a_hint(cli: Cli, repo: Repo, args: tuple[str, ...]) -> None:
     assert_error(cli(*args, cwd=repo.path), ExitCode.USAGE)
 
 
@@ -236,35 +239,35 @@ def groups() -> Iterator[tuple[str, click.Command]]:
 
 
 @pytest.mark.parametrize(("name", "command"), [*groups()])
-def test_every_command_of_a_group_has_examples_and_options_that_are_told(name: str, command: click.Command) -> None:
+def test_every_command_of_a_group_has_examples_and_described_options(name: str, command: click.Command) -> None:
     about, _, examples = (command.help or "").partition("Examples:")
     assert about.strip()
     assert name in examples
     assert all(param.help for param in command.params if isinstance(param, click.Option))
 
 
-def test_notes_and_documents_are_searched_alone_or_with_the_code(cli: Cli, own: Repo) -> None:
+def test_notes_and_documents_are_searched_alone_or_with_code(cli: Cli, own: Repo) -> None:
     note = cli("memory", "add", "Cookies are signed with a key that is rotated.", cwd=own.path)
     assert note.err == ""
     name = note.out.split()[1]
     document = cli("doc", "add", "-", "--title", "Cookies", stdin=b"How cookies are signed.").out.split()[1].rstrip(":")
     assert cli("memory", "search", "-l", "signed cookies").out == f"{name}\n"
     assert cli("doc", "search", "-l", "signed cookies").out == f"{document}\n"
-    found = cli("query", "-l", "--kind", "all", "sign the cookie").out.splitlines()
-    assert {name, document, "src/cookies.py"} <= set(found)
+    paths = cli("query", "-l", "--kind", "all", "sign the cookie").out.splitlines()
+    assert {name, document, "src/cookies.py"} <= set(paths)
     assert name not in cli("query", "-l", "sign the cookie").out
     [hit] = json.loads(cli("memory", "search", "--json", "signed cookies").out)["results"]
     assert (hit["kind"], hit["path"], hit["start_line"], hit["chunk_type"]) == ("notes", name, 1, "note")
     assert_error(cli("query", "--kind", "poems", "x"), ExitCode.USAGE, "poems")
 
 
-def test_a_note_without_an_index_is_kept_and_it_is_said(cli: Cli, repo: Repo) -> None:
-    made = cli("memory", "add", "x", cwd=repo.path)
-    assert made.code == 0
-    assert made.err.startswith("note: stored, but not searchable yet: this repository has no index yet")
+def test_a_note_without_an_index_is_stored_with_a_notice(cli: Cli, repo: Repo) -> None:
+    added = cli("memory", "add", "x", cwd=repo.path)
+    assert added.code == 0
+    assert added.err.startswith("note: stored, but not searchable yet: this repository has no index yet")
 
 
-def test_a_search_is_limited_by_what_is_known_of_records(cli: Cli, repo: Repo) -> None:
+def test_filters_restrict_a_search_to_matching_records(cli: Cli, repo: Repo) -> None:
     (repo.path / "mail.txt").write_text("apples by mail")
     cli("init", "--no-hooks", "--no-mcp", cwd=repo.path)
     note = cli("memory", "add", "--type", "decision", "--confidence", "0.5", "apples are red").out.split()[1]
@@ -272,9 +275,9 @@ def test_a_search_is_limited_by_what_is_known_of_records(cli: Cli, repo: Repo) -
     document = json.loads(cli("doc", "add", "mail.txt", *mail, "--json").out)["id"]
     assert note in cli("memory", "search", "--type", "decision", "--min-confidence", "0.5", "apples").out
     assert cli("memory", "search", "--min-confidence", "0.6", "apples").code == ExitCode.NO_RESULTS
-    limits = ("--source", "imap", "--since", "2026-03-01", "--until", "2026-03-01", "--sensitivity", "sensitive")
-    told = json.loads(cli("query", "--kind", "all", "--record-type", "email", *limits, "--json", "apples").out)
-    [hit] = told["results"]
+    filters = ("--source", "imap", "--since", "2026-03-01", "--until", "2026-03-01", "--sensitivity", "sensitive")
+    answer = json.loads(cli("query", "--kind", "all", "--record-type", "email", *filters, "--json", "apples").out)
+    [hit] = answer["results"]
     assert (hit["path"], hit["record"]["source"], hit["record"]["type"]) == (document, "imap", "email")
     missed = cli("doc", "search", "--visibility", "org", "apples")
     assert missed.code == ExitCode.NO_RESULTS

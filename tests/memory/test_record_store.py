@@ -1,4 +1,4 @@
-"""Records in a repository: nothing is lost, nothing is overwritten, everything is git's."""
+"""The record store: no record is lost or overwritten, and all of it is valid for git."""
 
 import os
 import signal
@@ -59,7 +59,7 @@ def test_every_change_is_one_commit_by_gitmem_with_a_parent(make_repo: MakeRepo)
     assert repo.git("reflog", "--all") == ""
 
 
-def test_nothing_to_change_makes_no_commit(make_repo: MakeRepo) -> None:
+def test_an_edit_without_changes_makes_no_commit(make_repo: MakeRepo) -> None:
     repo = make_repo()
     with RecordStore(locate(repo.path)) as store:
         assert store.change("none", lambda _: {}) == Tip(None, None)
@@ -70,7 +70,7 @@ def test_nothing_to_change_makes_no_commit(make_repo: MakeRepo) -> None:
         assert store.change("gone already", lambda _: {b"v1/notes/00/x": None}) == tip
 
 
-def test_the_last_record_can_be_taken_out(make_repo: MakeRepo) -> None:
+def test_the_last_record_can_be_deleted(make_repo: MakeRepo) -> None:
     repo = make_repo()
     with RecordStore(locate(repo.path)) as store:
         path = add(store, "a")
@@ -81,24 +81,24 @@ def test_the_last_record_can_be_taken_out(make_repo: MakeRepo) -> None:
     repo.git("fsck", "--strict")
 
 
-def test_a_change_that_comes_between_is_not_overwritten(make_repo: MakeRepo) -> None:
-    """Somebody who does not take gitmem's lock moves the ref while a change is thought out."""
+def test_a_concurrent_change_is_not_overwritten(make_repo: MakeRepo) -> None:
+    """A writer that does not take gitmem's lock moves the ref while a change is computed."""
     repo = make_repo()
-    seen = []
+    tips = []
     with RecordStore(locate(repo.path)) as store:
         add(store, "first")
         path, data = note("mine")
 
         def edit(tip: Tip) -> Changes:
-            seen.append(tip)
-            if len(seen) == 1:
+            tips.append(tip)
+            if len(tips) == 1:
                 tree = repo.oid(f"{REFERENCE}^{{tree}}")
                 other = repo.git("commit-tree", "-p", REFERENCE, "-m", "theirs", tree)
                 repo.git("update-ref", REFERENCE, other)
             return {path: data}
 
         store.change("mine", edit)
-    assert len(seen) == 2
+    assert len(tips) == 2
     assert repo.git("log", "--format=%s", REFERENCE).splitlines() == ["mine", "theirs", "add"]
 
 
@@ -126,7 +126,7 @@ def start_writer(repo: Repo, name: str, records: int) -> "subprocess.Popen[bytes
     )
 
 
-def test_sixteen_processes_at_once_lose_nothing(make_repo: MakeRepo) -> None:
+def test_sixteen_concurrent_writers_lose_nothing(make_repo: MakeRepo) -> None:
     repo = make_repo()
     writers = [start_writer(repo, f"w{number}", 3) for number in range(16)]
     for writer in writers:
@@ -138,26 +138,26 @@ def test_sixteen_processes_at_once_lose_nothing(make_repo: MakeRepo) -> None:
 
 
 @pytest.mark.parametrize("kills", [4, pytest.param(5000, marks=pytest.mark.long)])
-def test_a_record_that_was_acknowledged_survives_kills(make_repo: MakeRepo, kills: int) -> None:
-    """The whole process group dies, git with it; the next writer needs no repair."""
+def test_an_acknowledged_record_survives_kills(make_repo: MakeRepo, kills: int) -> None:
+    """Kill the whole process group, including git. The next writer needs no repair."""
     repo = make_repo()
-    told: list[str] = []
+    acknowledged: list[str] = []
     for number in range(kills):
         writer = start_writer(repo, f"k{number}", 1000)
         assert writer.stdout is not None
-        told += [writer.stdout.readline().decode().strip() for _ in range(1 + number % 3)]
+        acknowledged += [writer.stdout.readline().decode().strip() for _ in range(1 + number % 3)]
         os.killpg(writer.pid, signal.SIGKILL)
-        told += writer.stdout.read().decode().splitlines()
+        acknowledged += writer.stdout.read().decode().splitlines()
         writer.wait()
         writer.stdout.close()
-    kept = texts(repo)
-    assert told
-    assert set(told) <= set(kept)
-    assert len(kept) <= len(told) + kills
+    stored = texts(repo)
+    assert acknowledged
+    assert set(acknowledged) <= set(stored)
+    assert len(stored) <= len(acknowledged) + kills
     repo.git("fsck", "--strict", "--full")
 
 
-def test_a_repository_packed_and_collected_keeps_its_records(make_repo: MakeRepo) -> None:
+def test_git_gc_and_pack_refs_keep_the_records(make_repo: MakeRepo) -> None:
     repo = make_repo()
     with RecordStore(locate(repo.path)) as store:
         add(store, "a")
@@ -177,7 +177,7 @@ def test_linked_worktrees_share_records(make_repo: MakeRepo, tmp_path: Path) -> 
     assert texts(repo) == ["a"]
 
 
-def test_a_damaged_record_is_named_and_others_are_read(make_repo: MakeRepo) -> None:
+def test_a_damaged_record_is_named_and_the_others_are_read(make_repo: MakeRepo) -> None:
     repo = make_repo()
     with RecordStore(locate(repo.path)) as store:
         good = add(store, "good")
@@ -211,7 +211,7 @@ def _always(changes: Changes, _: Tip) -> Changes:
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=4), max_size=5))
-def test_any_changes_leave_what_a_dictionary_would(
+def test_changes_have_the_effect_of_dictionary_updates(
     tmp_path_factory: pytest.TempPathFactory, batches: list[list[tuple[int, bool]]]
 ) -> None:
     repo = Repo.init(tmp_path_factory.mktemp("records"))
@@ -219,12 +219,12 @@ def test_any_changes_leave_what_a_dictionary_would(
     with RecordStore(locate(repo.path)) as store:
         for number, batch in enumerate(batches):
             changes: dict[bytes, bytes | None] = {}
-            for place, keep in batch:
-                identity = f"mem_{place:012x}"
+            for number_of_note, keep in batch:
+                identity = f"mem_{number_of_note:012x}"
                 record = Record(NOTE, identity, {}, b"%d" % number)
                 changes[note_path(identity)] = format_record(record) if keep else None
             store.change("batch", partial(_always, changes))
             expected = {path: data for path, data in {**expected, **changes}.items() if data is not None}
         tip = store.tip()
-        found = {entry.path: store.read_blob(entry.oid) for entry in store.entries(tip)}
-    assert found == expected
+        stored = {entry.path: store.read_blob(entry.oid) for entry in store.entries(tip)}
+    assert stored == expected

@@ -1,4 +1,4 @@
-"""Notes name code, and stand beside what is found there."""
+"""Notes about the code of a hit, by the paths and symbols that they name."""
 
 import json
 from pathlib import Path
@@ -29,11 +29,11 @@ def repo(tmp_path: Path) -> Repo:
     return repo
 
 
-def beside(made: Answer) -> dict[str, list[str]]:
-    """The first lines of the notes beside each hit, by its path and symbol."""
+def notes_of(answer: Answer) -> dict[str, list[str]]:
+    """Return the first lines of the notes about each hit, by its path and symbol."""
     return {
         f"{hit.path}:{hit.symbol}": [note.text for note in code_notes]
-        for (hit, _), code_notes in zip(made.hits, made.code_notes, strict=True)
+        for (hit, _), code_notes in zip(answer.hits, answer.code_notes, strict=True)
     }
 
 
@@ -50,46 +50,46 @@ def beside(made: Answer) -> dict[str, list[str]]:
         (["src/other.py", "docs"], ["x", "harvest_pears"], {"other"}),
     ],
 )
-def test_a_note_stands_beside_the_code_it_names(
+def test_a_note_is_about_the_code_it_names(
     repo: Repo, paths: list[str], symbols: list[str], expected: set[str]
 ) -> None:
     add_note(workspace_of(repo), "Ask Ann\nbefore you change it.", paths=paths, symbols=symbols)
-    made = search(repo, "harvest")
-    told = {
+    answer = search(repo, "harvest")
+    files = {
         hit.path.rpartition("/")[2].removesuffix(".py")
-        for (hit, _), notes in zip(made.hits, made.code_notes, strict=True)
+        for (hit, _), notes in zip(answer.hits, answer.code_notes, strict=True)
         if notes
     }
-    assert {hit.path for hit, _ in made.hits} == {"src/farm/session.py", "src/other.py"}
-    assert told == expected
-    assert all(texts in ([], ["Ask Ann"]) for texts in beside(made).values())
+    assert {hit.path for hit, _ in answer.hits} == {"src/farm/session.py", "src/other.py"}
+    assert files == expected
+    assert all(texts in ([], ["Ask Ann"]) for texts in notes_of(answer).values())
 
 
 @pytest.mark.parametrize("symbol", ["Session", "close", "Session.close"])
-def test_a_symbol_is_named_whole_or_in_part(repo: Repo, symbol: str) -> None:
+def test_a_note_may_name_a_part_of_a_symbol(repo: Repo, symbol: str) -> None:
     add_note(workspace_of(repo), "about it", symbols=[symbol])
-    told = beside(search(repo, "Session.close", limit=1))
-    assert list(told.values()) == [["about it"]]
+    notes = notes_of(search(repo, "Session.close", limit=1))
+    assert list(notes.values()) == [["about it"]]
 
 
-def test_the_newest_notes_come_first_and_not_more_than_a_few(repo: Repo) -> None:
+def test_at_most_three_notes_are_shown_newest_first(repo: Repo) -> None:
     workspace = workspace_of(repo)
     for number in range(MAX_NOTES + 1):
         add_note(workspace, f"number {number}", paths=["src/other.py"])
-    gone = add_note(workspace, "gone", paths=["src/other.py"]).note
-    delete_records(workspace, [gone.id])
-    [texts] = beside(search(repo, "harvest_pears", limit=1)).values()
+    deleted = add_note(workspace, "gone", paths=["src/other.py"]).note
+    delete_records(workspace, [deleted.id])
+    [texts] = notes_of(search(repo, "harvest_pears", limit=1)).values()
     assert texts == [f"number {number}" for number in range(MAX_NOTES, 0, -1)]
 
 
-def test_a_note_that_is_found_itself_has_no_notes_beside_it(repo: Repo) -> None:
+def test_a_note_that_is_a_hit_has_no_notes(repo: Repo) -> None:
     add_note(workspace_of(repo), "harvest", paths=["src"])
-    made = search(repo, "harvest", kinds=("code", "notes"))
-    noted = {hit.chunk_type: bool(notes) for (hit, _), notes in zip(made.hits, made.code_notes, strict=True)}
-    assert noted["note"] is False
+    answer = search(repo, "harvest", kinds=("code", "notes"))
+    has_notes = {hit.chunk_type: bool(notes) for (hit, _), notes in zip(answer.hits, answer.code_notes, strict=True)}
+    assert has_notes["note"] is False
 
 
-def test_a_question_reads_no_note_where_none_names_code(repo: Repo, blobs_read: list[str]) -> None:
+def test_a_query_reads_no_notes_if_none_names_code(repo: Repo, blobs_read: list[str]) -> None:
     workspace = workspace_of(repo)
     add_note(workspace, "harvest it")
     search(repo, "harvest")
@@ -100,26 +100,26 @@ def test_a_question_reads_no_note_where_none_names_code(repo: Repo, blobs_read: 
     assert not blobs & set(blobs_read)
 
 
-def test_what_notes_name_is_known_before_and_after_the_view_is_written(
+def test_notes_about_code_are_found_before_and_after_the_view_is_rewritten(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = []
-    for most in (10_000, 0):
-        monkeypatch.setattr(records, "_MAX_EDITS", most)
-        monkeypatch.setattr(records, "_RECORDS_PER_EDIT", 1 if most else 200)
-        add_note(workspace_of(repo), f"with {most}", paths=["src/other.py"])
-        told.append(beside(search(repo, "harvest_pears", limit=1)))
-    assert [*told[1].values()] == [["with 0", "with 10000"]]
-    assert [*told[0].values()] == [["with 10000"]]
+    answers = []
+    for limit in (10_000, 0):
+        monkeypatch.setattr(records, "_MAX_EDITS", limit)
+        monkeypatch.setattr(records, "_RECORDS_PER_EDIT", 1 if limit else 200)
+        add_note(workspace_of(repo), f"with {limit}", paths=["src/other.py"])
+        answers.append(notes_of(search(repo, "harvest_pears", limit=1)))
+    assert [*answers[1].values()] == [["with 0", "with 10000"]]
+    assert [*answers[0].values()] == [["with 10000"]]
 
 
-def test_a_path_that_is_nowhere_is_told_when_the_note_is_kept(repo: Repo) -> None:
+def test_a_notice_names_a_missing_path_of_a_new_note(repo: Repo) -> None:
     added = add_note(workspace_of(repo), "x", paths=["src/other.py", "src", "src/typo.py"])
     assert added.notices == ["no such path in this repository: `src/typo.py`"]
     assert added.note.paths == ("src/other.py", "src", "src/typo.py")
 
 
-def test_a_path_is_gone_when_neither_the_files_nor_the_commit_have_it(repo: Repo) -> None:
+def test_a_path_is_missing_if_neither_the_working_tree_nor_head_has_it(repo: Repo) -> None:
     def missing() -> list[str]:
         return missing_paths(workspace_of(repo), ["src/other.py", "src/farm", "[s]rc", "new.py"])
 
@@ -133,7 +133,7 @@ def test_a_path_is_gone_when_neither_the_files_nor_the_commit_have_it(repo: Repo
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../up.py", "a/../b", "", " ", ".", "/", "a\nb", "x" * 1001])
-def test_a_path_outside_is_refused(repo: Repo, path: str) -> None:
+def test_a_path_outside_the_repository_is_refused(repo: Repo, path: str) -> None:
     with pytest.raises(UsageError, match="path"):
         add_note(workspace_of(repo), "x", paths=[path])
 
@@ -144,14 +144,14 @@ def test_a_symbol_out_of_bounds_is_refused(repo: Repo, symbols: list[str]) -> No
         add_note(workspace_of(repo), "x", symbols=symbols)
 
 
-def test_what_a_note_names_is_in_its_record(repo: Repo) -> None:
+def test_paths_and_symbols_are_stored_in_the_record(repo: Repo) -> None:
     note = add_note(workspace_of(repo), "x", paths=["src"], symbols=["Session"]).note
     blob = repo.git("show", f"refs/gitmem/memory:v1/notes/{note.id[4:6]}/{note.id}")
     head = json.loads(blob.splitlines()[0])
     assert (head["paths"], head["symbols"]) == (["src"], ["Session"])
 
 
-def test_what_a_note_names_moves_with_it(repo: Repo, tmp_path: Path) -> None:
+def test_paths_and_symbols_are_exported_and_imported(repo: Repo, tmp_path: Path) -> None:
     add_note(workspace_of(repo), "x", paths=["src"], symbols=["Session"])
     other = Repo.init(tmp_path / "other")
     import_records(workspace_of(other), export_records(workspace_of(repo)))

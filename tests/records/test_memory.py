@@ -1,4 +1,4 @@
-"""Notes, documents and conversations, as the doors keep and give them back."""
+"""Storing, listing, restoring and transferring notes, documents and conversations."""
 
 import hashlib
 import json
@@ -39,7 +39,7 @@ def workspace(repo: Repo) -> Workspace:
 
 
 def state(workspace: Workspace) -> str:
-    """The id of everything that is kept."""
+    """Return the tree of the memory, or an empty text without a memory."""
     repo = Repo(workspace.location.worktree or Path())
     return repo.git("for-each-ref", "--format=%(tree)", REFERENCE)
 
@@ -48,17 +48,17 @@ properties = settings(max_examples=100, deadline=None, suppress_health_check=[He
 
 
 def test_notes_are_listed_newest_first_and_by_type(workspace: Workspace) -> None:
-    kept = [
-        add_note(workspace, f"note {number}", type_=kind).note
-        for number, kind in enumerate(["fact", "decision", "fact"])
+    notes = [
+        add_note(workspace, f"note {number}", type_=type_).note
+        for number, type_ in enumerate(["fact", "decision", "fact"])
     ]
-    assert list_notes(workspace) == kept[::-1]
-    assert list_notes(workspace, type_="fact", limit=1) == [kept[2]]
-    assert all(note.id.startswith("mem_") and len(note.id) == 16 for note in kept)
+    assert list_notes(workspace) == notes[::-1]
+    assert list_notes(workspace, type_="fact", limit=1) == [notes[2]]
+    assert all(note.id.startswith("mem_") and len(note.id) == 16 for note in notes)
 
 
 @pytest.mark.parametrize(
-    ("content", "options", "told"),
+    ("content", "options", "message"),
     [
         ("", {}, "empty"), (" \n", {}, "empty"), ("x" * 10_001, {}, "10,001 characters, at most 10,000"),
         ("x", {"type_": "idea"}, "preference, fact, project, decision"), ("x", {"confidence": 1.5}, "between 0 and 1"),
@@ -67,15 +67,15 @@ def test_notes_are_listed_newest_first_and_by_type(workspace: Workspace) -> None
         ("x", {"symbols": ("ghp_" + "a1B2" * 9,)}, "secret .*in its fields"),
     ],
 )  # fmt: skip
-def test_notes_out_of_bounds_are_refused_and_nothing_is_kept(
-    workspace: Workspace, content: str, options: dict[str, Any], told: str
+def test_notes_out_of_bounds_are_refused_and_not_stored(
+    workspace: Workspace, content: str, options: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         add_note(workspace, content, **options)
     assert state(workspace) == ""
 
 
-def test_bounds_are_within(workspace: Workspace) -> None:
+def test_values_at_the_bounds_are_accepted(workspace: Workspace) -> None:
     assert add_note(workspace, "x" * 10_000, confidence=0, conversation="y" * 100).note.confidence == 0
     assert add_note(workspace, "ghp_" + "a1B2" * 9, allow_secrets=True).note.id
 
@@ -85,7 +85,7 @@ def test_bounds_are_within(workspace: Workspace) -> None:
     content=TEXT.filter(lambda text: "\0" not in text),
     title=st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
 )
-def test_a_document_taken_in_twice_is_there_once(workspace: Workspace, content: str, title: str) -> None:
+def test_a_document_added_twice_is_stored_once(workspace: Workspace, content: str, title: str) -> None:
     """Property 41: Document idempotency."""
     source = {"source": "s", "source_id": f"{content}:{title}"}
     first = add_document(workspace, content, {**source, "title": title})
@@ -99,7 +99,7 @@ def test_a_document_taken_in_twice_is_there_once(workspace: Workspace, content: 
 
 
 def collision() -> tuple[str, str]:
-    """Two source ids whose hashes begin with the same eight digits."""
+    """Return two source ids whose hashes begin with the same eight digits."""
     seen: dict[str, str] = {}
     for number in count():
         name = str(number)
@@ -113,8 +113,8 @@ def collision() -> tuple[str, str]:
 def test_different_sources_never_share_an_id(workspace: Workspace) -> None:
     """Property 41: Document idempotency."""
     first, second = collision()
-    made = [add_document(workspace, f"of {name}", {"source": "s", "source_id": name}) for name in (first, second)]
-    ids = [one.document.id for one in made]
+    added = [add_document(workspace, f"of {name}", {"source": "s", "source_id": name}) for name in (first, second)]
+    ids = [each.document.id for each in added]
     assert len(ids[0]) == 12
     assert ids[1].startswith(ids[0])
     assert len(ids[1]) == 16
@@ -123,30 +123,30 @@ def test_different_sources_never_share_an_id(workspace: Workspace) -> None:
     assert get_document(workspace, ids[0]).content == f"of {first}"
 
 
-def test_sources_written_alike_are_told_apart(workspace: Workspace) -> None:
+def test_sources_that_differ_only_in_the_place_of_a_colon_have_different_ids(workspace: Workspace) -> None:
     ids = {
-        add_document(workspace, "x", {"source": system, "source_id": name}).document.id
-        for system, name in (("a:b", "c"), ("a", "b:c"))
+        add_document(workspace, "x", {"source": source, "source_id": name}).document.id
+        for source, name in (("a:b", "c"), ("a", "b:c"))
     }
     assert len(ids) == 2
 
 
-def test_changed_content_replaces_and_changed_fields_are_taken_over(workspace: Workspace) -> None:
+def test_new_content_and_new_fields_replace_those_of_a_document(workspace: Workspace) -> None:
     source = {"source": "wiki", "source_id": "1"}
     add_document(workspace, "old", {**source, "title": "T", "participants": ("Ann",), "metadata": {"a": "b"}})
-    made = add_document(workspace, "new", source)
-    assert made.status == "updated"
-    assert made.document.fields.title == "T"
-    assert made.document.fields.participants == ("Ann",)
-    made = add_document(workspace, "new", {**source, "sensitivity": "sensitive"})
-    assert made.status == "updated"
-    assert [document.id for document in list_documents(workspace)] == [made.document.id]
-    assert get_document(workspace, made.document.id).fields.sensitivity == "sensitive"
-    assert get_document(workspace, made.document.id).fields.metadata == {"a": "b"}
+    added = add_document(workspace, "new", source)
+    assert added.status == "updated"
+    assert added.document.fields.title == "T"
+    assert added.document.fields.participants == ("Ann",)
+    added = add_document(workspace, "new", {**source, "sensitivity": "sensitive"})
+    assert added.status == "updated"
+    assert [document.id for document in list_documents(workspace)] == [added.document.id]
+    assert get_document(workspace, added.document.id).fields.sensitivity == "sensitive"
+    assert get_document(workspace, added.document.id).fields.metadata == {"a": "b"}
 
 
 @pytest.mark.parametrize("step", ["find_breaks", "cut_windows", "document_record", "format_record"])
-def test_a_failure_leaves_the_old_version(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+def test_a_failure_keeps_the_old_document(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     """Property 40: Document atomicity."""
     source = {"source": "wiki", "source_id": "1"}
     old = add_document(workspace, "old", source).document
@@ -163,35 +163,35 @@ def test_a_failure_leaves_the_old_version(workspace: Workspace, monkeypatch: pyt
     assert get_document(workspace, old.id) == old
 
 
-def test_a_repository_that_cannot_be_written_keeps_the_old_version(workspace: Workspace) -> None:
+def test_a_repository_that_cannot_be_written_keeps_the_old_document(workspace: Workspace) -> None:
     source = {"source": "wiki", "source_id": "1"}
     old = add_document(workspace, "old", source).document
     folders = [workspace.location.common_dir / f"objects/{number:02x}" for number in range(256)]
-    taken = [folder for folder in folders if not folder.exists()]
-    for folder in taken:
-        folder.touch()  # a file, where git would make a folder for what it writes
+    blocked = [folder for folder in folders if not folder.exists()]
+    for folder in blocked:
+        folder.touch()  # a file in place of the folder that git would make for its objects
     with pytest.raises(GitFailed):
         add_document(workspace, "new", source)
     assert list_documents(workspace) == [old]
-    for folder in taken:
+    for folder in blocked:
         folder.unlink()
     assert add_document(workspace, "new", source).status == "updated"
 
 
 def test_long_documents_have_chunks_with_stable_ids(workspace: Workspace) -> None:
     content = "".join(f"## Part {number}\n\n" + "word " * 150 + "\n\n" for number in range(20))
-    made = add_document(workspace, content, {"title": "Long"})
-    document = made.document
+    added = add_document(workspace, content, {"title": "Long"})
+    document = added.document
     assert document.tokens > 1200
     assert document.tokenizer
-    assert len(made.chunk_ids) == len(document.chunks) > 2
+    assert len(added.chunk_ids) == len(document.chunks) > 2
     digest = hashlib.sha256(content[slice(*document.chunks[1])].encode()).hexdigest()[:8]
-    assert made.chunk_ids[1] == f"{document.id}::chunk::001::{digest}"
+    assert added.chunk_ids[1] == f"{document.id}::chunk::001::{digest}"
     assert delete_records(workspace, [document.id])[0].parts == len(document.chunks)
 
 
 @pytest.mark.parametrize(
-    ("content", "fields", "told"),
+    ("content", "fields", "message"),
     [
         ("", {}, "empty"), ("a\0b", {}, "binary"), ("x", {"type": "poem"}, "email, doc, chat, transcript, note"),
         ("x", {"title": "t" * 501}, "at most 500"), ("x", {"author": "t" * 201}, "at most 200"),
@@ -203,29 +203,29 @@ def test_long_documents_have_chunks_with_stable_ids(workspace: Workspace) -> Non
     ],
 )  # fmt: skip
 def test_documents_out_of_bounds_are_refused(
-    workspace: Workspace, content: str, fields: dict[str, Any], told: str
+    workspace: Workspace, content: str, fields: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         add_document(workspace, content, fields)
     assert state(workspace) == ""
 
 
-def test_times_are_kept_in_utc(workspace: Workspace) -> None:
-    made = add_document(workspace, "x", {"time": "2026-01-31T01:00:00+02:00"})
-    assert made.document.fields.time == "2026-01-30T23:00:00.000000Z"
+def test_times_are_stored_in_utc(workspace: Workspace) -> None:
+    added = add_document(workspace, "x", {"time": "2026-01-31T01:00:00+02:00"})
+    assert added.document.fields.time == "2026-01-30T23:00:00.000000Z"
 
 
-def test_only_documents_whose_year_is_over_are_pruned(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_expired_documents_are_pruned(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     old = format_time(datetime.now(UTC) - timedelta(days=366))
     monkeypatch.setattr(documents_module, "current_time", lambda: old)
-    gone = add_document(workspace, "a", {"retention": "1y"}).document
-    kept = add_document(workspace, "b", {"retention": "forever"}).document
+    expired = add_document(workspace, "a", {"retention": "1y"}).document
+    permanent = add_document(workspace, "b", {"retention": "forever"}).document
     monkeypatch.undo()
     young = add_document(workspace, "c", {"retention": "1y"}).document
-    assert prune_expired(workspace, dry_run=True) == [gone]
+    assert prune_expired(workspace, dry_run=True) == [expired]
     assert len(list_documents(workspace)) == 3
-    assert prune_expired(workspace) == [gone]
-    assert {document.id for document in list_documents(workspace)} == {kept.id, young.id}
+    assert prune_expired(workspace) == [expired]
+    assert {document.id for document in list_documents(workspace)} == {permanent.id, young.id}
     assert prune_expired(workspace) == []
 
 
@@ -234,21 +234,19 @@ CONVERSATIONS = count()
 
 @properties
 @given(turns=st.lists(st.tuples(st.integers(0, 3), TEXT), min_size=1, max_size=4), limit=st.integers(1, 5))
-def test_the_last_turns_come_back_in_their_order(
-    workspace: Workspace, turns: list[tuple[int, str]], limit: int
-) -> None:
+def test_the_last_turns_are_returned_in_order(workspace: Workspace, turns: list[tuple[int, str]], limit: int) -> None:
     """Property 52: History."""
     conversation = f"a/b:../{next(CONVERSATIONS)}"
     expected: dict[int, str] = {}
     for number, content in turns:
-        made = append_turn(workspace, conversation, "user", content, number)
-        assert made.replaced == (number in expected)
+        appended = append_turn(workspace, conversation, "user", content, number)
+        assert appended.replaced == (number in expected)
         expected[number] = content
-    found = [(turn.number, turn.content) for turn in last_turns(workspace, conversation, limit)]
-    assert found == sorted(expected.items())[-limit:]
+    last = [(turn.number, turn.content) for turn in last_turns(workspace, conversation, limit)]
+    assert last == sorted(expected.items())[-limit:]
 
 
-def test_turns_without_a_number_follow_each_other(workspace: Workspace) -> None:
+def test_a_turn_without_a_number_gets_the_next_one(workspace: Workspace) -> None:
     for role in ("user", "assistant", "user"):
         append_turn(workspace, "plan", role, f"by {role}", None)
     append_turn(workspace, "other", "system", "x", 7)
@@ -256,9 +254,9 @@ def test_turns_without_a_number_follow_each_other(workspace: Workspace) -> None:
     assert [(turn.number, turn.role) for turn in last_turns(workspace, "plan")] == [
         (0, "user"), (1, "assistant"), (2, "user"),
     ]  # fmt: skip
-    assert [(found.id, found.turns) for found in list_conversations(workspace)] == [("other", 2), ("plan", 3)]
+    assert [(each.id, each.turns) for each in list_conversations(workspace)] == [("other", 2), ("plan", 3)]
     assert last_turns(workspace, "nowhere") == []
-    assert [found.id for found in list_conversations(workspace, 1)] == ["other"]
+    assert [each.id for each in list_conversations(workspace, 1)] == ["other"]
 
 
 @pytest.mark.parametrize(
@@ -275,12 +273,12 @@ def test_turns_out_of_bounds_are_refused(
 
 
 @pytest.mark.parametrize("limit", [0, 51])
-def test_limits_are_checked(workspace: Workspace, limit: int) -> None:
+def test_the_limit_of_turns_is_checked(workspace: Workspace, limit: int) -> None:
     with pytest.raises(UsageError, match="between 1 and 50"):
         last_turns(workspace, "c", limit)
 
 
-def test_a_transcript_taken_in_again_adds_what_is_new(workspace: Workspace) -> None:
+def test_a_transcript_imported_again_adds_the_new_turns(workspace: Workspace) -> None:
     turns = [Turn("s", number, "user", f"turn {number}", "") for number in range(3)]
     assert import_turns(workspace, turns[:2]).changed == 2
     assert import_turns(workspace, turns).changed == 1
@@ -295,7 +293,10 @@ def test_records_are_shown_deleted_and_restored(workspace: Workspace) -> None:
     append_turn(workspace, "plan", "user", "x", 0)
     append_turn(workspace, "plan", "user", "y", 1)
     names = [note.id, "conversation:plan"]
-    assert [(gone.id, gone.parts) for gone in delete_records(workspace, names)] == [(names[0], 0), (names[1], 2)]
+    assert [(deleted.id, deleted.parts) for deleted in delete_records(workspace, names)] == [
+        (names[0], 0),
+        (names[1], 2),
+    ]
     for name in names:
         with pytest.raises(UnknownRecord):
             show_records(workspace, name)
@@ -306,7 +307,7 @@ def test_records_are_shown_deleted_and_restored(workspace: Workspace) -> None:
     assert list_notes(workspace) == [note]
 
 
-def test_a_delete_that_names_one_unknown_id_deletes_nothing(workspace: Workspace) -> None:
+def test_delete_with_an_unknown_id_deletes_nothing(workspace: Workspace) -> None:
     note = add_note(workspace, "x").note
     with pytest.raises(UnknownRecord):
         delete_records(workspace, [note.id, "mem_000000000000"])
@@ -315,7 +316,7 @@ def test_a_delete_that_names_one_unknown_id_deletes_nothing(workspace: Workspace
         delete_records(workspace, [])
 
 
-def test_restoring_undoes_the_last_change(workspace: Workspace) -> None:
+def test_restore_undoes_the_last_change(workspace: Workspace) -> None:
     source = {"source": "s", "source_id": "1"}
     name = add_document(workspace, "old", source).document.id
     add_document(workspace, "new", source)
@@ -328,25 +329,25 @@ def test_restoring_undoes_the_last_change(workspace: Workspace) -> None:
         restore_records(workspace, "mem_000000000000")
 
 
-def test_the_log_names_what_changed(workspace: Workspace) -> None:
+def test_the_log_has_the_ids_of_changed_records(workspace: Workspace) -> None:
     assert read_log(workspace) == []
     note = add_note(workspace, "x").note
     append_turn(workspace, "plan", "user", "x", 0)
     append_turn(workspace, "plan", "user", "y", 0)
     delete_records(workspace, [note.id])
-    steps = read_log(workspace)
-    assert [(step.added, step.changed, step.deleted) for step in steps] == [
+    entries = read_log(workspace)
+    assert [(entry.added, entry.changed, entry.deleted) for entry in entries] == [
         ((), (), (note.id,)),
         ((), ("conversation:plan 0",), ()),
         (("conversation:plan 0",), (), ()),
         ((note.id,), (), ()),
     ]
-    assert [step.commit for step in read_log(workspace, name=note.id)] == [steps[0].commit, steps[3].commit]
+    assert [entry.commit for entry in read_log(workspace, name=note.id)] == [entries[0].commit, entries[3].commit]
     assert len(read_log(workspace, limit=2)) == 2
     assert read_log(workspace, max_ids=0)[0].more == 1
 
 
-def test_the_difference_of_two_states(workspace: Workspace) -> None:
+def test_diff_compares_two_revisions(workspace: Workspace) -> None:
     assert read_diff(workspace) == []
     add_note(workspace, "x")
     append_turn(workspace, "plan", "user", "x", 0)
@@ -366,14 +367,14 @@ def test_the_difference_of_two_states(workspace: Workspace) -> None:
         read_diff(workspace, "1990-01-01")
 
 
-def test_only_states_of_the_memory_can_be_named(repo: Repo, workspace: Workspace) -> None:
+def test_a_commit_of_another_ref_is_not_a_revision_of_the_memory(repo: Repo, workspace: Workspace) -> None:
     add_note(workspace, "x")
     other = repo.commit({"a": "1"})
     with pytest.raises(UnknownRevision):
         read_diff(workspace, other)
 
 
-def test_what_is_exported_can_be_imported(workspace: Workspace, tmp_path: Path) -> None:
+def test_an_export_can_be_imported(workspace: Workspace, tmp_path: Path) -> None:
     add_note(workspace, "é\nnote", type_="decision", confidence=0.5, conversation="plan")
     append_turn(workspace, "plan", "user", "x", 3)
     add_document(workspace, "text\r\n", {"title": "T", "participants": ("A",), "metadata": {"k": "v"}, "url": "u"})
@@ -386,14 +387,14 @@ def test_what_is_exported_can_be_imported(workspace: Workspace, tmp_path: Path) 
     assert len(read_log(there)) == 1
 
 
-def test_a_turn_whose_time_nobody_knows_is_the_same_again(workspace: Workspace) -> None:
+def test_a_turn_without_a_time_is_unchanged_by_another_import(workspace: Workspace) -> None:
     line = '{"kind": "conversations", "conversation": "c", "turn": 0, "role": "user", "content": "x"}'
     assert import_records(workspace, [line])[:2] == (1, 0)
     assert import_records(workspace, [line])[:2] == (0, 1)
     assert import_records(workspace, list(export_records(workspace)))[:2] == (0, 1)
 
 
-def test_no_field_of_a_record_may_hold_a_secret(workspace: Workspace) -> None:
+def test_a_secret_in_any_field_is_refused(workspace: Workspace) -> None:
     token = "ghp_" + "a1B2" * 9
     for fields in ({"title": token}, {"url": "https://u:p4ssw0rd9@host/x"}, {"metadata": {"token": token}}):
         with pytest.raises(UsageError, match="in its fields"):
@@ -415,15 +416,15 @@ def test_an_export_of_an_earlier_version_can_be_imported(workspace: Workspace) -
     assert list_documents(workspace)[0].fields.source == "wiki"
 
 
-def test_a_record_on_disk_keeps_the_names_of_its_fields(workspace: Workspace) -> None:
+def test_a_stored_record_has_the_field_names_of_earlier_versions(workspace: Workspace) -> None:
     document = add_document(workspace, "text", {"source": "wiki", "source_id": "1"}).document
     stored = document_record(document)
     assert stored.fields["source_system"] == "wiki"
     assert load_document(stored) == document
 
 
-def test_lines_of_other_systems_are_understood(workspace: Workspace) -> None:
-    made = import_records(
+def test_field_names_of_other_systems_are_understood(workspace: Workspace) -> None:
+    result = import_records(
         workspace,
         [
             '{"content": "bare"}',
@@ -433,7 +434,7 @@ def test_lines_of_other_systems_are_understood(workspace: Workspace) -> None:
             "",
         ],
     )
-    assert made.written == 4
+    assert result.written == 4
     assert {(note.content, note.type, note.time[:10]) for note in list_notes(workspace)} >= {
         ("x", "decision", "2026-01-31")
     }
@@ -444,11 +445,12 @@ def test_lines_of_other_systems_are_understood(workspace: Workspace) -> None:
 BAD = [
     ("{", "not valid JSON"), ("[]", "expected a JSON object"), ('{"kind": "poem", "content": "x"}', "kind is `poem`"),
     ('{"content": ""}', "empty"), ('{"content": 1}', "`content` is of the wrong type"), ("{}", "`content` is missing"),
-    ('{"content": "x", "colour": "red"}', "unknown field"), ('{"content": "x", "confidence": true}', "wrong type"),
+    ('{"content": "x", "colour": "red"}', "unknown field of a note: `colour`"),
+    ('{"content": "x", "confidence": true}', "wrong type"),
     ('{"kind": "conversations", "conversation": "c", "role": "user", "content": "x"}', "`turn` is missing"),
     ('{"kind": "conversations", "conversation": "c", "turn": 1.5, "role": "user", "content": "x"}', "wrong type"),
     ('{"kind": "documents", "content": "x", "participants": [1]}', "must be texts"),
-    ('{"content": "x", "id": "../../x"}', "no id of a note"), ('{"content": "x", "time": "soon"}', "ISO 8601"),
+    ('{"content": "x", "id": "../../x"}', "not the id of a note"), ('{"content": "x", "time": "soon"}', "ISO 8601"),
     (f'{{"content": "ghp_{"a1B2" * 9}"}}', "secret"),
     (f'{{"kind": "documents", "content": "x", "metadata": {{"token": "ghp_{"a1B2" * 9}"}}}}', "in its fields"),
     (f'{{"content": "x", "confidence": 1{"0" * 400}}}', "too large a number"),
@@ -456,18 +458,18 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("bad", "told"), BAD)
-def test_a_bad_line_is_named_and_keeps_all_out(workspace: Workspace, bad: str, told: str) -> None:
+@pytest.mark.parametrize(("bad", "reason"), BAD)
+def test_a_bad_line_is_reported_and_prevents_the_import(workspace: Workspace, bad: str, reason: str) -> None:
     lines = ['{"content": "good"}', "", bad]
     with pytest.raises(UsageError, match="nothing was imported: line 3: ") as caught:
         import_records(workspace, lines)
-    assert told in caught.value.message
+    assert reason in caught.value.message
     assert state(workspace) == ""
-    made = import_records(workspace, lines, partial=True)
-    assert (made.written, [line.number for line in made.bad]) == (1, [3])
+    result = import_records(workspace, lines, partial=True)
+    assert (result.written, [line.number for line in result.bad]) == (1, [3])
 
 
-def test_one_import_with_a_source_twice_keeps_the_later(workspace: Workspace) -> None:
+def test_the_last_line_of_a_source_wins(workspace: Workspace) -> None:
     line = '{"kind": "documents", "source": "s", "source_id": "1", "content": "%s"}'
     assert import_records(workspace, [line % "old", line % "new"]).written == 1
     assert [document.content for document in list_documents(workspace)] == ["new"]

@@ -1,4 +1,4 @@
-"""Documents whose time is over are told by what is known of them; no others are read."""
+"""Expired documents are found by the columns of the index; no others are read."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,7 +13,9 @@ from tests.indexes import index, workspace_of
 
 
 @pytest.mark.usefixtures("fake_model")
-def test_only_what_has_expired_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blobs_read: list[str]) -> None:
+def test_only_expired_documents_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blobs_read: list[str]
+) -> None:
     repo = Repo.init(tmp_path / "repo")
     repo.commit({"a": "1"})
     index(repo)
@@ -21,9 +23,9 @@ def test_only_what_has_expired_is_read(tmp_path: Path, monkeypatch: pytest.Monke
     with monkeypatch.context() as patched:
         old = format_time(datetime.now(UTC) - timedelta(days=366))
         patched.setattr(documents_module, "current_time", lambda: old)
-        gone = add_document(workspace, "a year old", {"retention": "1y"}).document
-        add_document(workspace, "kept for ever", {"retention": "forever"})
+        expired = add_document(workspace, "a year old", {"retention": "1y"}).document
+        add_document(workspace, "kept forever", {"retention": "forever"})
     add_document(workspace, "fresh", {"retention": "1y"})
     blobs_read.clear()
-    assert prune_expired(workspace, dry_run=True) == [gone]
-    assert blobs_read == [repo.oid(f"refs/gitmem/memory:v1/documents/{gone.id[4:6]}/{gone.id}")]
+    assert prune_expired(workspace, dry_run=True) == [expired]
+    assert blobs_read == [repo.oid(f"refs/gitmem/memory:v1/documents/{expired.id[4:6]}/{expired.id}")]

@@ -1,4 +1,4 @@
-"""What was deleted from the memory is gone for good, and nothing else is."""
+"""A purge removes deleted records from the object database, and nothing else."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,21 +27,21 @@ def workspace(repo: Repo) -> Workspace:
 
 
 def everything(repo: Repo) -> bytes:
-    """All there is in the object database."""
+    """Return the content of the whole object database."""
     return repo.git_bytes("cat-file", "--batch-all-objects", "--batch", "--unordered")
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["loose", "packed"])
 @pytest.mark.parametrize("reflog", [False, True], ids=["no-reflog", "reflog"])
-def test_a_purge_leaves_no_trace_of_what_was_deleted(
+def test_a_purge_leaves_no_trace_of_deleted_records(
     repo: Repo, workspace: Workspace, packed: bool, reflog: bool
 ) -> None:
     repo.commit({"a": "1"})
     if reflog:
         log = repo.path / ".git/logs" / REFERENCE
         log.parent.mkdir(parents=True)
-        log.touch()  # from here on git writes it
-    kept = add_note(workspace, "kept").note
+        log.touch()  # git writes a reflog that exists
+    current = add_note(workspace, "current").note
     note = add_note(workspace, CANARY).note
     add_document(workspace, CANARY + " old", {"source": "s", "source_id": "1"})
     add_document(workspace, "new", {"source": "s", "source_id": "1"})
@@ -61,7 +61,7 @@ def test_a_purge_leaves_no_trace_of_what_was_deleted(
     assert CANARY.encode() not in everything(repo)
     assert note.id.encode() not in everything(repo)
     assert repo.oid(REFERENCE + "^{tree}") == before
-    assert list_notes(workspace) == [kept]
+    assert list_notes(workspace) == [current]
     assert len(read_log(workspace)) == 1
     assert {repo.git("cat-file", "-t", oid) for oid in (own, away)} == {"blob", "commit"}
     repo.git("fsck", "--strict", "--full")
@@ -69,10 +69,10 @@ def test_a_purge_leaves_no_trace_of_what_was_deleted(
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["loose", "packed"])
-def test_a_purge_that_was_interrupted_is_finished_by_the_next(
+def test_the_next_purge_finishes_an_interrupted_one(
     repo: Repo, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, packed: bool
 ) -> None:
-    """Wherever it stops: commits may be gone whose parents, or whose trees, are still there."""
+    """Interrupt it after every number of removals: a commit may be removed before its parents and trees."""
     stopped = 0
     while stopped >= 0:
         delete_records(workspace, [add_note(workspace, CANARY).note.id])
@@ -95,31 +95,31 @@ def test_a_purge_that_was_interrupted_is_finished_by_the_next(
         monkeypatch.undo()
         purge_memory(workspace)
         assert CANARY.encode() not in everything(repo)
-        left = repo.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
-        assert set(left) == set(repo.git("rev-list", "--objects", "--no-object-names", REFERENCE).split())
+        objects = repo.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+        assert set(objects) == set(repo.git("rev-list", "--objects", "--no-object-names", REFERENCE).split())
         repo.git("fsck", "--strict", "--full")
 
 
-def test_a_purge_keeps_what_somebody_else_reaches(repo: Repo, workspace: Workspace) -> None:
+def test_a_purge_keeps_objects_that_a_branch_reaches(repo: Repo, workspace: Workspace) -> None:
     note = add_note(workspace, CANARY).note
     repo.git("branch", "mine", REFERENCE)
     delete_records(workspace, [note.id])
-    for _ in range(2):  # the history that tells what was deleted is there for the first alone
-        left_by(workspace, "refs/heads/mine")
+    for _ in range(2):  # only the first purge can walk the former revisions; the second finds the objects by marks
+        assert_kept_by(workspace, "refs/heads/mine")
     assert CANARY.encode() in everything(repo)
     repo.git("branch", "-qD", "mine")
     assert purge_memory(workspace)[2:5] == (0, 0, ())
     assert CANARY.encode() not in everything(repo)
 
 
-def left_by(workspace: Workspace, *keepers: str) -> None:
-    """A purge that has to leave one record, and tells who keeps it."""
+def assert_kept_by(workspace: Workspace, *holders: str) -> None:
+    """Purge, and assert that one record is left and what keeps it."""
     purged = purge_memory(workspace)
-    assert (purged.left_records, purged.kept_by) == (1, keepers)
+    assert (purged.left_records, purged.kept_by) == (1, holders)
     assert purged.left >= 1
 
 
-def test_a_purge_tells_which_refs_keep_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
+def test_a_purge_reports_the_refs_that_keep_deleted_records(repo: Repo, workspace: Workspace) -> None:
     repo.commit({"a": "1"})
     add_note(workspace, "kept")
     note = add_note(workspace, CANARY).note
@@ -128,46 +128,46 @@ def test_a_purge_tells_which_refs_keep_what_was_deleted(repo: Repo, workspace: W
     repo.git("update-ref", "refs/mine", repo.oid(f"{REFERENCE}:v1/notes/{note.id[4:6]}/{note.id}"))
     delete_records(workspace, [note.id])
     for _ in range(2):
-        left_by(workspace, "refs/backup/one", "refs/mine", "refs/tags/two")
+        assert_kept_by(workspace, "refs/backup/one", "refs/mine", "refs/tags/two")
     repo.git("update-ref", "-d", "refs/backup/one")
     tag = repo.oid("refs/tags/two")
     repo.git("tag", "-d", "two")
     repo.path.joinpath(".git/objects", tag[:2], tag[2:]).unlink()
     for _ in range(2):
-        left_by(workspace, "refs/mine")
+        assert_kept_by(workspace, "refs/mine")
     repo.git("update-ref", "-d", "refs/mine")
     assert purge_memory(workspace)[2:5] == (0, 0, ())
     assert CANARY.encode() not in everything(repo)
 
 
-def test_a_purge_tells_that_a_commit_of_the_user_holds_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
+def test_a_purge_reports_that_a_commit_of_the_user_keeps_a_deleted_record(repo: Repo, workspace: Workspace) -> None:
     repo.commit({"a": "1"})
     note = add_note(workspace, CANARY).note
     oid = repo.git("commit-tree", "-m", "mine", f"{REFERENCE}^{{tree}}")
     repo.git("update-ref", "refs/heads/mine", oid)
     delete_records(workspace, [note.id])
-    left_by(workspace, "another ref or HEAD")
+    assert_kept_by(workspace, "another ref or HEAD")
 
 
-def test_a_purge_tells_that_a_reflog_holds_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
+def test_a_purge_reports_that_a_reflog_keeps_a_deleted_record(repo: Repo, workspace: Workspace) -> None:
     repo.commit({"a": "1"})
     note = add_note(workspace, CANARY).note
     repo.git("update-ref", "HEAD", REFERENCE)
     repo.git("update-ref", "HEAD", "HEAD@{1}")
     delete_records(workspace, [note.id])
     for _ in range(2):
-        left_by(workspace, "a reflog")
+        assert_kept_by(workspace, "a reflog")
 
 
-def test_a_purge_tells_that_a_commit_nothing_reaches_holds_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
+def test_a_purge_reports_that_an_unreachable_commit_keeps_a_deleted_record(repo: Repo, workspace: Workspace) -> None:
     note = add_note(workspace, CANARY).note
     repo.git("commit-tree", "-m", "mine", f"{REFERENCE}^{{tree}}")
     delete_records(workspace, [note.id])
     for _ in range(2):
-        left_by(workspace, "an unreachable object")
+        assert_kept_by(workspace, "an unreachable object")
 
 
-def test_a_purge_tells_that_the_index_of_a_linked_working_tree_holds_what_was_deleted(
+def test_a_purge_reports_that_the_index_of_a_linked_working_tree_keeps_a_deleted_record(
     repo: Repo, workspace: Workspace
 ) -> None:
     repo.commit({"a": "1"})
@@ -177,11 +177,11 @@ def test_a_purge_tells_that_the_index_of_a_linked_working_tree_holds_what_was_de
     repo.git("-C", str(linked), "read-tree", REFERENCE)
     delete_records(workspace, [note.id])
     for _ in range(2):
-        left_by(workspace, "an index")
+        assert_kept_by(workspace, "an index")
     assert CANARY.encode() in everything(repo)
 
 
-def test_a_purge_tells_that_an_alternate_holds_what_was_deleted(repo: Repo, workspace: Workspace) -> None:
+def test_a_purge_reports_that_an_alternate_keeps_a_deleted_record(repo: Repo, workspace: Workspace) -> None:
     note = add_note(workspace, CANARY).note
     shared = repo.path.parent / "shared"
     repo.git("clone", "-q", "--shared", str(repo.path), str(shared))
@@ -189,11 +189,11 @@ def test_a_purge_tells_that_an_alternate_holds_what_was_deleted(repo: Repo, work
     other = open_workspace(shared, {})
     delete_records(other, [note.id])
     for _ in range(2):
-        left_by(other, "another repository's objects (alternates)")
+        assert_kept_by(other, "another repository's objects (alternates)")
     assert list_notes(workspace) == [note]
 
 
-def test_what_a_writer_that_died_left_behind_is_purged(repo: Repo, workspace: Workspace) -> None:
+def test_records_left_by_a_dead_writer_are_purged(repo: Repo, workspace: Workspace) -> None:
     data = b'{"v": 1, "kind": "note", "id": "mem_000000000000"}\n\n' + CANARY.encode()
     repo.git("hash-object", "-w", "--stdin", stdin=data)
     purge_memory(workspace)

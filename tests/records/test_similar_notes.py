@@ -42,8 +42,8 @@ def test_a_similar_note_is_reported_and_both_are_kept(repo: Repo) -> None:
 def test_documents_and_deleted_notes_are_not_compared(repo: Repo) -> None:
     workspace = workspace_of(repo)
     add_document(workspace, "We deploy on Tuesdays.", {})
-    gone = add_note(workspace, "We deploy on Tuesdays.").note
-    delete_records(workspace, [gone.id])
+    deleted = add_note(workspace, "We deploy on Tuesdays.").note
+    delete_records(workspace, [deleted.id])
     assert add_similar(repo, "We deploy on Tuesdays.") == []
     assert len(add_similar(repo, "We deploy on Tuesdays.")) == 1
 
@@ -72,7 +72,7 @@ def test_the_threshold_rises_with_the_length_of_a_note() -> None:
 
 
 def test_similar_and_other_pairs_are_told_apart() -> None:
-    """With the model that ships."""
+    """Measured with the bundled model."""
     pairs = load_pairs()
     assert len(pairs) >= 60
     assert sum(pair.same for pair in pairs) >= 30

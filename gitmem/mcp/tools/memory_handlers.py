@@ -15,7 +15,7 @@ from gitmem.memory.record_paths import is_conversation, is_note_id
 from gitmem.records.conversations import append_turn, list_conversations
 from gitmem.records.documents import add_document, list_documents
 from gitmem.records.notes import add_note, list_notes
-from gitmem.records.record_json import conversation_json, document_json, added_document_json, note_json
+from gitmem.records.record_json import added_document_json, conversation_json, document_json, note_json
 from gitmem.records.revisions import DeletedRecord, delete_records
 from gitmem.workspace import Workspace
 
