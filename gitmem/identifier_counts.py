@@ -5,7 +5,7 @@ sums the counts. As in a sparse matrix, the ids of all identifiers are in one ar
 ids of each.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -21,15 +21,23 @@ class Counts(NamedTuple):
     counts: NDArray[np.int64]
 
 
-def count_ids(texts: Sequence[Mapping[str, int]], ids_of: Callable[[str], Sequence[int]]) -> Counts:
-    """Replace the identifiers of each bag (identifier to count) by their ids, and sum the counts of equal ids."""
-    numbers: dict[str, int] = {}
+def distinct_identifiers(texts: Iterable[Mapping[str, int]]) -> list[str]:
+    """Return the identifiers of all bags without duplicates, in order of their first occurrence."""
+    return list(dict.fromkeys(chain.from_iterable(texts)))
+
+
+def count_ids(texts: Sequence[Mapping[str, int]], ids_by_identifier: Mapping[str, Sequence[int]]) -> Counts:
+    """Replace the identifiers of each bag (identifier to count) by their ids, and sum the counts of equal ids.
+
+    `ids_by_identifier` has the ids of every distinct identifier.
+    """
+    numbers = {identifier: number for number, identifier in enumerate(ids_by_identifier)}
     words: list[int] = []
     times: list[int] = []
     for text in texts:
-        words += [numbers.setdefault(identifier, len(numbers)) for identifier in text]
+        words += [numbers[identifier] for identifier in text]
         times += text.values()
-    ids_by_word = [ids_of(identifier) for identifier in numbers]
+    ids_by_word = list(ids_by_identifier.values())
     sizes = np.fromiter(map(len, ids_by_word), np.int64, len(ids_by_word))
     ids = np.fromiter(chain.from_iterable(ids_by_word), np.int64, int(sizes.sum()))
     bags = np.repeat(np.arange(len(texts)), np.fromiter(map(len, texts), np.int64, len(texts)))

@@ -24,7 +24,7 @@ from gitmem.embedding.pieces import LongestPiece, WordPieces, longest_piece_in
 from gitmem.embedding.vocabulary import Vocabulary
 from gitmem.errors import ModelDamaged
 from gitmem.fsio import map_file, read_file
-from gitmem.identifier_counts import count_ids
+from gitmem.identifier_counts import Counts, count_ids, distinct_identifiers
 from gitmem.paths import bundled
 from gitmem.words import Text
 
@@ -54,7 +54,7 @@ class BundledEncoder:
         self._loading = threading.Lock()
 
     def encode(self, texts: Sequence[Text]) -> Embeddings:
-        pieces = count_ids([text.identifiers for text in texts], self._pieces.ids_of)
+        pieces = _count_pieces(texts, self._pieces)
         weights = (1.0 + np.log(pieces.counts)).astype(np.float32)
         sizes = np.bincount(pieces.bags, minlength=len(texts))
         starts = np.cumsum(sizes) - sizes
@@ -91,7 +91,7 @@ class BundledEncoder:
         # From Python 3.12 on, cached_property does not lock: concurrent first queries would each check the whole file.
         with self._loading:
             splitter, (table, scale) = self._query_pieces, self._tables
-        pieces = count_ids([text.identifiers for text in texts], splitter.ids_of)
+        pieces = _count_pieces(texts, splitter)
         # The vectors are int8 with a scale each, which is multiplied into the weight: that saves dequantising the rows.
         weights = (1.0 + np.log(pieces.counts)).astype(np.float32) * scale[pieces.ids]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
@@ -175,3 +175,9 @@ def _batches(lengths: list[int]) -> list[list[int]]:
         else:
             groups.append([place])
     return groups
+
+
+def _count_pieces(texts: Sequence[Text], splitter: WordPieces) -> Counts:
+    """Count the word pieces of each text. Each distinct identifier is split once."""
+    bags = [text.identifiers for text in texts]
+    return count_ids(bags, {identifier: splitter.ids_of(identifier) for identifier in distinct_identifiers(bags)})

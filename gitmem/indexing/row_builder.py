@@ -12,7 +12,7 @@ from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.languages import language_from_head
 from gitmem.credentials import mask_secrets
 from gitmem.embedding.encoder import Encoder, quantise
-from gitmem.identifier_counts import Counts, count_ids
+from gitmem.identifier_counts import Counts, count_ids, distinct_identifiers
 from gitmem.indexing.skip_reason import skip_reason
 from gitmem.indexing.worker_protocol import Batch, BlobOutcome, PackedPostings, PackedRows
 from gitmem.types import CHUNK_TYPES, Chunk
@@ -103,11 +103,11 @@ class RowBuilder:
 def _count_terms(texts: Sequence[Mapping[str, int]]) -> tuple[list[bytes], Counts]:
     """Return the terms of a batch, numbered in order of appearance, and the count of each in each row."""
     numbers: dict[str, int] = {}
-
-    def ids_of(identifier: str) -> list[int]:
-        return [numbers.setdefault(term, len(numbers)) for term in terms_of(identifier)]
-
-    counts = count_ids(texts, ids_of)
+    ids = {
+        identifier: [numbers.setdefault(term, len(numbers)) for term in terms_of(identifier)]
+        for identifier in distinct_identifiers(texts)
+    }
+    counts = count_ids(texts, ids)
     return [term.encode("utf-8", "replace") for term in numbers], counts
 
 
