@@ -1,4 +1,7 @@
-"""Hooks in git's configuration, which git 2.54 and newer run in addition to hook files."""
+"""Hooks in git's configuration, which git 2.54 and newer run in addition to hook files and to each other.
+
+They conflict with no hook of another program.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -32,7 +32,7 @@ class DenseRanking(NamedTuple):
 def search_dense(scope: Scope, vector: NDArray[np.float32], count: int, graph: RowGraph | None = None) -> DenseRanking:
     """Return about the `count` rows of each partition of a scope nearest to a unit vector, with exact cosines.
 
-    The rows are found by their sign bits or, given a graph, by that.
+    The scan over sign bits selects the rows or, if given, the graph does.
     """
     parts = [_nearest_rows(scope.snapshot, part, vector, count, graph) for part in scope.partitions]
     rows = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))

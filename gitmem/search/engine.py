@@ -37,9 +37,10 @@ RECORD_FUSION: Final = FusionWeights(semantic=0.42, lexical=0.7)
 """The same for records, fitted on headings of public documentation."""
 
 PATH_LIMIT: Final = 48
-"""Files whose paths are compared with the query: those of the best chunk and lexical score.
+"""Files whose paths are compared with the query: those with the highest sum of z-scores.
 
-The others would need more than a good path to come among the first.
+The sum adds the cosine of the file's best chunk and its lexical score. The other files would need more than a good path
+to come among the first.
 """
 
 ROW_SHARE: Final = 0.2
@@ -106,7 +107,7 @@ class Ranking(NamedTuple):
 def retrieve(
     scope: Scope, query: ParsedQuery, encoder: Encoder, *, mode: str = "hybrid", graph: RowGraph | None = None
 ) -> Retrieval:
-    """Retrieve the candidates of a query. No later stage reads the index."""
+    """Retrieve the candidates of a query; only this stage searches the index."""
     lexical = search_lexical(scope, (*query.terms, *query.compounds))
     lexical_rows = _best_per_partition(scope, lexical.rows) if mode != "semantic" else np.zeros(0, np.int64)
     if mode == "lexical":

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from gitmem.words import Text, count_identifiers, split_identifier, terms_of
 
+# Function words of English, and in the last line words that describe any piece of code.
 STOP_WORDS: Final = frozenset(
     "a about all an and any are as at be been being between by can could did do does doing each for from get gets "
     "given "

@@ -1,6 +1,6 @@
 """Queries with known answers: retrieved once, then ranked again for each set of weights under trial. Pure.
 
-Only retrieval reads the index, and it does not depend on the fusion weights. A grid search over weights thus pays for
+Only retrieval searches the index, and it does not depend on the fusion weights. A grid search over weights thus pays for
 it once per query.
 """
 

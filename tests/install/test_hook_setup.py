@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -199,6 +200,16 @@ def test_a_file_with_the_second_name_is_not_replaced(repo: Repo, program: tuple[
     assert state_of(report) == HookState("post-commit", SKIPPED, f"{other} is in the way", f"let it run: {LINE}")
     assert look(repo, program) == report
     assert (file.read_text(), other.read_text()) == ("#!/usr/bin/env python3\n", "precious")
+
+
+def test_a_wrapper_with_the_comment_of_another_version_is_removed(repo: Repo, program: tuple[str, ...]) -> None:
+    file = write_hook(repo, "#!/usr/bin/env python3\n")
+    before = fingerprint(repo.path)
+    install(repo, program)
+    file.write_text(re.sub("(?m)^# The original hook.*$", "# The hook that stood here before:", file.read_text()))
+    assert "stood here" in file.read_text()
+    uninstall(repo)
+    assert fingerprint(repo.path) == before
 
 
 def test_an_installation_killed_before_it_wrote_the_wrapper_is_completed(repo: Repo, program: tuple[str, ...]) -> None:
