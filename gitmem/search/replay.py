@@ -1,7 +1,7 @@
 """Queries with known answers: retrieved once, then ranked again for each set of weights under trial. Pure.
 
-Only retrieval searches the index, and it does not depend on the fusion weights. A grid search over weights thus pays for
-it once per query.
+Only retrieval searches the index, and it does not depend on the fusion weights. A grid search over weights thus pays
+for it once per query.
 """
 
 from typing import NamedTuple
