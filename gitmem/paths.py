@@ -18,11 +18,12 @@ Hooks that run meanwhile start none (`hooks/block.sh`): that process has not rea
 
 DIRTY: Final = "dirty-"
 UNCOMMITTED: Final = "uncommitted-"
+# Both prefixes are followed by the id of a working tree, so that linked ones share the folder.
 _PACKAGE: Final = Path(__file__).resolve().parent
 
 
 class IndexPaths(NamedTuple):
-    """The layout of one index folder."""
+    """Layout of an index folder."""
 
     root: Path
 

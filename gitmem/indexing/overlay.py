@@ -19,7 +19,7 @@ class Overlay(NamedTuple):
     """Paths by blob id, for blobs that git may not have: only the working tree is sure to."""
 
     changes: Mapping[bytes, str] = MappingProxyType({})
-    """Kind of change by path: which status git reports."""
+    """Kind of change by path: modified, staged or untracked (`git.status`)."""
 
     unhashed: int = 0
     """Number of files left out because the time was over."""
