@@ -4,6 +4,8 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gitmem.chunking.languages import language_from_head, language_of
 
@@ -80,3 +82,23 @@ def test_determining_a_language_loads_no_parser() -> None:
         "sys.exit(any(name.startswith('tree_sitter') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+BY_EXTENSION = {
+    "py": "python", "js": "javascript", "jsx": "javascript", "ts": "typescript", "tsx": "tsx", "java": "java",
+    "cs": "csharp", "go": "go", "rs": "rust", "md": "markdown", "unheard-of": "text",
+}  # fmt: skip
+
+
+@given(
+    folders=st.lists(st.text("ab-.é ", min_size=1, max_size=4), max_size=3),
+    stem=st.text("xyz_-.", max_size=5),
+    extension=st.sampled_from(sorted(BY_EXTENSION)),
+    upper=st.booleans(),
+)
+def test_an_extension_determines_the_language_in_any_folder_and_case(
+    folders: list[str], stem: str, extension: str, upper: bool
+) -> None:
+    """Property 18: Language detection."""
+    path = "/".join([*folders, f"x{stem}.{extension.upper() if upper else extension}"])
+    assert language_of(path) == BY_EXTENSION[extension]

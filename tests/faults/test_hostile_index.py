@@ -2,6 +2,8 @@
 
 import random
 import shutil
+import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from gitmem.errors import GitmemError
 from gitmem.records.conversations import append_turn
 from gitmem.records.documents import add_document
 from gitmem.records.notes import add_note, list_notes
+from gitmem.store.format import FORMAT
 from tests.faults.flips import without_checksums
 from tests.faults.oracle import small_steps
 from tests.faults.worlds import fill
@@ -21,6 +24,9 @@ from tests.gitrepo import Repo
 from tests.indexes import index, search, workspace_of
 
 QUESTIONS = (("base load", ("code",)), ("parcels are late", ("documents", "notes", "conversations")))
+
+START = struct.Struct("<8sII")
+"""First bytes of each file of the store: its kind, the format version and the length of the header."""
 
 
 class Place:
@@ -86,10 +92,11 @@ def harm(place: Place, file: int, changes: list[tuple[float, int]], length: floa
     path.write_bytes(data[: int(length * len(data))])
 
 
+many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 fraction = st.floats(0, 1)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@many
 @given(
     file=st.integers(0, 99),
     changes=st.lists(st.tuples(fraction, st.integers(1, 255)), max_size=4),
@@ -103,6 +110,32 @@ def test_no_byte_of_an_index_gives_another_answer(
     place.restore()
     harm(place, file, changes, length)
     assert not place.lies()
+
+
+@many
+@given(file=st.integers(0, 99), version=st.integers(0, 2**32 - 1).filter(lambda version: version != FORMAT))
+def test_a_file_of_another_version_is_refused_or_rebuilt_and_records_stay(
+    place: Place, file: int, version: int
+) -> None:
+    """Property 32: Schema check."""
+    place.restore()
+    containers = [name for name in place.files if (place.root / name).read_bytes().startswith(b"GITMEM")]
+    path = place.root / containers[file % len(containers)]
+    before = place.repo.git("for-each-ref")
+    set_version(path, version)
+    assert not place.lies()
+    assert place.repo.git("for-each-ref") == before
+
+
+def set_version(path: Path, version: int) -> None:
+    """Write another format version into a file, and the checksum that belongs to it."""
+    data = bytearray(path.read_bytes())
+    magic, _, length = START.unpack_from(data)
+    START.pack_into(data, 0, magic, version, length)
+    header = data[START.size + 4 : START.size + 4 + length]
+    data[START.size : START.size + 4] = zlib.crc32(header, zlib.crc32(data[: START.size])).to_bytes(4, "little")
+    path.unlink()
+    path.write_bytes(data)
 
 
 def test_a_reader_without_checksums_would_be_caught(place: Place) -> None:

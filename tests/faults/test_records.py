@@ -9,7 +9,6 @@ pytestmark = pytest.mark.skipif(not tape.is_available(), reason="needs Linux and
 
 @pytest.mark.parametrize("long", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_a_kill_at_any_moment_loses_no_record(long: bool) -> None:
-    """Property 39: Crash safety."""
     tally = records_kill.run(long=long)
     assert tally.passed, str(tally)
     assert tally.cases >= (5_000 if long else 24)

@@ -111,7 +111,6 @@ def collision() -> tuple[str, str]:
 
 
 def test_different_sources_never_share_an_id(workspace: Workspace) -> None:
-    """Property 41: Document idempotency."""
     first, second = collision()
     added = [add_document(workspace, f"of {name}", {"source": "s", "source_id": name}) for name in (first, second)]
     ids = [each.document.id for each in added]
@@ -145,20 +144,26 @@ def test_new_content_and_new_fields_replace_those_of_a_document(workspace: Works
     assert get_document(workspace, added.document.id).fields.metadata == {"a": "b"}
 
 
-@pytest.mark.parametrize("step", ["find_breaks", "cut_windows", "document_record", "format_record"])
-def test_a_failure_keeps_the_old_document(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+@properties
+@given(
+    step=st.sampled_from(["find_breaks", "cut_windows", "document_record", "format_record"]),
+    contents=st.lists(TEXT.filter(lambda text: "\0" not in text), min_size=2, max_size=2, unique=True),
+)
+def test_a_failure_keeps_the_old_document(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, step: str, contents: list[str]
+) -> None:
     """Property 40: Document atomicity."""
     source = {"source": "wiki", "source_id": "1"}
-    old = add_document(workspace, "old", source).document
+    old = add_document(workspace, contents[0], source).document
     before = state(workspace)
 
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(documents_module, step, fail)
-    with pytest.raises(MemoryError):
-        add_document(workspace, "new", source)
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(documents_module, step, fail)
+        with pytest.raises(MemoryError):
+            add_document(workspace, contents[1], source)
     assert state(workspace) == before
     assert get_document(workspace, old.id) == old
 
