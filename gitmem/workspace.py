@@ -190,7 +190,7 @@ def _main_location(workspace: Workspace) -> Location:
 
 
 def remove_index(workspace: Workspace) -> bool:
-    """Remove the index and gitmem's files in the git directory; return False if neither index nor exclude line existed."""
+    """Remove the index and gitmem's files in the git directory; return False if there was nothing to remove."""
     exists = require_own_folder(workspace.paths.root)
     if exists:
         remove_tree(workspace.paths.root)
