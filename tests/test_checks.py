@@ -1,0 +1,120 @@
+"""The checks of `python -m tests` see what they are for."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import coverage_floors, property_tags, prose_check, pytest_output, quick
+from tests.import_graph import build_graph, count_lazy_imports, find_cycles
+from tests.property_tags import Tag
+
+MODULE = '''"""A module."""
+
+import b
+
+
+def told(found):
+    """The words that were told."""
+    from c import d  # late
+    left = found
+    raise ValueError(f"what is no {left}")
+'''
+
+
+def test_cycles_of_any_length_are_found_and_nothing_else() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": {"d"}, "f": {"a", "f2"}, "f2": set()}
+    assert find_cycles(graph) == [["a", "b", "c"], ["d", "e"]]
+    assert find_cycles({"a": {"b"}, "b": set()}) == []
+
+
+def test_imports_inside_functions_and_for_types_are_imports_too() -> None:
+    trees = {
+        "p": ast.parse(""),
+        "p.a": ast.parse("def f():\n    def g():\n        from p.b import x\n    import p.c\n"),
+        "p.b": ast.parse("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p import a\n"),
+        "p.c": ast.parse("import os\n"),
+    }
+    assert build_graph(trees) == {"p": set(), "p.a": {"p.b", "p.c"}, "p.b": {"p.a"}, "p.c": set()}
+    assert [count_lazy_imports(tree) for tree in trees.values()] == [0, 2, 0, 0]
+
+
+def test_prose_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(MODULE)
+    (tmp_path / "two.py").write_text('def read():\n    """Read a file."""\n')
+    figures = {figure.label: figure for figure in prose_check.measure(tmp_path)}
+    values = {label.partition(",")[0]: figure.value for label, figure in figures.items()}
+    assert values["docstrings that begin with a noun or a clause"] == 0.5
+    assert values["names that are a bare participle"] == 1.0
+    assert values["'what' in 1"] == pytest.approx(1000 / 11)
+    assert values["comments in 100 lines of code"] == pytest.approx(100 / 9)
+    assert not figures["docstrings that begin with a noun or a clause"].holds
+    assert figures["import cycles"].holds
+
+
+@pytest.mark.parametrize(
+    ("tag", "fault"),
+    [
+        (Tag(2, "Relevance and ranking", "t", 100), ""),
+        (Tag(2, "Ranking", "t", 100), "property 2 is Relevance and ranking, not Ranking"),
+        (Tag(99, "Anything", "t", 100), "property 99 is unknown"),
+        (Tag(2, "Relevance and ranking", "t", 99), "99 examples, fewer than 100"),
+        (Tag(2, "Relevance and ranking", "t", None), "not a hypothesis test"),
+    ],
+)
+def test_a_tag_needs_a_known_property_and_a_hundred_examples(tag: Tag, fault: str) -> None:
+    faults = property_tags.find_faults([tag])
+    assert faults == [] if not fault else fault in faults[0]
+
+
+def test_examples_are_read_from_the_settings_of_a_test_or_a_module(tmp_path: Path) -> None:
+    given = "from hypothesis import given, settings\nmany = settings(max_examples=7)\n"
+    tests = "".join(
+        f'{decorators}\n@given()\ndef test_{name}():\n    """Property 1: {name}. Property 2: Two."""\n'
+        for name, decorators in {"a": "@many", "b": "@settings(max_examples=8)", "c": ""}.items()
+    )
+    (tmp_path / "test_sample.py").write_text(f'{given}{tests}def test_d():\n    """Property 3: d."""\n')
+    tags = property_tags.read_tags(tmp_path)
+    assert [(tag.number, tag.title, tag.examples) for tag in tags] == [
+        (1, "a", 7), (2, "Two", 7), (1, "b", 8), (2, "Two", 8), (1, "c", 100), (2, "Two", 100), (3, "d", None),
+    ]  # fmt: skip
+
+
+def test_failures_are_kept_for_the_end(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    (tmp_path / "test_sample.py").write_text(
+        "def test_good():\n    pass\n\ndef test_bad():\n    assert 'reason' == 1\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    code, report = pytest_output.run(command, tmp_path, {})
+    shown = capfdbinary.readouterr().out
+    assert code == 1
+    assert b".F" in shown
+    assert b"reason" not in shown
+    assert report.startswith(b"=")
+    assert b"AssertionError: assert 'reason' == 1" in report
+
+
+@pytest.mark.parametrize(
+    ("path", "tests"),
+    [
+        ("gitmem/search/globs.py", "tests/search/test_globs.py"),
+        ("gitmem/search", "tests/search"),
+        ("gitmem/mcp/tools/arguments.py", "tests/mcp/tools"),
+        ("gitmem/fsio.py", "tests/test_fsio.py"),
+        ("gitmem", "tests"),
+        ("tests/git", "tests/git"),
+        ("README.md", "tests"),
+    ],
+)
+def test_the_tests_of_a_path_mirror_it(path: str, tests: str) -> None:
+    assert quick.find_mirror(quick.ROOT / path) == quick.ROOT / tests
+
+
+def test_a_floor_of_a_package_is_not_reached_by_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    whole = {"covered_lines": 99, "num_statements": 100, "covered_branches": 9, "num_branches": 10}
+    half = {**whole, "covered_lines": 3, "num_statements": 20}
+    files = {f"{folder}a.py": whole for folder in coverage_floors.LINES}
+    assert coverage_floors.check_floors(files)
+    assert not coverage_floors.check_floors({**files, "gitmem/search/b.py": half})
+    assert "gitmem/search/: 85.0 % of the lines are covered, floor 95 %" in capsys.readouterr().out
