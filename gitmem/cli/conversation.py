@@ -115,6 +115,7 @@ def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -
     Examples:
       gitmem conversation import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
     """
+    # Claude Code names the file after the session; the name is used if no entry has an id of the session.
     name = PurePath(file).stem[:100] if file != "-" else "session"
     turns = parse_transcript(read_lines(file), name, str if allow_secrets else redact_secrets)
     imported = import_turns(open_here(ctx), turns, allow_secrets=allow_secrets)

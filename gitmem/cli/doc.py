@@ -70,12 +70,12 @@ def add(
       gitmem doc add mail.eml --sensitivity sensitive
       curl -s https://example.com/page | gitmem doc add - --format html --source web --source-id page
     """
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    given |= {"type": type_} if type_ else {}
-    given |= {"participants": participants} if participants else {}
-    given |= {"metadata": dict(map(_parse_pair, meta))} if meta else {}
+    overrides: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    overrides |= {"type": type_} if type_ else {}
+    overrides |= {"participants": participants} if participants else {}
+    overrides |= {"metadata": dict(map(_parse_pair, meta))} if meta else {}
     extracted = extract(read_input(file), "standard input" if file == "-" else file, file_format or "")
-    fields = merge_fields(extracted.fields, given)
+    fields = merge_fields(extracted.fields, overrides)
     added = add_document(open_here(ctx), extracted.content, fields, allow_secrets=allow_secrets)
     print_notices(ctx, added.notices)
     if as_json:
@@ -128,6 +128,7 @@ def get(ctx: click.Context, name: str, chunks: bool, no_content: bool, as_json: 
       gitmem doc get art_89abcdef > design.md
       gitmem doc get art_89abcdef --json --chunks
     """
+    # Plain output is the content alone, byte for byte, so that it can be redirected to a file.
     if (chunks or no_content) and not as_json:
         raise click.UsageError("`--chunks` and `--no-content` require `--json`", ctx)
     document = get_document(open_here(ctx), name)
@@ -168,6 +169,7 @@ def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCod
     Examples:
       gitmem doc delete art_89abcdef
     """
+    # All ids are checked before any record is deleted.
     for name in names:
         if not parse_id(name).startswith(DOCUMENTS):
             raise UsageError(f"`{name}` is not the id of a document", hint=f"gitmem memory delete {name}")

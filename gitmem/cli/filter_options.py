@@ -32,6 +32,7 @@ def filter_options(
     """Add the options of the named filters, and the option `type_` for the type of a record."""
 
     def decorate(function: Callable[..., int]) -> Callable[..., int]:
+        # Decorators apply from the inside out, and help lists options in the order of the outermost first.
         for name in reversed(names):
             function = _OPTIONS[name](function)
         return click.option(type_, "type_", metavar="TYPE", multiple=True, help=type_help)(function)

@@ -141,7 +141,7 @@ def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
         write_json([record_json(record) | ({"missing_paths": missing} if missing else {}) for record in records])
         return ExitCode.OK
     for record in records:
-        print(format_record_head(record, missing), flush=True)
+        print(format_record_head(record, missing), flush=True)  # before the content, which bypasses the text layer
         write_content(record.content)
     return ExitCode.OK
 

@@ -57,5 +57,6 @@ def export(ctx: click.Context, file: str) -> ExitCode:
         for line in lines:
             sys.stdout.buffer.write(line.encode())
         return ExitCode.OK
+    # A failed export must not replace an earlier one by half of it.
     write_atomic(Path(file), (line.encode() for line in lines))
     return ExitCode.OK

@@ -95,6 +95,7 @@ def diff_json(diff: RecordDiff) -> dict[str, Any]:
 
 def format_diff(diff: RecordDiff) -> Iterator[str]:
     """Yield the lines of a unified diff between the two versions of a record."""
+    # Fields are part of the diff, as lines before the content: a change may be in the fields alone.
     before, after = _lines(diff.before), _lines(diff.after)
     old = f"{diff.id} before" if before else "nothing"
     new = f"{diff.id} after" if after else "nothing"

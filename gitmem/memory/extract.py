@@ -62,7 +62,7 @@ def _read_html(text: str, name: str) -> Extract:
 
 
 def _read_pdf(data: bytes, name: str) -> Extract:
-    # Imported here because pypdf takes 130 ms to import, and hardly any call of `gitmem doc` reads a PDF.
+    # Imported here because pypdf takes 0.1 s to import, and hardly any call of `gitmem doc` reads a PDF.
     import logging
 
     import pypdf

@@ -1,7 +1,7 @@
 """Paths of records below the memory ref, and the form of their ids. Pure.
 
-Names in the tree are hexadecimal or decimal digits with a fixed prefix, whatever an id holds: an id is data, never a
-path.
+Names in the tree are hexadecimal digits, some with a fixed prefix. The id of a conversation may contain any character,
+so it is hashed: an id is data, never a path.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ def is_note_id(text: str) -> bool:
 def document_ids(source: str, source_id: str, content: bytes) -> Iterator[str]:
     """Yield the ids a document may have, the preferred one first: `art_` and 8 or more digits of a hash.
 
-    The hash is that of the source and the source id, or of the content if there is no source id.
+    The hash is that of the source and the source id, or of the content without a source id.
     """
     name = f"{source}:{source_id}".encode() if source_id else content
     digest = hashlib.sha256(name).hexdigest()

@@ -128,8 +128,9 @@ class RecordStore(Closeable):
     def change(self, message: str, edit: Callable[[Tip], Changes], *, seconds: int | None = None) -> Tip:
         """Commit the changes that `edit` computes from the current state, and return the new state.
 
-        `edit` is called again if the ref has moved in the meantime. Without changes there is no commit. On return the
-        change is durable and visible to every process. `seconds` since 1970 is the time of the commit, by default now.
+        `edit` is called again if the ref has moved in the meantime. An edit without changes makes no commit. On return
+        the change is durable and visible to every process. `seconds` since 1970 is the time of the commit, by default
+        now.
 
         Raises: GitFailed, StorageFailed, and the errors of `edit`.
         """

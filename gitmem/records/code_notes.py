@@ -64,6 +64,7 @@ def _find_entries(records: Records, hits: Sequence[Hit]) -> list[list[int]]:
     mask &= paths.select(lambda lines: _overlaps(lines, all_names.paths))
     mask &= symbols.select(lambda lines: _overlaps(lines, all_names.symbols))
     entries = np.flatnonzero(mask)
+    # Times are sorted by rank: the column stores each distinct time once, as text.
     newest = entries[np.argsort(records.column("time").ranks()[entries], kind="stable")[::-1]].tolist()
     notes = [(entry, paths.text(entry), symbols.text(entry)) for entry in newest]
     return [
@@ -92,6 +93,7 @@ def _symbol_parts(symbol: str) -> set[str]:
     names: set[str] = set()
     for qualified in symbol.split(", "):
         parts = qualified.split(".")
+        # Every run of adjacent parts. Symbols have few parts, so their number is small.
         spans = ((first, last) for first in range(len(parts)) for last in range(first + 1, len(parts) + 1))
         names |= {".".join(parts[first:last]) for first, last in spans}
     return names - {""}

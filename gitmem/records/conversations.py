@@ -75,6 +75,7 @@ def append_turn(
 
 
 def _next_number(store: RecordStore, tip: Tip, conversation: str) -> int:
+    # Names of turns are numbers of equal length, so the last entry has the highest number.
     entries = store.entries(tip, conversation_folder(conversation))
     return int(entries[-1].path.rpartition(b"/")[2]) + 1 if entries else 0
 
@@ -118,6 +119,7 @@ def import_turns(workspace: Workspace, turns: Sequence[Turn], *, allow_secrets: 
 
         def replace(tip: Tip) -> Changes:
             nonlocal changes
+            # A transcript that is imported again has mostly turns that are stored already.
             changes = {path: data for path, data in blobs.items() if store.find_data(tip, path) != data}
             return changes
 

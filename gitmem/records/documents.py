@@ -57,6 +57,7 @@ def add_document(
     Raises: UsageError, GitFailed, StorageFailed.
     """
     fields = check_fields(DocumentFields(**given))
+    # Cutting a long text takes seconds, so it is done before the memory is locked.
     new = cut_document(check_content(content), fields)
     if not allow_secrets:
         refuse_secrets(content, "document", fields)
@@ -110,6 +111,7 @@ def _same_source(old: Document, new: Document) -> bool:
 
 
 def _replace(old: Document, new: Document, given: Mapping[str, Any]) -> tuple[Document, str]:
+    # The values of `new` are checked and normalised; `given` only decides which of them replace the old ones.
     checked = new.fields._asdict()
     fields = old.fields._replace(**{name: checked[name] for name in given})
     if old.content == new.content:
@@ -146,6 +148,7 @@ def prune_expired(workspace: Workspace, *, dry_run: bool = False) -> list[Docume
     with RecordStore(workspace.location) as store:
 
         def prune(tip: Tip) -> Changes:
+            # Assigned, not appended: the edit is computed again if another writer comes first.
             expired[:] = map(load_document, read_expired(workspace, store, tip, datetime.now(UTC)))
             return {} if dry_run else {document_path(document.id): None for document in expired}
 

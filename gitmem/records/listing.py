@@ -26,6 +26,7 @@ def read_expired(workspace: Workspace, store: RecordStore, tip: Tip, now: dateti
     records = open_at(workspace, tip)
     if records is None:
         return []
+    # No document is parsed to find out whether it has expired.
     retention, stored = records.column("retention"), records.column("stored")
     documents = records.folder(DOCUMENTS)
     expired = [entry for entry in documents if is_expired(retention.text(entry), stored.text(entry), now)]

@@ -50,11 +50,13 @@ def add_note(
     with RecordStore(workspace.location) as store:
 
         def add(tip: Tip) -> Changes:
+            # Ids have 48 random bits: among a million notes, a new one collides once in 280 million times.
             if store.find(tip, path):
                 raise UsageError(f"the random id `{note.id}` is in use", hint="run the command again")
             return {path: data}
 
         store.change(f"note {note.id}: add", add)
+        # The note is durable. From here on problems are notices: a note may be about a file that is yet to be written.
         missing = missing_paths(workspace, note.paths)
         notices = [f"no such path in this repository: `{visible(path)}`" for path in missing]
         problems, indexed = index_records(workspace)

@@ -93,6 +93,7 @@ def delete_records(workspace: Workspace, names: Sequence[str]) -> list[DeletedRe
     with RecordStore(workspace.location) as store:
 
         def delete(tip: Tip) -> Changes:
+            # All records are read before any is deleted, so an unknown id deletes nothing.
             deleted[:] = [_count_parts(name, _read_records(store, tip, name, path)) for name, path in paths.items()]
             return dict.fromkeys(paths.values())
 
@@ -122,6 +123,7 @@ def read_log(workspace: Workspace, *, name: str = "", limit: int = LOG_DEFAULT, 
 
 
 def _log_entry(store: RecordStore, commit: StoredCommit, path: bytes, max_ids: int) -> LogEntry:
+    # A commit of an import or a purge changes other records too.
     changes = [change for change in commit.changes if change.path.startswith(path)]
     groups: dict[str, list[PathChange]] = {"added": [], "changed": [], "deleted": []}
     for change in changes:
@@ -151,6 +153,7 @@ def read_diff(workspace: Workspace, old: str = "", new: str = "") -> list[Record
     with RecordStore(workspace.location) as store:
         after = store.at(find_commit(workspace.location, REFERENCE, new)) if new else store.tip()
         before = store.at(find_commit(workspace.location, REFERENCE, old)) if old else store.parent(after)
+        # Before the first record there is no tree to compare with, but git knows the empty tree by its id.
         empty = make_object("tree", b"", workspace.location.object_format).oid
         changes = diff_trees(workspace.location, before.tree or empty, after.tree or empty)
         return [_read_diff(store, before, after, change.path) for change in changes]

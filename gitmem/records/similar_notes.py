@@ -24,8 +24,8 @@ MAX_MIN_SCORE: Final = 0.9
 SENTENCE_NORM: Final = 10.0
 """Length of the vector of a sentence of some fifteen words, before normalisation.
 
-Longer texts share more words, so they are nearer to each other whatever their meaning. The threshold therefore rises by
-MIN_SCORE_PER_DOUBLING with each doubling of that length, up to MAX_MIN_SCORE.
+Longer texts share more words, so they are nearer to each other even if their meanings differ. The threshold therefore
+rises by MIN_SCORE_PER_DOUBLING with each doubling of that length, up to MAX_MIN_SCORE.
 """
 
 MAX_SIMILAR: Final = 3
@@ -65,10 +65,12 @@ def _find_nearest(indexed: Indexed, note_id: str) -> list[tuple[int, float]]:
     if own is None or row_of[own - folder.start] < 0:
         return []
     row = row_of[[own - folder.start]]
+    # Notes that could not be indexed have no row.
     others = (row_of >= 0) & (notes != own)
     notes, rows = notes[others], row_of[others]
     vector = snapshot.unit_vectors(row)[0]
     distances = bit_distances(snapshot, vector)[rows]
+    # The order by bits is only approximate, so more candidates than results are compared exactly.
     best = np.argsort(distances, kind="stable")[:_CANDIDATES]
     cosines = np.minimum(exact_cosines(snapshot, vector, rows[best]), 1)  # rounding can push a cosine above 1
     threshold = min_score(float(snapshot.gather(("norm",), row)["norm"][0]))

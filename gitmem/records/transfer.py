@@ -49,7 +49,7 @@ def import_records(
     """Import lines in one commit. A bad line prevents the whole import; with `partial` only that line is skipped.
 
     A note without an id gets a new one. A note with an id, and a turn, replaces the record with that id or number. A
-    document replaces the one from its source: its id follows from the source or the content, whatever the line has.
+    document replaces the one from its source. Its id follows from source or content; one in the line is ignored.
 
     Raises: UsageError, GitFailed, StorageFailed.
     """
@@ -85,6 +85,7 @@ def _parse_lines(lines: Iterable[str], *, allow_secrets: bool) -> tuple[list[Ite
             if isinstance(item, Note) and item.id and not is_note_id(item.id):
                 raise UsageError(f"`{item.id[:40]}` is not the id of a note")
             if not allow_secrets:
+                # The content is searched by itself, so that the message has the line of the secret in it.
                 refuse_secrets(item.content, "record", item._replace(content=""))
             items.append(item)
         except UsageError as error:
@@ -113,6 +114,7 @@ def _build_blobs(store: RecordStore, tip: Tip, items: Iterable[Item]) -> dict[by
     blobs: dict[bytes, bytes] = {}
 
     def find(path: bytes) -> Record | None:
+        # An earlier line of this import may have the same source.
         return parse_record(blobs[path], path.decode()) if path in blobs else store.find_record(tip, path)
 
     for item in items:
