@@ -118,7 +118,7 @@ def create_index(workspace: Workspace, *, wait: bool = True, on_wait: Callable[[
     is_new = not _require_own_index(paths)
     if is_new or not _is_set_up(workspace):
         if not is_new and not (paths.root / _MADE_HERE).exists():
-            _require_empty_but_ours(paths)
+            _require_only_leftovers(paths)
         make_folder(paths.root)
         with writer_lock(paths.lock, wait=wait, on_wait=on_wait):
             _set_up(workspace)
@@ -163,7 +163,7 @@ def _make_token(file: Path) -> bytes:
     return read_file(file, 64) or b""
 
 
-def _require_empty_but_ours(paths: IndexPaths) -> None:
+def _require_only_leftovers(paths: IndexPaths) -> None:
     """Raise UnsafeIndex if a folder without a token holds anything but leftovers of an interrupted first run."""
     known = {"segments", "views", "graph", "state", "lock", ".gitignore"}
     foreign = sorted(entry.name for entry in paths.root.iterdir() if entry.name not in known)
