@@ -1,11 +1,11 @@
-"""Paths of the files of an index, and of files bundled with the package. Pure."""
+"""Paths of the files of an index, and of files bundled with the package. Reads and writes nothing."""
 
 from pathlib import Path
 from typing import Final, NamedTuple
 
 INDEX_NAME: Final = ".gitmem"
 MEMORY_LOCK: Final = "gitmem-memory.lock"
-"""Lock of the writers of records. It is in the common git directory, like the ref that it protects."""
+"""Lock by which writers of records take turns instead of racing. In the common git directory, like the ref it protects."""
 
 PURGING: Final = "gitmem-purging"
 """Ids of the objects that a purge is removing, in the common git directory. If it is killed, the next purge goes on."""
