@@ -78,7 +78,7 @@ class FolderObserver(FileSystemEventHandler):
             self.changed.set()
 
     def _is_noise(self, path: str, is_content: bool) -> bool:
-        """Return whether a path is inside a folder of NOISE.
+        """Return whether a path is inside one of OWN_FOLDERS.
 
         The creation or removal of such a folder itself counts: it makes its parent a repository, or not one any more.
         """

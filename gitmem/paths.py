@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 INDEX_NAME: Final = ".gitmem"
 MEMORY_LOCK: Final = "gitmem-memory.lock"
-"""Lock by which writers of records take turns instead of racing. It is next to their ref, in the common git directory."""
+"""Lock by which writers of records take turns instead of racing. It is in the common git directory, like their ref."""
 
 PURGING: Final = "gitmem-purging"
 """Ids of the objects that a purge is removing, in the common git directory. If it is killed, the next purge goes on."""
