@@ -68,7 +68,7 @@ def test_memories_are_stored_searched_listed_and_deleted(own: Repo) -> None:
         assert len((await ask_json(client, "list", kind="notes"))["items"]) == 4
         # memory_delete
         assert await ask(client, "delete", ids=[told[1]]) == f"deleted {told[1]}"
-        assert "there is no record" in await refused(client, "delete", ids=[told[1]])
+        assert "no such record" in await refused(client, "delete", ids=[told[1]])
         made = await ask_json(client, "search", query="who numbers parcels", kind="notes")
         assert told[1] not in [hit["path"] for hit in made["results"]]
         assert len((await ask_json(client, "list", kind="notes"))["items"]) == 3

@@ -71,7 +71,7 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
             {"ids": ["src/cookies.py"]},
             "is not the id of a record\nhint: ids: mem_..., art_..., conversation:NAME",
         ),
-        ("delete", {"ids": ["mem_000000000000"]}, "there is no record"),
+        ("delete", {"ids": ["mem_000000000000"]}, "no such record"),
         ("get", {"ids": ["mem_000000000000"]}, "no such record: `mem_000000000000`\nhint: search for it"),
         ("get", {"ids": ["conversation:nowhere"]}, "no such conversation"),
         ("search", {"query": "x", "filters": {"type": "thing"}}, "record type is `thing`"),
@@ -245,7 +245,7 @@ def test_deleting_takes_all_or_none_and_the_next_search_knows(own: Repo) -> None
         document = await kept(client, "document_ingest", content="gone_tomorrow is a document")
         await ask(client, "conversation_append", conversation="c", role="user", content="gone_tomorrow is a turn")
         asked = {"query": "gone_tomorrow", "kind": ["documents", "notes", "conversations"]}
-        assert "there is no record" in await refused(client, "delete", ids=[note, "mem_000000000000"])
+        assert "no such record" in await refused(client, "delete", ids=[note, "mem_000000000000"])
         assert (await ask(client, "search", **asked)).count("gone_tomorrow is") == 3
         told = await ask(client, "delete", ids=[note, document, "conversation:c"])
         assert told == f"deleted {note}\ndeleted {document} and 0 chunks\ndeleted conversation:c and 1 turn"
