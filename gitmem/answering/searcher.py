@@ -245,22 +245,27 @@ def open_searcher(
         with TreeReader(workspace.location, selection) as own:
             return open_searcher(workspace, selection, kinds, refresh=refresh, reader=own, encoder=encoder)
     # Order matters: the manifest is read before the tree, so a commit in between leaves the index older, never newer.
-    notes: list[str] = []
     manifest = require_index(workspace)
     encoder = encoder or BundledEncoder()
     tree = reader.read()
     workspace = workspace._replace(location=tree.location)
-    manifest = _require_fingerprint(workspace, tree, manifest, notes, refresh=refresh)
+    manifest, rebuild_note = _require_fingerprint(workspace, tree, manifest, refresh=refresh)
     snapshot = open_snapshot(workspace, manifest)
     # A lost segment is damage: the caller repairs it and opens the tree again.
     if snapshot.lost and refresh:
         raise DamagedFile(snapshot.lost[0])
     kinds = kinds or kinds_of(ALL_CONTENT, selection)
     records = records_tree(workspace, kinds)
-    overlay, snapshot = _open_healed(workspace, tree, snapshot, notes, records, refresh=refresh)
-    notes += snapshot.lost
+    budget = workspace.settings.heal_budget / 1000
+    # The user asked for exactly this revision, so a partial answer would be wrong; a changing tree may be partial.
+    deadline = math.inf if tree.named else time.monotonic() + budget
+    overlay = _open_overlay(workspace, tree, manifest, records, deadline, write=refresh)
+    heal_note = ""
+    if refresh and (tree.named or budget > 0):
+        snapshot, heal_note = _heal(workspace, overlay, snapshot, deadline, wait=tree.named)
     weights, weights_note = load_weights(workspace)
-    notes += [weights_note] * bool(weights_note)
+    notes = [rebuild_note, *_tree_notes(tree, overlay), heal_note, *snapshot.lost, weights_note]
+    notes = [note for note in notes if note]
     searcher = Searcher(workspace, selection, kinds, tree, overlay, snapshot, encoder, weights, notes, records)
     # A named revision was indexed completely. For the working tree the rest is left to the background.
     if searcher.missing_files and refresh and not tree.named:
@@ -271,55 +276,51 @@ def open_searcher(
 
 
 def _require_fingerprint(
-    workspace: Workspace, tree: SelectedTree, manifest: Manifest, notes: list[str], *, refresh: bool
-) -> Manifest:
-    """Return a manifest of today's model and settings; rebuild the index if it has another fingerprint.
+    workspace: Workspace, tree: SelectedTree, manifest: Manifest, *, refresh: bool
+) -> tuple[Manifest, str]:
+    """Return a manifest of today's model and settings, and a note if the index had to be rebuilt for it, else "".
 
     Raises: NoIndex without `refresh`.
     """
     if manifest.fingerprint == current_fingerprint(workspace.settings.max_file_bytes):
-        return manifest
+        return manifest, ""
     if not refresh:
         raise NoIndex("the index was made with another model or other settings", hint="run `gitmem index`")
     from gitmem.freshness.refresh import refresh as refresh_index
 
-    notes.append("the index was made with another model or other settings and was rebuilt")
     refresh_index(workspace, tree.revision.tree)
-    return require_index(workspace)
+    return require_index(workspace), "the index was made with another model or other settings and was rebuilt"
 
 
-def _open_healed(
-    workspace: Workspace,
-    tree: SelectedTree,
-    snapshot: Snapshot,
-    notes: list[str],
-    records: str | None,
-    *,
-    refresh: bool,
-) -> tuple[Overlay, Snapshot]:
-    """Open the tree, and the index after healing."""
-    budget = workspace.settings.heal_budget / 1000
-    # The user asked for exactly this revision, so a partial answer would be wrong; a changing tree may be partial.
-    deadline = math.inf if tree.named else time.monotonic() + budget
-    overlay = open_tree(workspace, tree, snapshot.manifest, deadline=deadline, write=refresh)
-    # Records join the view before healing, so that new ones are indexed together with the files.
-    if records is not None:
-        overlay = overlay._replace(view=join_records(workspace, overlay.view, records, write=refresh))
-    notes += [f"`{path_text(path)}` cannot be read and is left out" for path in overlay.unreadable]
-    if tree.problem:
-        notes.append(f"{tree.problem}; the answer is HEAD's")
-    may_heal = refresh and (tree.named or budget > 0)
+def _open_overlay(
+    workspace: Workspace, tree: SelectedTree, manifest: Manifest, records: str | None, deadline: float, *, write: bool
+) -> Overlay:
+    """Open the tree. The records join its view before healing, so that new ones are indexed with the files."""
+    overlay = open_tree(workspace, tree, manifest, deadline=deadline, write=write)
+    if records is None:
+        return overlay
+    return overlay._replace(view=join_records(workspace, overlay.view, records, write=write))
+
+
+def _tree_notes(tree: SelectedTree, overlay: Overlay) -> list[str]:
+    """Return notes about files that cannot be read and about a working tree that git cannot compare."""
+    notes = [f"`{path_text(path)}` cannot be read and is left out" for path in overlay.unreadable]
+    return [*notes, f"{tree.problem}; the answer is HEAD's"] if tree.problem else notes
+
+
+def _heal(
+    workspace: Workspace, overlay: Overlay, snapshot: Snapshot, deadline: float, *, wait: bool
+) -> tuple[Snapshot, str]:
+    """Index what the tree has and the index lacks; return the index afterwards, and a note if that failed, else ""."""
     # Nothing missing is the common case; it must not take the lock nor load the worker pool.
-    if not may_heal or not (snapshot.match(overlay.view) == -1).any():
-        return overlay, snapshot
+    if not (snapshot.match(overlay.view) == -1).any():
+        return snapshot, ""
     if not is_writable(workspace.paths.segments):
-        notes.append(f"`{workspace.paths.root}` cannot be written, so nothing new is indexed")
-        return overlay, snapshot
+        return snapshot, f"`{workspace.paths.root}` cannot be written, so nothing new is indexed"
     from gitmem.freshness.heal import heal
 
     try:
-        manifest = heal(workspace, overlay.view, overlay.files, deadline=deadline, wait=tree.named)
+        manifest = heal(workspace, overlay.view, overlay.files, deadline=deadline, wait=wait)
     except (Busy, StorageFailed) as problem:
-        notes.append(problem.message)
-        return overlay, snapshot
-    return overlay, open_snapshot(workspace, manifest) if manifest is not None else snapshot
+        return snapshot, problem.message
+    return (snapshot if manifest is None else open_snapshot(workspace, manifest)), ""
