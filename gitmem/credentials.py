@@ -50,8 +50,9 @@ _FORMATS: Final = {
 """Markers of known formats, as their issuers write them, and the text that must follow each."""
 
 _MARKERS: Final = re.compile(b"|".join(map(re.escape, _FORMATS)))
-_MARKER_REACH: Final = len("hooks.slack.")
-"""A marker may begin so many bytes before a run of token characters."""
+_MARKER_REACH: Final = len("SG.") + 22 + len(".")
+"""Bytes before a run in which its marker may begin. Most are short prefixes of the run itself, but the first part of a
+SendGrid key may have no digit, and then only its second part is a run."""
 
 # A secret key of AWS has no marker. It has 40 characters and follows the name of AWS.
 _AWS_NAME: Final = b"aws"
@@ -63,6 +64,7 @@ _CONTEXT: Final = 1000
 """Bytes before and after a run that the rules see, within its line. A JSON Web Token has three runs."""
 
 _TOKENS: Final = re.compile(r"[\w+/=.-]+", re.ASCII)
+_TOKEN_TAIL: Final = re.compile(rb"[\w+/=.-]+")
 
 _KEY_HEADERS: Final = (b"PRIVATE KEY", b"PuTTY-User-Key-File-")
 _KEY_HEADER: Final = re.compile(rb"BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?|PuTTY-User-Key-File-\d")
@@ -118,10 +120,17 @@ def _find_tokens(data: bytes, runs: Sequence[Span]) -> Iterator[Span]:
             continue
         first = max(data.rfind(b"\n", 0, start) + 1, start - _CONTEXT)
         stop = data.find(b"\n", end, end + _CONTEXT)
-        checked = stop if stop >= 0 else min(len(data), end + _CONTEXT)
+        # A long token may cross the end of the context; the rules must see it whole, or its tail would stay.
+        checked = stop if stop >= 0 else _token_end(data, min(len(data), end + _CONTEXT))
         # Latin-1 gives one character for each byte, so offsets in the text are offsets in the data.
         for low, high in _apply_rules(data[first:checked].decode("latin-1")):
             yield first + low, first + high
+
+
+def _token_end(data: bytes, position: int) -> int:
+    """Return the end of the token characters that follow a position, within the length of the longest token."""
+    match = _TOKEN_TAIL.match(data, position, position + _MAX_LENGTH)
+    return match.end() if match else position
 
 
 def _runs_with_marker(data: bytes, runs: Sequence[Span]) -> Iterator[Span]:
