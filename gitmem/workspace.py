@@ -22,7 +22,7 @@ from gitmem.fsio import (
     write_once,
 )
 from gitmem.git.git_config import read_config
-from gitmem.git.locate import Location, locate, main_worktree
+from gitmem.git.locate import RepositoryLocation, locate, main_worktree
 from gitmem.git.tracking import add_exclude, is_tracked, lacks_exclude, remove_exclude
 from gitmem.locks import writer_lock
 from gitmem.paths import INDEX_NAME, MEMORY_LOCK, PURGING, STARTING, IndexPaths
@@ -46,7 +46,7 @@ _RETRIES: Final = 3
 class Workspace(NamedTuple):
     """Repository, effective settings, and paths of its index."""
 
-    location: Location
+    location: RepositoryLocation
     settings: Settings
     paths: IndexPaths
 
@@ -169,7 +169,7 @@ def _require_only_leftovers(paths: IndexPaths) -> None:
     foreign = sorted(entry.name for entry in paths.root.iterdir() if entry.name not in known)
     if [name for name in foreign if not name.endswith(".tmp")]:
         raise UnsafeIndex(
-            f"`{paths.root}` holds `{foreign[0]}`, which gitmem did not put there",
+            f"`{paths.root}` holds `{foreign[0]}`, which gitmem did not write",
             hint=f"move it away and run `gitmem init`: {paths.root}",
         )
 
@@ -183,7 +183,7 @@ def require_untracked(workspace: Workspace) -> None:
         )
 
 
-def _main_location(workspace: Workspace) -> Location:
+def _main_location(workspace: Workspace) -> RepositoryLocation:
     """Return the location of the main working tree, which contains the index of linked ones too."""
     home = workspace.paths.root.parent
     return workspace.location if workspace.location.worktree == home else locate(home)

@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.git.commit_diffs import LineSpan, read_new_lines
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
 
 
 def find_changed(
-    location: Location, since: str, snapshot: Snapshot, view: View, blob_of: NDArray[np.int64]
+    location: RepositoryLocation, since: str, snapshot: Snapshot, view: View, blob_of: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return the masks of the entries, [entries], and of the rows, [rows], that differ from the tree `since`.
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import open_reader
 from gitmem.search.snippet import lines_of
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def read_context(
-    location: Location, hits: "Sequence[Hit]", context: int, files: Mapping[str, bytes]
+    location: RepositoryLocation, hits: "Sequence[Hit]", context: int, files: Mapping[str, bytes]
 ) -> list[tuple[list[str], list[str]]]:
     """Return at most `context` lines before and after each hit, none if its blob no longer exists.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gitmem.answering.changed_rows import rows_of_lines
 from gitmem.git.commit_diffs import Commit, LineSpan, read_changed_lines, read_commits, read_parent_trees
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.path_encoding import path_text
 from gitmem.search.commit_subjects import find_query
 from gitmem.search.path_roles import path_role
@@ -60,7 +60,7 @@ class MinedQueries(NamedTuple):
     rejected: Counter[str]
 
 
-def mine_queries(location: Location, limit: int) -> MinedQueries:
+def mine_queries(location: RepositoryLocation, limit: int) -> MinedQueries:
     """Return at most `limit` queries from the recent history. Raises GitFailed if parts of it cannot be read."""
     rejected: Counter[str] = Counter()
     accepted: dict[str, Commit] = {}
@@ -96,7 +96,7 @@ def _relevant_files(commit: Commit) -> Iterator[tuple[bytes, str]]:
             yield change.path, change.before
 
 
-def _add_changes(location: Location, accepted: dict[str, Commit]) -> Iterator[LabelledQuery]:
+def _add_changes(location: RepositoryLocation, accepted: dict[str, Commit]) -> Iterator[LabelledQuery]:
     """Add the changed lines and the parent trees, which one git process reads for all commits."""
     commits = [commit.oid for commit in accepted.values()]
     lines = read_changed_lines(location, commits)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from gitmem.closeable import Closeable
 from gitmem.errors import GitFailed, UsageError
-from gitmem.git.locate import Location, locate
+from gitmem.git.locate import RepositoryLocation, locate
 from gitmem.git.revisions import Revision, resolve, resolve_range
 from gitmem.git.status import StatusEntry, StatusProcess, read_staged, read_status
 from gitmem.git.trees import empty_tree
@@ -56,7 +56,7 @@ class SelectedTree(NamedTuple):
     the uncommitted changes. `location` is the repository at the moment git ran.
     """
 
-    location: Location
+    location: RepositoryLocation
     revision: Revision
     source: str
     entries: Sequence[StatusEntry] = ()
@@ -72,7 +72,7 @@ class SelectedTree(NamedTuple):
 class TreeReader(Closeable):
     """Resolve a selection to a tree. `git status` runs in the background from construction to `read`."""
 
-    def __init__(self, location: Location, selection: TreeSelection) -> None:
+    def __init__(self, location: RepositoryLocation, selection: TreeSelection) -> None:
         selection.check()
         self._location = location
         self._selection = selection
@@ -129,6 +129,6 @@ class TreeReader(Closeable):
             self._process.close()
 
 
-def _head(location: Location) -> Revision:
+def _head(location: RepositoryLocation) -> Revision:
     """Return HEAD. Before the first commit that is the empty tree."""
     return Revision("HEAD", location.head_commit, location.head_tree or empty_tree(location), location.branch)

@@ -24,7 +24,7 @@ from typing import Final, Self
 
 from gitmem.closeable import Closeable
 from gitmem.git.ids import object_id
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git, start_git
 from gitmem.git.promisor import ObjectSource
 
@@ -39,7 +39,7 @@ _READ_AT_ONCE: Final = 1 << 20
 class ProgramReader(Closeable):
     """ObjectReader over `git cat-file --batch`, for blobs or the given `kinds` of objects."""
 
-    def __init__(self, location: Location, kinds: frozenset[bytes] = BLOBS) -> None:
+    def __init__(self, location: RepositoryLocation, kinds: frozenset[bytes] = BLOBS) -> None:
         self.damaged: set[str] = set()
         self._kinds = kinds
         self._format = location.object_format

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git
 from gitmem.git.promisor import is_partial
 from gitmem.git.raw_diff import parse_raw_commits
@@ -50,7 +50,7 @@ class LineSpan(NamedTuple):
     size: int
 
 
-def read_commits(location: Location, limit: int) -> list[Commit]:
+def read_commits(location: RepositoryLocation, limit: int) -> list[Commit]:
     """Return the latest commits reachable from HEAD that have one parent and change something, newest first.
 
     At most `limit` commits with one parent are examined. A commit at the boundary of a shallow clone has no parent
@@ -71,7 +71,7 @@ def read_commits(location: Location, limit: int) -> list[Commit]:
 _TREES: Final = ("--stdin", "-r", "--no-renames")
 
 
-def read_parent_trees(location: Location, commits: Sequence[str]) -> list[str]:
+def read_parent_trees(location: RepositoryLocation, commits: Sequence[str]) -> list[str]:
     """Return the tree of each commit's parent. Raises GitFailed if one cannot be read."""
     names = "".join(f"{oid}^^{{tree}}\n" for oid in commits).encode("ascii")
     trees = _run(location, ["cat-file", "--batch-check=%(objectname)"], stdin=names).split(b"\n")[:-1]
@@ -81,7 +81,7 @@ def read_parent_trees(location: Location, commits: Sequence[str]) -> list[str]:
     return [tree.decode("ascii") for tree in trees]
 
 
-def read_changed_lines(location: Location, commits: Sequence[str]) -> dict[str, dict[str, list[LineSpan]]]:
+def read_changed_lines(location: RepositoryLocation, commits: Sequence[str]) -> dict[str, dict[str, list[LineSpan]]]:
     """Return for each commit the changed lines of every modified file, by the file's blob in the parent."""
     args = ["diff-tree", *_TREES, *_PATCH, "--diff-filter=M"]
     output = _run(location, args, stdin="".join(f"{oid}\n" for oid in commits).encode())
@@ -100,7 +100,7 @@ def read_changed_lines(location: Location, commits: Sequence[str]) -> dict[str, 
     return spans_by_commit
 
 
-def read_new_lines(location: Location, old: str, new: str) -> dict[bytes, list[LineSpan] | None]:
+def read_new_lines(location: RepositoryLocation, old: str, new: str) -> dict[bytes, list[LineSpan] | None]:
     """Return the lines of `new` that differ from `old`, by path in `new`; unchanged and deleted paths are absent.
 
     None means all lines of a new path. A renamed file differs in its changed lines only. In a span of `size` 0, lines
@@ -134,13 +134,13 @@ def _parse_new_lines(patch: bytes) -> dict[bytes, list[LineSpan]]:
     return spans_by_blobs
 
 
-def _run(location: Location, args: list[str], stdin: bytes = b"") -> bytes:
+def _run(location: RepositoryLocation, args: list[str], stdin: bytes = b"") -> bytes:
     result = run_git(["--no-replace-objects", *args], git_dir=location.git_dir, stdin=stdin, check=False)
     if result.code != 0:
         raise _failed(location, f"git {args[0]} failed: {first_error_line(result.stderr)}")
     return result.stdout
 
 
-def _failed(location: Location, message: str) -> GitFailed:
+def _failed(location: RepositoryLocation, message: str) -> GitFailed:
     partial = "this partial clone lacks objects; fetch them with: git fetch --refetch --no-filter"
     return GitFailed(message, hint=partial if is_partial(location) else "run: git fsck")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git
 
 
@@ -22,7 +22,7 @@ class ConfigEntry(NamedTuple):
     scope: str
 
 
-def read_config(location: Location) -> list[ConfigEntry]:
+def read_config(location: RepositoryLocation) -> list[ConfigEntry]:
     """Return all `gitmem.*` entries in the order in which git applies them: the last one of a key wins.
 
     Raises: GitFailed if the configuration cannot be read.
@@ -39,7 +39,7 @@ _NAMING_FILES: Final = ("core.excludesfile", "core.attributesfile")
 """Configuration keys whose values are paths of such files."""
 
 
-def configuration_files(location: Location, environment: Mapping[str, str]) -> list[Path]:
+def configuration_files(location: RepositoryLocation, environment: Mapping[str, str]) -> list[Path]:
     """Return the files outside the tree on which ignoring and filtering of files depend.
 
     These are the configuration files with their includes, and the ignore and attributes files. Missing files that git

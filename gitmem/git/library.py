@@ -16,11 +16,11 @@ import pygit2
 from gitmem.closeable import Closeable
 from gitmem.git.batch import WINDOW, ProgramReader
 from gitmem.git.ids import object_id
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import read_with_fallback, sizes_with_fallback
 
 
-def find_reader(location: Location) -> "LibraryReader | None":
+def find_reader(location: RepositoryLocation) -> "LibraryReader | None":
     """Open the packs of a repository; None without packs that libgit2 can read."""
     objects = location.common_dir / "objects"
     if location.object_format != "sha1" or not any(objects.glob("pack/*.pack")):

@@ -25,7 +25,7 @@ REV_PARSE_ARGS: Final = (
 )  # fmt: skip
 
 
-class Location(NamedTuple):
+class RepositoryLocation(NamedTuple):
     """Paths and state of one working tree or bare repository. All paths are absolute and without symbolic links."""
 
     worktree: Path | None
@@ -49,7 +49,7 @@ class Location(NamedTuple):
         return f"linked-{self.git_dir.name}" if self.linked else "main"
 
 
-def locate(path: Path) -> Location:
+def locate(path: Path) -> RepositoryLocation:
     """Return the location of the repository that contains `path`.
 
     A file means its folder, a `.git` folder its working tree. Raises NotARepository, and GitFailed if HEAD is damaged.
@@ -64,7 +64,7 @@ def locate(path: Path) -> Location:
     return _rev_parse(owner)
 
 
-def main_worktree(location: Location) -> Path | None:
+def main_worktree(location: RepositoryLocation) -> Path | None:
     """Return the main working tree of a repository, to which its linked ones belong.
 
     None if the repository has none to write to: bare, separate git directory, submodule, or removed. Takes one git
@@ -79,7 +79,7 @@ def main_worktree(location: Location) -> Path | None:
     return home if answer.stdout.strip() == b"false" else None
 
 
-def worktree_ids(location: Location) -> set[str]:
+def worktree_ids(location: RepositoryLocation) -> set[str]:
     """Return the `worktree_id` of every working tree that a repository has registered."""
     try:
         linked = {f"linked-{place.name}" for place in (location.common_dir / "worktrees").iterdir()}
@@ -88,7 +88,7 @@ def worktree_ids(location: Location) -> set[str]:
     return {"main", *linked}
 
 
-def describe_head(location: Location) -> str:
+def describe_head(location: RepositoryLocation) -> str:
     """Format HEAD for display: `main 2ac8988`, `detached 2ac8988`, `main (no commit yet)`."""
     name = location.branch or "detached"
     return f"{name} {location.head_commit[:7]}" if location.head_commit else f"{name} (no commit yet)"
@@ -106,7 +106,7 @@ def _existing_folder(path: Path) -> Path:
     raise NotARepository(f"{path} does not exist")
 
 
-def _rev_parse(folder: Path) -> Location:
+def _rev_parse(folder: Path) -> RepositoryLocation:
     result = run_git(["rev-parse", *REV_PARSE_ARGS], cwd=folder, check=False)
     sections = os.fsdecode(result.stdout).split(SEPARATOR + "\n")
     if len(sections) < 5:
@@ -115,7 +115,7 @@ def _rev_parse(folder: Path) -> Location:
     git_dir, common_dir = (Path(os.path.realpath(section.removesuffix("\n"))) for section in sections[1:3])
     worktree = Path(os.path.realpath(folder / sections[3].removesuffix("\n"))) if sections[3] else None
     commit, tree, branch = _parse_head(sections[4], result, git_dir)
-    return Location(
+    return RepositoryLocation(
         worktree=worktree,
         git_dir=git_dir,
         common_dir=common_dir,
@@ -141,7 +141,7 @@ def _parse_head(output: str, result: GitResult, git_dir: Path) -> tuple[str | No
     return None, None, name.removeprefix("refs/heads/")
 
 
-def _owner_of_git_dir(location: Location) -> Path | None:
+def _owner_of_git_dir(location: RepositoryLocation) -> Path | None:
     """Return the working tree of a git directory, for a path inside that directory; None if it has none."""
     if location.linked:
         pointer = location.git_dir / "gitdir"

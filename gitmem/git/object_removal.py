@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem.fsio import remove_file, sync_folder
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git
 from gitmem.git.reachability import ROOTS
 from gitmem.git.references import DURABLE
@@ -37,7 +37,7 @@ class RemovalResult(NamedTuple):
     left: int
 
 
-def find_unreachable(location: Location) -> list[StoredObject]:
+def find_unreachable(location: RepositoryLocation) -> list[StoredObject]:
     """Return every object that no ref, reflog, HEAD or index reaches."""
     reachable = _list_reachable(location, [], ROOTS)
     listed = run_git(["cat-file", "--batch-all-objects", "--batch-check", "--unordered"], git_dir=location.git_dir)
@@ -45,7 +45,7 @@ def find_unreachable(location: Location) -> list[StoredObject]:
     return [StoredObject(oid, kind, int(size)) for oid, kind, size in lines if oid not in reachable]
 
 
-def find_reachable(location: Location, oids: Iterable[str], *, parents: bool = True) -> set[str]:
+def find_reachable(location: RepositoryLocation, oids: Iterable[str], *, parents: bool = True) -> set[str]:
     """Return every object reachable from these, including themselves; from commits with or without their parents.
 
     A missing tree or blob reaches nothing; git fails on a missing parent. Raises GitFailed.
@@ -53,20 +53,20 @@ def find_reachable(location: Location, oids: Iterable[str], *, parents: bool = T
     return _list_reachable(location, oids, () if parents else ("--no-walk",))
 
 
-def _list_reachable(location: Location, oids: Iterable[str], options: Iterable[str]) -> set[str]:
+def _list_reachable(location: RepositoryLocation, oids: Iterable[str], options: Iterable[str]) -> set[str]:
     stdin = "".join(f"{oid}\n" for oid in oids).encode("ascii")
     result = run_git([*_REV_LIST, *options, *(["--stdin"] if stdin else [])], git_dir=location.git_dir, stdin=stdin)
     return set(result.stdout.decode("ascii").split())
 
 
-def drop_reflog(location: Location, name: str) -> None:
+def drop_reflog(location: RepositoryLocation, name: str) -> None:
     """Empty a ref's reflog, if it has one."""
     args = ["reflog", "expire", "--expire=all", "--expire-unreachable=all", name]
     if run_git(["reflog", "exists", name], git_dir=location.git_dir, check=False).code == 0:
         run_git(args, git_dir=location.git_dir)
 
 
-def remove_objects(location: Location, objects: Iterable[StoredObject]) -> RemovalResult:
+def remove_objects(location: RepositoryLocation, objects: Iterable[StoredObject]) -> RemovalResult:
     """Remove objects from this repository: loose ones as files, packed ones by rewriting their packs without them.
 
     The caller guarantees that nothing needs them. After an interruption it can be run again. Raises GitFailed,
@@ -85,7 +85,7 @@ def remove_objects(location: Location, objects: Iterable[StoredObject]) -> Remov
     return RemovalResult(len(sizes) - len(left), sum(size for oid, size in sizes.items() if oid not in left), len(left))
 
 
-def _remove_from_pack(location: Location, pack: Path, unwanted: Collection[str]) -> None:
+def _remove_from_pack(location: RepositoryLocation, pack: Path, unwanted: Collection[str]) -> None:
     """Rewrite a pack without some of its objects."""
     index = pack.with_suffix(".idx").read_bytes()
     listed = run_git(["show-index", f"--object-format={location.object_format}"], git_dir=location.git_dir, stdin=index)
@@ -108,14 +108,14 @@ def _remove_from_pack(location: Location, pack: Path, unwanted: Collection[str])
     sync_folder(pack.parent)
 
 
-def _rewrite_commit_graph(location: Location) -> None:
+def _rewrite_commit_graph(location: RepositoryLocation) -> None:
     """Rewrite the commit-graph, which still names the removed commits."""
     info = location.common_dir / "objects" / "info"
     if (info / "commit-graph").exists() or (info / "commit-graphs").exists():
         run_git(["commit-graph", "write", "--reachable"], git_dir=location.git_dir)
 
 
-def _present(location: Location, oids: Iterable[str]) -> set[str]:
+def _present(location: RepositoryLocation, oids: Iterable[str]) -> set[str]:
     stdin = "".join(f"{oid}\n" for oid in oids).encode("ascii")
     output = run_git(["cat-file", "--batch-check", "--buffer"], git_dir=location.git_dir, stdin=stdin).stdout
     lines = (line.split() for line in output.decode("ascii").splitlines())

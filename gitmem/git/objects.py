@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gitmem.git.batch import ProgramReader
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.working_files import FileReader
 
@@ -12,7 +12,7 @@ BULK_FROM: Final = 8_000
 """Number of blobs from which on pygit2 saves more time than its import costs."""
 
 
-def open_reader(location: Location, *, bulk: bool, files: Mapping[str, bytes] | None = None) -> ObjectReader:
+def open_reader(location: RepositoryLocation, *, bulk: bool, files: Mapping[str, bytes] | None = None) -> ObjectReader:
     """Open the packs with pygit2 if `bulk` (from about BULK_FROM blobs on) and readable with it, else the git program.
 
     `files` maps the ids of blobs that exist only as files of the working tree to their paths.
@@ -21,7 +21,7 @@ def open_reader(location: Location, *, bulk: bool, files: Mapping[str, bytes] | 
     return FileReader(location, files, database) if files else database
 
 
-def _open_database(location: Location, *, bulk: bool) -> ObjectReader:
+def _open_database(location: RepositoryLocation, *, bulk: bool) -> ObjectReader:
     if bulk:
         from gitmem.git import library  # imports pygit2, which takes as long to start as eight bare Pythons
 

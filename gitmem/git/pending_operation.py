@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 
 _STATE_FILES: Final = {
     "rebase-merge": "rebase",
@@ -16,6 +16,6 @@ _STATE_FILES: Final = {
 """Files and folders that git keeps in a working tree's git directory during an operation, as in `git status`."""
 
 
-def find_operation(location: Location) -> str | None:
+def find_operation(location: RepositoryLocation) -> str | None:
     """Return the name of the operation in progress in this working tree, or None."""
     return next((name for file, name in _STATE_FILES.items() if (location.git_dir / file).exists()), None)

@@ -9,13 +9,13 @@ import os
 from pathlib import Path
 from typing import Final
 
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 
 OBJECT_FOLDER: Final = "GIT_OBJECT_DIRECTORY"
 SHA256_CONFIG: Final = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n"
 
 
-def is_partial(location: Location) -> bool:
+def is_partial(location: RepositoryLocation) -> bool:
     """Return whether a clone or fetch omitted objects; git marks its packs with `.promisor` files."""
     try:
         with os.scandir(location.common_dir / "objects" / "pack") as files:
@@ -27,7 +27,7 @@ def is_partial(location: Location) -> bool:
 class ObjectSource:
     """Git directory for requests of objects by id: the repository's own, or a substitute for a partial clone's."""
 
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: RepositoryLocation) -> None:
         self.git_dir = location.git_dir
         self.environment: dict[str, str] = {}
         self._substitute: Path | None = None
@@ -44,7 +44,7 @@ class ObjectSource:
             shutil.rmtree(substitute, ignore_errors=True)
 
 
-def _make_substitute(location: Location) -> Path:
+def _make_substitute(location: RepositoryLocation) -> Path:
     import tempfile  # slow to import, and partial clones are rare
 
     folder = Path(tempfile.mkdtemp(prefix="gitmem-"))

@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git
 
 ROOTS: Final = ("--all", "--reflog", "--indexed-objects")
 """Options for every ref, and for HEAD, reflogs and index of every working tree."""
 
 
-def reachable_blobs(location: Location) -> set[str]:
+def reachable_blobs(location: RepositoryLocation) -> set[str]:
     """Return every blob reachable from a ref, a reflog, or HEAD or index of any working tree.
 
     Raises GitFailed on damage: an incomplete answer must not look like a complete one.

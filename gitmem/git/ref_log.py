@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from gitmem.errors import UnknownRevision
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git
 from gitmem.git.raw_diff import RawChange, parse_raw_commits
 
@@ -29,7 +29,7 @@ class StoredCommit(NamedTuple):
     changes: tuple[PathChange, ...]
 
 
-def read_ref_log(location: Location, tip: str, limit: int, path: bytes = b"") -> list[StoredCommit]:
+def read_ref_log(location: RepositoryLocation, tip: str, limit: int, path: bytes = b"") -> list[StoredCommit]:
     """Return the latest commits reachable from `tip`, newest first; with `path`, those that changed it or below it."""
     args = ["--no-replace-objects", "rev-list", f"--max-count={limit}", tip, "--"]
     listed = run_git([*args, *([path.decode()] if path else [])], git_dir=location.git_dir).stdout
@@ -48,7 +48,7 @@ def _change(raw: RawChange) -> PathChange:
     return PathChange(raw.path, before, after)
 
 
-def find_commit(location: Location, reference: str, name: str) -> str:
+def find_commit(location: RepositoryLocation, reference: str, name: str) -> str:
     """Return the commit of a ref that `name` denotes: an id or its prefix, `~2` for two commits ago, or a date.
 
     Raises: UnknownRevision, also for a commit that is not reachable from the ref.

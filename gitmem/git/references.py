@@ -11,7 +11,7 @@ from typing import Final
 
 from gitmem.errors import GitFailed
 from gitmem.fsio import read_file, remove_file, sync_folder
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawObject, format_pack, id_bytes
 from gitmem.git.program import first_error_line, run_git
 
@@ -29,7 +29,7 @@ _TRIES: Final = 3
 """Failures without a lock file before giving up. The lock may be gone by the time of the check, but not each time."""
 
 
-def read_reference(location: Location, name: str) -> str | None:
+def read_reference(location: RepositoryLocation, name: str) -> str | None:
     """Return the id of the object that a ref points to, None if the ref does not exist. Raises GitFailed."""
     args = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
     result = run_git(args, git_dir=location.git_dir, check=False)
@@ -40,7 +40,7 @@ def read_reference(location: Location, name: str) -> str | None:
     return None
 
 
-def may_exist(location: Location, name: str) -> bool:
+def may_exist(location: RepositoryLocation, name: str) -> bool:
     """Return False only if a ref certainly does not exist; checked without starting git."""
     folder = location.common_dir
     if (folder / name).exists() or (folder / "reftable").exists():
@@ -48,7 +48,7 @@ def may_exist(location: Location, name: str) -> bool:
     return name.encode() in (read_file(folder / "packed-refs") or b"")
 
 
-def store_objects(location: Location, objects: Sequence[RawObject]) -> None:
+def store_objects(location: RepositoryLocation, objects: Sequence[RawObject]) -> None:
     """Write objects, referenced ones before those that refer to them; durable on return. Raises GitFailed."""
     folder = location.common_dir / "objects"
     packed = len(objects) >= _PACK_FROM
@@ -59,7 +59,7 @@ def store_objects(location: Location, objects: Sequence[RawObject]) -> None:
     _sync_folders([*sorted(folders), folder])
 
 
-def update_reference(location: Location, name: str, new: str, old: str | None) -> bool:
+def update_reference(location: RepositoryLocation, name: str, new: str, old: str | None) -> bool:
     """Compare-and-swap on a ref: set it to `new` if it still points to `old`; None means that it must not exist.
 
     Return False if it points elsewhere, so that the caller recomputes its edit. The update is durable on return. Raises
@@ -82,7 +82,7 @@ def update_reference(location: Location, name: str, new: str, old: str | None) -
             raise GitFailed(f"git cannot move `{name}`: {first_error_line(result.stderr)}")
 
 
-def _sync_names(location: Location, name: str) -> None:
+def _sync_names(location: RepositoryLocation, name: str) -> None:
     """Fsync the folders of a ref's file, or the folder of the reftables."""
     parents = [location.common_dir / parent for parent in list(Path(name).parents)[:-1]]
     _sync_folders([*parents, location.common_dir / "reftable"])

@@ -4,7 +4,7 @@ import os
 from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed, UnknownRevision, UsageError
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git
 
 MAX_REFS_TO_COMPARE: Final = 5000
@@ -20,7 +20,7 @@ class Revision(NamedTuple):
     branch: str | None = None
 
 
-def resolve(location: Location, rev: str) -> Revision:
+def resolve(location: RepositoryLocation, rev: str) -> Revision:
     """Return the tree of a commit, tag, branch, tree or `rev:folder`. Raises UnknownRevision, GitFailed.
 
     The name is passed to git on standard input, so that it can never be interpreted as an option.
@@ -45,7 +45,7 @@ def resolve(location: Location, rev: str) -> Revision:
     return Revision(rev, commit[0] if commit else None, tree[0], short if on_branch else None)
 
 
-def resolve_range(location: Location, text: str) -> tuple[Revision, Revision]:
+def resolve_range(location: RepositoryLocation, text: str) -> tuple[Revision, Revision]:
     """Return both ends of `A..B`, or of `A...B`, which begins at their merge base; an omitted side is HEAD.
 
     Raises: UnknownRevision; UsageError if `text` is not a range.
@@ -57,7 +57,7 @@ def resolve_range(location: Location, text: str) -> tuple[Revision, Revision]:
     return (_merge_base(location, since, until) if dots == "..." else since), until
 
 
-def _merge_base(location: Location, one: Revision, other: Revision) -> Revision:
+def _merge_base(location: RepositoryLocation, one: Revision, other: Revision) -> Revision:
     if one.commit is None or other.commit is None:
         raise UsageError(f"`{one.name}...{other.name}` needs two commits", hint="`..` compares any two trees")
     result = run_git(["merge-base", one.commit, other.commit], git_dir=location.git_dir, check=False)
@@ -68,13 +68,13 @@ def _merge_base(location: Location, one: Revision, other: Revision) -> Revision:
     return resolve(location, result.stdout.decode("ascii").strip())
 
 
-def _head(location: Location, rev: str) -> Revision:
+def _head(location: RepositoryLocation, rev: str) -> Revision:
     if location.head_commit is None or location.head_tree is None:
         raise UnknownRevision("the repository has no commit yet", hint="commit something first")
     return Revision(rev, location.head_commit, location.head_tree, location.branch)
 
 
-def _look_up(location: Location, names: list[str]) -> list[tuple[str, str] | None]:
+def _look_up(location: RepositoryLocation, names: list[str]) -> list[tuple[str, str] | None]:
     """Return (object id, type) of every name, None for a name that git cannot resolve."""
     stdin = b"".join(os.fsencode(name) + b"\n" for name in names)
     args = ["cat-file", "--batch-check=%(objectname) %(objecttype)"]
@@ -86,13 +86,13 @@ def _look_up(location: Location, names: list[str]) -> list[tuple[str, str] | Non
     return [_parse(line, location) for line in result.stdout.split(b"\n")[: len(names)]]
 
 
-def _parse(line: bytes, location: Location) -> tuple[str, str] | None:
+def _parse(line: bytes, location: RepositoryLocation) -> tuple[str, str] | None:
     oid, _, kind = line.decode("ascii", "replace").partition(" ")
     length = 64 if location.object_format == "sha256" else 40
     return (oid, kind) if len(oid) == length and kind in ("commit", "tree", "blob", "tag") else None
 
 
-def _unknown(location: Location, rev: str) -> UnknownRevision:
+def _unknown(location: RepositoryLocation, rev: str) -> UnknownRevision:
     import difflib  # takes milliseconds to import, and a known revision never needs it
 
     pattern = "--format=%(refname:lstrip=2)"

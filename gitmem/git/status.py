@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from gitmem.closeable import Closeable
 from gitmem.errors import GitFailed
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git, start_git
 from gitmem.git.trees import FILE, GITLINK, empty_tree
 
@@ -52,13 +52,13 @@ class Status(NamedTuple):
     entries: list[StatusEntry]
 
 
-def read_status(location: Location) -> Status:
+def read_status(location: RepositoryLocation) -> Status:
     """Return all uncommitted changes of a working tree. Raises GitFailed."""
     with StatusProcess(location) as process:
         return process.finish()
 
 
-def read_staged(location: Location) -> list[StatusEntry]:
+def read_staged(location: RepositoryLocation) -> list[StatusEntry]:
     """Return the differences of the index from HEAD; a file in conflict counts as unchanged. Raises GitFailed."""
     args = [*_STAGED, location.head_commit or empty_tree(location)]
     fields = run_git(args, git_dir=location.git_dir).stdout.split(b"\0")
@@ -75,7 +75,7 @@ def read_staged(location: Location) -> list[StatusEntry]:
 class StatusProcess(Closeable):
     """Running `git status` of a working tree."""
 
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: RepositoryLocation) -> None:
         assert location.worktree is not None, "a bare repository has no uncommitted changes"
         self._worktree: Path = location.worktree
         option = f"--work-tree={self._worktree}"

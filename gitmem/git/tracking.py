@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.fsio import make_folder, remove_empty_folder, remove_file, sync_folder, write_atomic
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git
 from gitmem.storage_errors import storage_failed
 
@@ -18,7 +18,7 @@ ADDED_WITH_FILE: Final = b"# added by gitmem, with this file\n"
 ADDED_WITH_FOLDER: Final = b"# added by gitmem, with this file and its folder\n"
 
 
-def is_tracked(location: Location, name: str) -> bool:
+def is_tracked(location: RepositoryLocation, name: str) -> bool:
     """Return whether the index or HEAD of this working tree contains `name` at its top, or anything below it.
 
     Case is ignored, because some file systems do so.
@@ -28,7 +28,7 @@ def is_tracked(location: Location, name: str) -> bool:
     return bool(run_git(args, git_dir=location.git_dir, cwd=folder).stdout) or _in_head(location, name)
 
 
-def _in_head(location: Location, name: str) -> bool:
+def _in_head(location: RepositoryLocation, name: str) -> bool:
     # Only the root tree is read: `ls-files --with-tree` reads all trees and takes ten times as long for 5,000 files.
     if location.head_tree is None:
         return False
@@ -37,7 +37,7 @@ def _in_head(location: Location, name: str) -> bool:
     return name.lower().encode() in map(bytes.lower, names)
 
 
-def add_exclude(location: Location, line: str) -> bool:
+def add_exclude(location: RepositoryLocation, line: str) -> bool:
     """Add a pattern to `info/exclude`; return False if it is there already. Raises StorageFailed."""
     file = _exclude_file(location)
     try:
@@ -46,7 +46,7 @@ def add_exclude(location: Location, line: str) -> bool:
         raise storage_failed(file, problem) from problem
 
 
-def lacks_exclude(location: Location, line: str) -> bool:
+def lacks_exclude(location: RepositoryLocation, line: str) -> bool:
     """Return whether `info/exclude` lacks a pattern."""
     file = _exclude_file(location)
     return not file.is_file() or not _contains(file.read_bytes(), line.encode())
@@ -71,7 +71,7 @@ def _add(file: Path, line: bytes, *, like: Path) -> bool:
     return True
 
 
-def remove_exclude(location: Location, line: str) -> bool:
+def remove_exclude(location: RepositoryLocation, line: str) -> bool:
     """Remove exactly what `add_exclude` added; return False if there is nothing of it. Raises StorageFailed."""
     file = _exclude_file(location)
     try:
@@ -102,7 +102,7 @@ def _restore(file: Path, before: bytes, after: bytes, comment: bytes) -> None:
         remove_empty_folder(file.parent)
 
 
-def _exclude_file(location: Location) -> Path:
+def _exclude_file(location: RepositoryLocation) -> Path:
     return Path(os.path.realpath(location.common_dir / "info" / "exclude"))
 
 

@@ -7,7 +7,7 @@ when the revision is resolved.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.path_encoding import path_text
 from gitmem.git.program import run_git
 
@@ -37,12 +37,12 @@ class TreeChange(NamedTuple):
     oid: str | None
 
 
-def empty_tree(location: Location) -> str:
+def empty_tree(location: RepositoryLocation) -> str:
     """Return the id of the empty tree, which git knows even if it is not stored."""
     return _EMPTY_TREES[location.object_format]
 
 
-def read_tree(location: Location, tree: str) -> list[TreeEntry]:
+def read_tree(location: RepositoryLocation, tree: str) -> list[TreeEntry]:
     """Return every entry below a tree, in git's order; folders are not listed, submodules not entered."""
     args = ["--no-replace-objects", "ls-tree", "-r", "-z", "--full-tree", tree]
     listing = run_git(args, git_dir=location.git_dir).stdout
@@ -58,14 +58,14 @@ def read_tree(location: Location, tree: str) -> list[TreeEntry]:
     return entries
 
 
-def find_paths(location: Location, tree: str, paths: Iterable[str]) -> set[str]:
+def find_paths(location: RepositoryLocation, tree: str, paths: Iterable[str]) -> set[str]:
     """Return those of `paths`, of files or folders, that exist in a tree."""
     args = ["--no-replace-objects", "--literal-pathspecs", "ls-tree", "-z", "--name-only", "--full-tree", tree, "--"]
     listing = run_git([*args, *paths], git_dir=location.git_dir).stdout
     return set(map(path_text, listing.split(b"\0")[:-1]))
 
 
-def diff_trees(location: Location, old: str, new: str) -> list[TreeChange]:
+def diff_trees(location: RepositoryLocation, old: str, new: str) -> list[TreeChange]:
     """Return the paths that differ; a rename is a deletion and an addition."""
     args = ["--no-replace-objects", "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     raw = run_git([*args, "--ignore-submodules=none", old, new], git_dir=location.git_dir).stdout

@@ -17,7 +17,7 @@ from gitmem.closeable import Closeable
 from gitmem.errors import GitmemError
 from gitmem.fsio import read_file
 from gitmem.git.ids import object_id
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader, read_with_fallback, sizes_with_fallback
 from gitmem.git.program import run_git
 from gitmem.git.promisor import OBJECT_FOLDER
@@ -32,7 +32,7 @@ _ESCAPED: Final = re.compile(rb'[\x00-\x1f"\\]')
 
 
 def hash_files(
-    location: Location, paths: Sequence[bytes], *, deadline: float = float("inf"), objects: Path | None = None
+    location: RepositoryLocation, paths: Sequence[bytes], *, deadline: float = float("inf"), objects: Path | None = None
 ) -> dict[bytes, str | None]:
     """Return the blob id that a commit would give each path's file; None for a file that cannot be read.
 
@@ -51,7 +51,7 @@ def hash_files(
     return ids
 
 
-def _hash(location: Location, paths: Sequence[bytes], objects: Path | None) -> list[str]:
+def _hash(location: RepositoryLocation, paths: Sequence[bytes], objects: Path | None) -> list[str]:
     """Return the ids of the paths up to the first that git cannot read."""
     assert location.worktree is not None
     write, environment = (["-w"], {OBJECT_FOLDER: str(objects)}) if objects else ([], {})
@@ -73,12 +73,12 @@ def _quote(path: bytes) -> bytes:
     return b'"' + _ESCAPED.sub(lambda match: b"\\%03o" % ord(match.group()), path) + b'"'
 
 
-def blob_id(location: Location, data: bytes) -> str:
+def blob_id(location: RepositoryLocation, data: bytes) -> str:
     """Return the id of a blob with this content."""
     return object_id("blob", data, location.object_format)
 
 
-def read_unchanged(location: Location, places: Mapping[str, bytes]) -> dict[str, bytes]:
+def read_unchanged(location: RepositoryLocation, places: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the contents of those blobs that are still byte for byte in their file; `places` maps ids to paths.
 
     Reading and hashing a file is cheaper than a lookup in git's packs.
@@ -99,7 +99,7 @@ class FileReader(Closeable):
     `files` maps the ids of these blobs to paths. The fallback is also used if the file has changed in the meantime.
     """
 
-    def __init__(self, location: Location, files: Mapping[str, bytes], fallback: ObjectReader) -> None:
+    def __init__(self, location: RepositoryLocation, files: Mapping[str, bytes], fallback: ObjectReader) -> None:
         assert location.worktree is not None
         self._location = location
         self._worktree = location.worktree

@@ -8,7 +8,7 @@ from gitmem.chunking.languages import language_of
 from gitmem.git.attributes import ATTRIBUTES_FILE, AttributeRules, Value, exclusion_reason, is_off
 from gitmem.git.excludes import default_exclude
 from gitmem.git.ignore import IGNORE_FILE, IgnoreRules
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
@@ -24,7 +24,7 @@ class Classifier:
     @classmethod
     def load(
         cls,
-        location: Location,
+        location: RepositoryLocation,
         entries: list[TreeEntry],
         packages: frozenset[bytes],
         files: Mapping[str, bytes] | None = None,

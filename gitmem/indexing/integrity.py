@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gitmem.errors import DamagedFile
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
 from gitmem.indexing.fingerprint import view_key
@@ -52,7 +52,7 @@ class Findings:
         return [file for fault in self.faults for file in fault.files]
 
 
-def check_index(location: Location, paths: IndexPaths, manifest: Manifest) -> Findings:
+def check_index(location: RepositoryLocation, paths: IndexPaths, manifest: Manifest) -> Findings:
     """Check every segment, every view and the graph, then compare each indexed blob with git's object database."""
     checked = [_check_segment(paths, entry) for entry in manifest.segments]
     segments = [item for item in checked if isinstance(item, Segment)]
@@ -124,7 +124,7 @@ def _check_tuning(paths: IndexPaths) -> list[Fault]:
     return []
 
 
-def _compare_blobs(location: Location, segments: Sequence[Segment]) -> tuple[set[str], list[Fault]]:
+def _compare_blobs(location: RepositoryLocation, segments: Sequence[Segment]) -> tuple[set[str], list[Fault]]:
     """Return the ids of indexed blobs that git lacks, and faults for blobs that are shorter than their rows.
 
     Only sizes are compared, because reading every blob again would take as long as indexing.
@@ -152,7 +152,7 @@ def _row_ends(segment: Segment) -> list[int]:
 
 
 def _check_head(
-    location: Location,
+    location: RepositoryLocation,
     paths: IndexPaths,
     manifest: Manifest,
     tree: str,

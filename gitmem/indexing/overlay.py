@@ -6,7 +6,7 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import NamedTuple
 
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.store.uncommitted_ids import FileStat, UncommittedFiles
 from gitmem.store.view_file import View
 
@@ -33,7 +33,7 @@ class Overlay(NamedTuple):
     stats: Mapping[bytes, FileStat | None] = MappingProxyType({})
     """Stat data of the files that were examined; None for a file that was missing."""
 
-    def is_current(self, location: Location) -> bool:
+    def is_current(self, location: RepositoryLocation) -> bool:
         """Return whether no examined file has changed since, or could have with equal stat data."""
         if self.uncommitted is None or not self.stats:
             return True
@@ -42,7 +42,7 @@ class Overlay(NamedTuple):
         return not unsettled and all(stat == read_stat(location, path) for path, stat in self.stats.items())
 
 
-def read_stat(location: Location, path: bytes) -> FileStat | None:
+def read_stat(location: RepositoryLocation, path: bytes) -> FileStat | None:
     """Return the stat data of a path of the working tree, without following a link; None if nothing is there."""
     assert location.worktree is not None
     with suppress(OSError):

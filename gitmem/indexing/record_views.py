@@ -17,7 +17,7 @@ import numpy as np
 from gitmem.errors import DamagedFile, GitFailed, NewerFormat, StorageFailed
 from gitmem.fsio import write_atomic
 from gitmem.git.batch import ProgramReader
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.trees import TreeEntry, diff_trees, read_tree
 from gitmem.indexing.overlaid_view import OverlaidView
 from gitmem.record import parse_record
@@ -67,7 +67,7 @@ class EditedRecords(OverlaidView):
     """Records of a tree as edits of a stored view; metadata of edited records is read when a column is first used."""
 
     def __init__(
-        self, base: RecordsView, tree: str, edits: Mapping[bytes, ViewEntry | None], location: Location
+        self, base: RecordsView, tree: str, edits: Mapping[bytes, ViewEntry | None], location: RepositoryLocation
     ) -> None:
         super().__init__(base, edits)
         self.tree = tree
@@ -101,7 +101,9 @@ class EditedRecords(OverlaidView):
 Records = RecordsView | EditedRecords
 
 
-def open_records(location: Location, file: Path | None, tree: str, *, keep: bool, check: bool = False) -> Records:
+def open_records(
+    location: RepositoryLocation, file: Path | None, tree: str, *, keep: bool, check: bool = False
+) -> Records:
     """Return the records of a tree: those stored in `file`, with the changes since then.
 
     With `keep` the file is rewritten after many changes. `check` verifies all of its checksums first. Without a file
@@ -181,7 +183,7 @@ def _below(path: Callable[[int], bytes], entries: int, folder: bytes) -> range:
     return range(start, bisect_left(range(entries), PREFIX + folder + b"0", start, key=path))
 
 
-def _edits(location: Location, base: View, tree: str) -> dict[bytes, ViewEntry | None] | None:
+def _edits(location: RepositoryLocation, base: View, tree: str) -> dict[bytes, ViewEntry | None] | None:
     """Return the changes from the tree of the base; None if git no longer has that tree."""
     with suppress(GitFailed):
         changes = diff_trees(location, base.tree, tree)

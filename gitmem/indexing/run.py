@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from gitmem.errors import Cancelled
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import BULK_FROM, open_reader
 from gitmem.indexing.missing_blobs import MissingBlob
@@ -82,7 +82,7 @@ class Run:
 
     def __init__(
         self,
-        location: Location,
+        location: RepositoryLocation,
         paths: IndexPaths,
         *,
         max_file_bytes: int,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitmem.fsio import link_or_copy, make_folder, remove_file, remove_tree
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.indexing.fingerprint import view_key
 from gitmem.indexing.missing_blobs import find_missing_blobs
 from gitmem.indexing.run import Run
@@ -31,7 +31,7 @@ class IndexedTrees(NamedTuple):
 class ScratchIndex:
     """Indexes a few trees at a time; their rows stay, views of earlier trees are removed."""
 
-    def __init__(self, location: Location, paths: IndexPaths, manifest: Manifest, run: Run) -> None:
+    def __init__(self, location: RepositoryLocation, paths: IndexPaths, manifest: Manifest, run: Run) -> None:
         self._location = location
         self._paths = paths
         self._manifest = manifest
@@ -58,7 +58,13 @@ class ScratchIndex:
 
 @contextmanager
 def open_scratch(
-    location: Location, folder: Path, origin: IndexPaths, manifest: Manifest, *, max_file_bytes: int, jobs: int
+    location: RepositoryLocation,
+    folder: Path,
+    origin: IndexPaths,
+    manifest: Manifest,
+    *,
+    max_file_bytes: int,
+    jobs: int,
 ) -> Iterator[ScratchIndex]:
     """Create a scratch index in a folder and remove it at the end.
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Final
 
 from gitmem.git.excludes import may_be_output, package_folders
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.status import StatusEntry
 from gitmem.git.trees import GITLINK, SYMLINK, TreeChange, TreeEntry
 from gitmem.git.working_files import hash_files
@@ -37,7 +37,7 @@ difference in its stat data, so it is hashed again the next time. Git's index tr
 
 
 def build_overlay(
-    location: Location,
+    location: RepositoryLocation,
     paths: IndexPaths,
     base: View,
     entries: Sequence[StatusEntry],
@@ -87,7 +87,7 @@ def _with_oid(change: TreeChange, oids: Mapping[bytes, str], no_oid: str) -> Tre
 
 
 def _edit(
-    location: Location, base: View, files: "_ChangedFiles", changes: Sequence[TreeChange]
+    location: RepositoryLocation, base: View, files: "_ChangedFiles", changes: Sequence[TreeChange]
 ) -> dict[bytes, ViewEntry | None]:
     """Return the new entry of each changed path, or None if it has none."""
     classifier = _ChangeClassifier(location, base, files.paths_by_oid, changes)
@@ -104,7 +104,7 @@ class _ChangeClassifier:
     """Classifies changed paths. A file that was in the base before keeps its class, which depends on its path only."""
 
     def __init__(
-        self, location: Location, base: View, files: Mapping[str, bytes], changes: Sequence[TreeChange]
+        self, location: RepositoryLocation, base: View, files: Mapping[str, bytes], changes: Sequence[TreeChange]
     ) -> None:
         self._location = location
         self._base = base
@@ -137,7 +137,7 @@ class _ChangedFiles:
     the stat data of all examined files. `no_oid` stands for a blob id that does not matter.
     """
 
-    def __init__(self, location: Location, known: UncommittedFiles, max_bytes: int, deadline: float) -> None:
+    def __init__(self, location: RepositoryLocation, known: UncommittedFiles, max_bytes: int, deadline: float) -> None:
         self._location = location
         self._known = known
         self._max_bytes = max_bytes

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gitmem.errors import DamagedFile, GitFailed, NewerFormat, StorageFailed
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.trees import TreeChange, TreeEntry, diff_trees, read_tree
 from gitmem.indexing.fingerprint import view_key
 from gitmem.paths import IndexPaths
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from gitmem.indexing.view_derivation import ViewContents
 
 
-def ensure_view(location: Location, paths: IndexPaths, tree: str, *, check: bool = False, base: str = "") -> View:
+def ensure_view(
+    location: RepositoryLocation, paths: IndexPaths, tree: str, *, check: bool = False, base: str = ""
+) -> View:
     """Open the view of a tree; write it first if it is missing or damaged. With `check` verify all of its checksums.
 
     `base` is the key of a view that is probably similar. Raises: GitFailed, StorageFailed.
@@ -45,7 +47,7 @@ def ensure_view(location: Location, paths: IndexPaths, tree: str, *, check: bool
     return view
 
 
-def open_view(location: Location, paths: IndexPaths, tree: str, *, base: str, keep: bool) -> View:
+def open_view(location: RepositoryLocation, paths: IndexPaths, tree: str, *, base: str, keep: bool) -> View:
     """Open or build the view of a tree. A new view is written if `keep` is on and the folder is writable."""
     if keep:
         with suppress(StorageFailed):
@@ -53,7 +55,7 @@ def open_view(location: Location, paths: IndexPaths, tree: str, *, base: str, ke
     return peek_view(location, paths, tree, base=base)
 
 
-def peek_view(location: Location, paths: IndexPaths, tree: str, *, base: str = "") -> View:
+def peek_view(location: RepositoryLocation, paths: IndexPaths, tree: str, *, base: str = "") -> View:
     """Open the view of a tree, or build it in memory if it has no file. Writes nothing."""
     target = paths.view(view_key(tree))
     with suppress(DamagedFile):
@@ -66,13 +68,13 @@ def peek_view(location: Location, paths: IndexPaths, tree: str, *, base: str = "
     return load_view(target, tree, build_view(location, tree))
 
 
-def build_view(location: Location, tree: str) -> list[ViewEntry]:
+def build_view(location: RepositoryLocation, tree: str) -> list[ViewEntry]:
     """Classify every path of a tree."""
     return _classify_all(location, sorted(read_tree(location, tree)))
 
 
 def ensure_ruled_view(
-    location: Location,
+    location: RepositoryLocation,
     paths: IndexPaths,
     tree: str,
     changes: Sequence[TreeChange],
@@ -105,14 +107,17 @@ def ensure_ruled_view(
 
 
 def _classify_all(
-    location: Location, entries: list[TreeEntry], files: Mapping[str, bytes] | None = None
+    location: RepositoryLocation, entries: list[TreeEntry], files: Mapping[str, bytes] | None = None
 ) -> list[ViewEntry]:
     classifier = _load_classifier(location, entries, [entry.path for entry in entries], files)
     return [classifier.entry(entry) for entry in entries]
 
 
 def _load_classifier(
-    location: Location, entries: list[TreeEntry], paths: Iterable[bytes], files: Mapping[str, bytes] | None = None
+    location: RepositoryLocation,
+    entries: list[TreeEntry],
+    paths: Iterable[bytes],
+    files: Mapping[str, bytes] | None = None,
 ) -> "Classifier":
     # Only a tree without a stored view needs the rules: a query of an indexed tree starts faster without them.
     from gitmem.git.excludes import package_folders
@@ -121,7 +126,7 @@ def _load_classifier(
     return Classifier.load(location, entries, package_folders(paths), files)
 
 
-def _derive(location: Location, paths: IndexPaths, tree: str, base: str) -> "ViewContents | None":
+def _derive(location: RepositoryLocation, paths: IndexPaths, tree: str, base: str) -> "ViewContents | None":
     """Derive the view of a tree from the view `base`; None if that is gone or the trees have different rules."""
     from gitmem.indexing.view_derivation import derive, rule_changes, rule_entries
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.fsio import write_atomic
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git
 from gitmem.install.hook_block import make_command
 from gitmem.install.hook_state import EVENTS, INSTALLED, MISSING, OUTDATED, SKIPPED, HookState
@@ -22,12 +22,12 @@ Git adds the line feed with the section. The key is the only way to know later t
 """
 
 
-def config_file(location: Location) -> Path:
+def config_file(location: RepositoryLocation) -> Path:
     """Return the configuration file of this repository, which linked working trees share."""
     return location.common_dir / "config"
 
 
-def install_section(location: Location, program: Sequence[str]) -> None:
+def install_section(location: RepositoryLocation, program: Sequence[str]) -> None:
     """Write the section, unless it is complete and current."""
     states = read_states(location, program, SINCE)
     if states and all(hook.state in (INSTALLED, SKIPPED) for hook in states):
@@ -44,7 +44,7 @@ def install_section(location: Location, program: Sequence[str]) -> None:
         _config(location, f"{_SECTION}.{_OPEN_LINE}", "true")
 
 
-def remove_section(location: Location) -> bool:
+def remove_section(location: RepositoryLocation) -> bool:
     """Remove the section; return False if there is none."""
     values = _read_section(location)
     if not values:
@@ -57,7 +57,9 @@ def remove_section(location: Location) -> bool:
     return True
 
 
-def read_states(location: Location, program: Sequence[str], version: tuple[int, int]) -> list[HookState] | None:
+def read_states(
+    location: RepositoryLocation, program: Sequence[str], version: tuple[int, int]
+) -> list[HookState] | None:
     """Return the state of each event in the configuration, None without a section."""
     values = _read_section(location)
     if not values:
@@ -74,7 +76,7 @@ def read_states(location: Location, program: Sequence[str], version: tuple[int, 
     return [HookState(event, INSTALLED if event in events else MISSING, "git's configuration") for event in EVENTS]
 
 
-def _read_section(location: Location) -> dict[str, list[str]]:
+def _read_section(location: RepositoryLocation) -> dict[str, list[str]]:
     """Return all values of each key of the section; keys are in lower case, as git prints them."""
     args = ["config", "--local", "--null", "--get-regexp", r"^hook\.gitmem\."]
     out = run_git(args, git_dir=location.common_dir, check=False).stdout.decode("utf-8", "surrogateescape")
@@ -85,5 +87,5 @@ def _read_section(location: Location) -> dict[str, list[str]]:
     return values
 
 
-def _config(location: Location, *args: str) -> None:
+def _config(location: RepositoryLocation, *args: str) -> None:
     run_git(["config", "--local", *args], git_dir=location.common_dir)

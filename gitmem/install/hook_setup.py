@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git
 from gitmem.install.configured_hooks import SINCE, config_file, install_section, read_states, remove_section
 from gitmem.install.hook_files import install_file, read_state, uninstall_files
@@ -12,7 +12,7 @@ from gitmem.install.hook_managers import advise_folder, describe_folder
 from gitmem.install.hook_state import EVENTS, SKIPPED, HookReport, HookState
 
 
-def install_hooks(location: Location, program: Sequence[str], version: tuple[int, int]) -> HookReport:
+def install_hooks(location: RepositoryLocation, program: Sequence[str], version: tuple[int, int]) -> HookReport:
     """Make git start gitmem after changes of the repository. A second call updates the hooks.
 
     `program` is the command of this gitmem, used if there is none on PATH. `version` is git's.
@@ -31,13 +31,13 @@ def install_hooks(location: Location, program: Sequence[str], version: tuple[int
     return read_hooks(location, program, version)
 
 
-def uninstall_hooks(location: Location) -> bool:
+def uninstall_hooks(location: RepositoryLocation) -> bool:
     """Remove the hooks of either kind; return False if there were none. Raises StorageFailed, GitFailed."""
     configured = remove_section(location)
     return _uninstall_files(location) or configured
 
 
-def read_hooks(location: Location, program: Sequence[str], version: tuple[int, int]) -> HookReport:
+def read_hooks(location: RepositoryLocation, program: Sequence[str], version: tuple[int, int]) -> HookReport:
     """Return the state of each event."""
     configured = read_states(location, program, version)
     if configured is not None:
@@ -51,19 +51,19 @@ def read_hooks(location: Location, program: Sequence[str], version: tuple[int, i
     return HookReport(folder, configured=False, states=tuple(states))
 
 
-def hooks_folder(location: Location) -> Path:
+def hooks_folder(location: RepositoryLocation) -> Path:
     """Return the folder of git's hook files, which all working trees share. It honours `core.hooksPath`."""
     top = location.worktree or location.git_dir
     out = run_git(["rev-parse", "--git-path", "hooks"], git_dir=location.git_dir, cwd=top).stdout
     return top / os.fsdecode(out.removesuffix(b"\n"))
 
 
-def _is_own(location: Location, folder: Path) -> bool:
+def _is_own(location: RepositoryLocation, folder: Path) -> bool:
     """Return whether a folder belongs to this repository alone and is not part of its working tree."""
     return Path(os.path.realpath(folder)).is_relative_to(location.common_dir)
 
 
-def _uninstall_files(location: Location) -> bool:
+def _uninstall_files(location: RepositoryLocation) -> bool:
     """Remove hook files; return False if there were none."""
     # `core.hooksPath` may have been set after the installation, so look in git's default folder, too.
     folders = {location.common_dir / "hooks", hooks_folder(location)}

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from gitmem.errors import GitmemError, UsageError
 from gitmem.fsio import make_folder, read_file, remove_empty_folder, remove_file, write_atomic
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.install.clients import CLIENTS, GUIDE, Edit
 
 ADDED: Final = "added"
@@ -36,7 +36,7 @@ class _Entry(NamedTuple):
     folder_made: bool
 
 
-def register(location: Location, file: str, edit: Edit) -> str:
+def register(location: RepositoryLocation, file: str, edit: Edit) -> str:
     """Add the server to a file of the working tree.
 
     Return ADDED, PRESENT if it is there already, or CONFLICT if there is another entry of its name.
@@ -59,7 +59,7 @@ def register(location: Location, file: str, edit: Edit) -> str:
     return ADDED
 
 
-def unregister(location: Location) -> tuple[list[Path], list[str]]:
+def unregister(location: RepositoryLocation) -> tuple[list[Path], list[str]]:
     """Remove all recorded entries; return the files changed, and the problems with the others."""
     changed: list[Path] = []
     problems: list[str] = []
@@ -111,7 +111,7 @@ def _find_edit(path: Path) -> Edit | None:
     return None
 
 
-def _resolve(location: Location, file: str) -> Path:
+def _resolve(location: RepositoryLocation, file: str) -> Path:
     if location.worktree is None:
         raise UsageError("a bare repository has no files for clients")
     path = location.worktree / file
@@ -151,7 +151,7 @@ def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _read_record(location: Location) -> list[_Entry]:
+def _read_record(location: RepositoryLocation) -> list[_Entry]:
     data = read_file(location.common_dir / _RECORD, _MAX_BYTES)
     try:
         values: Any = json.loads(data or b"[]")
@@ -168,7 +168,7 @@ def _read_record(location: Location) -> list[_Entry]:
         return []  # damaged: without a record nothing is removed
 
 
-def _write_record(location: Location, entries: list[_Entry]) -> None:
+def _write_record(location: RepositoryLocation, entries: list[_Entry]) -> None:
     values = [
         {
             "file": str(entry.file),

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
 from gitmem.fsio import read_file, remove_file, write_atomic
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_removal import StoredObject, find_reachable, find_unreachable
 from gitmem.git.program import run_git
 from gitmem.memory.record_paths import REFERENCE
@@ -32,17 +32,17 @@ bytes."""
 _COMMITTER_LINE: Final = f"\ncommitter {IDENTITY} ".encode()
 
 
-def begin_purge(location: Location, oids: Collection[str]) -> None:
+def begin_purge(location: RepositoryLocation, oids: Collection[str]) -> None:
     """Write down the objects that are about to be removed. Raises StorageFailed."""
     write_atomic(location.common_dir / PURGING, ["\n".join(sorted(oids)).encode("ascii")])
 
 
-def end_purge(location: Location) -> None:
+def end_purge(location: RepositoryLocation) -> None:
     """Remove the list of objects, once all of them are removed."""
     remove_file(location.common_dir / PURGING)
 
 
-def _read_interrupted(location: Location) -> frozenset[str]:
+def _read_interrupted(location: RepositoryLocation) -> frozenset[str]:
     """Return the objects that an interrupted purge was about to remove."""
     data = read_file(location.common_dir / PURGING) or b""
     return frozenset(oid.decode("ascii") for oid in _OID.findall(data))
@@ -58,13 +58,13 @@ class Purgeable(NamedTuple):
     retained: set[str]
 
 
-def find_memory_objects(location: Location, store: RecordStore) -> set[str]:
+def find_memory_objects(location: RepositoryLocation, store: RecordStore) -> set[str]:
     """Return every object that the memory ref reaches, as far as none is missing on the way."""
     commit = store.tip().commit
     return _list_objects(location, commit) if commit else set()
 
 
-def find_purgeable(location: Location, store: RecordStore) -> Purgeable:
+def find_purgeable(location: RepositoryLocation, store: RecordStore) -> Purgeable:
     """Return the unreachable objects of gitmem, except those that an unreachable object of somebody else reaches."""
     unreachable = find_unreachable(location)
     readable = {item.oid: item for item in unreachable if item.kind in ("commit", "blob")}
@@ -84,7 +84,7 @@ def _is_own(item: StoredObject, data: bytes | None) -> bool:
     return is_record(data) if item.kind == "blob" else _COMMITTER_LINE in data.partition(b"\n\n")[0]
 
 
-def find_retained(location: Location, store: RecordStore, former: Collection[str]) -> set[str]:
+def find_retained(location: RepositoryLocation, store: RecordStore, former: Collection[str]) -> set[str]:
     """Return objects of gitmem that are not part of the memory any more but that something else reaches.
 
     `former` are objects known to have been part of it. Others are found by their marks: commits that a ref or reflog
@@ -102,7 +102,9 @@ def find_retained(location: Location, store: RecordStore, former: Collection[str
     return objects - current
 
 
-def find_holders(location: Location, left: Collection[StoredObject], purged: Collection[str]) -> tuple[str, ...]:
+def find_holders(
+    location: RepositoryLocation, left: Collection[StoredObject], purged: Collection[str]
+) -> tuple[str, ...]:
     """Return what keeps objects alive: names of refs if they are quickly found, and kinds of everything else.
 
     `purged` were removed from this repository, so an alternate holds those that are still there. A reflog is listed
@@ -134,14 +136,14 @@ _MAX_ROOTS: Final = 100
 """Maximum number of commits to search refs for. Each line of commits has one root; more than one is rare."""
 
 
-def _list_references(location: Location) -> list[list[str]]:
+def _list_references(location: RepositoryLocation) -> list[list[str]]:
     """Return every ref as its name, the type and id of its object, and the id of the object behind a tag."""
     fields = "--format=%(refname) %(objecttype) %(objectname) %(*objectname)"
     output = run_git(["for-each-ref", fields], git_dir=location.git_dir).stdout
     return [line.split() for line in output.decode("utf-8", "surrogateescape").splitlines()]
 
 
-def _root_commits(location: Location, commits: Collection[str]) -> list[str]:
+def _root_commits(location: RepositoryLocation, commits: Collection[str]) -> list[str]:
     """Return the commits that have no parent among them: every ref that reaches any of them reaches one of these."""
     if not commits:
         return []
@@ -152,7 +154,7 @@ def _root_commits(location: Location, commits: Collection[str]) -> list[str]:
     return [oid for oid, *parents in map(str.split, lines) if among.isdisjoint(parents)]
 
 
-def _list_objects(location: Location, *revisions: str) -> set[str]:
+def _list_objects(location: RepositoryLocation, *revisions: str) -> set[str]:
     """Return every object that revisions reach, as far as none is missing on the way."""
     return set(_run_git_words(location, "rev-list", *_OBJECT_OPTIONS, *revisions)) if revisions else set()
 
@@ -160,13 +162,13 @@ def _list_objects(location: Location, *revisions: str) -> set[str]:
 _OBJECT_OPTIONS: Final = ("--objects", "--no-object-names", "--missing=allow-any", "--ignore-missing")
 
 
-def _run_git_words(location: Location, *args: str) -> list[str]:
+def _run_git_words(location: RepositoryLocation, *args: str) -> list[str]:
     """Return the words of git's output, even if git failed in the middle: a partial answer is better than none."""
     result = run_git(["--no-replace-objects", *args], git_dir=location.git_dir, check=False)
     return result.stdout.decode("utf-8", "surrogateescape").split()
 
 
-def find_present(location: Location, oids: Iterable[str]) -> list[StoredObject]:
+def find_present(location: RepositoryLocation, oids: Iterable[str]) -> list[StoredObject]:
     """Return the objects that exist, with kind and size in bytes."""
     stdin = "".join(f"{oid}\n" for oid in sorted(oids)).encode("ascii")
     if not stdin:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from gitmem.closeable import Closeable
 from gitmem.errors import DamagedFile, UnknownRevision
 from gitmem.git.batch import ProgramReader
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawEntry, RawObject, format_commit, make_object, parse_tree
 from gitmem.git.references import read_reference, store_objects, update_reference
 from gitmem.git.tree_edit import edit_tree
@@ -49,7 +49,7 @@ class Tip(NamedTuple):
 class RecordStore(Closeable):
     """Reader and writer of records. May stay open for any time, but is not thread-safe."""
 
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: RepositoryLocation) -> None:
         self._location = location
         self._reader = ProgramReader(location, _OBJECT_KINDS)
         self._names = lru_cache(_CACHED_TREES)(self._read_names)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.git.batch import ProgramReader
-from gitmem.git.locate import Location, locate
+from gitmem.git.locate import RepositoryLocation, locate
 from gitmem.git.object_format import FILE_MODE, format_tree, make_object, parse_tree
 from gitmem.git.references import store_objects
 from gitmem.git.tree_edit import edit_tree
@@ -24,7 +24,7 @@ formats = pytest.mark.parametrize("object_format", ["sha1", "sha256"])
 class Trees:
     """Editor of trees of a repository, which stores the new objects."""
 
-    def __init__(self, location: Location) -> None:
+    def __init__(self, location: RepositoryLocation) -> None:
         self.location = location
         self.reader = ProgramReader(location, frozenset({b"tree"}))
 

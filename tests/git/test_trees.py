@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import GitFailed
-from gitmem.git.locate import Location, locate
+from gitmem.git.locate import RepositoryLocation, locate
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry, diff_trees, read_tree
 from tests.gitrepo import MakeRepo
@@ -17,7 +17,7 @@ ODD_NAMES = [b"caf\xe9.py", b"new\nline.py", b'quo"te\\.py', b"tab\t.py", b" lea
     b"\xc3\xa9.py", b"e\xcc\x81.py", b"README", b"readme", b"/".join([b"d" * 200] * 20) + b"/deep.py"]  # fmt: skip
 
 
-def _tree(location: Location) -> str:
+def _tree(location: RepositoryLocation) -> str:
     assert location.head_tree is not None
     return location.head_tree
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitmem.git.locate import Location, locate
+from gitmem.git.locate import RepositoryLocation, locate
 from gitmem.git.trees import GITLINK, SYMLINK
 from gitmem.indexing import views
 from gitmem.indexing.fingerprint import view_key
@@ -100,7 +100,7 @@ def count_builds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     built: list[str] = []
     build = views.build_view
 
-    def counted(location: Location, tree: str) -> list[ViewEntry]:
+    def counted(location: RepositoryLocation, tree: str) -> list[ViewEntry]:
         built.append(tree)
         return build(location, tree)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gitmem.errors import NotARepository, UsageError
-from gitmem.git.locate import Location, locate
+from gitmem.git.locate import RepositoryLocation, locate
 from gitmem.registry import read_registry
 
 
@@ -34,7 +34,7 @@ def find_root(folder: Path, root: str, environment: Mapping[str, str]) -> Path:
     raise UsageError(f"gitmem has no access to `{root}`", hint=f"the user can add it: gitmem repos add {place}")
 
 
-def _is_same_repository(folder: Path, location: Location) -> bool:
+def _is_same_repository(folder: Path, location: RepositoryLocation) -> bool:
     """Return whether a location is a working tree of the server's own repository."""
     try:
         return locate(folder).common_dir == location.common_dir

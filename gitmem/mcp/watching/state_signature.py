@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.fsio import read_file
-from gitmem.git.locate import Location
+from gitmem.git.locate import RepositoryLocation
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.workspace import Workspace
 
@@ -45,7 +45,7 @@ def read_signature(workspace: Workspace, configuration: Iterable[Path]) -> State
     return tuple(_file_signature(path) for path in files)
 
 
-def _branch_files(location: Location) -> list[Path]:
+def _branch_files(location: RepositoryLocation) -> list[Path]:
     """Return the file of the branch that HEAD points to; none for a detached HEAD."""
     head = read_file(location.git_dir / "HEAD", _HEAD_BYTES) or b""
     name = os.fsdecode(head.removeprefix(b"ref:").strip()) if head.startswith(b"ref:") else ""
