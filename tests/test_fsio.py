@@ -225,6 +225,26 @@ def test_a_file_is_synced_renamed_and_then_its_folder_synced(tmp_path: Path, mon
     assert order == ["file", "rename", "folder"]
 
 
+def test_a_new_folder_is_synced_in_its_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a power cut may remove the folder with every durable file in it."""
+    calls: list[tuple[str, int]] = []
+    real_fsync, real_mkdir = os.fsync, Path.mkdir
+
+    def fsync(handle: int) -> None:
+        calls.append(("sync", os.fstat(handle).st_ino))
+        real_fsync(handle)
+
+    def mkdir(path: Path, mode: int) -> None:
+        calls.append(("make", path.parent.stat().st_ino))
+        real_mkdir(path, mode)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    make_folder(tmp_path / "new")
+    parent = tmp_path.stat().st_ino
+    assert calls == [("make", parent), ("sync", parent)]
+
+
 def test_link_or_copy_creates_a_hard_link(tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes(b"x")
     link_or_copy(tmp_path / "one", tmp_path / "two")

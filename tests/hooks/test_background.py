@@ -24,19 +24,20 @@ from gitmem.locks import is_locked, writer_lock
 from gitmem.paths import STARTING, IndexPaths
 from gitmem.workspace import remove_index
 from tests.gitrepo import Repo, isolated_environment
-from tests.hooks.worlds import BARE_PATH, PATIENCE_SECONDS, PROGRAM, is_idle, make_world, settle
+from tests.hooks.worlds import BARE_PATH, PATIENCE_SECONDS, PROGRAM, is_idle, make_world, settle, slow_program
 from tests.install.test_hook_setup import install
 from tests.sample import open_sample
 
 NEW = {"new.py": "def brand_new_thing():\n    return 2\n"}
 
 
-def hook(repo: Repo, event: str = "post-commit", **environment: str) -> subprocess.CompletedProcess[bytes]:
+def hook(
+    repo: Repo, event: str = "post-commit", *, patience: float = PATIENCE_SECONDS, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
     """Run the command of a hook file."""
     command = [*PROGRAM, "hook", event]
-    return subprocess.run(
-        command, cwd=repo.path, env=isolated_environment() | environment, capture_output=True, check=False
-    )
+    return subprocess.run(command, cwd=repo.path, env=isolated_environment() | environment, capture_output=True,
+                          timeout=patience, check=False)  # fmt: skip
 
 
 def marks(repo: Repo) -> list[str]:
@@ -293,14 +294,8 @@ def test_a_hundred_commits_while_a_process_waits_take_one_run(tmp_path: Path) ->
 
 @pytest.fixture
 def counted(own: Repo, tmp_path: Path) -> Path:
-    """Return the file to which a program, run instead of gitmem, appends a line; it runs while `hold` exists."""
-    program = tmp_path / "slow"
-    program.write_text(
-        f"#!/bin/sh\necho started >>{tmp_path}/calls\nwhile [ -e {tmp_path}/hold ]; do sleep 0.05; done\n"
-    )
-    program.chmod(0o755)
-    install(own, (str(program),))
-    (tmp_path / "hold").touch()
+    """Install the slow program; return the file to which it appends a line."""
+    install(own, slow_program(tmp_path))
     return tmp_path / "calls"
 
 

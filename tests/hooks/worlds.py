@@ -135,6 +135,24 @@ def program_folder(base: Path) -> Path:
     return folder
 
 
+def slow_program(base: Path) -> tuple[str, ...]:
+    """Make a program to install instead of gitmem. It appends `started` to `calls` and runs while `hold` exists.
+
+    It ends by itself after half a minute and then writes `ended`, so that a hook that waits for it fails a test.
+    """
+    program = base / "slow"
+    program.write_text(
+        f"""#!/bin/sh
+echo started >>{base}/calls
+for _ in $(seq 600); do [ -e {base}/hold ] || exit 0; sleep 0.05; done
+touch {base}/ended
+"""
+    )
+    program.chmod(0o755)
+    (base / "hold").touch()
+    return (str(program),)
+
+
 def settle(path: Path) -> bool:
     """Wait for the background process; return whether HEAD is fully indexed then."""
     deadline = time.monotonic() + PATIENCE_SECONDS
