@@ -28,16 +28,17 @@ from tests.hooks.worlds import BARE_PATH, PATIENCE_SECONDS, PROGRAM, is_idle, ma
 from tests.install.test_hook_setup import install
 from tests.sample import open_sample
 
+HOOK_SECONDS = 60
+"""Seconds after which a hook counts as waiting for its refresh."""
+
 NEW = {"new.py": "def brand_new_thing():\n    return 2\n"}
 
 
-def hook(
-    repo: Repo, event: str = "post-commit", *, patience: float = PATIENCE_SECONDS, **environment: str
-) -> subprocess.CompletedProcess[bytes]:
+def hook(repo: Repo, event: str = "post-commit", **environment: str) -> subprocess.CompletedProcess[bytes]:
     """Run the command of a hook file."""
     command = [*PROGRAM, "hook", event]
     return subprocess.run(command, cwd=repo.path, env=isolated_environment() | environment, capture_output=True,
-                          timeout=patience, check=False)  # fmt: skip
+                          timeout=HOOK_SECONDS, check=False)  # fmt: skip
 
 
 def marks(repo: Repo) -> list[str]:

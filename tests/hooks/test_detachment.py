@@ -48,7 +48,7 @@ def test_the_command_of_the_hook_returns_while_the_refresh_runs(own: Repo) -> No
     workspace = open_sample(own)
     with writer_lock(workspace.paths.lock, wait=False):
         try:
-            done = hook(own, patience=60)
+            done = hook(own)
         except subprocess.TimeoutExpired:
             pytest.fail("the command waited for the refresh")
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
