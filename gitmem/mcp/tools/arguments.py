@@ -1,7 +1,11 @@
 """Check the arguments of a call against the tool's schema before anything runs. Pure.
 
 Only the keywords of JSON Schema that `descriptions` uses are known. The messages say what is expected, so that an agent
-can correct the call.
+can correct the call. Unknown arguments are refused, although no schema says so: some providers refuse the keyword
+`additionalProperties`.
+
+Models often send two values in another form, which the schemas cannot allow without unions. Exactly these are converted
+before the check: one string where a list is expected, and digits where a number is expected.
 """
 
 import re
@@ -30,23 +34,31 @@ _TYPE_NAMES: Final = {
     "number": "a number",
     "boolean": "true or false",
     "object": "an object",
+    "array": "a list of strings",
 }
 _BOUNDS: Final = {
     "integer": ("minimum", "maximum", ""),
     "number": ("minimum", "maximum", ""),
     "string": ("minLength", "maxLength", " characters"),
     "object": ("minProperties", "maxProperties", " strings by name"),
+    "array": ("minItems", "maxItems", " strings"),
 }
 """Keywords of the bounds of a type, and their unit."""
 
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+_DIGITS: Final[Mapping[str, re.Pattern[str]]] = {
+    "integer": re.compile("[0-9]{1,15}"),
+    "number": re.compile("[0-9]{1,15}(?:[.][0-9]{1,15})?"),
+}
+"""Strings converted to numbers, by the type of the argument."""
 
 _MAX_SHOWN: Final = 80
 """Characters of a wrong name or value in a message."""
 
 
 def check_arguments(schema: Json, arguments: Json) -> dict[str, Any]:
-    """Return the arguments with defaults filled in; for a list a single string is accepted as well.
+    """Return the arguments with defaults filled in, and the two conversions of the module made. Lists become tuples.
 
     An argument without a default that is missing becomes an empty value: an empty string, list or object, false, or a
     number one below the minimum.
@@ -72,29 +84,37 @@ def _check_value(name: str, about: Json, value: Any) -> Any:
     """Return the value of one argument; `about` is its schema."""
     if value is None:
         return about["default"] if "default" in about else _empty_value(about)
+    value = _convert(about["type"], value)
     if not _is_valid(about, value):
         raise UsageError(f"`{name}` must be {_expected(about)}, got {_show(value)}")
     if "properties" in about:
         return check_arguments(about, value)
-    if _is_list(about):
-        return (value,) if isinstance(value, str) else tuple(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _convert(type_name: str, value: Any) -> Any:
+    """Return a list for one string and a number for digits, if the type is one of these; else the value itself."""
+    if not isinstance(value, str):
+        return value
+    if type_name == "array":
+        return [value]
+    if type_name in _DIGITS and _DIGITS[type_name].fullmatch(value):
+        return float(value) if "." in value else int(value)
     return value
 
 
 def _empty_value(about: Json) -> Any:
     if "properties" in about:
         return check_arguments(about, {})
-    if _is_list(about):
-        return ()
     if "minimum" in about:
         return about["minimum"] - 1
-    return {"boolean": False, "object": {}}.get(about.get("type", ""), "")
+    return {"array": (), "boolean": False, "object": {}}.get(about["type"], "")
 
 
 def _is_valid(about: Json, value: Any) -> bool:
     if "enum" in about:
         return value in about["enum"]
-    if not any(_has_type(name, value) for name in _type_names(about)):
+    if not _has_type(about["type"], value):
         return False
     if isinstance(value, bool):
         return True
@@ -113,10 +133,6 @@ def _has_type(name: str, value: Any) -> bool:
     return isinstance(value, _TYPES[name]) and isinstance(value, bool) == (name == "boolean")
 
 
-def _type_names(about: Json) -> list[str]:
-    return [about["type"]] if isinstance(about["type"], str) else list(about["type"])
-
-
 def _is_text(value: Any) -> bool:
     """Return whether a value is a string that git, file names and UTF-8 can represent."""
     return isinstance(value, str) and "\0" not in value and not _LONE_SURROGATE.search(value)
@@ -126,20 +142,14 @@ def _is_size_valid(about: Json, keyword: str, size: int) -> bool:
     return bool(about.get(f"min{keyword}", size) <= size <= about.get(f"max{keyword}", size))
 
 
-def _is_list(about: Json) -> bool:
-    return "array" in about.get("type", ())
-
-
 def _expected(about: Json) -> str:
     """Describe the valid values of an argument."""
     if "enum" in about:
         return "one of " + ", ".join(f"`{choice}`" for choice in about["enum"])
-    if _is_list(about):
-        size = f" ({about.get('minItems', 0)} to {about['maxItems']})" if "maxItems" in about else ""
-        return f"a string or a list of strings{size}"
     minimum, maximum, unit = _BOUNDS.get(about["type"], ("", "", ""))
     type_name = _TYPE_NAMES[about["type"]]
     if maximum in about:
+        type_name = type_name.removesuffix(" of strings")
         return f"{type_name} of {about.get(minimum, 0)} to {about[maximum]}{unit}"
     return type_name.replace("a string", "a non-empty string") if minimum in about else type_name
 

@@ -2,9 +2,13 @@
 
 Plain values without further imports, so that the handshake is answered before anything else is loaded. The default
 tools are sent in every session, so each word costs tokens in all of them.
+
+The schemas use only the keywords of JSON Schema that every provider of models accepts: each property has one type, and
+there are no unions. Clients for Gemini refuse a tool if a property has no type, a list of types or
+`additionalProperties`, and one of them then refuses the whole server.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from gitmem.memory.conversation import MAX_INDEX, MAX_TURN, ROLES
@@ -13,12 +17,21 @@ from gitmem.memory.note import MAX_CONVERSATION, MAX_NOTE, NOTE_TYPES
 
 Json = dict[str, Any]
 
-_STRINGS: Final[Json] = {"type": ["array", "string"], "items": {"type": "string"}}
 _TEXT: Final[Json] = {"type": "string"}
+_STRINGS: Final[Json] = {"type": "array", "items": _TEXT}
 _ROOT: Final[Json] = {"type": "string", "description": "folder of another working tree, or a known repository"}
 _REV: Final[Json] = {"type": "string", "description": "commit, tag or branch; default: working tree"}
 _LIMIT: Final[Json] = {"type": "integer", "minimum": 1, "maximum": 50}
-_FORMAT: Final[Json] = {"enum": ["text", "json"], "default": "text"}
+
+
+def _choice(values: Iterable[str], default: str = "", description: str = "") -> Json:
+    schema: Json = {"type": "string", "enum": list(values)}
+    schema |= {"default": default} if default else {}
+    return schema | ({"description": description} if description else {})
+
+
+_FORMAT: Final = _choice(["text", "json"], "text")
+_DETAIL: Final = _choice(["locations", "snippet", "full"], "snippet")
 
 # Annotations of the protocol: what a call may do. A client may run read-only tools without asking the user.
 _READS: Final[Json] = {"readOnlyHint": True, "openWorldHint": False}
@@ -31,6 +44,8 @@ class Tool(NamedTuple):
     """Description of a tool."""
 
     name: str
+    title: str
+    """Name for people."""
     description: str
     schema: Json
     """JSON Schema of the arguments; `arguments.check_arguments` knows the keywords used here."""
@@ -40,6 +55,7 @@ class Tool(NamedTuple):
         """Return the entry of `tools/list`."""
         return {
             "name": self.name,
+            "title": self.title,
             "description": self.description,
             "inputSchema": self.schema,
             "annotations": self.annotations,
@@ -47,14 +63,20 @@ class Tool(NamedTuple):
 
 
 def _object(properties: Json, required: Sequence[str] = ()) -> Json:
-    schema: Json = {"type": "object", "properties": properties, "additionalProperties": False}
+    schema: Json = {"type": "object", "properties": properties}
     return {**schema, "required": list(required)} if required else schema
 
 
 def _tool(
-    name: str, description: str, required: Sequence[str] = (), annotations: Json = _READS, **properties: Json
+    name: str,
+    title: str,
+    description: str,
+    required: Sequence[str] = (),
+    annotations: Json = _READS,
+    /,
+    **properties: Json,
 ) -> Tool:
-    return Tool(name, description, _object(properties, required), annotations)
+    return Tool(name, title, description, _object(properties, required), annotations)
 
 
 _FILTERS: Final = {
@@ -75,6 +97,7 @@ _FILTERS: Final = {
 
 SEARCH: Final = _tool(
     "search",
+    "Search code",
     "Find code, docs and config by meaning or by symbol. Use it before grep or reading files. One good result is "
     "enough: then read at the given line.",
     ["query"],
@@ -87,24 +110,26 @@ SEARCH: Final = _tool(
     language={**_STRINGS, "description": "python, ts, c++"},
     kind={**_STRINGS, "description": "code, documents, notes, conversations or all; default: code and documents"},
     chunk_type={**_STRINGS, "description": "function, class, method, section, text, ..."},
-    mode={"enum": ["hybrid", "semantic", "lexical"], "default": "hybrid"},
-    detail={"enum": ["locations", "snippet", "full"], "default": "snippet"},
+    mode=_choice(["hybrid", "semantic", "lexical"], "hybrid"),
+    detail=_DETAIL,
     filters=_FILTERS,
     neighbors={"type": "boolean", "description": "whole chunks, with adjacent ones"},
     format=_FORMAT,
 )
 RELATED: Final = _tool(
     "related",
+    "Find similar code",
     "Find code like that at a location: other implementations, similar callers, tests.",
     ["location"],
     location={"type": "string", "minLength": 1, "description": "`src/app.py:120`, `src/app.py#handler`"},
     limit=_LIMIT,
     root=_ROOT,
-    detail={"enum": ["locations", "snippet", "full"], "default": "snippet"},
+    detail=_DETAIL,
     format=_FORMAT,
 )
 GET: Final = _tool(
     "get",
+    "Read locations",
     "Read locations and records, as search prints them; files also at another revision.",
     ["ids"],
     ids={
@@ -121,6 +146,7 @@ GET: Final = _tool(
 )
 STATUS: Final = _tool(
     "status",
+    "Index status",
     "Report which tree is indexed, whether it is up to date, and its content.",
     root=_ROOT,
     format=_FORMAT,
@@ -128,6 +154,7 @@ STATUS: Final = _tool(
 
 MEMORY_STORE: Final = _tool(
     "memory_store",
+    "Store a note",
     "Store a note in the repository's memory for later sessions. Worth storing: a decision and its reason, a "
     "preference of the user, a fact that took effort to find and is not in code or git. Never: secrets, personal data, "
     "facts obvious from the code, progress of today's task, guesses stated as facts. Search kind `notes` first; one "
@@ -135,7 +162,7 @@ MEMORY_STORE: Final = _tool(
     ["content"],
     _WRITES,
     content={"type": "string", "minLength": 1, "maxLength": MAX_NOTE},
-    type={"enum": list(NOTE_TYPES), "default": "fact"},
+    type=_choice(NOTE_TYPES, "fact"),
     confidence={"type": "number", "minimum": 0, "maximum": 1, "default": 1},
     conversation={"type": "string", "maxLength": MAX_CONVERSATION},
     paths={**_STRINGS, "description": "files it is about; shown with their code"},
@@ -143,16 +170,18 @@ MEMORY_STORE: Final = _tool(
 )
 CONVERSATION_APPEND: Final = _tool(
     "conversation_append",
+    "Store a turn",
     "Store one turn of a conversation, if the user wants conversations stored. The same turn again replaces it.",
     ["conversation", "role", "content"],
     _WRITES,
     conversation={"type": "string", "minLength": 1, "maxLength": MAX_CONVERSATION},
-    role={"enum": list(ROLES)},
+    role=_choice(ROLES),
     content={"type": "string", "minLength": 1, "maxLength": MAX_TURN},
     turn={"type": "integer", "minimum": 0, "maximum": MAX_INDEX, "description": "default: next"},
 )
 DELETE: Final = _tool(
     "delete",
+    "Delete records",
     "Delete records, all or none. The user can restore them until the memory is purged.",
     ["ids"],
     _DELETES,
@@ -165,12 +194,13 @@ DELETE: Final = _tool(
 )
 DOCUMENT_INGEST: Final = _tool(
     "document_ingest",
+    "Store a document",
     "Store a longer external text (mail, page, chat, transcript) for search. The same source again replaces it; the "
     "same content changes nothing. Never secrets, nor files of this repository: they are already indexed.",
     ["content"],
     _REPLACES,
     content={"type": "string", "minLength": 1, "maxLength": MAX_DOCUMENT},
-    type={"enum": list(DOCUMENT_TYPES), "description": "default: doc"},
+    type=_choice(DOCUMENT_TYPES, description="default: doc"),
     source={"type": "string", "maxLength": 100, "description": "default: manual"},
     source_id={"type": "string", "maxLength": 500, "description": "id in that system"},
     url={"type": "string", "maxLength": 2000},
@@ -178,17 +208,18 @@ DOCUMENT_INGEST: Final = _tool(
     author={"type": "string", "maxLength": 200},
     participants={**_STRINGS, "maxItems": 100},
     time={"type": "string", "description": "date of writing, ISO 8601"},
-    sensitivity={"enum": list(SENSITIVITIES), "description": "for filters, not enforced"},
-    visibility={"enum": list(VISIBILITIES), "description": "like `sensitivity`"},
-    retention={"enum": list(RETENTIONS), "description": "like `sensitivity`"},
-    metadata={"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 50},
+    sensitivity=_choice(SENSITIVITIES, description="for filters, not enforced"),
+    visibility=_choice(VISIBILITIES, description="like `sensitivity`"),
+    retention=_choice(RETENTIONS, description="like `sensitivity`"),
+    metadata={"type": "object", "maxProperties": 50, "description": "strings by name"},
     format=_FORMAT,
 )
 LIST: Final = _tool(
     "list",
+    "List records",
     "List records, newest first.",
     ["kind"],
-    kind={"enum": ["notes", "documents", "conversations"]},
+    kind=_choice(["notes", "documents", "conversations"]),
     type={"type": "string", "description": "type of note or document"},
     limit={"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
     root=_ROOT,

@@ -65,7 +65,7 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
         ("document_ingest", {"content": "x", "metadata": "a=b"}, "got 'a=b'"),
         ("document_ingest", {"content": "x", "time": "yesterday"}, "ISO 8601"),
         ("document_ingest", {"content": "x", "title": "t" * 501}, "got a string of 501 characters"),
-        ("delete", {"ids": []}, "(1 to 100)"),
+        ("delete", {"ids": []}, "a list of 1 to 100 strings"),
         (
             "delete",
             {"ids": ["src/cookies.py"]},
