@@ -100,7 +100,7 @@ def test_failures_are_kept_for_the_end(tmp_path: Path, capfdbinary: pytest.Captu
     [
         ("gitmem/search/globs.py", "tests/search/test_globs.py"),
         ("gitmem/search", "tests/search"),
-        ("gitmem/mcp/tools/arguments.py", "tests/mcp/tools"),
+        ("gitmem/mcp/tools/toolsets.py", "tests/mcp/tools"),
         ("gitmem/fsio.py", "tests/test_fsio.py"),
         ("gitmem", "tests"),
         ("tests/git", "tests/git"),
