@@ -1,0 +1,41 @@
+"""The memory of a process that parses many files."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+SAMPLES: Final = Path(__file__).parent / "samples"
+
+_GROWTH: Final = """
+import sys
+from pathlib import Path
+from gitmem.chunking.chunk import chunk_blob
+from gitmem.chunking.languages import language_of
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+for sample in sorted(Path(sys.argv[1]).iterdir()):
+    data = sample.read_bytes()
+    text = data * (60_000 // len(data) + 1)
+    chunk_blob(text, language_of(sample.name))
+    before = resident()
+    for _ in range(5):
+        chunk_blob(text, language_of(sample.name))
+    print(sample.name, (resident() - before) / (5 * len(text)))
+"""
+"""Prints for each sample the growth of the process in bytes per byte parsed, after a first pass that warms up."""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs procfs")
+def test_parsing_keeps_nothing_of_the_files_in_memory() -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _GROWTH, str(SAMPLES)], capture_output=True, text=True, check=True
+    )
+    growth = {name: float(value) for name, value in (line.rsplit(" ", 1) for line in done.stdout.splitlines())}
+    assert len(growth) == len(list(SAMPLES.iterdir()))
+    assert sum(growth.values()) / len(growth) < 0.5
+    assert {name: value for name, value in growth.items() if value > 5} == {}
