@@ -1,14 +1,15 @@
 """Format text and numbers for people. Text of a repository cannot move the cursor, reorder a line or hide anything."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
+from gitmem.invisible_characters import CONTROLS, HIDING
+
 _MAX_LINE: Final = 100
-_UNSAFE: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
-"""Control characters, direction marks, zero-width characters, and lone surrogates, which stand for invalid UTF-8."""
+_PLACES_SHOWN: Final = 3
+_UNSAFE: Final = re.compile(f"[{CONTROLS}{HIDING}]")
 
 
 def visible(text: str) -> str:
@@ -19,6 +20,31 @@ def visible(text: str) -> str:
 def visible_code(line: str) -> str:
     """Return a line of code with unsafe characters as escapes, except for tabs."""
     return "\t".join(map(visible, line.split("\t"))) if "\t" in line else visible(line)
+
+
+def hides_text(text: str) -> bool:
+    """Return whether text contains characters that hide or reorder others.
+
+    A byte order mark at the start and a single selector of an emoji's style are ordinary and do not count.
+    """
+    if text.isascii():
+        return False
+    hiding, ordinary = _hiding_patterns()
+    return hiding.search(ordinary.sub("", text)) is not None
+
+
+@cache
+def _hiding_patterns() -> "tuple[re.Pattern[str], re.Pattern[str]]":
+    # Compiled on demand: most text is ASCII.
+    selector = f"(?<=[^\x00-\x7f{CONTROLS}{HIDING}])[\ufe0e\ufe0f](?![{HIDING}])"
+    return re.compile(f"[{HIDING}]"), re.compile(f"^\ufeff|{selector}")
+
+
+def note_hidden_text(places: Sequence[str]) -> str:
+    """Return the note about places with text that `hides_text`."""
+    shown = ", ".join(places[:_PLACES_SHOWN])
+    more = f" and {count(len(places) - _PLACES_SHOWN, 'more place')}" if len(places) > _PLACES_SHOWN else ""
+    return f"invisible characters, shown as escapes, in {shown}{more}"
 
 
 def first_line(text: str) -> str:

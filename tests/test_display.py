@@ -1,16 +1,21 @@
 """Formatting of text and numbers for people."""
 
+import re
+import sys
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.answering.answer_json import json_path
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
-from gitmem.display import count, duration, shares, size, visible, visible_code
+from gitmem.display import count, duration, hides_text, shares, size, visible, visible_code
 from gitmem.errors import UsageError
 from gitmem.git.path_encoding import path_text
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
+FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
 HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u2028\u2029\U000e0041"
 
 
@@ -22,7 +27,36 @@ def test_visible_text_has_no_unsafe_characters(text: str) -> None:
     escaped.encode("utf-8")
 
 
-@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"])))
+@pytest.mark.parametrize(
+    "code", [0x34F, 0x115F, 0x1160, 0x3164, 0xFFA0, 0x17B4, 0x180B, 0x2800, 0xFE0F, 0x1D173, 0xE0100, 0xE0FFF]
+)
+def test_characters_that_fonts_do_not_show_become_escapes_and_are_flagged(code: int) -> None:
+    assert visible(f"a{chr(code)}b").isascii()
+    assert hides_text(f"a{chr(code)}b")
+
+
+def test_every_invisible_character_that_python_knows_is_covered() -> None:
+    # `unicodedata` has no property for default-ignorable characters, but it has their categories. Format characters
+    # of some scripts are visible, such as the Arabic number sign.
+    visible_formats = re.compile("ARABIC|SYRIAC|KAITHI|EGYPTIAN")
+    for char in map(chr, range(sys.maxunicode + 1)):
+        category = unicodedata.category(char)
+        if category in ("Cc", "Cs", "Zl", "Zp") or (
+            category == "Cf" and not visible_formats.match(unicodedata.name(char))
+        ):
+            assert visible(char) != char, hex(ord(char))
+
+
+@pytest.mark.parametrize("text", ["plain", "\ufeffusing System;", "I \u2764\ufe0f git", "naïve 日本語 عربي"])
+def test_byte_order_marks_and_emoji_are_not_flagged(text: str) -> None:
+    assert not hides_text(text)
+
+
+def test_a_series_of_selectors_after_an_emoji_is_flagged() -> None:
+    assert hides_text("\u2764\ufe0f\ufe01\ufe02")
+
+
+@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"], exclude_characters=FILLERS)))
 def test_ordinary_text_is_unchanged(text: str) -> None:
     assert visible(text) == text
 

@@ -8,8 +8,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gitmem.answering.hit_text import Piece, read_hits
+from gitmem.answering.hit_text import Piece, named_hit, read_hits
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
+from gitmem.display import hides_text, note_hidden_text
 from gitmem.errors import DamagedFile
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader, TreeSelection
 from gitmem.git.object_reader import ObjectReader
@@ -134,13 +135,23 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
             "generation": searcher.snapshot.manifest.generation,
             "results": len(hits),
         },
-        notes=[*searcher.notes, *(f"`{path}` changed while it was read; ask again" for path in texts.changed)],
+        notes=[
+            *searcher.notes,
+            *(f"`{path}` changed while it was read; ask again" for path in texts.changed),
+            *_note_hidden_text(texts.hits),
+        ],
         changes={path_text(path): change for path, change in searcher.changes.items() if path in paths},
         files=searcher.files,
         records=texts.records,
         adjacent=texts.adjacent,
         code_notes=texts.code_notes,
     )
+
+
+def _note_hidden_text(hits: "Sequence[tuple[Hit, list[str]]]") -> list[str]:
+    """Return a note about hits with characters that hide or reorder text: they may be an attack on the reader."""
+    hiding = [named_hit(hit) for hit, lines in hits if any(map(hides_text, (hit.path, hit.symbol, *lines)))]
+    return [note_hidden_text([f"{hit.path}:{hit.start_line}-{hit.end_line}" for hit in hiding])] if hiding else []
 
 
 def view_state(searcher: "Searcher") -> ViewState:

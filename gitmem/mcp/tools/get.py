@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from gitmem.answering.answer import view_state
 from gitmem.answering.answer_json import describe_view
+from gitmem.display import hides_text, note_hidden_text
 from gitmem.errors import GitmemError, UsageError
 from gitmem.mcp.open_repository import OpenTree
 from gitmem.mcp.tools.arguments import Arguments
@@ -65,6 +66,8 @@ def _refuse_revision(name: str, rev: str) -> None:
 def _render(
     excerpts: Sequence[Excerpt], failures: Sequence[_Failure], tree: str, notes: Sequence[str], arguments: Arguments
 ) -> str:
+    hiding = [excerpt.heading for excerpt in excerpts if hides_text(excerpt.content)]
+    notes = [*notes, note_hidden_text(hiding)] if hiding else notes
     problems = [f"{error.message}; {error.hint}" if error.hint else error.message for _, error in failures]
     if arguments["format"] == "json":
         return dump(excerpts_json(excerpts, tree, [*notes, *problems]))

@@ -4,12 +4,18 @@ Two guarantees. Text from the repository cannot end the fence, move the cursor o
 words of the server. And no answer has more than `token_estimate.MAX_TOKENS` tokens.
 """
 
+import re
+import sys
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from html import unescape
+from itertools import count as count_up
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.answering.answer_json import BOUNDARY, describe_view, first_mentions, format_code_note
 from gitmem.answering.hit_text import named_hit
 from gitmem.display import count, visible, visible_code
+from gitmem.invisible_characters import CONTROLS, HIDING
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
 from gitmem.search.snippet import SnippetLine, make_snippet, number_lines
 
@@ -32,6 +38,14 @@ _FULL_COLUMNS: Final = 2000
 _NOTE_COLUMNS: Final = 300
 _OTHER_PATHS: Final = 2
 _DAY: Final = len("2026-01-31")
+
+
+_TAG: Final = re.compile(r"<[^\w<]*results(?:-?0*(\d{1,9}))?")
+"""Beginning of a tag of the fence in normalised text. The rest of the tag does not matter to a lenient reader."""
+
+_BLANKS: Final = re.compile(rf"[\s{CONTROLS}{HIDING}]+")
+_ESCAPE: Final = re.compile(r"\\(?:U000([0-9a-fA-F]{5})|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
+_MAX_NESTED_ENTITIES: Final = 3
 
 
 class Block(NamedTuple):
@@ -160,9 +174,19 @@ def _fit_lines(block: Block, tokens: int) -> Block:
 
 
 def fence(body: str) -> list[str]:
-    """Return the body between two tags with a name that does not occur in the body as a tag."""
-    name, number = "results", 1
-    while name in body and f"{name}>" in body:
-        number += 1
-        name = f"results-{number}"
+    """Return the body between two tags with a name that does not occur in the body as a tag, however it is written."""
+    taken = {match[1] or "1" for match in _TAG.finditer(_normalise(body))}
+    number = next(number for number in count_up(1) if str(number) not in taken)
+    name = "results" if number == 1 else f"results-{number}"
     return [f"<{name}>", body, f"</{name}>"]
+
+
+def _normalise(text: str) -> str:
+    """Return text as a lenient reader may see it: entities resolved, one form of each letter, no blanks, no escapes."""
+    for _ in range(_MAX_NESTED_ENTITIES):
+        # A model may resolve `&amp;lt;` in two steps.
+        if "&" not in text:
+            break
+        text = unescape(text)
+    text = _ESCAPE.sub(lambda match: chr(min(int(match[match.lastindex or 0], 16), sys.maxunicode)), text)
+    return _BLANKS.sub("", unicodedata.normalize("NFKC", text).casefold())

@@ -211,7 +211,9 @@ def test_nothing_in_a_repository_can_end_the_fence_or_hide(own: Repo) -> None:
         assert "\x1b" not in text
         lines = text.splitlines()
         assert lines[0] == "<results-2>"
-        assert lines.index("</results-2>") == len(lines) - 2
+        assert lines[lines.index("</results-2>") + 1] == (
+            "note: invisible characters, shown as escapes, in hostile.py:1-3"
+        )
         assert "</results>" not in lines
 
     talk(own.path, action)
