@@ -100,6 +100,35 @@ def make_folder(path: Path, mode: int = FOLDER_MODE) -> None:
         raise storage_failed(path, problem) from problem
 
 
+def make_temporary_folder(path: Path) -> None:
+    """Create a folder that a power cut may take. Raises: StorageFailed."""
+    try:
+        disk.make_folder(path, FOLDER_MODE)
+    except OSError as problem:
+        raise storage_failed(path, problem) from problem
+
+
+def make_folder_like(path: Path, model: Path) -> None:
+    """Create a folder with the permissions of another one, whatever the umask; an existing folder is kept.
+
+    The caller makes the name durable. Raises: StorageFailed.
+    """
+    if path.is_dir():
+        return
+    try:
+        mode = stat.S_IMODE(model.stat().st_mode)
+        with suppress(FileExistsError):
+            disk.make_folder(path, mode)
+            if stat.S_IMODE(path.stat().st_mode) != mode:
+                handle = os.open(path, os.O_RDONLY)
+                try:
+                    disk.set_mode(handle, mode)
+                finally:
+                    os.close(handle)
+    except OSError as problem:
+        raise storage_failed(path, problem) from problem
+
+
 def write_atomic(
     path: Path, parts: Iterable[bytes | memoryview], *, mode: int = FILE_MODE, durable: bool = True
 ) -> None:
@@ -202,6 +231,14 @@ def publish_file(source: Path, target: Path) -> None:
     try:
         disk.rename(source, target)
         _sync_names(target.parent)
+    except OSError as problem:
+        raise storage_failed(target, problem) from problem
+
+
+def publish_unsynced(source: Path, target: Path) -> None:
+    """Move a durable file to a new name, which the caller makes durable with `sync_folder`. Raises: StorageFailed."""
+    try:
+        disk.rename(source, target)
     except OSError as problem:
         raise storage_failed(target, problem) from problem
 
@@ -349,15 +386,17 @@ def remove_tree(path: Path) -> None:
         raise storage_failed(path, problem) from problem
 
 
-def sweep_leftovers(folder: Path, *, grace: float = 0.0) -> int:
-    """Remove temporary files of dead writers and return their number. Call it with the lock held.
+def sweep_leftovers(folder: Path, *, grace: float = 0.0, prefix: str = "") -> int:
+    """Remove temporary files of dead writers, of all files or of those whose names begin with `prefix`.
+
+    Return their number. Call it with the lock held.
 
     In folders that are also written without the lock, files younger than `grace` seconds stay: their writers may live.
     """
     if not folder.is_dir():
         return 0
     now = time.time()
-    leftovers = [path for path in folder.iterdir() if path.name.startswith(".") and path.name.endswith(".tmp")]
+    leftovers = [path for path in folder.iterdir() if path.name.startswith(f".{prefix}") and path.name.endswith(".tmp")]
     if grace:
         # abs: after the clock was set back, a time in the future does not protect a file.
         leftovers = [path for path in leftovers if abs(now - _modified(path, now)) >= grace]

@@ -98,14 +98,20 @@ def _remove_from_pack(location: RepositoryLocation, pack: Path, unwanted: Collec
     if remaining:
         stdin = "".join(f"{oid}\n" for oid in remaining).encode("ascii")
         args = [*DURABLE, "pack-objects", "-q", "--delta-base-offset", str(pack.parent / "pack")]
-        name = run_git(args, git_dir=location.git_dir, stdin=stdin).stdout.decode("ascii").strip()
-        for ending in _MARKER_FILES:
-            if pack.with_suffix(ending).exists():
-                pack.parent.joinpath(f"pack-{name}{ending}").touch()
+        names = run_git(args, git_dir=location.git_dir, stdin=stdin).stdout.decode("ascii").split()
+        _copy_markers(pack, names)
     remove_file(pack.parent / "multi-pack-index")
     for ending in (".idx", ".rev", ".bitmap", ".mtimes", *_MARKER_FILES, ".pack"):
         remove_file(pack.with_suffix(ending))
     sync_folder(pack.parent)
+
+
+def _copy_markers(pack: Path, names: Iterable[str]) -> None:
+    """Mark the new packs like the old one. With `pack.packSizeLimit` git writes several, one name on each line."""
+    for ending in _MARKER_FILES:
+        if pack.with_suffix(ending).exists():
+            for name in names:
+                pack.parent.joinpath(f"pack-{name}{ending}").touch()
 
 
 def _rewrite_commit_graph(location: RepositoryLocation) -> None:

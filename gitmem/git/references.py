@@ -13,6 +13,7 @@ from gitmem.errors import GitFailed
 from gitmem.fsio import read_file, remove_file, sync_folder
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawObject, format_pack, id_bytes
+from gitmem.git.object_quarantine import quarantine
 from gitmem.git.program import first_error_line, run_git
 
 DURABLE: Final = ("-c", "core.fsync=loose-object,pack,pack-metadata,reference", "-c", "core.fsyncMethod=fsync")
@@ -49,12 +50,20 @@ def may_exist(location: RepositoryLocation, name: str) -> bool:
 
 
 def store_objects(location: RepositoryLocation, objects: Sequence[RawObject]) -> None:
-    """Write objects, referenced ones before those that refer to them; durable on return. Raises GitFailed."""
+    """Write objects, referenced ones before those that refer to them; durable on return.
+
+    If it fails, or is killed, no temporary file stays in the object database. Raises GitFailed, StorageFailed.
+    """
     folder = location.common_dir / "objects"
     packed = len(objects) >= _PACK_FROM
     command = ["index-pack", "--stdin"] if packed else ["unpack-objects", "-q"]
     stream = format_pack(objects, location.object_format)
-    run_git([*DURABLE, *command], git_dir=location.git_dir, stdin=stream)
+    with quarantine(location) as new:
+        run_git([*DURABLE, *command], git_dir=location.git_dir, environment=new.environment, stdin=stream)
+        if packed:
+            new.release_packs()
+        else:
+            new.release_loose(item.oid for item in objects)
     folders = {folder / "pack"} if packed else {folder / item.oid[:2] for item in objects}
     _sync_folders([*sorted(folders), folder])
 

@@ -13,6 +13,7 @@ from gitmem.git.object_removal import StoredObject, find_reachable, find_unreach
 from gitmem.git.program import run_git
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import IDENTITY, RecordStore
+from gitmem.memory.tree_marks import is_memory_tree
 from gitmem.paths import PURGING
 from gitmem.record import is_record
 
@@ -20,8 +21,9 @@ from gitmem.record import is_record
 #
 # Which unreachable objects are gitmem's? A blob is if it parses as a record, a commit if gitmem is its committer. This
 # also finds objects of writers that died before the ref pointed to them, which no walk from the ref would find. A tree
-# has no such mark: it is gitmem's if one of those commits has it. Once the commit is removed, nothing shows whose the
-# tree was. So the ids are written to a file before the first removal, and a later purge finishes an interrupted one.
+# is if one of those commits has it, or by the form of its names (tree_marks): its commit may never have been written.
+# Once blobs are removed, fewer trees can be recognised. So the ids are written to a file before the first removal, and
+# a later purge finishes an interrupted one.
 #
 # What an unreachable commit or tree of the user reaches stays as well: `git fsck --lost-found` must find it whole.
 
@@ -67,8 +69,7 @@ def find_memory_objects(location: RepositoryLocation, store: RecordStore) -> set
 def find_purgeable(location: RepositoryLocation, store: RecordStore) -> Purgeable:
     """Return the unreachable objects of gitmem, except those that an unreachable object of somebody else reaches."""
     unreachable = find_unreachable(location)
-    readable = {item.oid: item for item in unreachable if item.kind in ("commit", "blob")}
-    own = {oid for oid, item in readable.items() if item.size <= MAX_BYTES and _is_own(item, store.find_object(oid))}
+    own = {item.oid for item in unreachable if item.size <= MAX_BYTES and _is_own(item, location, store)}
     own |= _read_interrupted(location) & {item.oid for item in unreachable}
     # Without parents: each commit has its own mark, and git fails on a parent that is removed already.
     own = find_reachable(location, own, parents=False)
@@ -77,11 +78,17 @@ def find_purgeable(location: RepositoryLocation, store: RecordStore) -> Purgeabl
     return Purgeable([item for item in unreachable if item.oid in own - retained], own & retained)
 
 
-def _is_own(item: StoredObject, data: bytes | None) -> bool:
-    """Return whether gitmem wrote a blob or commit, judged by its content."""
+def _is_own(item: StoredObject, location: RepositoryLocation, store: RecordStore) -> bool:
+    """Return whether gitmem wrote an object, judged by its content."""
+    data = store.find_object(item.oid) if item.kind in _READ_KINDS else None
     if data is None:
         return False
+    if item.kind == "tree":
+        return is_memory_tree(data, store.find_object, location.object_format)
     return is_record(data) if item.kind == "blob" else _COMMITTER_LINE in data.partition(b"\n\n")[0]
+
+
+_READ_KINDS: Final = ("commit", "tree", "blob")
 
 
 def find_retained(location: RepositoryLocation, store: RecordStore, former: Collection[str]) -> set[str]:

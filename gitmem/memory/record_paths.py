@@ -34,6 +34,11 @@ def is_note_id(text: str) -> bool:
     return _NOTE_ID.match(text) is not None
 
 
+def is_document_id(text: str) -> bool:
+    """Return whether a text has the form of a document's id."""
+    return _DOCUMENT_ID.match(text) is not None
+
+
 def document_ids(source: str, source_id: str, content: bytes) -> Iterator[str]:
     """Yield the ids a document may have, the preferred one first: `art_` and 8 or more digits of a hash.
 
@@ -74,7 +79,7 @@ def parse_id(name: str) -> bytes:
     """Return the path of a record by its id, or the folder of `conversation:NAME`. Raises UsageError."""
     if is_note_id(name):
         return note_path(name)
-    if _DOCUMENT_ID.match(name):
+    if is_document_id(name):
         return document_path(name)
     if is_conversation(name) and len(name) > len(CONVERSATION_PREFIX):
         return conversation_folder(name.removeprefix(CONVERSATION_PREFIX))

@@ -16,6 +16,7 @@ from gitmem.errors import DamagedFile, UnknownRevision
 from gitmem.git.batch import ProgramReader
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawEntry, RawObject, format_commit, make_object, parse_tree
+from gitmem.git.object_quarantine import remove_abandoned
 from gitmem.git.references import read_reference, store_objects, update_reference
 from gitmem.git.tree_edit import edit_tree
 from gitmem.git.trees import TreeEntry, read_tree
@@ -159,8 +160,9 @@ class RecordStore(Closeable):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock that other writers of gitmem wait for."""
+        """Hold the lock that other writers of gitmem wait for, and remove what dead ones have left."""
         with writer_lock(self._location.common_dir / MEMORY_LOCK, wait=True):
+            remove_abandoned(self._location)
             yield
 
     def _publish(self, old: Tip, new: Tip, objects: Sequence[RawObject]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from gitmem.errors import DamagedFile, NewerFormat
-from gitmem.fsio import remove_file
+from gitmem.fsio import remove_file, sweep_leftovers
 from gitmem.git.object_removal import drop_reflog, remove_objects
 from gitmem.indexing.garbage import shrink
 from gitmem.indexing.index_writer import open_index_writer
@@ -76,6 +76,10 @@ def _purge_index(workspace: Workspace, purged: Collection[str], current: Collect
         return 0  # such an index is rebuilt before it is read
     paths = workspace.paths
     with open_index_writer(paths, wait=True) as writer:
+        # Files that killed writers were writing hold words of records too. The columns of the records are the only
+        # file of them that is written without the lock; a query whose temporary file vanishes goes on without it.
+        for folder, prefix in ((paths.root, ""), (paths.segments, ""), (paths.state, paths.records.name)):
+            sweep_leftovers(folder, prefix=prefix)
         manifest = writer.manifest
         if manifest is None:
             return 0

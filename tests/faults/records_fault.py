@@ -68,7 +68,7 @@ def main() -> None:
             recorder.end()
             new = change.after(world.state)
             allowed = [new] if done.acknowledged else [world.state, new]
-            bad = look_after(world, repo, *allowed, purge=change.name == "memory purge")
+            bad = look_after(world, repo, *allowed, gone=new ^ world.state)
             if done.code not in (0, REFUSED) and not done.killed:
                 bad.append(f"an error that is not ours: {done.words}")
             if mode == "short" and done.code:

@@ -16,9 +16,11 @@ from typing import Final
 from tests.faults import tape
 from tests.faults.records import (
     Change,
+    Element,
     changes_of,
     choose_change,
     copy_world,
+    direct_store,
     do,
     look_after,
     look_at,
@@ -58,6 +60,13 @@ def run_control() -> Tally:
     return tally
 
 
+def run_direct_control() -> Tally:
+    """The same of a store without a quarantine: no purge finds the files that a killed git was writing."""
+    tally = _run("kills of a store without a quarantine", [0], 8, "--direct")
+    tally.control = True
+    return tally
+
+
 def _run(name: str, kills: Sequence[int], points: int, *args: str) -> Tally:
     """So many kills in processes side by side, since they wait most of the time; the first also kills at calls."""
     tally = Tally(name)
@@ -77,11 +86,11 @@ def _run(name: str, kills: Sequence[int], points: int, *args: str) -> Tally:
 def main() -> None:
     """Kill at `points` calls of each change (0: all of them, -1: none), then at random until there were so many."""
     kills, points, seed = map(int, sys.argv[1:4])
-    naive = "--naive" in sys.argv
-    tally = Tally("kills", control=naive)
+    broken = {"--naive": naive_store, "--direct": direct_store}.get(sys.argv[-1])
+    tally = Tally("kills", control=broken is not None)
     recorder = Tape()
-    with small_world(), naive_store() if naive else nullcontext():
-        for case, bad in _kill_at_calls(recorder, points, naive=naive) if points >= 0 else ():
+    with small_world(), broken() if broken else nullcontext():
+        for case, bad in _kill_at_calls(recorder, points, one=broken is not None) if points >= 0 else ():
             tally.note(case, bad)
         while tally.cases < kills:
             for case, bad in _kill_at_random(recorder, seed, min(RESTART, kills - tally.cases)):
@@ -90,9 +99,9 @@ def main() -> None:
     tape.tell_tally(tally)
 
 
-def _kill_at_calls(recorder: Tape, points: int, *, naive: bool) -> Iterator[tuple[str, list[str]]]:
+def _kill_at_calls(recorder: Tape, points: int, *, one: bool) -> Iterator[tuple[str, list[str]]]:
     world = make_world(recorder.root / "calls")
-    for make in changes_of(world)[:1] if naive else changes_of(world):
+    for make in changes_of(world)[:1] if one else changes_of(world):
         repo = copy_world(world)
         recorder.set(tape.COUNT)
         make().act(workspace_of(repo))
@@ -103,9 +112,7 @@ def _kill_at_calls(recorder: Tape, points: int, *, naive: bool) -> Iterator[tupl
             done = do(repo, [change])
             recorder.end()
             new = change.after(world.state)
-            bad = look_after(
-                world, repo, *([new] if done.acknowledged else [world.state, new]), purge=change.name == "memory purge"
-            )
+            bad = look_after(world, repo, *([new] if done.acknowledged else [world.state, new]), gone=new ^ world.state)
             if not done.killed and not done.acknowledged:
                 bad.append(f"it failed by itself: {done.words}")
             yield f"{change.name}, at call {at} of {calls}", bad
@@ -125,7 +132,8 @@ def _kill_at_random(recorder: Tape, seed: int, kills: int) -> Iterator[tuple[str
         typical += 0.1 * ((time.monotonic() - began) / (done.acknowledged + 1) - typical)
         bad, state = look_at(repo, *states[done.acknowledged : done.acknowledged + 2])
         if not bad and chance.random() < WHOLLY:
-            bad = look_after(world, repo, state, purge=chance.random() < 0.5)
+            gone = frozenset[Element]() if chance.random() < 0.5 else None
+            bad = look_after(world, repo, state, gone=gone)
             state = frozenset(read_state(workspace_of(repo)))
         if done.code and not done.killed:
             bad.append(f"it failed by itself: {done.words}")

@@ -17,6 +17,7 @@ from tests.faults.power import File, Folder, Machine, Operation, replay
 from tests.faults.power import State as DiskState
 from tests.faults.records import (
     Change,
+    Element,
     State,
     World,
     added,
@@ -181,7 +182,8 @@ def look_at(made: Recording, calls: int, state: DiskState) -> list[str]:
     """Put the git directory into a state and see."""
     repo = Repo(made.world.repo.path.with_name("state"))
     put_state(made.world.repo, repo, state)
-    return look_after(made.world, repo, *made.allowed(calls), purge=made.change == "memory purge")
+    gone = frozenset[Element]() if made.change == "memory purge" else None
+    return look_after(made.world, repo, *made.allowed(calls), gone=gone)
 
 
 def read_base(repo: Repo) -> DiskState:

@@ -19,6 +19,11 @@ def test_a_store_that_names_objects_before_they_are_there_would_be_caught_when_k
     assert tally.passed, str(tally)
 
 
+def test_a_store_that_writes_among_the_objects_of_the_user_would_be_caught_when_killed() -> None:
+    tally = records_kill.run_direct_control()
+    assert tally.passed, str(tally)
+
+
 @pytest.mark.parametrize("long", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_no_error_of_the_disk_loses_a_record(long: bool) -> None:
     tally = records_fault.run(long=long)

@@ -1,5 +1,7 @@
 """Removal of the given objects, and of no others."""
 
+import random
+
 import pytest
 
 from gitmem.git.locate import locate
@@ -67,3 +69,20 @@ def test_objects_reachable_from_an_object_are_listed(make_repo: MakeRepo) -> Non
     assert find_reachable(locate(repo.path), [first]) == {first, repo.oid("HEAD~1^{tree}"), repo.oid("HEAD~1:a")}
     assert find_reachable(locate(repo.path), ["1" * 40]) == set()
     assert find_reachable(locate(repo.path), []) == set()
+
+
+def test_a_pack_that_is_rewritten_as_several_keeps_its_markers(make_repo: MakeRepo) -> None:
+    """`pack.packSizeLimit` of 1 MiB, the smallest that git accepts, and noise, which does not compress."""
+    repo = make_repo()
+    chance = random.Random(14)
+    blobs = [repo.git("hash-object", "-w", "--stdin", stdin=chance.randbytes(700_000)) for _ in range(4)]
+    _pack(repo, "keep file", blobs)
+    repo.git("config", "pack.packSizeLimit", "1m")
+    result = remove_objects(locate(repo.path), [StoredObject(blobs[0], "blob", 700_000)])
+    assert (result.objects, result.left) == (1, 0)
+    assert _all(repo) == set(blobs[1:])
+    names = {path.name for path in (repo.path / ".git/objects/pack").iterdir()}
+    packs = {name.removesuffix(".pack") for name in names if name.endswith(".pack")}
+    assert len(packs) > 1
+    assert {name.removesuffix(".keep") for name in names if name.endswith(".keep")} == packs
+    repo.git("fsck", "--strict", "--full")

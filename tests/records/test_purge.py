@@ -12,6 +12,7 @@ from gitmem.records.purge import purge_memory
 from gitmem.records.revisions import delete_records, read_log
 from gitmem.workspace import Workspace, open_workspace
 from tests.gitrepo import Repo
+from tests.indexes import index
 
 CANARY = "canary-in-the-mine"
 
@@ -198,3 +199,35 @@ def test_records_left_by_a_dead_writer_are_purged(repo: Repo, workspace: Workspa
     repo.git("hash-object", "-w", "--stdin", stdin=data)
     purge_memory(workspace)
     assert everything(repo) == b""
+
+
+def test_trees_of_a_writer_that_died_before_its_commit_are_purged(repo: Repo, workspace: Workspace) -> None:
+    data = b'{"v": 1, "kind": "note", "id": "mem_000000000000"}\n\n' + CANARY.encode()
+    oid = repo.git("hash-object", "-w", "--stdin", stdin=data)
+    for line in (
+        "100644 blob %s\tmem_000000000000",
+        "040000 tree %s\t00",
+        "040000 tree %s\tnotes",
+        "040000 tree %s\tv1",
+    ):
+        oid = repo.git("mktree", stdin=(line % oid + "\n").encode())
+    purge_memory(workspace)
+    assert everything(repo) == b""
+
+
+def test_a_purge_removes_what_dead_writers_were_writing(repo: Repo, workspace: Workspace) -> None:
+    repo.commit({"a.py": "x = 1\n"})
+    index(repo)
+    paths = workspace.paths
+    folder = repo.path / ".git/objects/tmp_objdir-gitmem-00/ab"
+    folder.mkdir(parents=True)
+    left = [
+        folder / "tmp_obj_1",
+        paths.segments / ".segment.00.tmp",
+        paths.root / ".manifest.00.tmp",
+        paths.state / f".{paths.records.name}.00.tmp",
+    ]
+    for file in left:
+        file.write_text(CANARY)
+    purge_memory(workspace)
+    assert not [file for file in left if file.exists()]
