@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -125,6 +126,13 @@ def fake_model(monkeypatch: pytest.MonkeyPatch) -> type[InlinePool]:
     # A process started by a stale answer would index with the real model.
     monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", lambda workspace: False)
     return CountingPool
+
+
+@pytest.fixture
+def settled_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set the clock forward, so that files that were just written are older than a tick of any file system's clock."""
+    real = time.time_ns
+    monkeypatch.setattr("time.time_ns", lambda: real() + 3_600_000_000_000)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import coverage_floors, property_tags, prose_check, pytest_output, quick
+from tests import coverage_floors, private_patches, property_tags, prose_check, pytest_output, quick
 from tests.import_graph import build_graph, count_lazy_imports, find_cycles
 from tests.property_tags import Tag
 
@@ -79,6 +79,36 @@ def test_examples_are_read_from_the_settings_of_a_test_or_a_module(tmp_path: Pat
     assert [(tag.number, tag.title, tag.examples) for tag in tags] == [
         (1, "a", 7), (2, "Two", 7), (1, "b", 8), (2, "Two", 8), (1, "c", 100), (2, "Two", 100), (3, "d", None),
     ]  # fmt: skip
+
+
+def test_no_test_replaces_a_private_name() -> None:
+    assert private_patches.find_private_patches(quick.ROOT / "tests") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ('patch.setattr(module, "_LIMIT", 1)', ["_LIMIT"]),
+        ('patch.setattr("package.module._LIMIT", 1)', ["_LIMIT"]),
+        ('patch.setattr(f"package.{name}._LIMIT", 1)', ["_LIMIT"]),
+        ('patch.setattr("package.read.__defaults__", (1,))', ["__defaults__"]),
+        ('patch.delattr(module, "_LIMIT")', ["_LIMIT"]),
+        ('setattr(module, "_LIMIT", 1)', ["_LIMIT"]),
+        ('mock.patch.object(module, "_LIMIT")', ["_LIMIT"]),
+        ('for name in ("_ONE", "two", "m._THREE"):\n    patch.setattr(module, name, 1)', ["_ONE", "_THREE"]),
+        ("module._LIMIT = 1", ["_LIMIT"]),
+        ("del module._LIMIT", ["_LIMIT"]),
+        ("self._limit = module._LIMIT", []),
+        ('patch.setattr("package.Class.__enter__", refuse)', []),
+        ('patch.setattr(module, "LIMIT", 1)', []),
+        ('patch.setattr(module, "LIMIT", "_value")', []),
+        ('for name in ("ONE", "two"):\n    patch.setattr(module, name, 1)', []),
+    ],
+)
+def test_each_way_to_replace_a_private_name_is_found(tmp_path: Path, line: str, names: list[str]) -> None:
+    (tmp_path / "test_sample.py").write_text(line)
+    found = [item.partition(": ")[2] for item in private_patches.find_private_patches(tmp_path)]
+    assert found == names
 
 
 def test_failures_are_kept_for_the_end(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -27,7 +27,7 @@ FAIL: Final = "fail"
 MIN_GIT: Final = (2, 31)
 """Oldest supported git: the first with `rev-parse --path-format`."""
 
-_MIN_FREE_BYTES: Final = 200 << 20
+MIN_FREE_BYTES: Final = 200 << 20
 _SAMPLES: Final = {
     "python": b"def f(x):\n    return x\n",
     "typescript": b"function f(x: number) { return x }\n",
@@ -48,16 +48,24 @@ class Check:
 
 def examine(folder: Path, environment: Mapping[str, str]) -> list[Check]:
     """Run every check. A check comes after those it depends on."""
-    checks = [_check("versions", _versions), _check("conflicts", _conflicts), _check("git", _git),
-              _check("model", _model), _check("grammars", _grammars), _check("worker", _worker),
-              _check("graph", _graph)]  # fmt: skip
+    return [*examine_installation(), *examine_repository(folder, environment)]
+
+
+def examine_installation() -> list[Check]:
+    """Check what gitmem consists of and needs on this machine."""
+    return [_check("versions", _versions), _check("conflicts", _conflicts), _check("git", _git),
+            _check("model", _model), _check("grammars", _grammars), _check("worker", _worker),
+            _check("graph", _graph)]  # fmt: skip
+
+
+def examine_repository(folder: Path, environment: Mapping[str, str]) -> list[Check]:
+    """Check a repository and its index."""
     try:
         workspace = open_workspace(folder, environment)
     except GitmemError as problem:
         state = WARN if isinstance(problem, NotARepository) else FAIL
-        return [*checks, Check("repository", state, problem.message, problem.hint), _completion(environment)]
+        return [Check("repository", state, problem.message, problem.hint), _completion(environment)]
     return [
-        *checks,
         _check("repository", lambda: _repository(workspace)),
         _check("index", lambda: _index(workspace)),
         _check("hooks", lambda: _hooks(workspace)),
@@ -210,7 +218,7 @@ def _disk(workspace: Workspace) -> Check:
     # The folder may not exist yet; then its parent decides.
     free = shutil.disk_usage(root if root.exists() else root.parent).free
     message = f"{free / 1e9:.1f} GB free"
-    return Check("disk", OK, message) if free >= _MIN_FREE_BYTES else Check("disk", WARN, message, "gitmem gc")
+    return Check("disk", OK, message) if free >= MIN_FREE_BYTES else Check("disk", WARN, message, "gitmem gc")
 
 
 def _completion(environment: Mapping[str, str]) -> Check:

@@ -28,6 +28,8 @@ _MAX_DEBOUNCE_SECONDS: Final = 5.0
 
 _POLL_SECONDS: Final = 2.0
 _FULL_POLL_SECONDS: Final = 60.0
+"""Interval at which the files are compared even without an event."""
+
 _REST: Final = 4.0
 """Pause after a comparison, in multiples of its duration: watching costs at most a fifth of a core."""
 
@@ -46,6 +48,7 @@ def watch(
     report: Callable[[WatchEvent], None],
     stop: threading.Event,
     changed: threading.Event | None = None,
+    full_poll_seconds: float = _FULL_POLL_SECONDS,
 ) -> None:
     """Index the working tree of a folder at each change until `stop` is set.
 
@@ -67,7 +70,7 @@ def watch(
             if changed.is_set():
                 _debounce(changed)
             location = locate(folder)
-            due = not observing or time.monotonic() - last_time > _FULL_POLL_SECONDS
+            due = not observing or time.monotonic() - last_time > full_poll_seconds
             # During a rebase or merge the tree is about to change again, so wait for its end.
             if (due or changed.is_set() or location.head_commit != last_head) and not find_operation(location):
                 changed.clear()

@@ -68,7 +68,7 @@ def _syntax_chunks(data: bytes, language: str, bounds: ChunkBounds, lines: Lines
     if grammar is None:
         return None, "no grammar"
     try:
-        tree = parse_tree(data, grammar.parser, bounds.parse_seconds)
+        tree = parse_tree(data, grammar.parser, bounds.parse_seconds, bounds.parse_memory)
     except UnparsedError as error:
         return None, str(error)
     from gitmem.chunking.assembly import Assembler

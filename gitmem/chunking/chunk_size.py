@@ -32,6 +32,9 @@ class ChunkBounds:
     parse_seconds: float = 1.0
     """Processor time of a parse. Afterwards the blob is split into windows."""
 
+    parse_memory: int = 192 << 20
+    """Bytes of memory that a parse may take. Beyond them the blob is split into windows."""
+
     max_chunks: int = 4000
     """With more chunks than this the first half is kept, and larger windows cover the rest of the blob."""
 

@@ -14,6 +14,8 @@ from typing import ClassVar, Final, cast, get_args
 import tree_sitter_language_pack as pack
 from tree_sitter import Node, Parser, Tree
 
+from gitmem.chunking.chunk_size import DEFAULT_BOUNDS
+
 _BLOCK: Final = 1 << 12
 """Bytes handed to the parser at once."""
 
@@ -33,7 +35,6 @@ _SHALLOW_DEPTH: Final = 100
 _INDENTED: Final = re.compile(rb"^(?:[ \t]|[-?:] ){120}", re.MULTILINE)
 
 # Bounds that hold during a parse.
-_MAX_MEMORY: Final = 192 << 20
 _TRIAL_SECONDS: Final = 0.3
 """Share of the allowed time after which progress is checked."""
 
@@ -58,8 +59,8 @@ def has_grammar(name: str) -> bool:
     return name in _names()
 
 
-def parse_tree(data: bytes, name: str, seconds: float) -> Tree:
-    """Parse with the grammar `name` in at most `seconds` of processor time.
+def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOUNDS.parse_memory) -> Tree:
+    """Parse with the grammar `name` in at most `seconds` of processor time and `memory` bytes.
 
     Parsers and the buffer of their input are shared, so one thread may parse at a time. Raises UnparsedError for input
     that would exceed the bounds, or does.
@@ -71,7 +72,7 @@ def parse_tree(data: bytes, name: str, seconds: float) -> Tree:
     if _too_deep(data, name):
         raise UnparsedError("nested too deep to parse")
     parser = _parser(name)
-    watch = _Watch(seconds, len(data))
+    watch = _Watch(seconds, memory, len(data))
 
     # The library ignores the progress callback if the input is bytes, hence the reader.
     try:
@@ -118,7 +119,7 @@ class _Watch:
     1.1 GB.
     """
 
-    def __init__(self, seconds: float, size: int) -> None:
+    def __init__(self, seconds: float, memory: int, size: int) -> None:
         started = time.thread_time()
         self._stop = started + seconds
         self._trial = started + _TRIAL_SECONDS * seconds
@@ -129,7 +130,7 @@ class _Watch:
             self._memory = os.open("/proc/self/statm", os.O_RDONLY)
         except OSError:  # systems without procfs: only the time is limited
             self._memory = -1
-        self._max_pages = self._pages() + _MAX_MEMORY // _PAGE
+        self._max_pages = self._pages() + memory // _PAGE
 
     def __call__(self, offset: int, _error: bool) -> bool:
         """Return whether to stop. `offset` is the number of bytes parsed."""

@@ -33,6 +33,14 @@ _OPERATION_SECONDS: Final = 5.0
 """How long to wait for the end of a rebase: git calls its last hook before it removes the rebase's state."""
 
 
+class _Job(NamedTuple):
+    """Parameters of a run, see `catch_up`."""
+
+    event: str
+    environment: Mapping[str, str]
+    operation_seconds: float
+
+
 class _Mark(NamedTuple):
     """Marked working tree. `version` (inode, modification time in ns) changes whenever the mark is written again."""
 
@@ -40,11 +48,17 @@ class _Mark(NamedTuple):
     version: tuple[int, int]
 
 
-def catch_up(workspace: Workspace, event: str, environment: Mapping[str, str]) -> None:
+def catch_up(
+    workspace: Workspace,
+    event: str,
+    environment: Mapping[str, str],
+    *,
+    operation_seconds: float = _OPERATION_SECONDS,
+) -> None:
     """Mark this working tree, then index all marked ones unless another process already does.
 
     Without an index nothing happens: a hook refreshes an index but never creates one. Failures of single working trees
-    go to the run log.
+    go to the run log. A working tree in a git operation that does not end within `operation_seconds` stays marked.
 
     Raises: UnsafeIndex, and StorageFailed if nothing can be written at all.
     """
@@ -53,23 +67,24 @@ def catch_up(workspace: Workspace, event: str, environment: Mapping[str, str]) -
     mark_dirty(workspace)
     if is_locked(workspace.paths.background_lock):  # most hooks in a series of commits exit here, so keep it cheap
         return
+    job = _Job(event, environment, operation_seconds)
     deferred: list[_Mark] = []
     while _list_marks(workspace.paths) != deferred:
         try:
             with writer_lock(workspace.paths.background_lock, wait=False):
-                deferred = _process_marks(workspace, event, environment)
+                deferred = _process_marks(workspace, job)
         except Busy:
             return
 
 
-def _process_marks(workspace: Workspace, event: str, environment: Mapping[str, str]) -> list[_Mark]:
+def _process_marks(workspace: Workspace, job: _Job) -> list[_Mark]:
     """Process marks until no new ones appear. Return the deferred ones, for example of a tree in a rebase."""
     paths = workspace.paths
     for abandoned in paths.state.glob(f"{_TAKEN}*"):
         rename_file(abandoned, abandoned.with_name(DIRTY + abandoned.name.removeprefix(_TAKEN)))
     deferred: list[_Mark] = []
     while (marks := _list_marks(paths)) != deferred:
-        deferred = [mark for mark in marks if not _process_mark(paths, mark, event, environment)]
+        deferred = [mark for mark in marks if not _process_mark(paths, mark, job)]
         _debounce(paths, workspace.location.git_dir / STARTING)
     return deferred
 
@@ -85,7 +100,7 @@ def _list_marks(paths: IndexPaths) -> list[_Mark]:
     return marks
 
 
-def _process_mark(paths: IndexPaths, mark: _Mark, event: str, environment: Mapping[str, str]) -> bool:
+def _process_mark(paths: IndexPaths, mark: _Mark, job: _Job) -> bool:
     """Index one working tree; return False if git is in the middle of an operation there."""
     started = time.monotonic()
     content = read_file(mark.file)
@@ -94,14 +109,14 @@ def _process_mark(paths: IndexPaths, mark: _Mark, event: str, environment: Mappi
     folder = Path(os.fsdecode(content))
     claim = mark.file.with_name(_TAKEN + mark.file.name.removeprefix(DIRTY))
     try:
-        operation = _await_operation(folder, paths, environment)
+        operation = _await_operation(folder, paths, job)
         if operation:
-            add_entry(paths, event, folder, DEFERRED, f"{operation} in progress", time.monotonic() - started)
+            add_entry(paths, job.event, folder, DEFERRED, f"{operation} in progress", time.monotonic() - started)
             return False
         with writer_lock(paths.lock, wait=True):
             pass  # the mark stays visible while another process writes
         rename_file(mark.file, claim)
-        outcome, message = DONE, _refresh(folder, environment)
+        outcome, message = DONE, _refresh(folder, job.environment)
     except NotARepository:  # the working tree was removed, or its folder belongs to another repository now
         remove_file(mark.file)
         remove_file(claim)
@@ -111,16 +126,16 @@ def _process_mark(paths: IndexPaths, mark: _Mark, event: str, environment: Mappi
         outcome, message = FAILED, _describe(problem)
     else:
         remove_file(claim)
-    add_entry(paths, event, folder, outcome, message, time.monotonic() - started)
+    add_entry(paths, job.event, folder, outcome, message, time.monotonic() - started)
     return True
 
 
-def _await_operation(folder: Path, paths: IndexPaths, environment: Mapping[str, str]) -> str | None:
+def _await_operation(folder: Path, paths: IndexPaths, job: _Job) -> str | None:
     """Wait a while for a git operation to end; return its name if it does not. Raises NotARepository."""
-    workspace = open_workspace(folder, environment)
+    workspace = open_workspace(folder, job.environment)
     if workspace.paths.root != paths.root:
         raise NotARepository(f"{folder} belongs to another repository")
-    deadline = time.monotonic() + _OPERATION_SECONDS
+    deadline = time.monotonic() + job.operation_seconds
     while (operation := find_operation(workspace.location)) and time.monotonic() < deadline:
         time.sleep(_POLL_SECONDS)
     return operation

@@ -22,7 +22,9 @@ from gitmem.git.object_reader import ObjectReader, read_with_fallback, sizes_wit
 from gitmem.git.program import run_git
 from gitmem.git.promisor import OBJECT_FOLDER
 
-_HASHED_AT_ONCE: Final = 500
+HASHED_AT_ONCE: Final = 500
+"""Files passed to one git process: the deadline is checked in between."""
+
 _READ_AT_ONCE: Final = 60
 _MAX_COMPARED: Final = 1 << 26
 """Largest file that is hashed here, 64 MiB; git hashes larger ones without holding them in memory."""
@@ -42,7 +44,7 @@ def hash_files(
     ids: dict[bytes, str | None] = {}
     rest = list(paths)
     while rest and (not ids or time.monotonic() < deadline):
-        window = rest[:_HASHED_AT_ONCE]
+        window = rest[:HASHED_AT_ONCE]
         oids = _hash(location, window, objects)
         ids |= zip(window, oids, strict=False)
         if len(oids) < len(window):  # git stops at a file that it cannot read

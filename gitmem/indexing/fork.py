@@ -18,12 +18,15 @@ _THREADS: Final = Path("/proc/self/task")
 _TERMINATING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
-def can_fork() -> bool:
-    """Return whether this process has a single thread, counting threads of libraries; False if that is unknown."""
+def can_fork(threads: Path = _THREADS) -> bool:
+    """Return whether this process has a single thread, counting threads of libraries; False if that is unknown.
+
+    `threads` is a folder with an entry for each thread.
+    """
     if sys.platform != "linux":
         return False
     try:
-        return len(list(_THREADS.iterdir())) == 1
+        return len(list(threads.iterdir())) == 1
     except OSError:
         return False
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gitmem.store.postings import Postings
 from gitmem.store.view_file import View, ViewEntry, path_postings
 
-_MANY_EDITS: Final = 64
+MANY_EDITS: Final = 64
 """Number of edits above which decoding all paths of the view at once is faster than a binary search for each edit."""
 
 _NO_ROWS: Final = np.zeros(0, np.int32)
@@ -45,7 +45,7 @@ class OverlaidView(View):
     def _merge(self, edits: Mapping[bytes, ViewEntry | None]) -> None:
         """Compute `_source` and `_moved` by merging the sorted edits into the sorted base."""
         size = len(self._base)
-        path_at = self._base.paths.__getitem__ if len(edits) > _MANY_EDITS else self._base.path
+        path_at = self._base.paths.__getitem__ if len(edits) > MANY_EDITS else self._base.path
         insertion_points = {path: bisect_left(range(size), path, key=path_at) for path in edits}
         is_unchanged = np.ones(size, bool)
         is_unchanged[[place for path, place in insertion_points.items() if place < size and path_at(place) == path]] = 0

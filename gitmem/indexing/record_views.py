@@ -102,18 +102,24 @@ Records = RecordsView | EditedRecords
 
 
 def open_records(
-    location: RepositoryLocation, file: Path | None, tree: str, *, keep: bool, check: bool = False
+    location: RepositoryLocation,
+    file: Path | None,
+    tree: str,
+    *,
+    keep: bool,
+    check: bool = False,
+    records_per_edit: int = _RECORDS_PER_EDIT,
 ) -> Records:
     """Return the records of a tree: those stored in `file`, with the changes since then.
 
-    With `keep` the file is rewritten after many changes. `check` verifies all of its checksums first. Without a file
-    all records are read. Raises: GitFailed.
+    With `keep` the file is rewritten after more than one change per `records_per_edit` records, or after many. `check`
+    verifies all of its checksums first. Without a file all records are read. Raises: GitFailed.
     """
     base = _find(file, check) if file else None
     if base is not None and base.tree == tree:
         return base
     edits = _edits(location, base, tree) if base is not None else None
-    if base is not None and edits is not None and len(edits) <= min(_MAX_EDITS, len(base) // _RECORDS_PER_EDIT):
+    if base is not None and edits is not None and len(edits) <= min(_MAX_EDITS, len(base) // records_per_edit):
         return EditedRecords(base, tree, edits, location)
     if base is None or edits is None:
         base, edits = _no_records(), {PREFIX + entry.path: _view_entry(entry) for entry in read_tree(location, tree)}

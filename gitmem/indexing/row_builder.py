@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gitmem.chunking.chunk import chunk_blob
+from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.chunking.languages import language_from_head
 from gitmem.credentials import mask_secrets
 from gitmem.embedding.encoder import Encoder, quantise
@@ -22,9 +23,9 @@ _CHUNK_TYPE_CODES = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TY
 _HEAD_BYTES = 256
 
 
-def build_rows(batch: Batch, encoder: Encoder) -> PackedRows:
+def build_rows(batch: Batch, encoder: Encoder, bounds: ChunkBounds = DEFAULT_BOUNDS) -> PackedRows:
     """Return the rows of a batch of blobs."""
-    builder = RowBuilder()
+    builder = RowBuilder(bounds)
     for language, content in batch:
         builder.add(language, content)
     return builder.finish(encoder)
@@ -36,7 +37,8 @@ class RowBuilder:
     Embedding waits for `finish` because the encoder is much faster with many texts at once.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: ChunkBounds = DEFAULT_BOUNDS) -> None:
+        self._bounds = bounds
         self._blobs: list[BlobOutcome] = []
         self._columns: dict[str, list[int]] = {name: [] for name in ("start", "length", "line", "lines", "kind")}
         self._symbols: list[bytes] = []
@@ -54,7 +56,7 @@ class RowBuilder:
         # Secrets are masked byte for byte before anything reads the content, so no term, name or vector can leak one,
         # and the byte offsets of the chunks still hold for the original blob.
         content = mask_secrets(content)
-        chunked = chunk_blob(content, language)
+        chunked = chunk_blob(content, language, self._bounds)
         encoding = _encoding(content)
         for chunk in chunked.chunks:
             self._add_chunk(chunk, content, encoding)

@@ -32,8 +32,10 @@ from gitmem.types import RECORD_LANGUAGE
 FLUSH_ROWS: Final = 16_000
 """Number of waiting rows at which a segment is published: about 20 MB of memory, some seconds of work."""
 
+BATCH_BLOBS: Final = 48
 _BATCH_BYTES: Final = 384 << 10
-_BATCH_BLOBS: Final = 48
+"""A batch that is sent to a worker is full at one of these numbers of blobs and bytes."""
+
 _DEADLINE_DIVISOR: Final = 6
 """With a deadline, batches are smaller by this factor, so that it is exceeded by some hundredths of a second only."""
 
@@ -222,7 +224,7 @@ class _Batches:
         self._files = files
         self._deadline = deadline
         divisor = 1 if deadline == math.inf else _DEADLINE_DIVISOR
-        self._max_bytes, self._max_blobs = _BATCH_BYTES // divisor, -(-_BATCH_BLOBS // divisor)
+        self._max_bytes, self._max_blobs = _BATCH_BYTES // divisor, -(-BATCH_BLOBS // divisor)
         self.unreadable: list[str] = []
         self._sent: list[_Batch] = []
 

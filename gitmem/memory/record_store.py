@@ -143,7 +143,7 @@ class RecordStore(Closeable):
                 old = self.tip()
                 changes = edit(old)
                 new, objects = self._build(old, changes, message, int(time.time()) if seconds is None else seconds)
-                if not objects or self._publish(old, new, objects):
+                if not objects or self.publish(old, new, objects):
                     return new
 
     def drop_parents(self) -> Tip:
@@ -155,7 +155,7 @@ class RecordStore(Closeable):
             data = format_commit(old.tree, None, IDENTITY, int(time.time()), "purge")
             commit = make_object("commit", data, self._location.object_format)
             new = Tip(commit.oid, old.tree)
-            if self._publish(old, new, [commit]):
+            if self.publish(old, new, [commit]):
                 return new
 
     @contextmanager
@@ -165,7 +165,7 @@ class RecordStore(Closeable):
             remove_abandoned(self._location)
             yield
 
-    def _publish(self, old: Tip, new: Tip, objects: Sequence[RawObject]) -> bool:
+    def publish(self, old: Tip, new: Tip, objects: Sequence[RawObject]) -> bool:
         """Store objects durably, then swap the ref from `old` to `new`; return False if the ref has moved.
 
         A crash in between leaves unreachable objects, which a purge finds by their marks and git expires by itself.

@@ -147,11 +147,11 @@ class Section:
             first, last = start // BLOCK, (end - 1) // BLOCK
             if first == last:
                 if not self._checked[first]:
-                    self._check(first)
+                    self.check_block(first)
             else:
                 at = self._checked.find(0, first, last + 1)
                 while at >= 0:
-                    self._check(at)
+                    self.check_block(at)
                     at = self._checked.find(0, at + 1, last + 1)
         return self._view[start:end]
 
@@ -167,7 +167,7 @@ class Section:
         starts = rows * width
         blocks = np.concatenate([starts // BLOCK, (starts + width - 1) // BLOCK])
         for block in sorted({*blocks[np.frombuffer(self._checked, np.uint8)[blocks] == 0].tolist()}):
-            self._check(block)
+            self.check_block(block)
         picked: NDArray[np.uint8] = np.frombuffer(self._view, np.uint8).reshape(-1, width)[rows]
         return picked
 
@@ -180,7 +180,8 @@ class Section:
             raise damaged(self._path, "truncated section")
         return np.frombuffer(self.all(), kind)
 
-    def _check(self, block: int) -> None:
+    def check_block(self, block: int) -> None:
+        """Verify one block. Raises DamagedFile."""
         expected = int.from_bytes(self._sums[4 * block : 4 * block + 4], "little")
         if zlib.crc32(self._view[block * BLOCK : (block + 1) * BLOCK]) != expected:
             raise damaged(self._path, f"checksum mismatch in block {block}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.actions import doctor
-from gitmem.actions.doctor import FAIL, OK, WARN, Check, examine
+from gitmem.actions.doctor import FAIL, MIN_FREE_BYTES, OK, WARN, Check, examine, examine_repository
 from gitmem.actions.hooks import _program as doctor_program
 from gitmem.errors import ExitCode
 from gitmem.git.program import GitResult
@@ -35,8 +35,7 @@ def test_a_sound_repository_has_no_failed_check(cli: Cli, indexed: Repo) -> None
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the checks that start processes and load models."""
-    for name in ("_model", "_grammars", "_worker", "_versions", "_conflicts"):
-        monkeypatch.setattr(doctor, name, lambda: Check("", OK, ""))
+    monkeypatch.setattr(doctor, "examine_installation", list)
 
 
 @pytest.mark.usefixtures("quick")
@@ -116,8 +115,11 @@ def test_an_old_git_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_full_disk_is_a_warning(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_MIN_FREE_BYTES", 1 << 60)
-    assert doctor._disk(open_sample(own)).state == WARN
+    usage = shutil.disk_usage(own.path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=MIN_FREE_BYTES - 1))
+    assert check_of(examine_repository(own.path, {}), "disk").state == WARN
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=MIN_FREE_BYTES))
+    assert check_of(examine_repository(own.path, {}), "disk").state == OK
 
 
 def test_a_check_that_raises_fails() -> None:

@@ -33,9 +33,9 @@ class Events(list[WatchEvent]):
 
 
 @contextmanager
-def watching(repo: Repo) -> Iterator[Events]:
+def watching(repo: Repo, **options: float) -> Iterator[Events]:
     events, stop, changed = Events(), threading.Event(), threading.Event()
-    thread = threading.Thread(target=watch, args=(repo.path, {}, events.append, stop, changed))
+    thread = threading.Thread(target=watch, args=(repo.path, {}, events.append, stop, changed), kwargs=options)
     thread.start()
     try:
         yield events
@@ -117,8 +117,7 @@ def test_without_file_system_events_the_tree_is_polled(repo: Repo, monkeypatch: 
 
 def test_a_full_poll_finds_changes_whose_events_were_lost(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gitmem.folder_observer.FolderObserver.on_any_event", lambda *_: None)
-    monkeypatch.setattr("gitmem.actions.watch._FULL_POLL_SECONDS", 3.0)
-    with watching(repo) as events:
+    with watching(repo, full_poll_seconds=3.0) as events:
         time.sleep(2.0)  # the first poll is over
         repo.write({"b.py": "def second():\n    return 2\n"})
         events.await_count(1)

@@ -157,7 +157,6 @@ def test_small_changes_are_indexed_before_the_answer_and_large_ones_in_the_backg
     assert not fresh.view.stale
     repo.commit({f"c{number}.py": python_file(f"way_{number}") for number in range(40)})
     repo.git("config", "gitmem.healBudget", "1")
-    monkeypatch.setattr("gitmem.indexing.run._BATCH_BLOBS", 6)
     large = search(repo, "way_7")
     assert large.view.stale
     assert 0 < large.view.missing < 40

@@ -8,7 +8,6 @@ from gitmem.answering.answer import Answer
 from gitmem.answering.hit_text import named_hit
 from gitmem.answering.searcher import open_searcher
 from gitmem.errors import UsageError
-from gitmem.indexing import record_views as records
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.indexing.record_views import PREFIX, open_records
 from gitmem.memory.kinds import kind_of
@@ -168,18 +167,16 @@ def indexed_words(repo: Repo) -> set[str]:
     return words
 
 
-def test_a_derived_view_equals_one_built_from_the_tree(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "_RECORDS_PER_EDIT", 1)
+def test_a_derived_view_equals_one_built_from_the_tree(repo: Repo, tmp_path: Path) -> None:
     workspace = workspace_of(repo)
-    file = workspace.paths.records
+    file = tmp_path / "records"
     names = remember(repo)
     first = open_records(workspace.location, file, repo.oid(f"{REFERENCE}^{{tree}}"), keep=True)
     assert file.exists()
     delete_records(workspace, [names["notes"]])
     add_note(workspace, "new")
     tree = repo.oid(f"{REFERENCE}^{{tree}}")
-    derived = open_records(workspace.location, file, tree, keep=True)
-    monkeypatch.setattr(records, "_MAX_EDITS", 0)
+    derived = open_records(workspace.location, file, tree, keep=True, records_per_edit=1)
     rebuilt = open_records(workspace.location, file, tree, keep=True)
     assert type(derived) is not type(rebuilt)
     assert derived.paths == rebuilt.paths != first.paths

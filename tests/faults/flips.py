@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import pytest
 
 from gitmem.errors import DamagedFile, GitmemError, NewerFormat, UnsafeIndex
 from gitmem.search.engine import search
@@ -207,9 +208,6 @@ def _run(folder: Path, tally: Tally, number: int) -> None:
 @contextmanager
 def without_checksums() -> Iterator[None]:
     """Let every block pass."""
-    real = container_format.Section._check
-    setattr(container_format.Section, "_check", lambda section, block: None)  # noqa: B010 (a type checker refuses it)
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(container_format.Section, "check_block", lambda section, block: None)
         yield
-    finally:
-        setattr(container_format.Section, "_check", real)  # noqa: B010

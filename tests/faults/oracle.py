@@ -43,7 +43,7 @@ def small_steps(*, grace: float | None = None) -> Iterator[None]:
         for name, value in ISOLATION.items():
             patch.setenv(name, value)
         patch.setattr("gitmem.indexing.run.Pool", InlinePool)
-        patch.setattr("gitmem.indexing.run._BATCH_BLOBS", 2)
+        patch.setattr("gitmem.indexing.run.BATCH_BLOBS", 2)
         patch.setattr("gitmem.indexing.run.FLUSH_ROWS", STEP_ROWS)
         patch.setattr("gitmem.embedding.bundled.BundledEncoder", HashEncoder)
         # A process of its own would index with the real model, and go on after the world it belongs to is gone.

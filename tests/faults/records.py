@@ -240,11 +240,19 @@ def read_state(workspace: Workspace) -> dict[Element, str]:
 
 def look_at(repo: Repo, *allowed: State) -> tuple[list[str], State]:
     """What is wrong where the records that were left behind are none of the states that may be, and what they are."""
+    _age_locks(repo)
     try:
         state = frozenset(read_state(workspace_of(repo)))
     except Exception as problem:
         return [f"{type(problem).__name__}: {problem}"], frozenset()
     return [] if state in allowed else [_differences(state, allowed)], state
+
+
+def _age_locks(repo: Repo) -> None:
+    """Make the lock files that a dead git left behind an hour old, so that the next writer need not wait."""
+    hour_ago = time.time() - 3600
+    for lock in (repo.path / ".git").rglob("*.lock"):
+        os.utime(lock, (hour_ago, hour_ago))
 
 
 def look_after(world: World, repo: Repo, *allowed: State, gone: State | None = None) -> list[str]:
@@ -315,8 +323,7 @@ def _differences(state: State, allowed: tuple[State, ...]) -> str:
 @contextmanager
 def small_world() -> Iterator[None]:
     """In this process with the fake model; a lock that a dead git left behind is waited for shortly."""
-    with small_steps(grace=0.0), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gitmem.git.references._STALE_LOCK_SECONDS", 0.1)
+    with small_steps(grace=0.0):
         yield
 
 
@@ -348,5 +355,5 @@ def direct_store() -> Iterator[None]:
 def naive_store() -> Iterator[None]:
     """Publish records in place."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RecordStore, "_publish", publish_naively)
+        patch.setattr(RecordStore, "publish", publish_naively)
         yield

@@ -58,7 +58,7 @@ def run_control() -> Tally:
 def careless_store() -> Iterator[None]:
     """Publish without a lock and without a comparison."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RecordStore, "_publish", publish_naively)
+        patch.setattr(RecordStore, "publish", publish_naively)
         patch.setattr(RecordStore, "locked", lambda _: nullcontext())
         yield
 

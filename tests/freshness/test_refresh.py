@@ -258,7 +258,7 @@ def test_a_run_interrupted_at_any_write_leaves_the_old_or_the_new_index(
     error: BaseException,
     indexed_before: bool,
 ) -> None:
-    monkeypatch.setattr("gitmem.indexing.run._BATCH_BLOBS", 1)
+    monkeypatch.setattr("gitmem.indexing.run.BATCH_BLOBS", 1)
     monkeypatch.setattr("gitmem.indexing.run.FLUSH_ROWS", 1)
     if indexed_before:
         index(repo)
@@ -278,7 +278,8 @@ def test_a_run_interrupted_at_any_write_leaves_the_old_or_the_new_index(
         else:
             break
         assert before is None or manifest_of(copy).segments[: len(before.segments)] == before.segments
-        assert not Snapshot(workspace_of(copy).paths, manifest_of(copy)).lost if manifest_of(copy) else True
+        manifest = find_manifest(workspace_of(copy).paths.manifest)
+        assert manifest is None or not Snapshot(workspace_of(copy).paths, manifest).lost
         with writer_lock(workspace_of(copy).paths.lock, wait=False):
             pass
         index(copy)
@@ -291,7 +292,7 @@ def test_a_run_interrupted_at_any_write_leaves_the_old_or_the_new_index(
 def test_a_run_interrupted_after_a_segment_keeps_that_segment(
     repo: Repo, fake_model: Pool, monkeypatch: pytest.MonkeyPatch, writes: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr("gitmem.indexing.run._BATCH_BLOBS", 1)
+    monkeypatch.setattr("gitmem.indexing.run.BATCH_BLOBS", 1)
     monkeypatch.setattr("gitmem.indexing.run.FLUSH_ROWS", 1)
     writes["fail"] = (9, Killed())
     with pytest.raises(Killed):
@@ -309,7 +310,7 @@ def test_a_killed_process_needs_no_repair(repo: Repo, tmp_path: Path) -> None:
     program = (
         "import os, signal, sys\nfrom pathlib import Path\n"
         "from gitmem.workspace import open_workspace\nfrom gitmem.freshness.refresh import refresh\n"
-        "import gitmem.indexing.run as run\nrun._BATCH_BLOBS = run.FLUSH_ROWS = 1\nreal = run.write_segment\n"
+        "import gitmem.indexing.run as run\nrun.BATCH_BLOBS = run.FLUSH_ROWS = 1\nreal = run.write_segment\n"
         "def write(*args):\n    segment = real(*args)\n    write.left -= 1\n"
         "    if not write.left:\n        os.kill(os.getpid(), signal.SIGKILL)\n    return segment\n"
         "write.left = int(sys.argv[2])\nrun.write_segment = write\n"
@@ -561,7 +562,7 @@ def test_the_order_of_batches_does_not_change_the_index(
     repo: Repo, fake_model: Pool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     fresh = from_scratch(repo, tmp_path / "fresh")
-    monkeypatch.setattr("gitmem.indexing.run._BATCH_BLOBS", 1)
+    monkeypatch.setattr("gitmem.indexing.run.BATCH_BLOBS", 1)
     workspace = workspace_of(repo)
     refresh(workspace, workspace.location.head_tree)
     assert dump_rows(snapshot_of(repo)) == dump_rows(snapshot_of(fresh))

@@ -17,7 +17,6 @@ from gitmem.answering.searcher import open_searcher
 from gitmem.errors import GitFailed, UsageError
 from gitmem.freshness.refresh import refresh
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
-from gitmem.git.batch import ProgramReader
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.locks import writer_lock
@@ -411,16 +410,16 @@ def test_a_working_tree_inside_the_repository_is_not_part_of_it(repo: Repo) -> N
 def test_a_query_stops_indexing_at_its_budget_and_keeps_the_finished_part(
     repo: Repo, fake_model: Pool, monkeypatch: pytest.MonkeyPatch, background_runs: list[Workspace]
 ) -> None:
-    monkeypatch.setattr("gitmem.indexing.run._BATCH_BLOBS", 1)
+    files = 20  # with a budget a batch has eight
     repo.git("config", "gitmem.healBudget", "1")
-    repo.write({f"src/new{number}.py": python_file(f"brand_new_{number}") for number in range(6)})
-    digested, missing = fake_model.digested, 6
-    for _ in range(6):
+    repo.write({f"src/new{number}.py": python_file(f"brand_new_{number}") for number in range(files)})
+    digested, missing = fake_model.digested, files
+    for _ in range(files):
         answer = search(repo, "brand_new")
         assert answer.view.missing < missing, "each query continues where the last one stopped"
         missing = answer.view.missing
         assert answer.view.stale == (missing > 0)
-        assert fake_model.digested - digested == 6 - missing
+        assert fake_model.digested - digested == files - missing
         if not missing:
             break
     assert missing == 0
@@ -486,8 +485,7 @@ def test_a_query_in_a_read_only_index_tries_no_write(repo: Repo, monkeypatch: py
 # -- searchers held open
 
 
-def test_a_searcher_is_not_current_after_any_change(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.indexing.uncommitted_views._SETTLED_NS", -(10**18))
+def test_a_searcher_is_not_current_after_any_change(repo: Repo, settled_files: None) -> None:
     steps: list[Callable[[], object]] = [
         lambda: repo.write({"src/new.py": python_file("brand_new")}),
         lambda: repo.write({"src/new.py": python_file("brand_old")}),
@@ -577,11 +575,12 @@ def try_git(repo: Repo, *args: str) -> None:
         return
 
 
-def test_the_lines_of_unchanged_files_are_read_without_git(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lines_of_unchanged_files_are_read_without_git(repo: Repo, blobs_read: list[str]) -> None:
     before = {query: search(repo, query, rev="HEAD").hits for query in QUERIES}
     assert any(lines for hits in before.values() for _, lines in hits)
-    monkeypatch.setattr(ProgramReader, "_start", lambda self: pytest.fail("git was started to read a blob"))
+    blobs_read.clear()
     assert {query: search(repo, query).hits for query in QUERIES} == before
+    assert blobs_read == []
 
 
 def test_a_file_that_changes_during_a_query_is_shown_as_indexed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:

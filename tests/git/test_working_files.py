@@ -9,7 +9,7 @@ import pytest
 from gitmem.git.locate import locate
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
-from gitmem.git.working_files import blob_id, hash_files, read_unchanged
+from gitmem.git.working_files import HASHED_AT_ONCE, blob_id, hash_files, read_unchanged
 from tests.gitrepo import Repo
 
 NAMES = (b"a.py", b"sp ace.py", b'"quoted".py', b"back\\slash.py", b"li\nne.py", b"re\r", b"\xff\xfe.py", b"-n",
@@ -80,23 +80,23 @@ def test_a_missing_file_does_not_affect_the_others(repo: Repo) -> None:
     assert result[b"e"] == blob_id(locate(repo.path), b"e")
 
 
-def test_many_files_are_hashed_in_order(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.git.working_files._HASHED_AT_ONCE", 7)
-    names = [b"f%d" % number for number in range(30)]
-    for name in names[::2]:
-        put(repo, name, name)
-    result = hash_files(locate(repo.path), names)
+def test_many_files_are_hashed_in_order(repo: Repo) -> None:
+    names = [b"f%d" % number for number in range(2 * HASHED_AT_ONCE + 2)]
+    missing = {names[number] for number in (0, 1, 700, HASHED_AT_ONCE, HASHED_AT_ONCE + 1, len(names) - 1)}
+    for name in names:
+        if name not in missing:
+            put(repo, name, name)
+    location = locate(repo.path)
+    result = hash_files(location, names)
     assert list(result) == names
-    assert [result[name] for name in names[::2]] == [blob_id(locate(repo.path), name) for name in names[::2]]
-    assert not any(result[name] for name in names[1::2])
+    assert result == {name: None if name in missing else blob_id(location, name) for name in names}
 
 
-def test_after_the_deadline_only_the_first_are_hashed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.git.working_files._HASHED_AT_ONCE", 2)
-    names = [b"f%d" % number for number in range(5)]
+def test_after_the_deadline_only_the_first_are_hashed(repo: Repo) -> None:
+    names = [b"f%d" % number for number in range(HASHED_AT_ONCE + 3)]
     for name in names:
         put(repo, name, name)
-    assert list(hash_files(locate(repo.path), names, deadline=time.monotonic() - 1)) == names[:2]
+    assert list(hash_files(locate(repo.path), names, deadline=time.monotonic() - 1)) == names[:HASHED_AT_ONCE]
     assert hash_files(locate(repo.path), [], deadline=0.0) == {}
 
 

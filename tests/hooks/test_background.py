@@ -6,8 +6,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,8 @@ from gitmem.errors import ExitCode, StorageFailed
 from gitmem.freshness import catch_up as module
 from gitmem.freshness.background import mark_dirty, start_background_refresh
 from gitmem.freshness.catch_up import catch_up
+from gitmem.freshness.index_report import IndexReport
+from gitmem.freshness.refresh import refresh
 from gitmem.freshness.run_log import DEFERRED, DONE, FAILED, Entry, add_entry, read_entries
 from gitmem.fsio import rename_file
 from gitmem.git.pending_operation import find_operation
@@ -133,16 +136,15 @@ def test_a_lock_is_detected_without_taking_it(tmp_path: Path) -> None:
 
 def test_a_marker_created_during_a_run_is_processed(own: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = open_sample(own)
-    real = module._refresh
 
-    def commit_meanwhile(place: Path, environment: dict[str, str]) -> str:
-        message = real(place, environment)
+    def commit_meanwhile(*args: Any, **options: Any) -> IndexReport:
+        report = refresh(*args, **options)
         if not (own.path / "new.py").exists():
             own.commit(NEW)
             mark_dirty(workspace)
-        return message
+        return report
 
-    monkeypatch.setattr(module, "_refresh", commit_meanwhile)
+    monkeypatch.setattr("gitmem.freshness.refresh.refresh", commit_meanwhile)
     catch_up(workspace, "post-commit", {})
     assert outcomes(own) == [DONE, DONE]
     assert settle(own.path)
@@ -152,19 +154,21 @@ def test_a_marker_created_just_before_the_lock_is_released_is_processed(
     own: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace = open_sample(own)
-    real = module._process_marks
-    done: list[int] = []
+    times_locked = 0
 
-    def work_and_be_late(*args: object) -> object:
-        remaining = real(*args)  # type: ignore[arg-type]
-        if not done:
-            mark_dirty(workspace)
-        done.append(1)
-        return remaining
+    @contextmanager
+    def mark_before_the_release(path: Path, *, wait: bool) -> Iterator[None]:
+        nonlocal times_locked
+        with writer_lock(path, wait=wait):
+            yield
+            if path == workspace.paths.background_lock:
+                times_locked += 1
+                if times_locked == 1:
+                    mark_dirty(workspace)
 
-    monkeypatch.setattr(module, "_process_marks", work_and_be_late)
+    monkeypatch.setattr(module, "writer_lock", mark_before_the_release)
     catch_up(workspace, "post-commit", {})
-    assert (len(done), marks(own)) == (2, [])
+    assert (times_locked, marks(own)) == (2, [])
 
 
 def test_the_work_of_a_killed_process_is_completed_by_the_next(own: Repo) -> None:
@@ -210,12 +214,6 @@ def test_an_index_removed_meanwhile_is_not_created_again(own: Repo, monkeypatch:
     assert not workspace.paths.root.exists()
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_OPERATION_SECONDS", 0.2)
-
-
-@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("operation", ["rebase", "merge", "cherry-pick", "revert", "bisect", "am"])
 def test_during_an_operation_the_marker_stays(own: Repo, operation: str) -> None:
     own.git("checkout", "-q", "-b", "topic")
@@ -231,7 +229,7 @@ def test_during_an_operation_the_marker_stays(own: Repo, operation: str) -> None
     subprocess.run(["git", *start], cwd=own.path, env=isolated_environment(), input=patch, capture_output=True)
     workspace = open_sample(own)
     assert operation in str(find_operation(workspace.location))
-    catch_up(workspace, "post-commit", {})
+    catch_up(workspace, "post-commit", {}, operation_seconds=0.2)
     assert (marks(own), outcomes(own)) == (["dirty-main"], [DEFERRED])
     assert operation in read_entries(workspace.paths)[0].message
     own.git(operation, "reset" if operation == "bisect" else "--abort")

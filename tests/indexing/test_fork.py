@@ -130,6 +130,5 @@ report(written=True)
     assert facts == {"written": True}
 
 
-def test_without_a_count_of_threads_no_process_forks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.indexing.fork._THREADS", Path(os.devnull))
-    assert not can_fork()
+def test_without_a_count_of_threads_no_process_forks() -> None:
+    assert not can_fork(Path(os.devnull))

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from gitmem.git.locate import locate
 from gitmem.git.status import MODIFIED, STAGED, UNTRACKED, read_staged, read_status
 from gitmem.git.trees import empty_tree
-from gitmem.git.working_files import hash_files
+from gitmem.git.working_files import HASHED_AT_ONCE, hash_files
 from gitmem.indexing import uncommitted_views as uncommitted
-from gitmem.indexing.overlaid_view import OverlaidView
+from gitmem.indexing.overlaid_view import MANY_EDITS, OverlaidView
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.uncommitted_views import build_overlay
 from gitmem.indexing.views import build_view, ensure_view
@@ -118,15 +118,14 @@ def test_a_view_under_edits_equals_the_view_of_the_edited_tree(
     base: list[ViewEntry], edits: dict[bytes, ViewEntry | None], many: bool
 ) -> None:
     placed = {path: entry and entry._replace(path=path) for path, entry in edits.items()}
+    placed |= {b"absent/%d" % number: None for number in range(MANY_EDITS if many else 0)}
     merged = {**{entry.path: entry for entry in base}, **placed}
     expected = load_view(Path("expected"), "1" * 40, sorted(entry for entry in merged.values() if entry is not None))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gitmem.indexing.overlaid_view._MANY_EDITS", 0 if many else 100)
-        overlaid = OverlaidView(load_view(Path("base"), "1" * 40, base), placed)
-        assert len(overlaid) == len(expected)
-        assert overlaid.oids.tolist() == expected.oids.tolist()
-        assert_same(overlaid, expected)
-        overlaid.check()
+    overlaid = OverlaidView(load_view(Path("base"), "1" * 40, base), placed)
+    assert len(overlaid) == len(expected)
+    assert overlaid.oids.tolist() == expected.oids.tolist()
+    assert_same(overlaid, expected)
+    overlaid.check()
 
 
 # -- overlays of a working tree
@@ -252,8 +251,7 @@ def test_links_are_not_followed_and_pipes_not_waited_for(place: Place, tmp_path:
 # -- known blob ids
 
 
-def test_an_unchanged_file_is_hashed_once(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uncommitted, "_SETTLED_NS", -(10**18))
+def test_an_unchanged_file_is_hashed_once(place: Place, monkeypatch: pytest.MonkeyPatch, settled_files: None) -> None:
     place.repo.commit(BASE)
     place.repo.write({"a.py": "a = 2\n", "new.py": "n\n"})
     hashed = record_hashed(monkeypatch)
@@ -280,8 +278,7 @@ def test_a_file_changed_within_a_clock_tick_is_hashed_again(place: Place, monkey
 
 
 @pytest.mark.parametrize("how", ["size", "time", "another file"])
-def test_any_difference_of_the_stat_data_is_detected(place: Place, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
-    monkeypatch.setattr(uncommitted, "_SETTLED_NS", -(10**18))
+def test_any_difference_of_the_stat_data_is_detected(place: Place, settled_files: None, how: str) -> None:
     place.repo.commit(BASE)
     file = place.repo.path / "a.py"
     file.write_text("a = 2\n")
@@ -323,13 +320,12 @@ def test_known_ids_are_read_as_written_and_damage_only_loses_them(tmp_path: Path
 # -- deadlines and unreadable files
 
 
-def test_files_beyond_the_deadline_are_left_out_and_counted(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitmem.git.working_files._HASHED_AT_ONCE", 2)
+def test_files_beyond_the_deadline_are_left_out_and_counted(place: Place) -> None:
     place.repo.commit(BASE)
-    place.repo.write({f"new{number}.py": f"n = {number}\n" for number in range(5)})
+    place.repo.write({f"new{number}.py": f"n = {number}\n" for number in range(HASHED_AT_ONCE + 3)})
     overlay = place.overlay(deadline=time.monotonic() - 1)
     assert overlay.unhashed == 3
-    assert sum(path.startswith(b"new") for path in overlay.view.paths) == 2
+    assert sum(path.startswith(b"new") for path in overlay.view.paths) == HASHED_AT_ONCE
     assert place.overlay(overlay.uncommitted).unhashed == 0
 
 
@@ -386,12 +382,12 @@ def test_without_keep_nothing_is_written(place: Place) -> None:
     assert sorted(place.paths.root.rglob("*")) == before
 
 
-def test_an_overlay_is_current_until_an_examined_file_changes(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_overlay_is_current_until_an_examined_file_changes(place: Place, request: pytest.FixtureRequest) -> None:
     place.repo.commit(BASE)
     place.repo.write({"a.py": "a = 2\n"})
     location = locate(place.repo.path)
     assert not place.overlay().is_current(location), "it was written just now"
-    monkeypatch.setattr(uncommitted, "_SETTLED_NS", -(10**18))
+    request.getfixturevalue("settled_files")
     overlay = place.overlay()
     assert overlay.is_current(location)
     place.repo.write({"a.py": "a = 4\n"})

@@ -114,7 +114,8 @@ def test_each_client_is_registered_and_removed(cli: Cli, tmp_path: Path, name: s
     assert cli("install", name, cwd=repo.path).out == f"{client.title}: already registered\n"
     assert f"the entry in {client.file}" in cli("uninstall", "--yes", cwd=repo.path).out
     assert repo.git("status", "--porcelain", "--untracked-files=all") == ""
-    assert not (repo.path / client.file).parent.exists() or (repo.path / client.file).parent == repo.path
+    folder = (repo.path / client.file).parent
+    assert folder.exists() == (folder == repo.path)
 
 
 @pytest.mark.parametrize(("name", "file"), [("claude", "CLAUDE.md"), ("codex", "AGENTS.md")])

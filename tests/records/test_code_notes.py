@@ -7,7 +7,6 @@ import pytest
 
 from gitmem.answering.answer import Answer
 from gitmem.errors import UsageError
-from gitmem.indexing import record_views as records
 from gitmem.memory.note import MAX_REFERENCES
 from gitmem.records.code_notes import MAX_NOTES, missing_paths
 from gitmem.records.notes import add_note, list_notes
@@ -100,17 +99,19 @@ def test_a_query_reads_no_notes_if_none_names_code(repo: Repo, blobs_read: list[
     assert not blobs & set(blobs_read)
 
 
-def test_notes_about_code_are_found_before_and_after_the_view_is_rewritten(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answers = []
-    for limit in (10_000, 0):
-        monkeypatch.setattr(records, "_MAX_EDITS", limit)
-        monkeypatch.setattr(records, "_RECORDS_PER_EDIT", 1 if limit else 200)
-        add_note(workspace_of(repo), f"with {limit}", paths=["src/other.py"])
+def test_notes_about_code_are_found_before_and_after_the_view_is_rewritten(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    # One change per 200 records is laid over the view; the second rewrites its file.
+    import_records(workspace, [json.dumps({"content": f"about something else {number}"}) for number in range(200)])
+    search(repo, "harvest_pears")
+    stored, answers = [workspace.paths.records.read_bytes()], []
+    for text in ("first", "second"):
+        add_note(workspace, text, paths=["src/other.py"])
         answers.append(notes_of(search(repo, "harvest_pears", limit=1)))
-    assert [*answers[1].values()] == [["with 0", "with 10000"]]
-    assert [*answers[0].values()] == [["with 10000"]]
+        stored.append(workspace.paths.records.read_bytes())
+    assert [*answers[0].values()] == [["first"]]
+    assert [*answers[1].values()] == [["second", "first"]]
+    assert stored[0] == stored[1] != stored[2]
 
 
 def test_a_notice_names_a_missing_path_of_a_new_note(repo: Repo) -> None:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from gitmem.answering.hit_text import named_hit
 from gitmem.errors import UsageError
 from gitmem.git.batch import ProgramReader
-from gitmem.indexing import record_views
-from gitmem.indexing.record_views import open_records, record_values
+from gitmem.indexing.record_views import EditedRecords, RecordsView, open_records, record_values
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.records.conversations import append_turn, list_conversations
 from gitmem.records.documents import add_document, list_documents
@@ -125,7 +124,6 @@ def test_a_list_reads_only_the_records_it_shows(repo: Repo, monkeypatch: pytest.
     for number in range(6):
         append_turn(workspace, f"talk {number % 3}", "user", f"turn {number}", number // 3)
     documents = [add_document(workspace, f"text {number}", {"type": "email"}).document for number in range(4)]
-    monkeypatch.setattr(record_views, "_MAX_EDITS", 0)
     search(repo, "note", kinds=RECORDS)
     monkeypatch.setattr("gitmem.memory.record_store.ProgramReader", CountingReader)
     monkeypatch.setattr("gitmem.indexing.record_views.ProgramReader", CountingReader)
@@ -170,19 +168,20 @@ def test_a_query_rebuilds_a_damaged_view_of_records(repo: Repo) -> None:
     assert file.read_bytes() == sound
 
 
-def test_columns_are_the_same_for_every_way_of_building_the_view(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    workspace = workspace_of(repo)
+def test_columns_are_the_same_for_every_way_of_building_the_view(repo: Repo, tmp_path: Path) -> None:
+    workspace, file = workspace_of(repo), tmp_path / "records"
     first = add_note(workspace, "apples", type_="decision", conversation="x", confidence=0.5).note
     append_turn(workspace, "orchard", "user", "apples?", 0)
     add_document(workspace, "apples", {"time": "2026-01-01"})
+    open_records(workspace.location, file, repo.oid(f"{REFERENCE}^{{tree}}"), keep=True)
     delete_records(workspace, [first.id])
     add_note(workspace, "pears", type_="project")
     tree = repo.oid(f"{REFERENCE}^{{tree}}")
-    edited = open_records(workspace.location, workspace.paths.records, tree, keep=True)
+    edited = open_records(workspace.location, file, tree, keep=True, records_per_edit=1)
     without_file = open_records(workspace.location, None, tree, keep=False)
-    monkeypatch.setattr(record_views, "_MAX_EDITS", 0)
-    rewritten = open_records(workspace.location, workspace.paths.records, tree, keep=True)
-    reopened = open_records(workspace.location, workspace.paths.records, tree, keep=True)
+    rewritten = open_records(workspace.location, file, tree, keep=True)
+    reopened = open_records(workspace.location, file, tree, keep=True)
+    assert [type(view) for view in (edited, rewritten, reopened)] == [EditedRecords, RecordsView, RecordsView]
     assert reopened.tree == tree
     columns = [
         [tuple(view.column(name).text(entry) for name in RECORD_COLUMNS) for entry in range(len(view))]

@@ -26,7 +26,7 @@ from gitmem.search.fuse import (
 from gitmem.search.scope import Filters, Scope
 from gitmem.store import graph as graph_module
 from gitmem.store.columns import COLUMNS
-from gitmem.store.graph import RowGraph, build_graph, find_graph, is_available, is_intact, write_graph
+from gitmem.store.graph import Graph, RowGraph, build_graph, find_graph, is_available, is_intact, write_graph
 from gitmem.store.manifest import Manifest
 from gitmem.store.postings import Postings
 from gitmem.store.rows import Blobs, Rows, concatenate
@@ -328,9 +328,8 @@ def test_an_incomplete_graph_file_is_detected(tmp_path: Path, monkeypatch: pytes
         def get_items(self, rows: object) -> object:
             return real.get_items(rows)
 
-    graph._index = FullDisk()
     with pytest.raises(StorageFailed):
-        write_graph(store.paths, graph)
+        write_graph(store.paths, Graph(FullDisk(), graph.keys))
     assert list(store.paths.graphs.iterdir()) == []
 
 
