@@ -24,14 +24,21 @@ class Setting(NamedTuple):
     choices: tuple[str, ...] = ()
 
     @property
+    def key(self) -> str:
+        """Name in git's configuration."""
+        return PREFIX + self.name
+
+    @property
     def variable(self) -> str:
         """Name of the environment variable."""
         return "GITMEM_" + re.sub(r"(?=[A-Z])", "_", self.name).upper()
 
 
+SEARCH_MAX_LIMIT: Final = Setting("searchMaxLimit", 50, "Largest limit of a query.", 1, 1000)
+
 SETTINGS: Final = (
     Setting("searchDefaultLimit", 10, "Number of results of a query without a limit.", 1, 50),
-    Setting("searchMaxLimit", 50, "Largest limit of a query.", 1, 1000),
+    SEARCH_MAX_LIMIT,
     Setting("fusion", "zscore", "How the semantic and the lexical ranking are combined.", choices=("zscore", "rrf")),
     Setting("maxFileBytes", 1 << 20, "Larger files are not indexed.", 1024, 1 << 30),
     Setting("healBudget", 300, "Milliseconds that a query may spend on indexing changes before it answers.", 0, 60_000),
@@ -100,9 +107,9 @@ def _invalid_value(setting: Setting, text: str, allowed: str, origin: str) -> Co
 
 def _unknown_key(key: str, scope: str) -> ConfigError:
     names = [setting.name for setting in SETTINGS]
-    from difflib import get_close_matches  # slow to load, and needed for wrong keys only
+    from gitmem.suggestions import find_similar_name  # slow to load, and needed for wrong keys only
 
-    similar = get_close_matches(key.removeprefix(PREFIX), names, 1, 0.5)
-    advice = f"did you mean `{PREFIX}{similar[0]}`? " if similar else ""
+    similar = find_similar_name(key.removeprefix(PREFIX), names)
+    advice = f"did you mean `{PREFIX}{similar}`? " if similar else ""
     scope_option = "" if scope in ("worktree", "command", "") else f" --{scope}"
     return ConfigError(f"unknown setting `{key}` ({scope})", hint=f"{advice}git config{scope_option} --unset {key}")

@@ -35,7 +35,8 @@ def _isolated(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     for name in [name for name in os.environ if name.startswith(("GITMEM_", "GIT_"))]:
         monkeypatch.delenv(name)
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name in ("NO_COLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "PAGER", "LESS", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
     for name, value in ISOLATION.items():
         monkeypatch.setenv(name, value)
 

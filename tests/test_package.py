@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.cli.man_pages import render_pages
 from gitmem.errors import ExitCode
 from tests.gitrepo import Repo
 
@@ -41,6 +42,8 @@ def test_the_wheel_holds_model_and_hooks_and_no_tests(wheel: Path) -> None:
     } <= names
     assert {f"gitmem/_bundled/hooks/{name}.sh" for name in ("block", "wrapper", "command")} <= names
     assert "gitmem/py.typed" in names
+    pages = {name.partition("share/man/man1/")[2] for name in names if "share/man/man1/" in name}
+    assert pages == set(render_pages())
     assert not any(name.startswith(("tests/", "models/")) or "recipe" in name for name in names)
 
 

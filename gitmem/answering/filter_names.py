@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from gitmem.chunking.languages import LANGUAGES, language_of
 from gitmem.errors import UsageError
+from gitmem.records.filters import RECORD_TYPES
 from gitmem.types import CHUNK_TYPES
 
 
@@ -20,7 +21,7 @@ def _language(name: str) -> str:
         return by_ending
     raise UsageError(
         f"unknown language `{name}`",
-        hint=_nearest(name, LANGUAGES) or "`gitmem status` lists the languages of this index",
+        hint=_advice(name, LANGUAGES) or "`gitmem status` lists the languages of this index",
     )
 
 
@@ -32,13 +33,15 @@ def parse_chunk_types(names: Iterable[str]) -> tuple[str, ...]:
 def _chunk_type(name: str) -> str:
     if name in CHUNK_TYPES:
         return name
-    raise UsageError(
-        f"unknown chunk type `{name}`", hint=_nearest(name, CHUNK_TYPES) + "chunk types: " + ", ".join(CHUNK_TYPES)
-    )
+    if name in RECORD_TYPES:
+        raise UsageError(f"`{name}` is the type of a record, not of a chunk", hint=f"--record-type {name} --kind all")
+    advice = _advice(name, CHUNK_TYPES)
+    hint = "; ".join([*([advice] if advice else []), "chunk types: " + ", ".join(CHUNK_TYPES)])
+    raise UsageError(f"unknown chunk type `{name}`", hint=hint)
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches
+def _advice(name: str, known: Iterable[str]) -> str:
+    from gitmem.suggestions import find_similar_name  # slow to load, and needed for wrong names only
 
-    near = get_close_matches(name, sorted(known), 1, 0.5)
-    return f"did you mean `{near[0]}`? " if near else ""
+    similar = find_similar_name(name, known)
+    return f"did you mean `{similar}`?" if similar else ""

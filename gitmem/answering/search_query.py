@@ -1,13 +1,16 @@
 """What a user asks for: a query in words, or a location whose code others resemble; and the checks of both. Pure."""
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import CODE, DEFAULT, parse_kinds
 from gitmem.records.filters import NO_FILTERS, RecordFilters
-from gitmem.settings import Settings
+from gitmem.settings import SEARCH_MAX_LIMIT, Settings
 from gitmem.types import CHUNK_TYPES
+
+if TYPE_CHECKING:
+    from gitmem.patterns.pathspec import Pathspec
 
 MAX_QUERY: Final = 1000
 """Maximum length of a query in characters."""
@@ -18,7 +21,8 @@ MODES: Final = ("hybrid", "semantic", "lexical")
 class SearchFilters(NamedTuple):
     """Restrictions of a search. Several values of one filter mean any of them; different filters must all hold.
 
-    `include` and `exclude` are path globs. `records` are filters on the fields of records, which exclude code.
+    `include` and `exclude` are path globs, `pathspecs` those of git. `records` are filters on the fields of records,
+    which exclude code.
     """
 
     include: tuple[str, ...] = ()
@@ -27,6 +31,7 @@ class SearchFilters(NamedTuple):
     chunk_types: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     records: RecordFilters = NO_FILTERS
+    pathspecs: "tuple[Pathspec, ...]" = ()
 
     @property
     def any(self) -> bool:
@@ -72,8 +77,11 @@ _CODE_ONLY: Final = SearchFilters(kinds=(CODE,))
 
 
 def kinds_of(filters: SearchFilters, tree: TreeSelection) -> tuple[str, ...]:
-    """Return the kinds to search: the given ones, or else code, with documents if the tree is the working tree."""
-    return filters.kinds or (DEFAULT if tree.is_working_tree else (CODE,))
+    """Return the kinds to search: the given ones, or else code, with documents if the whole working tree is searched.
+
+    Records have no paths, so pathspecs select only code.
+    """
+    return filters.kinds or (DEFAULT if tree.is_working_tree and not filters.pathspecs else (CODE,))
 
 
 def check_query(query: Query | SimilarQuery, tree: TreeSelection, settings: Settings) -> int:
@@ -91,7 +99,11 @@ def check_query(query: Query | SimilarQuery, tree: TreeSelection, settings: Sett
     # The configured default may exceed the configured maximum; then the maximum holds.
     limit = limit or min(settings.search_default_limit, max_limit)
     if not 1 <= limit <= max_limit:
-        raise UsageError(f"the limit is {limit}, it must be between 1 and {max_limit}")
+        raised = max(1, min(limit, SEARCH_MAX_LIMIT.maximum))
+        raise UsageError(
+            f"the limit is {limit}, it must be between 1 and {max_limit}",
+            hint=f"`{SEARCH_MAX_LIMIT.key}` is {max_limit}; to raise it: git config {SEARCH_MAX_LIMIT.key} {raised}",
+        )
     return limit
 
 
@@ -105,5 +117,7 @@ def _check_filters(query: Query, tree: TreeSelection) -> None:
     parse_kinds(filters.kinds)
     if tree.changed and any(kind != CODE for kind in filters.kinds):
         raise UsageError("`--changed` applies only to code", hint="leave out `--kind`")
+    if filters.pathspecs and any(kind != CODE for kind in filters.kinds):
+        raise UsageError("paths apply only to code", hint="leave out `--kind`, or the paths after `--`")
     if filters.records.any and kinds_of(filters, tree) == (CODE,):
         raise UsageError("record filters do not apply to code", hint="search records: --kind documents")

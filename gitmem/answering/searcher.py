@@ -207,7 +207,9 @@ class Searcher:
         return self._unfiltered[kinds]
 
     def _make_scope(self, filters: SearchFilters, kinds: tuple[str, ...]) -> Scope:
-        row_filters = Filters(filters.include, filters.exclude, filters.languages, filters.chunk_types)
+        row_filters = Filters(
+            filters.include, filters.exclude, filters.languages, filters.chunk_types, filters.pathspecs
+        )
         # -2 marks paths that must not be found, as in Snapshot.match; -1 would count as missing in the index.
         blob_of = np.where(passing_entries(self.view, kinds, filters.records), self._blob_of, -2)
         if self.tree.since is None:

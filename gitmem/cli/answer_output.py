@@ -9,9 +9,9 @@ import click
 from gitmem.answering.answer import Answer
 from gitmem.answering.answer_json import answer_json, describe_view, first_mentions, hit_json
 from gitmem.answering.hit_text import named_hit
-from gitmem.cli.context import is_quiet, write_json, write_json_line
+from gitmem.cli.context import is_quiet, page_output, write_json, write_json_line
 from gitmem.cli.error_output import say
-from gitmem.cli.hit_output import format_explanation, format_hit
+from gitmem.cli.hit_output import format_explanation, format_hit, format_legend
 from gitmem.cli.style import CHOICES, Style, choose_style
 from gitmem.display import visible
 from gitmem.errors import ExitCode, UsageError
@@ -74,6 +74,7 @@ class Format(NamedTuple):
 
 def write_answer(workspace: Workspace, answer: Answer, form: Format) -> ExitCode:
     """Print an answer; return OK with hits and NO_RESULTS without."""
+    page_output(click.get_current_context())
     for note in [] if form.quiet else answer.notes:
         say(f"note: {note}")
     explanations = _explanations(answer, form)
@@ -96,7 +97,7 @@ def _explanations(answer: Answer, form: Format) -> "list[Explanation | None]":
     """Return the explanation of each hit's score, or None for each without `--explain`."""
     if not form.explain:
         return [None] * len(answer.hits)
-    from gitmem.search.explain import explain
+    from gitmem.search.explain import explain  # few searches are explained
 
     return [explain(hit.scores, hit.score, hit.chunk_type) for hit, _ in answer.hits]
 
@@ -117,8 +118,13 @@ def _write_hits(
             context=context, adjacent=answer.adjacent[index], code_notes=code_notes[index],
         )  # fmt: skip
         print("\n".join([*output, *(format_explanation(explanation, hit, style) if explanation else [])]))
-    if not form.quiet:
-        print(style.paint("dim", _describe(answer)))
+    if form.quiet:
+        return
+    if form.explain:
+        from gitmem.search.explain import LEGEND  # as above
+
+        print("\n".join(format_legend(filter(None, explanations), LEGEND, style)))
+    print(style.paint("dim", _describe(answer)))
 
 
 def _no_results(answer: Answer) -> str:

@@ -14,9 +14,26 @@ def open_here(ctx: click.Context, path: str = "") -> Workspace:
     return open_workspace(Path(ctx.obj["folder"]) / path, os.environ)
 
 
+def folder_in_tree(ctx: click.Context, workspace: Workspace) -> str:
+    """Return the folder in which the command was given, relative to the root of the working tree; "" outside of it."""
+    root = workspace.location.worktree
+    here = Path(os.path.realpath(ctx.obj["folder"]))
+    if root is None or not here.is_relative_to(root):
+        return ""
+    return "" if here == root else here.relative_to(root).as_posix()
+
+
 def is_quiet(ctx: click.Context) -> bool:
     """Return whether `-q` was given."""
     return bool(ctx.obj["quiet"])
+
+
+def page_output(ctx: click.Context) -> None:
+    """Send all further output of the command into a pager if standard output is a terminal."""
+    if ctx.obj["pager"] and sys.stdout.isatty():
+        from gitmem.cli.pager import start_pager  # programs never need it
+
+        start_pager(ctx)
 
 
 def write_json(value: object) -> None:

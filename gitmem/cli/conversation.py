@@ -4,7 +4,8 @@ from pathlib import PurePath
 
 import click
 
-from gitmem.cli.context import open_here, write_json
+from gitmem.cli.command_group import CommandGroup
+from gitmem.cli.context import open_here, page_output, write_json
 from gitmem.cli.record_output import format_conversation, format_turn
 from gitmem.cli.text_input import (
     json_option,
@@ -24,7 +25,7 @@ from gitmem.records.conversations import append_turn, import_turns, last_turns, 
 from gitmem.records.record_json import conversation_json, turn_json
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def command() -> None:
     """Store conversations, turn by turn.
 
@@ -82,6 +83,7 @@ def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> Exi
       gitmem conversation get planning -n 50
     """
     turns = last_turns(open_here(ctx), conversation, limit)
+    page_output(ctx)
     print_each(turns, as_json, turn_json, lambda turn: "\n".join(format_turn(turn)))
     return ExitCode.OK
 
@@ -97,7 +99,9 @@ def list_(ctx: click.Context, limit: int, as_json: bool) -> ExitCode:
     Examples:
       gitmem conversation list
     """
-    print_each(list_conversations(open_here(ctx), limit), as_json, conversation_json, format_conversation)
+    conversations = list_conversations(open_here(ctx), limit)
+    page_output(ctx)
+    print_each(conversations, as_json, conversation_json, format_conversation)
     return ExitCode.OK
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import click
 
 from gitmem.cli.answer_output import format_options, neighbors_option
-from gitmem.cli.context import open_here, write_json
+from gitmem.cli.command_group import CommandGroup
+from gitmem.cli.context import open_here, page_output, write_json
 from gitmem.cli.filter_options import filter_options
 from gitmem.cli.query import read_query, search_records
 from gitmem.cli.record_output import format_document, write_content
@@ -20,7 +21,7 @@ from gitmem.records.record_json import added_document_json, chunks_json, documen
 from gitmem.records.revisions import delete_records
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def command() -> None:
     """Store documents from other sources in the repository: pages, mails, chats, transcripts.
 
@@ -95,7 +96,7 @@ def _parse_pair(text: str) -> tuple[str, str]:
 
 
 @command.command("search")
-@click.argument("text", metavar="TEXT|-")
+@click.argument("words", metavar="TEXT...|-", nargs=-1)
 @filter_options(
     "source", "sensitivity", "visibility", "since", "until",
     type_help="Search only documents of this type (email, ...).",
@@ -103,7 +104,7 @@ def _parse_pair(text: str) -> tuple[str, str]:
 @format_options
 @neighbors_option
 @click.pass_context
-def search(ctx: click.Context, /, *, text: str, limit: int | None, **shown: object) -> ExitCode:
+def search(ctx: click.Context, /, *, words: tuple[str, ...], limit: int | None, **shown: object) -> ExitCode:
     """Search only the documents; `gitmem query --kind` searches several kinds at once.
 
     \b
@@ -111,7 +112,7 @@ def search(ctx: click.Context, /, *, text: str, limit: int | None, **shown: obje
       gitmem doc search "how are caches invalidated"
       gitmem doc search --type email --since 2026-01-01 "how are caches invalidated"
     """
-    return search_records(ctx, read_query(text), ("documents",), limit, shown)
+    return search_records(ctx, read_query(words), ("documents",), limit, shown)
 
 
 @command.command("get")
@@ -132,6 +133,7 @@ def get(ctx: click.Context, name: str, chunks: bool, no_content: bool, as_json: 
     if (chunks or no_content) and not as_json:
         raise click.UsageError("`--chunks` and `--no-content` require `--json`", ctx)
     document = get_document(open_here(ctx), name)
+    page_output(ctx)
     if not as_json:
         write_content(document.content.encode())
         return ExitCode.OK
@@ -154,6 +156,7 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> E
       gitmem doc list --type email
     """
     documents = list_documents(open_here(ctx), type_=type_ or "", limit=limit)
+    page_output(ctx)
     print_each(documents, as_json, document_json, format_document)
     return ExitCode.OK
 

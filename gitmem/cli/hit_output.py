@@ -1,6 +1,6 @@
 """Format hits for people: heading, notes, snippet or chunk with line numbers, and the explanation of the score."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from gitmem.answering.answer_json import BOUNDARY, format_code_note
@@ -21,6 +21,7 @@ _UNDAMPED: Final = 0.9999
 """Shares of a score above this are 1 except for rounding."""
 
 _PATHS_SHOWN: Final = 2
+_ALWAYS_EXPLAINED: Final = ("semantic", "lexical", "bias", "sum")
 _TAB: Final = "    "
 
 
@@ -128,3 +129,11 @@ def format_explanation(explanation: "Explanation", hit: "Hit", style: Style) -> 
     if explanation.repeat_factor < _UNDAMPED:
         score += f", x {explanation.repeat_factor:.3f} as a further chunk of its file = {hit.score:.3f}"
     return [style.paint("dim", line) for line in (retrieval, *columns, score)]
+
+
+def format_legend(explanations: "Iterable[Explanation]", legend: Mapping[str, str], style: Style) -> list[str]:
+    """Return a line for each name that occurs in some explanations, with its meaning."""
+    named = {part.name for explanation in explanations for part in explanation.parts if part.contribution}
+    names = [name for name in legend if name in named or name in _ALWAYS_EXPLAINED]
+    width = max(map(len, names))
+    return [style.paint("dim", line) for line in ["legend", *(f"  {name:<{width}}  {legend[name]}" for name in names)]]

@@ -3,7 +3,8 @@
 import click
 
 from gitmem.cli.answer_output import format_options, neighbors_option
-from gitmem.cli.context import open_here, write_json
+from gitmem.cli.command_group import CommandGroup
+from gitmem.cli.context import open_here, page_output, write_json
 from gitmem.cli.filter_options import filter_options
 from gitmem.cli.memory_revisions import diff, log, purge, restore
 from gitmem.cli.memory_transfer import export, import_
@@ -20,7 +21,7 @@ from gitmem.records.record_json import note_json, record_json, similar_note_json
 from gitmem.records.revisions import DeletedRecord, delete_records, show_records
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def command() -> None:
     """Store notes in the repository, and manage all records of the memory.
 
@@ -94,12 +95,14 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> E
     Examples:
       gitmem memory list --type decision
     """
-    print_each(list_notes(open_here(ctx), type_=type_ or "", limit=limit), as_json, note_json, format_note)
+    notes = list_notes(open_here(ctx), type_=type_ or "", limit=limit)
+    page_output(ctx)
+    print_each(notes, as_json, note_json, format_note)
     return ExitCode.OK
 
 
 @command.command("search")
-@click.argument("text", metavar="TEXT|-")
+@click.argument("words", metavar="TEXT...|-", nargs=-1)
 @click.option("--conversations", is_flag=True, help="Search the conversations too.")
 @filter_options(
     "conversation", "since", "until", "min_confidence", type_help="Search only notes of this type (fact, ...)."
@@ -107,7 +110,9 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> E
 @format_options
 @neighbors_option
 @click.pass_context
-def search(ctx: click.Context, /, *, text: str, conversations: bool, limit: int | None, **shown: object) -> ExitCode:
+def search(
+    ctx: click.Context, /, *, words: tuple[str, ...], conversations: bool, limit: int | None, **shown: object
+) -> ExitCode:
     """Search only the notes; `gitmem query --kind` searches several kinds at once.
 
     \b
@@ -116,7 +121,7 @@ def search(ctx: click.Context, /, *, text: str, conversations: bool, limit: int 
       gitmem memory search --type decision --min-confidence 0.5 "where do sessions live"
     """
     kinds = ("notes", "conversations") if conversations else ("notes",)
-    return search_records(ctx, read_query(text), kinds, limit, shown)
+    return search_records(ctx, read_query(words), kinds, limit, shown)
 
 
 @command.command("show")
@@ -137,6 +142,7 @@ def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
     workspace = open_here(ctx)
     records = show_records(workspace, name, at=at)
     missing = missing_paths(workspace, [path for record in records for path in note_paths(record)])
+    page_output(ctx)
     if as_json:
         write_json([record_json(record) | ({"missing_paths": missing} if missing else {}) for record in records])
         return ExitCode.OK

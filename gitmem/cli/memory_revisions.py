@@ -5,7 +5,7 @@ from typing import Final
 import click
 
 from gitmem.cli.confirmation import confirm
-from gitmem.cli.context import open_here, write_json
+from gitmem.cli.context import open_here, page_output, write_json
 from gitmem.cli.record_output import diff_json, format_diff, format_log_entry, log_entry_json
 from gitmem.cli.text_input import json_option, print_each, print_notices
 from gitmem.display import count, size, visible
@@ -30,7 +30,9 @@ def log(ctx: click.Context, name: str, limit: int, as_json: bool) -> ExitCode:
       gitmem memory log
       gitmem memory log art_89abcdef
     """
-    print_each(read_log(open_here(ctx), name=name, limit=limit), as_json, log_entry_json, format_log_entry)
+    entries = read_log(open_here(ctx), name=name, limit=limit)
+    page_output(ctx)
+    print_each(entries, as_json, log_entry_json, format_log_entry)
     return ExitCode.OK
 
 
@@ -51,6 +53,7 @@ def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> ExitCode:
       gitmem memory diff 1f2e3d4 ~3
     """
     diffs = read_diff(open_here(ctx), old, new)
+    page_output(ctx)
     print_each(diffs, as_json, diff_json, lambda each: "\n".join(format_diff(each)))
     return ExitCode.OK
 

@@ -1,5 +1,6 @@
 """Progress of a run on standard error: a redrawn line on a terminal, a line every ten seconds otherwise."""
 
+import os
 import sys
 import time
 from typing import TYPE_CHECKING, Final
@@ -54,7 +55,7 @@ class ProgressLine:
             return
         self._drawn, self._is_drawn = now, True
         line = describe(done, total, unit, chunks, now - self._started, bar=self._terminal)
-        width = terminal_width() if self._terminal else 0
+        width = terminal_width(os.environ) if self._terminal else 0
         line = visible(f"{self._title}  {line}")
         sys.stderr.write(f"\r{line[: width - 1]}\x1b[K" if self._terminal else f"{line}\n")
         sys.stderr.flush()

@@ -3,7 +3,8 @@
 import codecs
 import os
 import sys
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -11,18 +12,39 @@ from gitmem.answering.answer import answer
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.search_query import MAX_QUERY, MODES, Query, SearchFilters
 from gitmem.cli.answer_output import Format, format_options, neighbors_option, write_answer
-from gitmem.cli.context import open_here
+from gitmem.cli.context import folder_in_tree, open_here
+from gitmem.cli.error_output import say
 from gitmem.cli.filter_options import filter_options, take_filters
 from gitmem.errors import ExitCode, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import CHOICES, parse_kinds
+from gitmem.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gitmem.patterns.pathspec import Pathspec
 
 _MOST_BYTES: Final = 4 * MAX_QUERY + 64
 """Bytes to read from standard input: more than a query of maximum length has in any encoding."""
 
 
-@click.command()
-@click.argument("text", metavar="TEXT|-")
+class QueryCommand(click.Command):
+    """Command whose arguments behind `--` are paths, as in `git grep`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # click drops the `--`, so the arguments are split before it parses them.
+        end = args.index("--") if "--" in args else len(args)
+        ctx.params["paths"] = tuple(args[end + 1 :])
+        return super().parse_args(ctx, args[:end])
+
+    @staticmethod
+    def leading_dash_hint(option: str) -> str:
+        """Return the hint for an unknown option: it may be a text to search for."""
+        return f"to search for text that begins with a dash: gitmem query -e {option}"
+
+
+@click.command(cls=QueryCommand)
+@click.argument("words", metavar="TEXT...|- [-- PATH...]", nargs=-1)
+@click.option("-e", "texts", metavar="TEXT", multiple=True, help="Text of the query, for one that begins with a dash.")
 @click.option(
     "--rev", metavar="REV", default="", help="Search a commit, tag, branch or tree, without uncommitted files."
 )
@@ -62,7 +84,9 @@ def command(
     ctx: click.Context,
     /,
     *,
-    text: str,
+    words: tuple[str, ...],
+    texts: tuple[str, ...],
+    paths: tuple[str, ...],
     rev: str,
     staged: bool,
     changed: str,
@@ -79,11 +103,14 @@ def command(
     """Search the code in words or by symbol.
 
     Searches the working tree, including uncommitted files. Files that are not indexed yet are indexed first, within a
-    time budget. A filter given several times matches any of its values. The exit code is 0 with results and 1 without.
+    time budget. Several words are one query. PATHs behind `--` limit it, relative to the current folder as in git grep,
+    and in addition to `--path`. A filter given several times matches any of its values. The exit code is 0 with results
+    and 1 without.
 
     \b
     Examples:
       gitmem query "where are cookies signed"
+      gitmem query retry with backoff -- src/ ':!*_test.py'
       gitmem query SessionInterface.save_session
       gitmem query --rev v0.12 --path src/ --lang python "error handling"
       gitmem query --changed main..HEAD "error handling"
@@ -101,8 +128,11 @@ def command(
         chunk_types=parse_chunk_types(chunk_types),
         kinds=parse_kinds(kinds),
         records=record_filters,
+        pathspecs=_parse_paths(ctx, workspace, paths) if paths else (),
     )
-    query = Query(read_query(text), form.limit, mode, filters, form.neighbors)
+    query = Query(read_query([*texts, *words], paths), form.limit, mode, filters, form.neighbors)
+    if len(words) > 1 and not paths and not form.quiet:
+        _hint_at_paths(ctx, words)
     selection = TreeSelection(rev, staged, changed)
     return write_answer(workspace, answer(workspace, query, selection, refresh=not no_refresh), form)
 
@@ -118,10 +148,14 @@ def search_records(
     return write_answer(workspace, answer(workspace, query), form)
 
 
-def read_query(text: str) -> str:
-    """Return the query, read from standard input if it is `-`. Raises UsageError if it is not text."""
-    if text != "-":
-        data = os.fsencode(text)
+def read_query(words: Sequence[str], paths: Sequence[str] = ()) -> str:
+    """Return the query: the words, or standard input for a single `-`. Raises UsageError if there is no text."""
+    if not words:
+        hint = "words come before `--`, paths behind it" if paths else 'gitmem query "where are cookies signed"'
+        raise UsageError("the query is missing", hint=hint)
+    from_stdin = list(words) == ["-"]
+    if not from_stdin:
+        data = os.fsencode(" ".join(words))
     elif sys.stdin is None or sys.stdin.closed:
         raise UsageError("standard input is closed", hint='pass the query: gitmem query "where are cookies signed"')
     else:
@@ -131,7 +165,30 @@ def read_query(text: str) -> str:
         query, _ = codecs.utf_8_decode(data, "strict", len(data) < _MOST_BYTES)
     except UnicodeDecodeError as problem:
         raise UsageError("the query is binary data", hint="search in words or symbols, in UTF-8") from problem
-    return query.strip() if text == "-" else query
+    return query.strip() if from_stdin else query
+
+
+def _parse_paths(ctx: click.Context, workspace: Workspace, paths: Sequence[str]) -> "tuple[Pathspec, ...]":
+    """Return the pathspecs behind `--`. Raises UsageError."""
+    from gitmem.patterns.pathspec import parse_pathspec  # the glob matcher is a tenth of the search's imports
+
+    folder, root = folder_in_tree(ctx, workspace), workspace.location.worktree
+    if root is None:
+        return tuple(parse_pathspec(path, folder) for path in paths)
+    return tuple(
+        parse_pathspec(os.path.relpath(os.path.realpath(path), root), "")
+        if path.startswith("/")
+        else parse_pathspec(path, folder)
+        for path in paths
+    )
+
+
+def _hint_at_paths(ctx: click.Context, words: Sequence[str]) -> None:
+    """Print a hint if a word is an existing path: `grep` and git would take it for one."""
+    path = next((word for word in words if os.path.lexists(os.path.join(ctx.obj["folder"], word))), "")  # noqa: PTH118
+    if path:
+        others = " ".join(word for word in words if word != path) or "TEXT"
+        say(f"hint: `{path}` is a path; to search only there: gitmem query {others} -- {path}")
 
 
 def _read_bounded() -> bytes:

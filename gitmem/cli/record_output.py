@@ -1,11 +1,13 @@
 """Text output of records of every kind, and output of the memory's log and differences."""
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from difflib import unified_diff
 from typing import Any
 
+from gitmem.cli.style import is_terminal
 from gitmem.display import count, first_line, visible, visible_code
 from gitmem.memory.conversation import Conversation, Turn
 from gitmem.memory.document import Document
@@ -18,7 +20,7 @@ from gitmem.records.similar_notes import SimilarNote
 
 def write_content(content: bytes) -> None:
     """Write content to standard output byte for byte; on a terminal, print control characters as escapes."""
-    if sys.stdout.isatty():
+    if is_terminal(os.environ):
         # Stored text may come from anybody, and a terminal executes the escape sequences in it.
         print("\n".join(map(visible_code, content.decode("utf-8", "replace").splitlines())))
         return

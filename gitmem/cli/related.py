@@ -1,14 +1,13 @@
 """`gitmem related`."""
 
 import os
-from pathlib import Path
 
 import click
 
 from gitmem.answering.answer import answer
 from gitmem.answering.search_query import SimilarQuery
 from gitmem.cli.answer_output import Format, format_options, write_answer
-from gitmem.cli.context import open_here
+from gitmem.cli.context import folder_in_tree, open_here
 from gitmem.errors import ExitCode
 from gitmem.workspace import Workspace
 
@@ -32,7 +31,7 @@ def command(ctx: click.Context, /, place: str, limit: int | None, no_refresh: bo
     form = Format.load(ctx, limit, shown)
     workspace = open_here(ctx)
     place = _from_root(workspace, place)
-    query = SimilarQuery(place, form.limit, _folder(workspace, ctx.obj["folder"]))
+    query = SimilarQuery(place, form.limit, folder_in_tree(ctx, workspace))
     return write_answer(workspace, answer(workspace, query, refresh=not no_refresh), form)
 
 
@@ -42,10 +41,3 @@ def _from_root(workspace: Workspace, place: str) -> str:
     if root is None or not place.startswith("/"):
         return place
     return os.path.relpath(os.path.realpath(place), root)
-
-
-def _folder(workspace: Workspace, folder: str) -> str:
-    """Where in the working tree the command was given."""
-    root = workspace.location.worktree
-    here = Path(os.path.realpath(folder))
-    return here.relative_to(root).as_posix() if root and here.is_relative_to(root) else ""

@@ -5,12 +5,13 @@ import os
 import click
 
 from gitmem.actions.repos import enter_repository, forget_repository, list_repositories
+from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.context import is_quiet, open_here, write_json
 from gitmem.display import visible
 from gitmem.errors import ExitCode, UsageError
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def command() -> None:
     """List, add and remove the repositories that an MCP server may search.
 

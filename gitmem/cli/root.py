@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from gitmem import __version__
+from gitmem.cli.command_group import CommandGroup
 from gitmem.errors import ExitCode
 
 COMMANDS: Final = {
@@ -30,6 +31,7 @@ COMMANDS: Final = {
     "cancel": "Stop an index run in another process.",
     "uninstall": "Remove the index, the hooks and the entries for agents from this repository.",
     "completion": "Print the completion script of a shell.",
+    "help": "Show the help of a command, or its manual page.",
 }
 """Commands with the first line of their help. Listing them here avoids the import of every command for `--help`."""
 
@@ -37,36 +39,21 @@ ALIASES: Final = {"search": "query"}
 COMPLETE_VARIABLE: Final = "_GITMEM_COMPLETE"
 
 
-class LazyGroup(click.Group):
+class LazyGroup(CommandGroup):
     """Group that imports the module of a command when the command is invoked."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
-        return list(COMMANDS)
+        return [*COMMANDS, *ALIASES]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        name = ALIASES.get(cmd_name, cmd_name)
-        if name not in COMMANDS:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if not self.has_command(ctx, cmd_name):
             return None
-        command: click.Command = import_module(f"gitmem.cli.{name}").command
+        command: click.Command = import_module(f"gitmem.cli.{ALIASES.get(cmd_name, cmd_name)}").command
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS and args[0] not in ALIASES:
-            raise click.UsageError(f"no such command: `{args[0]}`{_suggestion(args[0])}", ctx)
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
-
-
-def _suggestion(name: str) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, [*COMMANDS, *ALIASES], 1)
-    return f", did you mean `{near[0]}`?" if near else ""
 
 
 @click.group(
@@ -76,11 +63,12 @@ def _suggestion(name: str) -> str:
 )
 @click.option("-C", "folder", metavar="DIR", default=".", help="Run in this folder instead of the current one.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no notes.")
-@click.version_option(__version__, "--version", message="gitmem %(version)s", help="Print the version.")
+@click.option("--no-pager", is_flag=True, help="Do not pipe long output into a pager.")
+@click.version_option(__version__, "-V", "--version", message="gitmem %(version)s", help="Print the version.")
 @click.pass_context
-def root(ctx: click.Context, folder: str, quiet: bool) -> None:
+def root(ctx: click.Context, folder: str, quiet: bool, no_pager: bool) -> None:
     """Search git repositories by meaning and by symbol, at any revision, offline."""
-    ctx.obj = {"folder": folder, "quiet": quiet}
+    ctx.obj = {"folder": folder, "quiet": quiet, "pager": not no_pager}
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

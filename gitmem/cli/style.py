@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 CHOICES: Final = ("auto", "always", "never")
+PAGER_IN_USE: Final = "GIT_PAGER_IN_USE"
+"""Variable that git sets for commands whose output goes to a terminal through a pager."""
+
 _DEFAULT_WIDTH: Final = 100
 _MIN_WIDTH: Final = 40
 _CODES: Final = {"path": "35", "symbol": "1", "match": "1;31", "dim": "2"}
@@ -23,18 +26,31 @@ class Style(NamedTuple):
 
 
 def choose_style(choice: str, environment: Mapping[str, str]) -> Style:
-    """Return the style: by default coloured only on a terminal and without NO_COLOR (https://no-color.org)."""
-    terminal = sys.stdout.isatty()
-    plain = bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
-    coloured = choice == "always" or (choice == "auto" and terminal and not plain)
-    return Style(coloured, terminal_width() if terminal else 0)
+    """Return the style. By default a terminal has colours, except with NO_COLOR or TERM=dumb.
+
+    CLICOLOR_FORCE and FORCE_COLOR colour other output too. NO_COLOR has precedence over them, and `choice` over all.
+    See https://no-color.org, https://bixense.com/clicolors and https://force-color.org.
+    """
+    terminal = is_terminal(environment)
+    if choice != "auto" or environment.get("NO_COLOR"):
+        coloured = choice == "always"
+    else:
+        forced = any(environment.get(name, "0") not in ("", "0") for name in ("CLICOLOR_FORCE", "FORCE_COLOR"))
+        coloured = forced or (terminal and environment.get("TERM") != "dumb")
+    return Style(coloured, terminal_width(environment) if terminal else 0)
 
 
-def terminal_width() -> int:
-    """Return the columns of the terminal at standard output or standard error."""
+def is_terminal(environment: Mapping[str, str]) -> bool:
+    """Return whether standard output is a terminal, or a pager that shows it on one."""
+    return sys.stdout.isatty() or bool(environment.get(PAGER_IN_USE))
+
+
+def terminal_width(environment: Mapping[str, str]) -> int:
+    """Return the columns of the terminal at standard output or standard error, or behind the pager."""
     for stream in (sys.stdout, sys.stderr):
         try:
             return max(_MIN_WIDTH, os.get_terminal_size(stream.fileno()).columns)
         except (OSError, ValueError):
             continue
-    return _DEFAULT_WIDTH
+    columns = environment.get("COLUMNS", "")
+    return max(_MIN_WIDTH, int(columns)) if columns.isdecimal() and len(columns) < 5 else _DEFAULT_WIDTH

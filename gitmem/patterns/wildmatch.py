@@ -87,6 +87,26 @@ def translate(pattern: bytes) -> bytes | None:
     return None if tokens is None else re.escape(pattern[:start]) + _translate_tokens(tokens)
 
 
+def translate_flat(pattern: bytes) -> bytes | None:
+    """Return a regular expression for a whole path in which every wildcard also matches slashes; None if malformed.
+
+    git matches pathspecs in this way (`wildmatch` without WM_PATHNAME).
+    """
+    tokens = _tokenise(pattern, flat=True)
+    if tokens is None:
+        return None
+    parts: list[bytes] = []
+    since_star: list[bytes] | None = None  # the literal behind the last star
+    for token in tokens:
+        if token != STAR:
+            (parts if since_star is None else since_star).append(token)
+            continue
+        if since_star is not None:  # leftmost match: the new star absorbs the rest
+            parts += [b"(?>.*?", *since_star, b")"]
+        since_star = []
+    return b"".join([*parts, *([] if since_star is None else [b".*", *since_star])])
+
+
 def _without_trailing_spaces(line: bytes) -> bytes:
     """Return the line without its trailing spaces; one preceded by a backslash counts."""
     bare = line.rstrip(b" ")
@@ -94,18 +114,21 @@ def _without_trailing_spaces(line: bytes) -> bytes:
     return bare + b" " if backslashes % 2 and len(bare) < len(line) else bare
 
 
-def _tokenise(pattern: bytes) -> list[bytes] | None:
-    """Split into STAR, DEEP, ANY, SLASH and expressions that match one byte; None if the pattern is malformed."""
+def _tokenise(pattern: bytes, *, flat: bool = False) -> list[bytes] | None:
+    """Split into STAR, DEEP, ANY, SLASH and expressions that match one byte; None if the pattern is malformed.
+
+    With `flat` there are no DEEP and ANY, and the expressions may match a slash.
+    """
     tokens: list[bytes] = []
     at = 0
     while at < len(pattern):
         char = pattern[at : at + 1]
         if char == b"*":
-            token, at = _parse_stars(pattern, at)
+            token, at = (STAR, at + 1) if flat else _parse_stars(pattern, at)
         elif char == b"?":
-            token, at = NOT_SLASH, at + 1
+            token, at = b"." if flat else NOT_SLASH, at + 1
         elif char == b"[":
-            bracket = _parse_bracket(pattern, at + 1)
+            bracket = _parse_bracket(pattern, at + 1, flat=flat)
             if bracket is None:
                 return None
             token, at = bracket
@@ -137,8 +160,11 @@ def _parse_stars(pattern: bytes, at: int) -> tuple[bytes, int]:
     return (ANY, end) if end == len(pattern) or pattern[end : end + 2] == b"\\/" else (STAR, end)
 
 
-def _parse_bracket(pattern: bytes, at: int) -> tuple[bytes, int] | None:
-    """Return the class that begins at `at`, behind its `[`, and the position after it; None if it is malformed."""
+def _parse_bracket(pattern: bytes, at: int, *, flat: bool = False) -> tuple[bytes, int] | None:
+    """Return the class that begins at `at`, behind its `[`, and the position after it; None if it is malformed.
+
+    Only with `flat` may a class match a slash.
+    """
     negated = pattern[at : at + 1] in (b"!", b"^")
     at += negated
     chars: set[int] = set()
@@ -178,7 +204,9 @@ def _parse_bracket(pattern: bytes, at: int) -> tuple[bytes, int] | None:
             chars.add(char)
         before = char
         at += 1
-    selected = (set(range(256)) - chars if negated else chars) - {0x2F}  # no class matches a slash (WM_PATHNAME)
+    selected = set(range(256)) - chars if negated else chars
+    if not flat:
+        selected.discard(0x2F)  # no class matches a slash (WM_PATHNAME)
     return b"[" + b"".join(b"\\x%02x" % c for c in sorted(selected)) + b"]" if selected else b"(?!)", at + 1
 
 

@@ -42,6 +42,9 @@ class RecordFilters(NamedTuple):
 
 
 NO_FILTERS: Final = RecordFilters()
+RECORD_TYPES: Final = tuple(dict.fromkeys((*NOTE_TYPES, *DOCUMENT_TYPES)))
+"""Types of notes and documents."""
+
 _CHOICES: Final = ("type", "source", "sensitivity", "visibility", "conversation")
 
 
@@ -62,7 +65,7 @@ def parse_filters(
         return tuple(check_choice(field, value, choices) for value in values)
 
     return RecordFilters(
-        choose("record type", type_, (*NOTE_TYPES, *DOCUMENT_TYPES)),
+        choose("record type", type_, RECORD_TYPES),
         tuple(source),
         choose("sensitivity", sensitivity, SENSITIVITIES),
         choose("visibility", visibility, VISIBILITIES),

@@ -2,9 +2,35 @@
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gitmem.search.rank import OFFSET, SLOPE, weights_for
+
+LEGEND: Final = {
+    "semantic": "similarity of the meaning of chunk and query, cosine",
+    "lexical": "words of the query in the chunk, as a BM25F score",
+    "fused": "semantic and lexical score together, in standard deviations above the mean",
+    "lexical_gap": "words of the query in the chunk, in standard deviations below the best chunk of its file",
+    "path_cosine": "similarity of the meaning of path and query, cosine",
+    "definition": "1 if the chunk defines a name of the query",
+    "definition_folded": "1 if it does when underscores are ignored",
+    "symbol": "share of the query's words in the name of the symbol",
+    "stem": "share of the query's words in the name of the file",
+    "folder": "share of the query's words in the names of the folders",
+    "path": "1 if the path contains a path of the query",
+    "file": "all chunks of the file together, as a share of the best file",
+    "file_size": "size of the file: 0 at about 1,100 words, 1 at 22,000",
+    "symbol_size": "size of the symbol: 0 at about 50 words, 1 at 400",
+    "function": "1 for a function or method",
+    "prose": "1 for text instead of code",
+    "test": "1 for a test",
+    "example": "1 for an example, demo or benchmark",
+    "document": "1 for documentation or a change log",
+    "auxiliary": "1 for vendored, generated or compatibility code, a migration or a translation",
+    "bias": "constant that every result gets",
+    "sum": "sum of value x weight = contribution; its logistic function is the score, from 0 to 1",
+}
+"""Meaning of each name in an explanation, in the order of `rank.WEIGHTS`."""
 
 
 class Contribution(NamedTuple):

@@ -4,21 +4,27 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from gitmem.errors import UsageError
+from gitmem.patterns.pathspec import Pathspec, compile_pathspecs
 from gitmem.patterns.pattern_table import GlobTable, uncached_folders
 from gitmem.patterns.wildmatch import Glob, parse_ignore_line
 
 NO_MATCH: Final = -1
 
 
-def compile_globs(include: Sequence[str], exclude: Sequence[str]) -> Callable[[bytes], bool]:
+def compile_globs(
+    include: Sequence[str], exclude: Sequence[str], pathspecs: Sequence[Pathspec] = ()
+) -> Callable[[bytes], bool]:
     """Return a predicate for paths that `include` selects (all if it is empty) and `exclude` does not.
 
-    Raises: UsageError for a malformed pattern.
+    If there are pathspecs, they must select the path as well. Raises: UsageError for a malformed pattern.
     """
     included = PathFilter(include) if include else None
     excluded = PathFilter(exclude) if exclude else None
+    within = compile_pathspecs(pathspecs) if pathspecs else None
 
     def matches(path: bytes) -> bool:
+        if within is not None and not within(path):
+            return False
         if included is not None and not included.selects(path):
             return False
         return excluded is None or not excluded.selects(path)

@@ -6,7 +6,7 @@ path: of the paths that hold its blob and pass the filters, the first in path or
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +15,22 @@ from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
 from gitmem.types import CHUNK_TYPES, RECORD_LANGUAGE
 
+if TYPE_CHECKING:
+    from gitmem.patterns.pathspec import Pathspec
+
 
 class Filters(NamedTuple):
-    """Filters of a search; an empty one restricts nothing. Globs follow gitignore; the others are names."""
+    """Filters of a search; an empty one restricts nothing. Globs follow gitignore, pathspecs git's commands."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     chunk_types: tuple[str, ...] = ()
+    pathspecs: "tuple[Pathspec, ...]" = ()
 
     @property
     def any(self) -> bool:
-        return bool(self.include or self.exclude or self.languages or self.chunk_types)
+        return any(self)
 
 
 class Scope:
@@ -56,11 +60,11 @@ class Scope:
         self.entry_of[~rows] = -1
 
     def _path_filter(self, filters: Filters) -> NDArray[np.bool_]:
-        if not (filters.include or filters.exclude):
+        if not (filters.include or filters.exclude or filters.pathspecs):
             return np.ones(len(self.view), bool)
         from gitmem.search.globs import compile_globs  # the glob matcher is a tenth of the search's imports
 
-        matches = compile_globs(filters.include, filters.exclude)
+        matches = compile_globs(filters.include, filters.exclude, filters.pathspecs)
         return np.fromiter((matches(path) for path in self.view.paths), bool, len(self.view))
 
     def _language_rows(self, languages: Sequence[str]) -> NDArray[np.bool_]:

@@ -6,6 +6,7 @@ import math
 import pytest
 
 from gitmem.errors import ExitCode
+from gitmem.search.explain import LEGEND
 from gitmem.search.rank import BIAS, OFFSET, SLOPE, WEIGHTS, confidence
 from gitmem.search.select import REPEAT_DECAY
 from tests.cli.test_startup import imported_modules
@@ -58,14 +59,22 @@ def test_the_explanation_is_below_its_hit_in_aligned_columns(cli: Cli, indexed: 
     hit = explained_hits(cli, indexed, "-n", "1", SIGN)[0]
     lines = cli("query", "-n", "1", "--explain", SIGN, cwd=indexed.path).out.splitlines()
     at = next(place for place, line in enumerate(lines) if line.startswith("  semantic "))
-    rows = lines[at + 1 : -2]
+    legend = lines.index("legend")
+    rows = lines[at + 1 : legend - 1]
     counting = [part for part in hit["explain"]["features"] if part["contribution"]]
     assert [row.split()[0] for row in rows] == [*(part["name"] for part in counting), "bias", "sum"]
     assert len({len(row) for row in rows}) == 1
     assert [float(row.split()[-1]) for row in rows[:-2]] == pytest.approx(
         [part["contribution"] for part in counting], abs=1e-3
     )
-    assert lines[-2] == f"  score {hit['score']:.3f}"
+    assert lines[legend - 1] == f"  score {hit['score']:.3f}"
+    explained = {"semantic", "lexical", *(row.split()[0] for row in rows)}
+    assert {line.split()[0] for line in lines[legend + 1 : -1]} == explained
+    assert all(len(line) <= 100 for line in lines[legend:-1])
+
+
+def test_the_legend_names_every_feature_in_order() -> None:
+    assert list(LEGEND) == ["semantic", "lexical", *WEIGHTS, "bias", "sum"]
 
 
 def test_without_the_flag_nothing_is_explained_or_imported_for_it(cli: Cli, indexed: Repo) -> None:

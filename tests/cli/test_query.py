@@ -294,7 +294,7 @@ def test_json_preserves_names_that_are_not_utf8(cli: Cli, own: Repo) -> None:
         (["--changed", "v1", "x"], "not a range of revisions: `v1`"),
         (["--changed", "v2..HEAD", "x"], "did you mean `v1`?"),
         (["--bogus", "x"], "--bogus"),
-        ([], "missing argument"),
+        ([], "the query is missing"),
     ],
 )
 def test_bad_arguments_are_two_lines_and_code_two(cli: Cli, indexed: Repo, args: list[str], message: str) -> None:

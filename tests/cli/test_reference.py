@@ -10,6 +10,7 @@ import pytest
 
 from gitmem import __version__
 from gitmem.cli import reference
+from gitmem.cli.exit_codes import EXIT_CODES
 from gitmem.cli.root import COMMANDS, root
 from gitmem.errors import ExitCode
 from gitmem.settings import SETTINGS
@@ -70,7 +71,7 @@ def test_the_reference_lists_every_command_option_and_setting() -> None:
 
 
 def test_the_reference_explains_every_exit_code() -> None:
-    assert set(reference.EXIT_CODES) == set(ExitCode)
+    assert set(EXIT_CODES) == set(ExitCode)
 
 
 def test_the_reference_is_printed_by_its_module() -> None:

@@ -1,0 +1,69 @@
+"""Groups of commands: they print their help if no command is named, and suggest one for an unknown name."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import click
+
+_SYNONYMS: Final = {
+    "add": ("append",),
+    "cat": ("get", "show"),
+    "create": ("add", "append", "init"),
+    "del": ("delete", "remove", "uninstall"),
+    "edit": ("add",),
+    "find": ("search", "query"),
+    "get": ("show",),
+    "grep": ("search", "query"),
+    "info": ("status", "show"),
+    "ls": ("list",),
+    "new": ("add", "append"),
+    "delete": ("remove",),
+    "refresh": ("index",),
+    "reindex": ("index",),
+    "remove": ("delete", "uninstall"),
+    "rm": ("delete", "remove"),
+    "serve": ("mcp",),
+    "server": ("mcp",),
+    "show": ("get",),
+    "store": ("add",),
+    "undelete": ("restore",),
+    "update": ("index", "add"),
+    "view": ("show", "get"),
+}
+"""Names that other programs use, with the commands of gitmem that do the same."""
+
+
+class CommandGroup(click.Group):
+    """Group that prints its help if no command is named, and suggests a command for an unknown name."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+            click.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if not name.startswith("-") and not ctx.resilient_parsing and not self.has_command(ctx, name):
+            group = ctx.command_path.partition(" ")[2]
+            similar = suggest_command(name, self.list_commands(ctx))
+            advice = f", did you mean `{f'{group} {similar}'.strip()}`?" if similar else ""
+            raise click.UsageError(f"no such command: `{f'{group} {name}'.strip()}`{advice}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def has_command(self, ctx: click.Context, name: str) -> bool:
+        """Return whether a name is that of a command, without importing the command."""
+        return name in self.list_commands(ctx)
+
+
+def suggest_command(name: str, known: Iterable[str]) -> str:
+    """Return the known command that a name may mean, by its meaning or else by its spelling; "" if there is none."""
+    commands = list(known)
+    synonym = next((other for other in _SYNONYMS.get(name, ()) if other in commands), "")
+    if synonym:
+        return synonym
+    from gitmem.suggestions import find_similar_name  # slow to load, and needed for wrong names only
+
+    return find_similar_name(name, commands)
