@@ -16,6 +16,7 @@ from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader, TreeSelect
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text
+from gitmem.install.registered_files import users_entries
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 class ViewState(NamedTuple):
     """Which tree an answer describes, and how completely it is indexed.
 
-    `source` is `worktree`, `staged` or `commit`. `uncommitted` paths differ from the commit; `dirty` says whether any
-    does, None if git could not tell. `missing` files are not indexed.
+    `source` is `worktree`, `staged` or `commit`. `uncommitted` paths differ from the commit, without files of clients
+    that are as gitmem wrote them; `dirty` says whether any does, None if git could not tell.
+    `missing` files are not indexed.
     """
 
     rev: str
@@ -157,16 +159,17 @@ def _note_hidden_text(hits: "Sequence[tuple[Hit, list[str]]]") -> list[str]:
 def view_state(searcher: "Searcher") -> ViewState:
     """Return which tree a searcher answers from."""
     tree, selection = searcher.tree, searcher.selection
+    changes = users_entries(tree.location, tree.entries)
     return ViewState(
         # The name the user gave, not the resolved one: they recognise `v2.1`, not an object id.
         rev=selection.changed or selection.rev or "HEAD",
         commit=tree.revision.commit,
         tree=tree.revision.tree,
         branch=tree.revision.branch,
-        dirty=None if tree.problem else bool(tree.entries),
+        dirty=None if tree.problem else bool(changes),
         stale=searcher.stale,
         missing=searcher.missing_files,
         files=searcher.files_in_tree,
         source=tree.source,
-        uncommitted=len(tree.entries),
+        uncommitted=len(changes),
     )

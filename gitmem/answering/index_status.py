@@ -14,6 +14,7 @@ from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import describe_head
 from gitmem.indexing.fingerprint import current_fingerprint
+from gitmem.install.registered_files import users_entries
 from gitmem.locks import is_locked
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest
@@ -107,7 +108,7 @@ def _count_tree(status: Status, workspace: Workspace, manifest: Manifest) -> Non
         snapshot = open_snapshot(workspace, manifest)
         tree = reader.read()
     status.problems += snapshot.lost
-    status.uncommitted.update(entry.change for entry in tree.entries)
+    status.uncommitted.update(entry.change for entry in users_entries(tree.location, tree.entries))
     status.unknown = tree.problem
     overlay = open_tree(workspace._replace(location=tree.location), tree, manifest, write=False)
     try:
@@ -137,10 +138,10 @@ def _count(status: Status, view: View, snapshot: Snapshot) -> list[int]:
         own = indexed[texts & (indexed >= base) & (indexed < base + segment.blobs)] - base
         _add(status.languages, np.bincount(segment.blob_languages[own]), segment.languages.__getitem__)
     sizes = np.diff(snapshot.blob_first)
-    status.chunks = int(sizes[indexed].sum())
-    # A blob that several paths share counts once for its chunk types: its rows exist once.
+    # The chunks of a blob that several paths share exist once, so they count once, as in `chunks_total`.
     in_view = np.zeros(len(sizes), bool)
     in_view[indexed] = True
+    status.chunks = int(sizes[in_view].sum())
     _add(
         status.chunk_types,
         np.bincount(snapshot.column("kind")[np.repeat(in_view, sizes)].astype(np.uint8)),

@@ -28,7 +28,7 @@ def status_lines(status: Status) -> list[str]:
         lines.append(f"changed    {shares(status.uncommitted)}{later}")
     if skipped:
         lines.append(f"skipped    {shares(status.skipped)}")
-    lines.append(f"chunks     {status.chunks:,} here, {status.chunks_total:,} in all")
+    lines.append(f"chunks     {status.chunks:,} in this tree, {status.chunks_total:,} in the index")
     if status.languages:
         lines.append(f"languages  {shares(status.languages)}")
         lines.append(f"types      {shares(status.chunk_types)}")

@@ -117,7 +117,9 @@ def _write_hits(
             named_hit(hit), lines, answer.terms, style, change=answer.changes.get(hit.path, ""), full=full,
             context=context, adjacent=answer.adjacent[index], code_notes=code_notes[index],
         )  # fmt: skip
-        print("\n".join([*output, *(format_explanation(explanation, hit, style) if explanation else [])]))
+        # People see at once where a result begins; a program would pay for the empty lines.
+        separator = [""] if index and style.width else []
+        print("\n".join([*separator, *output, *(format_explanation(explanation, hit, style) if explanation else [])]))
     if form.quiet:
         return
     if form.explain:

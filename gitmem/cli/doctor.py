@@ -8,6 +8,7 @@ import click
 
 from gitmem.actions.doctor import FAIL, examine
 from gitmem.cli.context import write_json
+from gitmem.cli.style import print_line
 from gitmem.display import visible
 from gitmem.errors import ExitCode
 
@@ -31,7 +32,7 @@ def command(ctx: click.Context, as_json: bool) -> ExitCode:
         write_json({"sound": sound, "checks": [asdict(check) for check in checks]})
     else:
         for check in checks:
-            print(f"{check.state:<4}  {check.name:<10}  {visible(check.message)}")
+            print_line(f"{check.state:<4}  {check.name:<10}  {visible(check.message)}")
             if check.remedy:
                 print(f"{'':16}  fix: {visible(check.remedy)}")
     return ExitCode.OK if sound else ExitCode.FAILED

@@ -1,11 +1,13 @@
 """Errors as two lines on standard error, `error:` and `hint:`, and their exit codes."""
 
 import errno
+import os
 import sys
 from collections.abc import Iterable, Mapping
 
 import click
 
+from gitmem.cli.style import fold, terminal_width
 from gitmem.display import visible
 from gitmem.errors import ExitCode, GitmemError
 
@@ -102,6 +104,10 @@ def _find_similar(name: str, known: Iterable[str]) -> str:
 def say(line: str) -> None:
     """Write one line to standard error. Ignore a failure, which could be reported nowhere else."""
     try:
-        print(visible(line), file=sys.stderr)
+        text = visible(line)
+        # A hint may be a command, which must stay one line to be pasted.
+        if not text.startswith("hint: ") and sys.stderr.isatty():
+            text = fold(text, terminal_width(os.environ))
+        print(text, file=sys.stderr)
     except (OSError, ValueError, AttributeError):
         return

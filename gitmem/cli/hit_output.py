@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from gitmem.answering.answer_json import BOUNDARY, format_code_note
-from gitmem.cli.style import Style
+from gitmem.cli.style import Style, fold
 from gitmem.display import count, visible, visible_code
 from gitmem.search.snippet import SnippetLine, make_snippet, matched_spans, number_lines
 
@@ -22,6 +22,7 @@ _UNDAMPED: Final = 0.9999
 
 _PATHS_SHOWN: Final = 2
 _ALWAYS_EXPLAINED: Final = ("semantic", "lexical", "bias", "sum")
+_MIN_GAP: Final = 2
 _TAB: Final = "    "
 
 
@@ -51,8 +52,8 @@ def format_hit(
     # The line numbers of all parts are aligned, so the widest decides.
     digits = len(str(max([hit.end_line + len(after), *(part[-1].number for part in sides if part)])))
     code = [[_code(line, digits, terms, style) for line in part] for part in parts]
-    notes = [style.paint("dim", f"  {format_code_note(note)}") for note in code_notes]
-    return [_heading(hit, change, style), *_other_paths(hit, style), *notes, *_join_parts(code, style)]
+    notes = [_dim(f"  {format_code_note(note)}", style) for note in code_notes]
+    return [*_heading(hit, change, style), *_other_paths(hit, style), *notes, *_join_parts(code, style)]
 
 
 def _join_parts(parts: Sequence[Sequence[str]], style: Style) -> list[str]:
@@ -61,13 +62,24 @@ def _join_parts(parts: Sequence[Sequence[str]], style: Style) -> list[str]:
     return [line for index, part in enumerate(parts) for line in ([boundary, *part] if index else part)]
 
 
-def _heading(hit: "Hit", change: str, style: Style) -> str:
+def _dim(text: str, style: Style) -> str:
+    """Return a line of prose, dim, and broken between words on a terminal."""
+    lines = (fold(text, style.width) if style.width else text).split("\n")
+    return "\n".join(style.paint("dim", line) for line in lines)
+
+
+def _heading(hit: "Hit", change: str, style: Style) -> list[str]:
     location = f"{visible(hit.path)}:{hit.start_line}-{hit.end_line}"
     parts = [("path", location), *([("dim", change)] if change else []), ("symbol", visible(hit.symbol))]
     parts = [(name, text) for name, text in parts if text]
     score = f"{hit.score:.2f}"
     gap = min(style.width, MAX_COLUMNS) - sum(len(text) + 2 for _, text in parts) + 2 - len(score)
-    return "  ".join(style.paint(name, text) for name, text in parts) + " " * max(2, gap) + style.paint("dim", score)
+    if style.width and gap < _MIN_GAP and len(parts) > 1:
+        # Too long for one line: the path stays whole, and the symbol gets a line of its own.
+        first = style.paint(*parts[0])
+        return [first, "  " + "  ".join(style.paint(*part) for part in [*parts[1:], ("dim", score)])]
+    heading = "  ".join(style.paint(name, text) for name, text in parts)
+    return [heading + " " * max(_MIN_GAP, gap) + style.paint("dim", score)]
 
 
 def _other_paths(hit: "Hit", style: Style) -> list[str]:
@@ -78,7 +90,7 @@ def _other_paths(hit: "Hit", style: Style) -> list[str]:
     more = (
         f" and {count(len(hit.other_paths) - _PATHS_SHOWN, 'more file')}" if len(hit.other_paths) > _PATHS_SHOWN else ""
     )
-    return [style.paint("dim", f"  the same in {paths}{more}")]
+    return [_dim(f"  the same in {paths}{more}", style)]
 
 
 def _code(line: SnippetLine, digits: int, terms: Sequence[str], style: Style) -> str:

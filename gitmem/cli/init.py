@@ -1,6 +1,7 @@
 """`gitmem init`."""
 
 import os
+from contextlib import suppress
 
 import click
 
@@ -13,11 +14,14 @@ from gitmem.cli.hooks import describe
 from gitmem.cli.index import start_graph
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.run_report import print_notes, print_report, print_summary
+from gitmem.cli.style import print_line
 from gitmem.display import visible
-from gitmem.errors import ExitCode
+from gitmem.errors import ExitCode, GitmemError
 from gitmem.freshness.refresh import refresh
+from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.git.locate import describe_head
 from gitmem.install.hook_state import INSTALLED
+from gitmem.memory.kinds import CODE
 from gitmem.workspace import Workspace, create_index
 
 
@@ -55,12 +59,23 @@ def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> Exit
         print_summary(report, folder_bytes(workspace.paths.root))
         print_notes(report)
         if graph:
-            print(f"  {graph}")
+            print_line(f"  {graph}")
     for line in [*hook_lines, *client_lines]:
-        print(f"  {line}")
-    if not report.up_to_date:
-        print('  search: gitmem query "where are cookies signed"')
+        print_line(f"  {line}")
+    if not report.up_to_date and (example := _example(workspace)):
+        print(f'  search: gitmem query "{example}"')  # to be pasted, so never broken
     return ExitCode.FAILED if report.problems else ExitCode.OK
+
+
+def _example(workspace: Workspace) -> str:
+    """Return an example query about this repository, "" if there is none or it cannot be opened any more."""
+    from gitmem.answering.example_query import find_example
+    from gitmem.answering.searcher import open_searcher
+
+    # The run is over; a commit, another run or an uninstallation meanwhile must not make it fail.
+    with suppress(GitmemError):
+        return find_example(open_searcher(workspace, WORKING_TREE, (CODE,), refresh=False))
+    return ""
 
 
 def _install_hooks(workspace: Workspace) -> list[str]:

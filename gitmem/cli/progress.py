@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 REDRAW_SECONDS: Final = 0.1
 PLAIN_SECONDS: Final = 10.0
 _BAR_WIDTH: Final = 18
+_MIN_BAR_WIDTH: Final = 5
 _WARM_UP_SECONDS: Final = 0.5
 """Time before the rate is shown: earlier it is meaningless."""
 
@@ -54,23 +55,42 @@ class ProgressLine:
         if self._quiet or now - self._drawn < (REDRAW_SECONDS if self._terminal else PLAIN_SECONDS):
             return
         self._drawn, self._is_drawn = now, True
-        line = describe(done, total, unit, chunks, now - self._started, bar=self._terminal)
-        width = terminal_width(os.environ) if self._terminal else 0
-        line = visible(f"{self._title}  {line}")
-        sys.stderr.write(f"\r{line[: width - 1]}\x1b[K" if self._terminal else f"{line}\n")
+        # A terminal moves on to the next line after its last column, which could not be redrawn.
+        width = terminal_width(os.environ) - 1 if self._terminal else 0
+        line = describe(visible(self._title), done, total, unit, chunks, now - self._started, width=width)
+        sys.stderr.write(f"\r{line}\x1b[K" if self._terminal else f"{line}\n")
         sys.stderr.flush()
 
 
-def describe(done: int, total: int, unit: str, chunks: int, seconds: float, *, bar: bool) -> str:
-    """Return the progress as text: finished and total units, chunks, rate and time left."""
+def describe(title: str, done: int, total: int, unit: str, chunks: int, seconds: float, *, width: int) -> str:
+    """Return the progress as one line: title, bar, finished and total units, chunks, rate and time left.
+
+    In a narrow terminal the bar, the chunks and the end of the title give way, in this order. `width` 0 means no limit
+    and no bar.
+    """
     share = done / max(total, 1)
-    filled = round(share * _BAR_WIDTH)
-    parts = ["━" * filled + "─" * (_BAR_WIDTH - filled)] if bar else []
-    parts.append(f"{done:,}/{total:,} {unit}s")
-    if chunks:
-        parts.append(count(chunks, "chunk"))
-    if seconds > _WARM_UP_SECONDS and share > 0:
-        if done >= seconds:
-            parts.append(f"{done / seconds:,.0f} {unit}s/s")
-        parts.append(f"{duration(max(1.0, seconds / share - seconds))} left")
-    return "  ".join(parts)
+    numbers = [f"{done:,}/{total:,} {unit}s", *([count(chunks, "chunk")] if chunks else [])]
+    ends = _rate_and_time_left(done, unit, share, seconds)
+    line = "  ".join([title, *numbers, *ends])
+    if not width:
+        return line
+    bar = min(_BAR_WIDTH, width - len(line) - 2)
+    if bar >= _MIN_BAR_WIDTH:
+        filled = round(share * bar)
+        return "  ".join([title, "━" * filled + "─" * (bar - filled), *numbers, *ends])
+    if len(line) <= width:
+        return line
+    rest = "  ".join([numbers[0], *ends])
+    if len(rest) > width:
+        rest = "  ".join(ends)
+    room = width - len(rest) - 2
+    if len(title) > room:
+        title = f"{title[: room - 1]}…" if room > 1 else ""
+    return f"{title}  {rest}".strip()[:width]
+
+
+def _rate_and_time_left(done: int, unit: str, share: float, seconds: float) -> list[str]:
+    if seconds <= _WARM_UP_SECONDS or not share:
+        return []
+    rate = [f"{done / seconds:,.0f} {unit}s/s"] if done >= seconds else []
+    return [*rate, f"{duration(max(1.0, seconds / share - seconds))} left"]

@@ -1,8 +1,9 @@
 """The report of an index run, for people and as JSON."""
 
-import sys
 from typing import Any
 
+from gitmem.cli.error_output import say
+from gitmem.cli.style import print_line
 from gitmem.display import count, duration, shares, size, visible
 from gitmem.freshness.index_report import IndexReport
 
@@ -13,19 +14,21 @@ _PROBLEMS_SHOWN = 10
 def print_report(report: IndexReport, name: str) -> None:
     """Print a run in a few lines, or in one if there was nothing to do."""
     if not report.tree:
-        print(f"{visible(name)}: nothing to index; commit something, then run `gitmem index`")
+        print_line(f"{visible(name)}: nothing to index; commit something, then run `gitmem index`")
         return
     if report.up_to_date:
         print(f"up to date: {visible(name)}")
         return
     added = report.chunks_added
     removed = report.chunks_before + added - report.chunks
-    print(
+    print_line(
         f"indexed {visible(name)}  {count(report.files, 'file')}  {count(report.chunks_in_view, 'chunk')}  "
         f"{duration(report.seconds)}"
     )
-    print(f"  {count(report.embedded, 'blob')} embedded, {report.reused:,} reused; chunks {report.chunks_before:,} -> "
-          f"{report.chunks:,} (+{added:,} -{removed:,})")  # fmt: skip
+    # A first run has nothing to compare with.
+    change = f"; chunks {report.chunks_before:,} -> {report.chunks:,} (+{added:,} -{removed:,})"
+    reused = f", {report.reused:,} reused" if report.chunks_before or report.reused else ""
+    print_line(f"  {count(report.embedded, 'blob')} embedded{reused}{change if report.chunks_before else ''}")
 
 
 def print_summary(report: IndexReport, index_bytes: int) -> None:
@@ -36,23 +39,23 @@ def print_summary(report: IndexReport, index_bytes: int) -> None:
         parts.append(f"{len(report.parsed) - _LANGUAGES_SHOWN} more languages {others:,}")
     if report.as_text:
         parts.append(f"as text {report.as_text.total():,}")
-    print("  " + (" · ".join(parts) or "no text files"))
+    print_line("  " + (" · ".join(parts) or "no text files"))
     if report.skipped:
-        print(f"  skipped {report.skipped.total():,}: {shares(report.skipped)}")
+        print_line(f"  skipped {report.skipped.total():,}: {shares(report.skipped)}")
     # The share of the text is only known if this run read all of it.
     is_first = not report.chunks_before and report.text_bytes
     share = f" ({100 * index_bytes / report.text_bytes:.0f} % of the text)" if is_first else ""
-    print(f"  .gitmem {size(index_bytes)}{share}")
+    print_line(f"  .gitmem {size(index_bytes)}{share}")
 
 
 def print_notes(report: IndexReport) -> None:
     """Print why the index was rebuilt, and on standard error the files that failed."""
     if report.rebuilt:
-        print(f"  rebuilt: {visible(report.rebuilt)}")
+        print_line(f"  rebuilt: {visible(report.rebuilt)}")
     for line in report.problems[:_PROBLEMS_SHOWN]:
-        print(f"warning: {visible(line)}", file=sys.stderr)
+        say(f"warning: {line}")
     if len(report.problems) > _PROBLEMS_SHOWN:
-        print(f"warning: {len(report.problems) - _PROBLEMS_SHOWN} more files like these", file=sys.stderr)
+        say(f"warning: {len(report.problems) - _PROBLEMS_SHOWN} more files like these")
 
 
 def index_json(report: IndexReport) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import click
 from gitmem.answering.index_status import NO_INDEX, read_status
 from gitmem.answering.status_report import status_json, status_lines
 from gitmem.cli.context import open_here, write_json
+from gitmem.cli.style import print_line
 from gitmem.display import visible
 from gitmem.errors import ExitCode
 
@@ -31,5 +32,5 @@ def command(ctx: click.Context, as_json: bool) -> ExitCode:
         print("  run `gitmem init`")
         return ExitCode.OK
     for line in status_lines(status):
-        print(f"  {line}")
+        print_line(f"  {line}")
     return ExitCode.OK

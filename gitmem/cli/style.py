@@ -1,6 +1,7 @@
-"""Colours and width of the output, depending on the terminal."""
+"""Colours, width and line breaks of the output, depending on the terminal."""
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -11,6 +12,7 @@ PAGER_IN_USE: Final = "GIT_PAGER_IN_USE"
 
 _DEFAULT_WIDTH: Final = 100
 _MIN_WIDTH: Final = 40
+_MAX_INDENT: Final = 16
 _CODES: Final = {"path": "35", "symbol": "1", "match": "1;31", "dim": "2"}
 
 
@@ -54,3 +56,26 @@ def terminal_width(environment: Mapping[str, str]) -> int:
             continue
     columns = environment.get("COLUMNS", "")
     return max(_MIN_WIDTH, int(columns)) if columns.isdecimal() and len(columns) < 5 else _DEFAULT_WIDTH
+
+
+def print_line(line: str) -> None:
+    """Print a line to standard output; on a terminal break it between words. Do not use it for lines to be pasted."""
+    print(fold(line, terminal_width(os.environ)) if sys.stdout.isatty() else line)
+
+
+def fold(line: str, width: int) -> str:
+    """Break a line between words into lines of at most `width` columns; longer words stay whole.
+
+    Continuation lines are indented like the text after a label (`files      1,914: ...`), else by two more columns.
+    """
+    if len(line) <= width:
+        return line
+    label = re.match(r" *\S+ {2,}| *", line)
+    indent = label.end() if label and label.group().strip() else len(line) - len(line.lstrip()) + 2
+    lines = [""]
+    for word in re.findall(r" *\S+", line):
+        if lines[-1].strip() and len(lines[-1]) + len(word) > width:
+            lines.append(" " * min(indent, _MAX_INDENT) + word.lstrip())
+        else:
+            lines[-1] += word
+    return "\n".join(lines)

@@ -154,8 +154,10 @@ def _count_view(report: IndexReport, view: View, snapshot: Snapshot) -> None:
     matches = snapshot.match(view)
     indexed = matches[matches >= 0]
     # Until the caller subtracts the embedded blobs, every blob of the view counts as reused.
-    report.reused = len(np.unique(indexed))
-    report.chunks_in_view = int((snapshot.blob_first[indexed + 1] - snapshot.blob_first[indexed]).sum())
+    blobs = np.unique(indexed)
+    report.reused = len(blobs)
+    # Paths with the same content share their chunks.
+    report.chunks_in_view = int((snapshot.blob_first[blobs + 1] - snapshot.blob_first[blobs]).sum())
     bases = snapshot.blob_bases
     for segment, first, end in zip(snapshot.segments, bases.tolist(), bases[1:].tolist(), strict=False):
         _count_segment(report, segment, indexed[(indexed >= first) & (indexed < end)] - first)

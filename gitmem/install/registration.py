@@ -15,13 +15,12 @@ from gitmem.errors import GitmemError, UsageError
 from gitmem.fsio import make_folder, read_file, remove_empty_folder, remove_file, write_atomic
 from gitmem.git.locate import RepositoryLocation
 from gitmem.install.clients import CLIENTS, GUIDE, Edit
+from gitmem.install.registered_files import MAX_BYTES, RECORD
 
 ADDED: Final = "added"
 PRESENT: Final = "present"
 CONFLICT: Final = "conflict"
 
-_RECORD: Final = "gitmem-clients"
-_MAX_BYTES: Final = 8 << 20
 _MODE: Final = 0o644
 
 Result = TypeVar("Result")
@@ -70,7 +69,7 @@ def unregister(location: RepositoryLocation) -> tuple[list[Path], list[str]]:
                 changed.append(entry.file)
         except GitmemError as problem:
             problems.append(problem.message + (f"; {problem.hint}" if problem.hint else ""))
-    remove_file(location.common_dir / _RECORD)
+    remove_file(location.common_dir / RECORD)
     return changed, problems
 
 
@@ -121,7 +120,7 @@ def _resolve(location: RepositoryLocation, file: str) -> Path:
 
 
 def _read(path: Path) -> bytes | None:
-    return read_file(path, _MAX_BYTES) if path.parent.is_dir() else None
+    return read_file(path, MAX_BYTES) if path.parent.is_dir() else None
 
 
 def _decode(path: Path, data: bytes) -> str:
@@ -152,7 +151,7 @@ def _hash(data: bytes) -> str:
 
 
 def _read_record(location: RepositoryLocation) -> list[_Entry]:
-    data = read_file(location.common_dir / _RECORD, _MAX_BYTES)
+    data = read_file(location.common_dir / RECORD, MAX_BYTES)
     try:
         values: Any = json.loads(data or b"[]")
         return [
@@ -178,4 +177,4 @@ def _write_record(location: RepositoryLocation, entries: list[_Entry]) -> None:
         }
         for entry in entries
     ]
-    write_atomic(location.common_dir / _RECORD, [json.dumps(values, indent=1).encode("ascii")])
+    write_atomic(location.common_dir / RECORD, [json.dumps(values, indent=1).encode("ascii")])

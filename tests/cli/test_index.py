@@ -191,9 +191,18 @@ def test_a_bare_repository_keeps_its_index_inside(cli: Cli, own: Repo) -> None:
 
 
 def test_progress_is_a_line_with_rate_and_time_left() -> None:
-    line = describe(50, 200, "file", 400, 2.0, bar=True)
-    assert line == "━━━━──────────────  50/200 files  400 chunks  25 files/s  6.0 s left"
-    assert describe(0, 200, "file", 0, 0.1, bar=False) == "0/200 files"
+    line = describe("indexing main", 50, 200, "file", 400, 2.0, width=100)
+    assert line == "indexing main  ━━━━──────────────  50/200 files  400 chunks  25 files/s  6.0 s left"
+    assert describe("indexing main", 0, 200, "file", 0, 0.1, width=0) == "indexing main  0/200 files"
+
+
+@pytest.mark.parametrize("width", [40, 60, 79, 100])
+@pytest.mark.parametrize("title", ["indexing main 2ac8988", "indexing feature/a-branch-with-a-very-long-name 2ac8988"])
+def test_progress_in_a_narrow_terminal_keeps_rate_and_time_left(title: str, width: int) -> None:
+    line = describe(title, 1_234, 5_407, "file", 123_456, 100.0, width=width)
+    assert len(line) <= width
+    assert line.endswith("12 files/s  5 min 38 s left")
+    assert ("1,234/5,407 files" in line) == (width > 40)
 
 
 def test_progress_without_a_terminal_prints_few_lines(
