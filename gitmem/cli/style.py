@@ -60,7 +60,7 @@ def terminal_width(environment: Mapping[str, str]) -> int:
 
 def print_line(line: str) -> None:
     """Print a line to standard output; on a terminal break it between words. Do not use it for lines to be pasted."""
-    print(fold(line, terminal_width(os.environ)) if sys.stdout.isatty() else line)
+    print(fold(line, terminal_width(os.environ)) if is_terminal(os.environ) else line)
 
 
 def fold(line: str, width: int) -> str:
