@@ -31,15 +31,19 @@ def registry_file(environment: Mapping[str, str]) -> Path | None:
 
     It is in `$XDG_DATA_HOME/gitmem`, else in `~/.local/share/gitmem`.
     """
-    if environment.get(OFF_VARIABLE):
-        return None
+    folder = None if environment.get(OFF_VARIABLE) else data_folder(environment)
+    return None if folder is None else folder / "repositories.json"
+
+
+def data_folder(environment: Mapping[str, str]) -> Path | None:
+    """Return gitmem's folder in the user's data directory, None without a home directory."""
     data = Path(environment.get("XDG_DATA_HOME", ""))
     home = environment.get("HOME") or environment.get("USERPROFILE")
     if not data.is_absolute():
         if not home:
             return None
         data = Path(home) / ".local" / "share"
-    return data / "gitmem" / "repositories.json"
+    return data / "gitmem"
 
 
 def read_registry(environment: Mapping[str, str]) -> list[KnownRepository]:

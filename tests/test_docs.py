@@ -12,7 +12,7 @@ import pytest
 
 from gitmem.cli.root import ALIASES, COMMANDS, root
 from gitmem.distribution import DISTRIBUTION
-from gitmem.install.clients import CLIENTS
+from gitmem.install.clients import CLIENTS, GLOBAL, PROJECT
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 ARCHITECTURE: Final = ROOT / "gitmem" / "ARCHITECTURE.md"
@@ -119,7 +119,9 @@ def test_commands_in_the_text_exist(page: Path) -> None:
 def test_the_clients_are_documented() -> None:
     text = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
     for name, client in CLIENTS.items():
-        assert f"| `gitmem install {name}` | `{client.file}` |" in text
+        files = [f"`{client.places[scope].files[0]}`" if scope in client.places else "" for scope in (PROJECT, GLOBAL)]
+        assert f"| `{name}` | {client.title} | {' | '.join(files)} |".replace("|  |", "| |") in text
+        assert client.next_step in text
 
 
 def test_decisions_have_a_fact_a_decision_and_an_alternative_and_are_listed() -> None:

@@ -12,10 +12,12 @@ from typing import Final
 
 from gitmem import __version__
 from gitmem.actions.hooks import read_state
+from gitmem.actions.install import Installer
 from gitmem.distribution import conflict_remedy, find_conflicts
 from gitmem.errors import GitmemError, NoIndex, NotARepository
 from gitmem.freshness.run_log import FAILED, read_entries
 from gitmem.git.program import run_git
+from gitmem.install.clients import CLIENTS
 from gitmem.install.hook_state import INSTALLED, OUTDATED, SKIPPED
 from gitmem.words import count_identifiers
 from gitmem.workspace import Workspace, is_writable, open_snapshot, open_workspace, require_index
@@ -64,11 +66,16 @@ def examine_repository(folder: Path, environment: Mapping[str, str]) -> list[Che
         workspace = open_workspace(folder, environment)
     except GitmemError as problem:
         state = WARN if isinstance(problem, NotARepository) else FAIL
-        return [Check("repository", state, problem.message, problem.hint), _completion(environment)]
+        return [
+            Check("repository", state, problem.message, problem.hint),
+            _check("clients", lambda: _clients(Installer(None, environment))),
+            _completion(environment),
+        ]
     return [
         _check("repository", lambda: _repository(workspace)),
         _check("index", lambda: _index(workspace)),
         _check("hooks", lambda: _hooks(workspace)),
+        _check("clients", lambda: _clients(Installer(workspace.location, environment))),
         _check("background", lambda: _background(workspace)),
         _check("disk", lambda: _disk(workspace)),
         _completion(environment),
@@ -197,6 +204,22 @@ def _hooks(workspace: Workspace) -> Check:
     message = "; ".join(f"{hook.event} {hook.state}: {hook.detail}".removesuffix(": ") for hook in others)
     remedy = "gitmem hooks status" if {hook.state for hook in others} == {SKIPPED} else "gitmem hooks install"
     return Check("hooks", WARN, message, remedy)
+
+
+def _clients(installer: Installer) -> Check:
+    """Start the server of each client's entry as the client would."""
+    entries = installer.list_entries()
+    problems = installer.find_problems()
+    if problems:
+        # Nobody misses the entry of a client that is not installed: a colleague may have committed it.
+        installed = set(installer.installed_clients())
+        state = FAIL if any(problem.client in installed for problem in problems) else WARN
+        remedies = dict.fromkeys(problem.remedy for problem in problems if problem.remedy)
+        return Check("clients", state, "; ".join(problem.message for problem in problems), "; ".join(remedies))
+    if not entries:
+        return Check("clients", OK, "no client starts the server; to add it to one: gitmem install CLIENT")
+    titles = dict.fromkeys(CLIENTS[entry.client].title for entry in entries)
+    return Check("clients", OK, f"the server starts and answers for {', '.join(titles)}")
 
 
 def _background(workspace: Workspace) -> Check:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gitmem.actions.cancel import cancel
-from gitmem.actions.install import uninstall_clients
+from gitmem.actions.install import Installer
 from gitmem.actions.repos import forget_repository
 from gitmem.errors import Busy, UnsafeIndex
 from gitmem.freshness.cancellation import read_run
@@ -34,7 +34,7 @@ def uninstall(workspace: Workspace, environment: Mapping[str, str]) -> Removed:
     """
     hooks = uninstall_hooks(workspace.location)
     removed = _remove_index(workspace)
-    files, problems = uninstall_clients(workspace)
+    files, problems = Installer(workspace.location, environment).uninstall()
     forget_repository(environment, str(workspace.paths.root.parent))
     return Removed(removed, hooks, files, problems)
 

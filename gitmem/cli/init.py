@@ -6,12 +6,13 @@ from contextlib import suppress
 import click
 
 from gitmem.actions.hooks import install, read_state
-from gitmem.actions.install import register_project
+from gitmem.actions.install import DEFAULT, Installer, register_project
 from gitmem.actions.repos import note_repository
 from gitmem.answering.index_status import folder_bytes
 from gitmem.cli.context import is_quiet, open_here
 from gitmem.cli.hooks import describe
 from gitmem.cli.index import start_graph
+from gitmem.cli.install import print_problems
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.run_report import print_notes, print_report, print_summary
 from gitmem.cli.style import print_line
@@ -45,7 +46,8 @@ def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> Exit
     workspace = open_here(ctx, path)
     name = describe_head(workspace.location)
     create_index(workspace)
-    client_lines = [] if no_mcp else [visible(line) for line in register_project(workspace)]
+    clients = None if no_mcp or workspace.location.worktree is None else Installer(workspace.location, os.environ)
+    client_lines = [visible(line) for line in register_project(clients)] if clients else []
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx)) as progress:
         tree = workspace.location.head_tree
         report = refresh(workspace, tree, uncommitted=True, report=progress, on_wait=progress.wait)
@@ -62,6 +64,8 @@ def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> Exit
             print_line(f"  {graph}")
     for line in [*hook_lines, *client_lines]:
         print_line(f"  {line}")
+    if clients:
+        print_problems(clients, [DEFAULT])
     if not report.up_to_date and (example := _example(workspace)):
         print(f'  search: gitmem query "{example}"')  # to be pasted, so never broken
     return ExitCode.FAILED if report.problems else ExitCode.OK

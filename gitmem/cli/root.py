@@ -25,7 +25,7 @@ COMMANDS: Final = {
     "gc": "Remove chunks that no ref reaches any more.",
     "watch": "Keep the index up to date with the working tree, until ctrl-C.",
     "hooks": "Install, show or remove the git hooks that keep the index up to date.",
-    "install": "Register the MCP server with agents' clients in this repository.",
+    "install": "Register the MCP server with agents' clients.",
     "repos": "List, add and remove the repositories that an MCP server may search.",
     "mcp": "Serve agents: search this repository for Claude Code and others.",
     "cancel": "Stop an index run in another process.",

@@ -1,144 +1,244 @@
-"""MCP clients that can start the server, and the entry for each in its own configuration file. Pure.
+"""MCP clients that can start the server: one row each, with the places of its entries and their form. Pure data.
 
-Entries belong to a project and may be committed: they name the program, never an absolute path of one machine.
+Entries in a project's files may be committed: they name the program, never an absolute path of one machine. Entries in
+a user's own files contain the absolute path of the program, because such a client may search no PATH of a shell.
 """
 
-import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from gitmem.errors import UsageError
-from gitmem.install.json_edit import add_member, find_value, remove_member
+from gitmem.install.entry_edit import GUIDE, JSON, TOML, YAML, Edit, make_edit
 
 NAME: Final = "gitmem"
-_ENTRY: Final = {"command": NAME, "args": ["mcp"]}
-_ENTRY_WITH_FOLDER: Final = {"command": NAME, "args": ["-C", "${workspaceFolder}", "mcp"]}
-"""For editors that do not start servers in the project's folder."""
+
+PROJECT: Final = "project"
+LOCAL: Final = "local"
+GLOBAL: Final = "global"
+SCOPES: Final = (LOCAL, PROJECT, GLOBAL)
+"""Scopes of entries, the one that counts first: the user's own for this project, the project's, the user's for all."""
+
+ROOT: Final = "$root"
+"""Stands for the root of the working tree in a path of keys."""
+
+# Stand for parts of the command in the form of an entry.
+_PROGRAM: Final = "$program"
+_ARGUMENTS: Final = "$arguments"
+_COMMAND: Final = "$command"
 
 
-class Edit(NamedTuple):
-    """Functions that find, add and remove the entry in the text of a file, and the entry as `find` returns it.
+class Place(NamedTuple):
+    """Place of an entry: files in order of preference, and the keys that lead to the servers.
 
-    `find` returns None if the text has no entry. The text of a missing file is empty, and a file whose text becomes
-    empty is removed. All three raise UsageError for a text that they cannot edit.
+    The first file that exists counts, without one the first of the list. A path of a project's file is relative to the
+    root of its working tree. A user's path begins with `~` or a variable, which may have a default: `${NAME:-DEFAULT}`.
     """
 
-    find: Callable[[str], Any]
-    add: Callable[[str], str]
-    remove: Callable[[str], str]
-    ours: Any
+    files: tuple[str, ...]
+    keys: tuple[str, ...]
 
 
 class Client(NamedTuple):
-    """A client: its title, its file and its file of instructions, both relative to the root of the working tree."""
+    """A client: its title, the form and places of its entries, and its file of instructions in a project.
+
+    `signs` are programs and folders of which one exists if the client is installed. `next_step` says what the user must
+    do before the client starts a server of its project. An entry with `needs_folder` names the folder to serve, because
+    the client does not start servers there.
+    """
 
     title: str
-    file: str
-    edit: Edit
-    guide: str
+    form: Mapping[str, Any]
+    places: Mapping[str, Place]
+    signs: tuple[str, ...]
+    format: str = JSON
+    guide: str = "AGENTS.md"
+    next_step: str = ""
+    needs_folder: bool = False
 
 
-def _json(path: Sequence[str], entry: Any) -> Edit:
-    keys = (*path, NAME)
-    return Edit(
-        find=lambda text: find_value(text, keys) if text.strip() else None,
-        add=lambda text: add_member(text, keys, entry) if text.strip() else add_member("{}", keys, entry) + "\n",
-        remove=lambda text: remove_member(text, keys),
-        ours=entry,
-    )
+_PLAIN: Final = {"command": _PROGRAM, "args": _ARGUMENTS}
+_STDIO: Final = {"type": "stdio", **_PLAIN}
+_SERVERS: Final = ("mcpServers",)
+_FOLDER: Final = ("-C", "${workspaceFolder}")
 
-
-# The TOML file is edited as text and checked by parsing the result. Of 3,000 generated documents tomlkit
-# damaged 19 and refused 193. This code inserts one block into 2,779 and changes no other byte; it refuses 221,
-# whose `mcp_servers` is no table that can be extended.
-_TOML: Final = '[mcp_servers.gitmem]\ncommand = "gitmem"\nargs = ["mcp"]\n'
-
-
-def _find_toml(text: str) -> Any:
-    servers = _parse_toml(text).get("mcp_servers", {})
-    return servers.get(NAME) if isinstance(servers, dict) else None
-
-
-def _parse_toml(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise UsageError(f"not valid TOML ({problem})") from problem
-
-
-def _add_toml(text: str) -> str:
-    line_end = "\r\n" if "\r\n" in text else "\n"
-    block = _TOML.replace("\n", line_end)
-    if not text:
-        return block
-    # At the end a table can change nothing but its own value: every header is absolute.
-    added = text + ("" if text.endswith("\n") else line_end) + line_end + block
-    try:
-        is_added = _find_toml(added) == _ENTRY
-    except UsageError:
-        is_added = False
-    if not is_added:  # an inline table, an array of tables, or no table at all
-        raise UsageError("`mcp_servers` is not a table that can be extended")
-    return added
-
-
-def _remove_toml(text: str) -> str:
-    expected = _parse_toml(text)
-    del expected["mcp_servers"][NAME]
-    for line_end in ("\r\n", "\n"):
-        # The last occurrence: the same text may be quoted in a string before it.
-        before, block, after = text.rpartition(_TOML.replace("\n", line_end))
-        if not block:
-            continue
-        rest = (before.removesuffix(line_end) if before.endswith(line_end * 2) else before) + after
-        if _without_empty_servers(_parse_toml(rest)) == _without_empty_servers(expected):
-            return rest
-    raise UsageError("the entry was changed by hand", hint="remove [mcp_servers.gitmem] yourself")
-
-
-def _without_empty_servers(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document without the table that exists only because it had our entry."""
-    return {key: value for key, value in document.items() if (key, value) != ("mcp_servers", {})}
-
-
-CLIENTS: Final = {
-    "claude": Client("Claude Code", ".mcp.json", _json(["mcpServers"], _ENTRY), "CLAUDE.md"),
-    "cursor": Client("Cursor", ".cursor/mcp.json", _json(["mcpServers"], _ENTRY_WITH_FOLDER), "AGENTS.md"),
-    "codex": Client("Codex", ".codex/config.toml", Edit(_find_toml, _add_toml, _remove_toml, _ENTRY), "AGENTS.md"),
-    "vscode": Client(
-        "VS Code", ".vscode/mcp.json", _json(["servers"], {"type": "stdio", **_ENTRY_WITH_FOLDER}), "AGENTS.md"
+CLIENTS: Final[Mapping[str, Client]] = {
+    "claude": Client(
+        "Claude Code",
+        _PLAIN,
+        {
+            PROJECT: Place((".mcp.json",), _SERVERS),
+            LOCAL: Place(("${CLAUDE_CONFIG_DIR:-~}/.claude.json",), ("projects", ROOT, *_SERVERS)),
+            GLOBAL: Place(("${CLAUDE_CONFIG_DIR:-~}/.claude.json",), _SERVERS),
+        },
+        signs=("claude", "~/.claude"),
+        guide="CLAUDE.md",
+        next_step="Claude Code asks for approval when it starts next",
     ),
-    "zed": Client("Zed", ".zed/settings.json", _json(["context_servers"], {**_ENTRY, "env": {}}), "AGENTS.md"),
+    "claude-desktop": Client(
+        "Claude Desktop",
+        _PLAIN,
+        {GLOBAL: Place(("${APPLICATIONS}/Claude/claude_desktop_config.json",), _SERVERS)},
+        signs=("${APPLICATIONS}/Claude",),
+    ),
+    "cursor": Client(
+        "Cursor",
+        _PLAIN,
+        {PROJECT: Place((".cursor/mcp.json",), _SERVERS), GLOBAL: Place(("~/.cursor/mcp.json",), _SERVERS)},
+        signs=("cursor", "~/.cursor"),
+        next_step="enable the server in the settings of Cursor, under MCP",
+        needs_folder=True,
+    ),
+    "codex": Client(
+        "Codex",
+        _PLAIN,
+        {
+            PROJECT: Place((".codex/config.toml",), ("mcp_servers",)),
+            GLOBAL: Place(("${CODEX_HOME:-~/.codex}/config.toml",), ("mcp_servers",)),
+        },
+        signs=("codex", "${CODEX_HOME:-~/.codex}"),
+        format=TOML,
+        next_step="Codex reads it only in a project that you trust",
+    ),
+    "vscode": Client(
+        "VS Code",
+        _STDIO,
+        {
+            PROJECT: Place((".vscode/mcp.json",), ("servers",)),
+            GLOBAL: Place(("${APPLICATIONS}/Code/User/mcp.json",), ("servers",)),
+        },
+        signs=("code", "${APPLICATIONS}/Code"),
+        next_step="VS Code asks whether you trust the server",
+        needs_folder=True,
+    ),
+    "zed": Client(
+        "Zed",
+        {**_PLAIN, "env": {}},
+        {
+            PROJECT: Place((".zed/settings.json",), ("context_servers",)),
+            GLOBAL: Place(("${XDG_CONFIG_HOME:-~/.config}/zed/settings.json",), ("context_servers",)),
+        },
+        signs=("zed", "${XDG_CONFIG_HOME:-~/.config}/zed"),
+        next_step="Zed reads it only in a worktree that you trust",
+    ),
+    "gemini": Client(
+        "Gemini CLI",
+        _PLAIN,
+        {PROJECT: Place((".gemini/settings.json",), _SERVERS), GLOBAL: Place(("~/.gemini/settings.json",), _SERVERS)},
+        signs=("gemini", "~/.gemini"),
+        guide="GEMINI.md",
+        next_step="Gemini CLI starts it only in a folder that you trust",
+    ),
+    "opencode": Client(
+        "opencode",
+        {"type": "local", "command": _COMMAND, "enabled": True},
+        {
+            PROJECT: Place(("opencode.json", "opencode.jsonc"), ("mcp",)),
+            GLOBAL: Place(
+                tuple(f"${{XDG_CONFIG_HOME:-~/.config}}/opencode/opencode.{end}" for end in ("json", "jsonc")),
+                ("mcp",),
+            ),
+        },
+        signs=("opencode", "${XDG_CONFIG_HOME:-~/.config}/opencode"),
+    ),
+    "copilot": Client(
+        "Copilot CLI",
+        {"type": "local", **_PLAIN, "tools": ["*"]},
+        {
+            PROJECT: Place((".github/mcp.json",), _SERVERS),
+            GLOBAL: Place(("${COPILOT_HOME:-~/.copilot}/mcp-config.json",), _SERVERS),
+        },
+        signs=("copilot", "${COPILOT_HOME:-~/.copilot}"),
+        next_step="Copilot CLI reads it only in a folder that you trust",
+    ),
+    "windsurf": Client(
+        "Windsurf",
+        _PLAIN,
+        {GLOBAL: Place(("~/.codeium/windsurf/mcp_config.json",), _SERVERS)},
+        signs=("windsurf", "~/.codeium/windsurf"),
+    ),
+    "cline": Client(
+        "Cline",
+        {"transport": _STDIO},
+        {GLOBAL: Place(("${CLINE_DIR:-~/.cline}/data/settings/cline_mcp_settings.json",), _SERVERS)},
+        signs=("cline", "${CLINE_DIR:-~/.cline}"),
+    ),
+    "kiro": Client(
+        "Kiro",
+        _PLAIN,
+        {
+            PROJECT: Place((".kiro/settings/mcp.json",), _SERVERS),
+            GLOBAL: Place(("~/.kiro/settings/mcp.json",), _SERVERS),
+        },
+        signs=("kiro", "kiro-cli", "~/.kiro"),
+    ),
+    "jetbrains": Client(
+        "JetBrains Junie",
+        _PLAIN,
+        {PROJECT: Place((".junie/mcp/mcp.json",), _SERVERS), GLOBAL: Place(("~/.junie/mcp/mcp.json",), _SERVERS)},
+        signs=("junie", "~/.junie", "${APPLICATIONS}/JetBrains"),
+        next_step="AI Assistant has no file: paste the entry in Settings | Tools | AI Assistant | MCP",
+    ),
+    "goose": Client(
+        "Goose",
+        {"name": NAME, "type": "stdio", "enabled": True, "cmd": _PROGRAM, "args": _ARGUMENTS, "timeout": 300},
+        {GLOBAL: Place(("${XDG_CONFIG_HOME:-~/.config}/goose/config.yaml",), ("extensions",))},
+        signs=("goose", "${XDG_CONFIG_HOME:-~/.config}/goose"),
+        format=YAML,
+    ),
+    "amp": Client(
+        "Amp",
+        _PLAIN,
+        {
+            PROJECT: Place((".amp/settings.json", ".amp/settings.jsonc"), ("amp.mcpServers",)),
+            GLOBAL: Place(
+                tuple(f"${{XDG_CONFIG_HOME:-~/.config}}/amp/settings.{end}" for end in ("json", "jsonc")),
+                ("amp.mcpServers",),
+            ),
+        },
+        signs=("amp", "${XDG_CONFIG_HOME:-~/.config}/amp"),
+        next_step=f"approve it once: amp mcp approve {NAME}",
+    ),
 }
 
-_BEGIN: Final = "<!-- gitmem:begin -->"
-_END: Final = "<!-- gitmem:end -->"
-_GUIDE: Final = f"""{_BEGIN}
-## Finding code
-
-Use the `search` tool of gitmem (or `gitmem query "..."`) with a description or a symbol before you use grep or read
-whole files. It returns `path:first-last symbol` with the lines that matter, including uncommitted changes; read on at
-that line. `related` finds code similar to a line, `rev` searches another commit, tag or branch.
-{_END}
-"""
+GUIDE_EDIT: Final = make_edit(GUIDE, (), None)
+"""Block of instructions in a client's guide."""
 
 
-def _find_guide(text: str) -> Any:
-    begin, end = text.find(_BEGIN), text.find(_END)
-    return text[begin : end + len(_END)] + "\n" if 0 <= begin < end else None
+def entry_keys(place: Place, root: str) -> tuple[str, ...]:
+    """Return the keys that lead to the entry in a file of this place."""
+    return (*(root if key == ROOT else key for key in place.keys), NAME)
 
 
-def _add_guide(text: str) -> str:
-    if not text:
-        return _GUIDE
-    return text + ("" if text.endswith("\n") else "\n") + "\n" + _GUIDE
+def make_entry(client: Client, scope: str, program: Sequence[str]) -> Any:
+    """Return the entry that starts a program as the server."""
+    folder = _FOLDER if client.needs_folder and scope == PROJECT else ()
+    return _fill(client.form, [*program, *folder, "mcp"])
 
 
-def _remove_guide(text: str) -> str:
-    before, _, rest = text.partition(_BEGIN)
-    after = rest.partition(_END)[2]
-    return before.removesuffix("\n") + after.removeprefix("\n") if before.strip() else after.removeprefix("\n")
+def entry_edit(client: Client, scope: str, root: str, program: Sequence[str] = (NAME,)) -> Edit:
+    """Return the edit that adds or removes the entry for a program."""
+    return make_edit(client.format, entry_keys(client.places[scope], root), make_entry(client, scope, program))
 
 
-GUIDE: Final = Edit(_find_guide, _add_guide, _remove_guide, _GUIDE)
-"""Short block of instructions for agents."""
+def _fill(form: Any, command: Sequence[str]) -> Any:
+    if isinstance(form, Mapping):
+        return {key: _fill(value, command) for key, value in form.items()}
+    parts = {_PROGRAM: command[0], _ARGUMENTS: list(command[1:]), _COMMAND: list(command)}
+    return parts.get(form, form) if isinstance(form, str) else form
+
+
+def read_command(client: Client, entry: Any) -> list[str] | None:
+    """Return the command of an entry, None if it starts none, for example because it names an address."""
+    found: dict[str, Any] = {}
+    _match(client.form, entry, found)
+    command = found.get(_COMMAND) or [found.get(_PROGRAM), *(found.get(_ARGUMENTS) or [])]
+    is_command = isinstance(command, list) and all(isinstance(part, str) for part in command)
+    return command if is_command else None
+
+
+def _match(form: Any, entry: Any, found: dict[str, Any]) -> None:
+    """Collect the parts of the command from an entry; other members do not matter."""
+    if isinstance(form, Mapping) and isinstance(entry, Mapping):
+        for key, value in form.items():
+            _match(value, entry.get(key), found)
+    elif isinstance(form, str) and form.startswith("$"):
+        found[form] = entry

@@ -14,7 +14,7 @@ from gitmem.git.status import StatusEntry
 RECORD: Final = "gitmem-clients"
 """File in the common git directory that lists gitmem's edits."""
 
-MAX_BYTES: Final = 8 << 20
+MAX_BYTES: Final = 64 << 20
 """Larger files of clients are not edited."""
 
 

@@ -1,6 +1,7 @@
 """Entries in clients' files: everything else stays byte for byte, and a removal restores the file exactly."""
 
 import json
+import os
 import tomllib
 from pathlib import Path
 
@@ -9,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import ExitCode, UsageError
-from gitmem.install.clients import CLIENTS, GUIDE
+from gitmem.install.clients import CLIENTS, GLOBAL, GUIDE_EDIT, LOCAL, PROJECT, SCOPES, entry_edit, read_command
+from gitmem.install.connection import find_program
 from gitmem.install.json_edit import add_member, find_value, parse_text, remove_member
-from tests.gitrepo import Repo
+from tests.install.programs import use_path
 from tests.sample import Cli, assert_error, make_sample
 
 WHERE = ("mcpServers", "gitmem")
@@ -98,24 +100,164 @@ def test_any_json_is_restored(others: dict[str, object], servers: dict[str, obje
     assert remove_member(added, WHERE) == text
 
 
-@pytest.mark.parametrize("name", CLIENTS)
-def test_each_client_is_registered_and_removed(cli: Cli, tmp_path: Path, name: str) -> None:
+IN_PROJECT = [name for name, client in CLIENTS.items() if PROJECT in client.places]
+OWN = [(name, scope) for name, client in CLIENTS.items() for scope in (LOCAL, GLOBAL) if scope in client.places]
+
+
+def files_below(folder: Path) -> set[str]:
+    """Return the paths of all files and folders except those of the registry and the records."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if ".local" not in path.parts}
+
+
+@pytest.mark.parametrize("name", IN_PROJECT)
+def test_each_client_is_registered_in_a_project_and_removed(cli: Cli, tmp_path: Path, name: str) -> None:
     repo = make_sample(tmp_path / "repo")
     client = CLIENTS[name]
+    file = client.places[PROJECT].files[0]
     printed = cli("install", name, "--print", cwd=repo.path).out
     assert repo.git("status", "--porcelain") == ""
     result = cli("install", name, cwd=repo.path)
-    assert result.out == f"{client.title}: {client.file}\n"
-    written = (repo.path / client.file).read_text()
-    assert printed == f"# {client.file}\n{written}"
+    assert result.out.splitlines()[0] == f"{client.title}: {file}"
+    assert client.next_step in result.out
+    written = (repo.path / file).read_text()
+    assert printed == f"# {file}\n{written}"
     assert "/" not in written.replace("workspaceFolder", "")
-    value = tomllib.loads(written) if client.file.endswith(".toml") else json.loads(written)
+    value = tomllib.loads(written) if file.endswith(".toml") else json.loads(written)
     assert "gitmem" in str(value)
     assert cli("install", name, cwd=repo.path).out == f"{client.title}: already registered\n"
-    assert f"the entry in {client.file}" in cli("uninstall", "--yes", cwd=repo.path).out
+    assert f"{name:<15} project  {file}  gitmem " in cli("install", "--list", cwd=repo.path).out
+    assert f"the entry in {file}" in cli("uninstall", "--yes", cwd=repo.path).out
     assert repo.git("status", "--porcelain", "--untracked-files=all") == ""
-    folder = (repo.path / client.file).parent
+    folder = (repo.path / file).parent
     assert folder.exists() == (folder == repo.path)
+
+
+@pytest.mark.parametrize(("name", "scope"), OWN)
+def test_each_client_is_registered_in_the_users_file_and_removed(
+    cli: Cli, tmp_path: Path, home: Path, name: str, scope: str
+) -> None:
+    repo = make_sample(tmp_path / "repo")
+    before = files_below(home)
+    # `-q` leaves out the trial start of the server.
+    assert cli("-q", "install", name, f"--{scope}", cwd=repo.path).code == 0
+    path = cli("install", "--list", cwd=repo.path).out.split()[2]
+    file = home / path.removeprefix("~/")
+    assert str(find_program(os.environ)[0]) in file.read_text()
+    assert file.stat().st_mode & 0o077 == 0
+    listed = cli("install", "--list", cwd=repo.path).out
+    assert f"{name:<15} {scope:<8} {path}  {find_program(os.environ)[0]}" in listed
+    assert repo.git("status", "--porcelain", "--untracked-files=all") == ""
+    kept = cli("uninstall", name, *(["--global"] if scope == LOCAL else []), cwd=repo.path)
+    assert kept.out == "gitmem has added no such entry; nothing was changed\n"
+    removed = cli("uninstall", name, *(["--global"] if scope == GLOBAL else []), cwd=repo.path)
+    assert removed.out.startswith("removed the entry in ~/")
+    assert files_below(home) == before
+
+
+def test_only_the_named_clients_entries_are_removed(cli: Cli, tmp_path: Path) -> None:
+    repo = make_sample(tmp_path / "repo")
+    cli("install", "claude", "gemini", "codex", cwd=repo.path)
+    assert cli("uninstall", "gemini", cwd=repo.path).out == "removed the entry in .gemini/settings.json\n"
+    left = cli("install", "--list", cwd=repo.path).out.split("\n")
+    assert [line.split()[0] for line in left if line] == ["claude", "codex"]
+
+
+def test_an_unknown_client_gets_a_suggestion_and_the_list(cli: Cli, tmp_path: Path) -> None:
+    result = cli("install", "gemni", cwd=tmp_path)
+    assert_error(result, ExitCode.USAGE, "no such client: `gemni`, did you mean `gemini`?")
+    assert all(name in result.err for name in CLIENTS)
+    assert all(name in cli("install", "--help").out for name in CLIENTS)
+
+
+def test_a_client_without_a_file_of_the_scope_is_refused_with_the_command(cli: Cli, tmp_path: Path) -> None:
+    repo = make_sample(tmp_path / "repo")
+    assert "hint: gitmem install windsurf --global" in cli("install", "windsurf", cwd=repo.path).err
+    assert "hint: gitmem install codex" in cli("install", "codex", "--local", cwd=repo.path).err
+    assert_error(cli("install", "codex", cwd=tmp_path), ExitCode.USAGE, "not in a repository")
+    assert_error(cli("install", cwd=tmp_path), ExitCode.USAGE, "no client given")
+
+
+def test_all_means_the_installed_clients(cli: Cli, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo = make_sample(tmp_path / "repo")
+    use_path(tmp_path, monkeypatch)
+    (home / ".gemini").mkdir()
+    (home / ".codeium" / "windsurf").mkdir(parents=True)
+    result = cli("install", "--all", cwd=repo.path)
+    assert [line for line in result.out.splitlines() if line[0] != " "] == ["Gemini CLI: .gemini/settings.json"]
+    assert "Windsurf was left out" in result.err
+    cli("-q", "install", "--all", "--global", cwd=tmp_path)
+    assert [line.split()[0] for line in cli("install", "--list", cwd=tmp_path).out.splitlines()] == [
+        "gemini",
+        "windsurf",
+    ]
+
+
+def test_a_command_of_the_users_choice_never_puts_a_path_into_a_shared_file(cli: Cli, tmp_path: Path) -> None:
+    repo = make_sample(tmp_path / "repo")
+    cli("install", "claude", "--command", "uvx gitmem-cli", cwd=repo.path)
+    entry = json.loads((repo.path / ".mcp.json").read_text())["mcpServers"]["gitmem"]
+    assert entry == {"command": "uvx", "args": ["gitmem-cli", "mcp"]}
+    refused = cli("install", "codex", "--command", "/opt/my gitmem", cwd=repo.path)
+    assert_error(refused, ExitCode.USAGE, "shared, so it cannot name the path `/opt/my`")
+    assert not (repo.path / ".codex").exists()
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("name", CLIENTS)
+def test_the_command_of_an_entry_is_read_back(name: str, scope: str) -> None:
+    client = CLIENTS[name]
+    if scope in client.places:
+        edit = entry_edit(client, scope, "/repo", ["/opt/x y/gitmem", "-P"])
+        command = read_command(client, edit.find(edit.add("")))
+        assert command is not None
+        assert (command[:2], command[-1]) == (["/opt/x y/gitmem", "-P"], "mcp")
+        assert read_command(client, {"url": "https://example.org"}) is None
+
+
+def test_the_first_existing_file_of_a_client_is_used(cli: Cli, tmp_path: Path) -> None:
+    repo = make_sample(tmp_path / "repo")
+    file = repo.path / "opencode.jsonc"
+    file.write_text('{\n  // mine\n  "model": "x",\n}\n')
+    assert "opencode: opencode.jsonc\n" in cli("install", "opencode", cwd=repo.path).out
+    assert file.read_text().startswith('{\n  // mine\n  "model": "x",\n  "mcp": {\n')
+    cli("uninstall", "opencode", cwd=repo.path)
+    assert file.read_text() == '{\n  // mine\n  "model": "x",\n}\n'
+
+
+def test_a_users_link_is_followed_and_a_projects_link_is_not(cli: Cli, tmp_path: Path, home: Path) -> None:
+    repo = make_sample(tmp_path / "repo")
+    (tmp_path / "dotfiles").mkdir()
+    (home / ".gemini").symlink_to(tmp_path / "dotfiles")
+    (repo.path / ".gemini").symlink_to(tmp_path / "dotfiles")
+    cli("-q", "install", "gemini", "--global", cwd=repo.path)
+    assert (home / ".gemini").is_symlink()
+    assert "gitmem" in (tmp_path / "dotfiles" / "settings.json").read_text()
+    assert_error(cli("install", "gemini", cwd=repo.path), ExitCode.USAGE, "symbolic link")
+
+
+def test_content_of_a_users_file_is_not_copied_into_the_record(cli: Cli, tmp_path: Path, home: Path) -> None:
+    file = home / ".claude.json"
+    file.write_text('{\n  "token": "secret",\n  "mcpServers": {\n    "a": {}\n  }\n}\n')
+    before = file.read_bytes()
+    cli("-q", "install", "claude", "--global", cwd=tmp_path)
+    record = home / ".local" / "share" / "gitmem" / "clients.json"
+    assert json.loads(record.read_text())[0]["before"] is None
+    file.write_text(file.read_text().replace("secret", "other"))
+    cli("uninstall", "claude", "--global", cwd=tmp_path)
+    assert file.read_bytes() == before.replace(b"secret", b"other")
+    assert not record.exists()
+
+
+def test_an_older_record_is_still_read(cli: Cli, tmp_path: Path) -> None:
+    repo = make_sample(tmp_path / "repo")
+    cli("install", "claude", "codex", "--guide", cwd=repo.path)
+    record = repo.path / ".git" / "gitmem-clients"
+    names = ("file", "before", "after")
+    old = [{**{name: value[name] for name in names}, "folder_made": bool(value["new_folders"])}
+           for value in json.loads(record.read_text())]  # fmt: skip
+    record.write_text(json.dumps(old))
+    cli("uninstall", "--yes", cwd=repo.path)
+    assert repo.git("status", "--porcelain", "--untracked-files=all") == ""
 
 
 @pytest.mark.parametrize(("name", "file"), [("claude", "CLAUDE.md"), ("codex", "AGENTS.md")])
@@ -129,7 +271,7 @@ def test_a_block_of_instructions_is_added_on_request(
         place.write_text(content)
     assert file in cli("install", name, "--guide", cwd=repo.path).out
     assert place.read_text().startswith(content or "")
-    assert GUIDE.find(place.read_text()) == GUIDE.ours
+    assert GUIDE_EDIT.find(place.read_text()) == GUIDE_EDIT.ours
     cli("uninstall", "--yes", cwd=repo.path)
     assert (place.read_text() if place.exists() else None) == content
 
@@ -212,22 +354,7 @@ def test_init_registers_with_claude_code_except_with_no_mcp(cli: Cli, tmp_path: 
     assert json.loads((repo.path / ".mcp.json").read_text()) == {"mcpServers": {"gitmem": ENTRY}}
 
 
-def test_a_local_command_is_offered_if_gitmem_is_not_on_the_path(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo = Repo.init(tmp_path / "repo")
-    git = Path("/usr/bin/git")
-    program = tmp_path / "bin"
-    program.mkdir()
-    (program / "git").symlink_to(git if git.exists() else Path("/bin/git"))
-    monkeypatch.setenv("PATH", str(program))
-    assert "claude mcp add --scope local gitmem -- " in cli("install", "claude", cwd=repo.path).err
-    (program / "gitmem").write_text("#!/bin/sh\n")
-    (program / "gitmem").chmod(0o755)
-    assert cli("install", "claude", cwd=repo.path).err == ""
-
-
-CODEX = CLIENTS["codex"].edit
+CODEX = entry_edit(CLIENTS["codex"], PROJECT, "")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.install.clients import CLIENTS
+from gitmem.install.clients import CLIENTS, PROJECT, entry_edit
 from tests.gitrepo import Repo
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +52,9 @@ def test_the_marketplace_names_the_plugin() -> None:
 
 
 def test_the_plugin_starts_the_server_like_a_project_entry() -> None:
-    assert json.dumps(load(f"{FOLDER}/.mcp.json")) == json.dumps(json.loads(CLIENTS["claude"].edit.add("")))
+    assert json.dumps(load(f"{FOLDER}/.mcp.json")) == json.dumps(
+        json.loads(entry_edit(CLIENTS["claude"], PROJECT, "").add(""))
+    )
 
 
 def test_the_skill_has_a_name_and_a_description() -> None:
