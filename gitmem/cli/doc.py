@@ -15,7 +15,6 @@ from gitmem.display import count
 from gitmem.errors import ExitCode, UsageError
 from gitmem.memory.document import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES, VISIBILITIES
 from gitmem.memory.extract import FORMATS, extract, merge_fields
-from gitmem.memory.record_paths import DOCUMENTS, parse_id
 from gitmem.records.documents import add_document, get_document, list_documents, prune_expired
 from gitmem.records.record_json import added_document_json, chunks_json, document_json
 from gitmem.records.revisions import delete_records
@@ -174,7 +173,7 @@ def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCod
     """
     # All ids are checked before any record is deleted.
     for name in names:
-        if not parse_id(name).startswith(DOCUMENTS):
+        if not name.startswith("art_"):
             raise UsageError(f"`{name}` is not the id of a document", hint=f"gitmem memory delete {name}")
     print_each(
         delete_records(open_here(ctx), names),

@@ -132,7 +132,8 @@ def search(
 def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
     """Show a note, with those of its paths that do not exist any more.
 
-    The id of a document shows the document, `conversation:NAME` all turns of a conversation.
+    The id of a document shows the document, `conversation:NAME` all turns of a conversation. Here and in all other
+    commands an id may be abbreviated to four or more digits.
 
     \b
     Examples:

@@ -9,6 +9,9 @@ from gitmem.git.raw_diff import RawChange, parse_raw_commits
 
 _RAW_DIFF: Final = ("--root", "-r", "--no-renames", "-z", "--raw", "--no-abbrev", "--encoding=UTF-8",
                     "--format=%H%x00%ct%x00%s")  # fmt: skip
+ALL_COMMITS: Final = (1 << 31) - 1
+"""Largest number that git accepts as a limit."""
+
 _NULL_ID: Final = "0" * 40
 
 

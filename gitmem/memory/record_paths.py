@@ -75,6 +75,11 @@ def turn_path(conversation: str, turn: int) -> bytes:
     return b"%s/%08d" % (conversation_folder(conversation), turn)
 
 
+def is_complete_id(text: str) -> bool:
+    """Return whether a text has the form of an id, and not of an abbreviated one."""
+    return is_note_id(text) or _DOCUMENT_ID.match(text) is not None or is_conversation(text)
+
+
 def parse_id(name: str) -> bytes:
     """Return the path of a record by its id, or the folder of `conversation:NAME`. Raises UsageError."""
     if is_note_id(name):

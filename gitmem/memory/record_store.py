@@ -5,6 +5,7 @@ still points to the commit that the change was made from; otherwise the change i
 not, loses a record to another one.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -79,6 +80,11 @@ class RecordStore(Closeable):
             entry = self._names(oid).get(name)
             oid = entry.oid if entry else None
         return oid
+
+    def names(self, tip: Tip, folder: bytes) -> list[str]:
+        """Return the names in a folder; none if it does not exist."""
+        oid = self.find(tip, folder)
+        return [os.fsdecode(name) for name in self._names(oid)] if oid else []
 
     def entries(self, tip: Tip, folder: bytes = b"") -> list[TreeEntry]:
         """Return every record below a folder by its path from the root, sorted by path."""

@@ -24,6 +24,7 @@ from gitmem.memory.secrets import refuse_secrets
 from gitmem.memory.text_breaks import find_breaks
 from gitmem.memory.text_windows import cut_windows
 from gitmem.record import Record, format_record
+from gitmem.records.abbreviated_ids import complete_id
 from gitmem.records.filters import RecordFilters
 from gitmem.records.listing import newest_records, read_expired
 from gitmem.workspace import Workspace
@@ -127,7 +128,10 @@ def _subject(fields: DocumentFields) -> str:
 def get_document(workspace: Workspace, identity: str) -> Document:
     """Return a document with its content. Raises UnknownRecord, DamagedFile."""
     with RecordStore(workspace.location) as store:
-        record = store.find_record(store.tip(), document_path(identity)) if identity.startswith("art_") else None
+        tip = store.tip()
+        record = None
+        if identity.startswith("art_"):
+            record = store.find_record(tip, document_path(complete_id(store, tip, identity)))
     if record is None:
         raise UnknownRecord(f"no such document: `{identity}`", hint="gitmem doc list")
     return load_document(record)

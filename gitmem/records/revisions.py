@@ -6,13 +6,14 @@ from typing import Final, NamedTuple
 from gitmem.errors import UnknownRecord, UsageError
 from gitmem.freshness.record_refresh import index_records
 from gitmem.git.object_format import make_object
-from gitmem.git.ref_log import PathChange, StoredCommit, find_commit, read_ref_log
+from gitmem.git.ref_log import ALL_COMMITS, PathChange, StoredCommit, find_commit, read_ref_log
 from gitmem.git.trees import diff_trees
 from gitmem.memory.bounds import check_count
 from gitmem.memory.document import load_document
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, REFERENCE, is_conversation, parse_id
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.record import Record
+from gitmem.records.abbreviated_ids import complete_former_id, complete_id
 from gitmem.types import DOCUMENT, TURN
 from gitmem.workspace import Workspace
 
@@ -65,10 +66,10 @@ def show_records(workspace: Workspace, name: str, *, at: str = "") -> list[Recor
 
     Raises: UnknownRecord, UnknownRevision, UsageError, DamagedFile.
     """
-    path = parse_id(name)
     with RecordStore(workspace.location) as store:
         tip = store.at(find_commit(workspace.location, REFERENCE, at)) if at else store.tip()
-        return _read_records(store, tip, name, path, at)
+        name = complete_id(store, tip, name)
+        return _read_records(store, tip, name, parse_id(name), at)
 
 
 def _read_records(store: RecordStore, tip: Tip, name: str, path: bytes, at: str = "") -> list[Record]:
@@ -88,9 +89,10 @@ def delete_records(workspace: Workspace, names: Sequence[str]) -> list[DeletedRe
     """Delete records, all or none. Former revisions keep them. Raises UnknownRecord, UsageError, GitFailed."""
     if not 1 <= len(names) <= MAX_DELETE:
         raise UsageError(f"there are {len(names)} ids, it must be 1 to {MAX_DELETE}")
-    paths = {name: parse_id(name) for name in names}
     deleted: list[DeletedRecord] = []
     with RecordStore(workspace.location) as store:
+        tip = store.tip()
+        paths = {name: parse_id(name) for name in (complete_id(store, tip, name) for name in names)}
 
         def delete(tip: Tip) -> Changes:
             # All records are read before any is deleted, so an unknown id deletes nothing.
@@ -113,9 +115,9 @@ def read_log(workspace: Workspace, *, name: str = "", limit: int = LOG_DEFAULT, 
     Each entry has at most `max_ids` added, changed and deleted ids. Raises UsageError, GitFailed.
     """
     check_count("limit", limit, 1, MAX_LOG)
-    path = parse_id(name) if name else b""
     with RecordStore(workspace.location) as store:
         tip = store.tip()
+        path = parse_id(complete_former_id(workspace.location, store, tip, name)) if name else b""
         if tip.commit is None:
             return []
         commits = read_ref_log(workspace.location, tip.commit, limit, path)
@@ -172,8 +174,9 @@ def restore_records(workspace: Workspace, name: str, *, at: str = "") -> Restore
 
     Raises: UnknownRecord, UnknownRevision, UsageError, GitFailed.
     """
-    path = parse_id(name)
     with RecordStore(workspace.location) as store:
+        name = complete_former_id(workspace.location, store, store.tip(), name)
+        path = parse_id(name)
         past = store.at(find_commit(workspace.location, REFERENCE, at)) if at else _find_other(store, workspace, name)
         records = _read_records(store, past, name, path, at)
         blobs = {entry.path: store.read_blob(entry.oid) for entry in store.entries_at(past, path)}
@@ -194,7 +197,7 @@ def _find_other(store: RecordStore, workspace: Workspace, name: str) -> Tip:
     present = store.entries_at(tip, path)
     commits: list[StoredCommit] = []
     # Nearly always it is among the latest few commits of the record, so these are read first.
-    for limit in (_FEW_COMMITS, _ALL_COMMITS):
+    for limit in (_FEW_COMMITS, ALL_COMMITS):
         commits = read_ref_log(workspace.location, tip.commit, limit, path) if tip.commit else []
         for commit in commits:
             past = store.at(commit.oid)
@@ -208,5 +211,3 @@ def _find_other(store: RecordStore, workspace: Workspace, name: str) -> Tip:
 
 
 _FEW_COMMITS: Final = 10
-_ALL_COMMITS: Final = (1 << 31) - 1
-"""Largest number that git accepts as a limit."""

@@ -15,6 +15,7 @@ from gitmem.memory.note import load_note
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, conversation_folder, parse_id, turn_path
 from gitmem.memory.record_store import RecordStore, Tip
 from gitmem.record import Record
+from gitmem.records.abbreviated_ids import complete_id
 from gitmem.records.record_json import document_json, note_json, turn_json
 from gitmem.types import DOCUMENT, NOTE
 
@@ -24,7 +25,7 @@ _PART: Final = (
     r"(?:#L(?P<fragment_first>\d{1,9})(?:-L?(?P<fragment_last>\d{1,9}))?|:(?P<first>\d{1,9})-(?P<last>\d{1,9})"
     r"|:(?P<chunk>\d{1,9})|::chunk::(?P<hashed_chunk>\d{1,9})::[0-9a-f]{8})?"
 )
-_HASHED_ID: Final = re.compile(r"(?P<id>(?:mem|art)_[0-9a-f]{8,64})" + _PART)
+_HASHED_ID: Final = re.compile(r"(?P<id>(?:mem|art)_[0-9a-f]{4,64})" + _PART)
 _CONVERSATION: Final = re.compile(r"(?P<id>conversation:.+?)(?: (?P<turn>\d{1,8}))?" + _PART, re.DOTALL)
 _WHOLE: Final = MAX_LINE + 1
 _HINT: Final = "search for it with kind `all`"
@@ -75,11 +76,22 @@ def read_records(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Ex
     parsed = parse_record_name(name)
     if parsed.turn is None and parsed.id.startswith(CONVERSATION_PREFIX):
         raise UnknownRecord(f"no such conversation: `{name}`", hint=_HINT)
-    path = parse_id(parsed.id) if parsed.turn is None else turn_path(_conversation(parsed.id), parsed.turn)
-    record = store.find_record(tip, path)
+    record = _find_record(store, tip, parsed)
     if record is None:
         raise UnknownRecord(f"no such record: `{name}`", hint=_HINT)
-    return [_to_excerpt(record, parsed, name)]
+    full = parsed._replace(id=record.id) if parsed.turn is None else parsed
+    return [_to_excerpt(record, full, name)]
+
+
+def _find_record(store: RecordStore, tip: Tip, parsed: RecordName) -> Record | None:
+    """Return the named turn, note or document, or None. Raises UsageError for an ambiguous id."""
+    if parsed.turn is not None:
+        return store.find_record(tip, turn_path(_conversation(parsed.id), parsed.turn))
+    try:
+        identity = complete_id(store, tip, parsed.id)
+    except UnknownRecord:
+        return None
+    return store.find_record(tip, parse_id(identity))
 
 
 def _read_last_turns(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Excerpt]:
