@@ -1,16 +1,25 @@
 """Streamable HTTP at `/mcp/`, for clients that do not start a server themselves, and `/health` for monitoring.
 
-Who may connect is decided by `http_auth`, where the server listens by `listening_socket`.
+Who may connect is decided by `http_auth`, where the server listens by `listening_socket`, how many and how long by
+`http_limits`. Requests pass through these, from the outside to the inside:
+
+    http_limits.LimitedConnection     connections, and the time for a request
+    http_auth.RequestGuard            host, origin and token
+    RequestBodyLimitMiddleware        size of a body
+    http_sessions.SessionTable        state of the session
+    StreamableHTTPSessionManager      protocol
 """
 
-import signal
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+import logging
+import socket
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
 
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -23,10 +32,17 @@ from gitmem.mcp.server import make_server
 from gitmem.mcp.tools.descriptions import Tool
 from gitmem.mcp.tools.handlers import ToolHandlers
 from gitmem.mcp.tools.toolsets import max_message_bytes
-from gitmem.mcp.transport.http_auth import TOKEN_VARIABLE, RequestGuard, read_token
+from gitmem.mcp.transport.http_auth import HEALTH_PATH, TOKEN_VARIABLE, RequestGuard, read_token
+from gitmem.mcp.transport.http_limits import BACKLOG, LimitedConnection
+from gitmem.mcp.transport.http_log import OneLineHandler
+from gitmem.mcp.transport.http_sessions import RETRY_MILLISECONDS, SessionEvents, SessionTable
 from gitmem.mcp.transport.listening_socket import listen_on_port, listen_on_socket_file
+from gitmem.mcp.transport.shutdown import Shutdown
 
-LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+
+_HTTP_PORT: Final = 80
+"""Port that clients leave out of Host."""
 
 # Bounds of the sessions that the SDK keeps in memory. A client that vanishes does not end its session.
 MAX_SESSIONS: Final = 100
@@ -36,6 +52,8 @@ SESSION_IDLE_SECONDS: Final = 1800.0
 
 _GRACE_SECONDS: Final = 1
 """Time for requests in progress at the shutdown."""
+EXIT_SECONDS: Final = 4.0
+"""Time for the whole shutdown; then the process exits, even if a call hangs."""
 
 
 def serve_http(
@@ -50,26 +68,23 @@ def serve_http(
 ) -> ExitCode:
     """Serve on a port, or on a Unix socket if `path` is given, until a signal ends the process.
 
-    `announce` prints the address, and the token unless the user has chosen it.
+    `announce` prints the address, and the token unless the user has chosen it, and later the problems.
 
     Raises: UsageError if it cannot listen there, or if the user's token is too short.
     """
     token = "" if path else read_token(environment)
     listening = listen_on_socket_file(Path(path)) if path else listen_on_port(host, port)
+    port = 0 if path else listening.getsockname()[1]
     handlers = ToolHandlers(folder, environment)
-    app = make_app(handlers, tools, hosts=() if path else (*LOOPBACK, host), token=token)
-    config = uvicorn.Config(
-        app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_SECONDS, server_header=False, ws="none"
-    )
-    address = path or f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/mcp/"
+    app = make_app(handlers, tools, hosts=() if path else hosts_of((*LOOPBACK, host), port), token=token)
+
+    def announce_address() -> None:
+        announce(f"gitmem: serving {path or f'http://{_bracketed(host)}:{port}/mcp/'}")
+        if token and TOKEN_VARIABLE not in environment:
+            announce(f"gitmem: Authorization: Bearer {token}")
+
     try:
-        with suppress(KeyboardInterrupt):
-            # uvicorn raises the signal that stopped it again after its shutdown; as an exception it ends the `with`.
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
-            announce(f"gitmem: serving {address}")
-            if token and TOKEN_VARIABLE not in environment:
-                announce(f"gitmem: Authorization: Bearer {token}")
-            uvicorn.Server(config).run(sockets=[listening])
+        run_until_signal(app, listening, announce, ready=announce_address)
     finally:
         handlers.close(_GRACE_SECONDS)
         if path:
@@ -77,15 +92,86 @@ def serve_http(
     return ExitCode.OK
 
 
-def make_app(handlers: ToolHandlers, tools: dict[str, Tool], *, hosts: tuple[str, ...], token: str) -> ASGIApp:
+def hosts_of(names: Collection[str], port: int) -> list[str]:
+    """Return the valid values of Host for a server with some names and addresses that listens on a port."""
+    hosts = [f"{_bracketed(name)}:{port}" for name in dict.fromkeys(names)]
+    return [*hosts, *map(_bracketed, names)] if port == _HTTP_PORT else hosts
+
+
+def run_until_signal(
+    app: ASGIApp,
+    listening: socket.socket,
+    log: Callable[[str], None],
+    *,
+    ready: Callable[[], None],
+    exit_seconds: float = EXIT_SECONDS,
+) -> None:
+    """Serve an application on a socket until a signal asks for the end. Call from the main thread.
+
+    `ready` is called as soon as signals are handled. `exit_seconds` after the signal the process exits in any case.
+    """
+    handler = OneLineHandler(log)
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    server = _Server(_configuration(app))
+    shutdown = Shutdown(exit_seconds)
+    shutdown.add_callback(handler.mute)
+    shutdown.add_callback(server.request_exit)
+    shutdown.watch_signals()
+    ready()
+    server.run(sockets=[listening])
+    shutdown.request()
+
+
+def _configuration(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=LimitedConnection,
+        backlog=BACKLOG,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        server_header=False,
+        ws="none",
+    )
+
+
+class _Server(uvicorn.Server):
+    """Server that leaves the signals to `Shutdown`, which ends the process even if the event loop is stuck."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+    def request_exit(self) -> None:
+        """End soon; may be called from any thread. The server looks at this flag ten times a second."""
+        self.should_exit = True
+
+
+def _bracketed(host: str) -> str:
+    """Return a host as it is written in a URL."""
+    return f"[{host}]" if ":" in host else host
+
+
+def make_app(
+    handlers: ToolHandlers,
+    tools: dict[str, Tool],
+    *,
+    hosts: Collection[str],
+    token: str,
+    max_sessions: int = MAX_SESSIONS,
+    session_seconds: float = SESSION_IDLE_SECONDS,
+) -> ASGIApp:
     """Return the application. `hosts` and `token` are those of `RequestGuard`."""
+    max_body = max_message_bytes(tools)
     manager = StreamableHTTPSessionManager(
         make_server(handlers, tools),
-        session_idle_timeout=SESSION_IDLE_SECONDS,
-        max_request_body_size=max_message_bytes(tools),
-        max_sessions=MAX_SESSIONS,
+        event_store=SessionEvents(),
+        retry_interval=RETRY_MILLISECONDS,
+        session_idle_timeout=session_seconds,
+        max_request_body_size=max_body,
+        max_sessions=max_sessions,
     )
-    serve = StreamableHTTPASGIApp(manager)
+    serve = RequestBodyLimitMiddleware(SessionTable(StreamableHTTPASGIApp(manager), max_sessions), max_body)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -93,7 +179,7 @@ def make_app(handlers: ToolHandlers, tools: dict[str, Tool], *, hosts: tuple[str
             yield
 
     # The mount serves `/mcp/`. Without the route, `/mcp` would be answered with a redirect.
-    routes = [Route("/health", _health), Route("/mcp", serve), Mount("/mcp", serve)]
+    routes = [Route(HEALTH_PATH, _health), Route("/mcp", serve), Mount("/mcp", serve)]
     return RequestGuard(Starlette(routes=routes, lifespan=lifespan), hosts, token)
 
 

@@ -1,61 +1,79 @@
 """Access control of the HTTP server: the Host and Origin headers, and the bearer token.
 
 A port of this machine is open to every web page in its browser and to every user. Three checks keep them out:
-  - Host must name this machine: a page whose name resolves to 127.0.0.1 (DNS rebinding) sends another name.
-  - Origin, which browsers send, must be this machine: other sites are refused.
+  - Host must be this server: a page whose name resolves to 127.0.0.1 (DNS rebinding) sends another name.
+  - Origin, which browsers send, must be this server: other sites are refused.
   - Authorization must carry the token: other users of this machine do not know it.
+
+All three are compared as a whole. The SDK's own check accepts anything after the colon of a host, for example
+`localhost:8008.example.org`.
 """
 
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
-from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
-from starlette.requests import Request
-from starlette.responses import Response
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gitmem.errors import UsageError
 
 TOKEN_VARIABLE: Final = "GITMEM_MCP_TOKEN"  # noqa: S105 (its name, not its value)
+HEALTH_PATH: Final = "/health"
+
 _MIN_TOKEN: Final = 16
 _RANDOM_BYTES: Final = 24
+
+_TOKEN_NEEDED: Final = (
+    "send the header `Authorization: Bearer TOKEN`; TOKEN is the one that `gitmem mcp --http` printed at its start, or "
+    f"the value of {TOKEN_VARIABLE} in its environment"
+)
 
 
 class RequestGuard:
     """Refuses requests with a wrong host, origin or token before they reach the application.
 
-    Without `hosts` neither host nor origin is checked, without a token nobody needs one. Both are empty for a socket
-    file, which only its owner can open. `/health` needs no token.
+    `hosts` are all valid values of Host. Without them neither host nor origin is checked, without a token nobody needs
+    one. Both are empty for a socket file, which only its owner can open. Exactly `/health` needs no token.
     """
 
-    def __init__(self, app: ASGIApp, hosts: tuple[str, ...], token: str) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str], token: str) -> None:
         self._app = app
         self._token = token.encode()
-        names = [name for host in dict.fromkeys(hosts) for name in (host, f"{host}:*")]
-        origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in names]
-        settings = TransportSecuritySettings(
-            enable_dns_rebinding_protection=bool(hosts), allowed_hosts=names, allowed_origins=origins
-        )
-        self._security = TransportSecurityMiddleware(settings)
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._origins = frozenset(f"{scheme}://{host}" for scheme in ("http", "https") for host in self._hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        request = Request(scope, receive)
-        refusal = await self._security.validate_request(request)
-        if refusal is None and scope["path"] != "/health" and not self._has_token(request):
-            refusal = Response("Unauthorized", 401, {"WWW-Authenticate": "Bearer"})
-        await (self._app if refusal is None else refusal)(scope, receive, send)
+        refusal = self._find_refusal(Headers(scope=scope), scope["path"]) if scope["type"] == "http" else None
+        await (refusal or self._app)(scope, receive, send)
 
-    def _has_token(self, request: Request) -> bool:
+    def _find_refusal(self, headers: Headers, path: str) -> Response | None:
+        if self._hosts and not _are_in(headers.getlist("host") or [""], self._hosts):
+            return _refuse(421, "invalid_host", f"Host must be one of: {', '.join(sorted(self._hosts))}")
+        if self._hosts and not _are_in(headers.getlist("origin"), self._origins):
+            return _refuse(403, "invalid_origin", "requests of other web sites are refused")
+        if path != HEALTH_PATH and not self._has_token(headers):
+            challenge = f'Bearer realm="gitmem", error="invalid_token", error_description="{_TOKEN_NEEDED}"'
+            return _refuse(401, "invalid_token", _TOKEN_NEEDED, {"WWW-Authenticate": challenge})
+        return None
+
+    def _has_token(self, headers: Headers) -> bool:
         if not self._token:
             return True
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        scheme, _, token = headers.get("authorization", "").partition(" ")
         # Compared in constant time: otherwise the time of an answer would reveal how many characters are right.
         return scheme.lower() == "bearer" and hmac.compare_digest(token.strip().encode(), self._token)
+
+
+def _are_in(values: Collection[str], allowed: Collection[str]) -> bool:
+    return all(value.lower() in allowed for value in values)
+
+
+def _refuse(status: int, error: str, description: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a refusal in the form of OAuth, which clients show to their users."""
+    return JSONResponse({"error": error, "error_description": description}, status, headers)
 
 
 def read_token(environment: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 """Shutdown of a server: when its client closes standard input or dies, and on a signal.
 
-The process ends within two seconds, whatever it is doing. That is safe: files are replaced atomically (`gitmem.fsio`),
-and the system releases the locks of a process that ends.
+The process ends soon afterwards, whatever it is doing: over standard input and output within two seconds.
+That is safe: files are replaced atomically (`gitmem.fsio`), and the system releases the locks of a process that ends.
 """
 
 import os
@@ -15,8 +15,8 @@ from typing import Final
 _PARENT_SECONDS: Final = 0.5
 """Interval between two checks whether the parent process still exists."""
 
-_GRACE_SECONDS: Final = 1.2
-"""Time for an orderly end. After it the process exits anyway, even if a thread hangs in a system call."""
+GRACE_SECONDS: Final = 1.2
+"""Usual time for an orderly end. After it the process exits anyway, even if a thread hangs in a system call."""
 
 
 class Shutdown:
@@ -26,17 +26,21 @@ class Shutdown:
     client can keep its standard input open.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, grace_seconds: float = GRACE_SECONDS) -> None:
         self.requested = threading.Event()
+        self._grace_seconds = grace_seconds
         self._callbacks: list[Callable[[], None]] = []
         self._lock = threading.Lock()
         """Guards the transition, so that only one thread makes it."""
 
-    def watch_parent_and_signals(self) -> None:
-        """Request the shutdown when the parent process dies or a signal asks for it. Call from the main thread."""
+    def watch_parent(self) -> None:
+        """Request the shutdown when the parent process dies."""
+        threading.Thread(target=self._watch_parent, args=(os.getppid(),), name="parent", daemon=True).start()
+
+    def watch_signals(self) -> None:
+        """Request the shutdown when a signal asks for it. Call from the main thread."""
         for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)):
             signal.signal(number, self._handle_signal)
-        threading.Thread(target=self._watch_parent, args=(os.getppid(),), name="parent", daemon=True).start()
 
     def add_callback(self, callback: Callable[[], None]) -> None:
         """Call a function at the shutdown, or at once if it was already requested; in rare cases both."""
@@ -50,13 +54,16 @@ class Shutdown:
             if self.requested.is_set():
                 return
             self.requested.set()
-        threading.Thread(target=_exit_after_grace, name="exit", daemon=True).start()
+        threading.Thread(target=self._exit_after_grace, name="exit", daemon=True).start()
         for callback in list(self._callbacks):
             callback()
 
     def _handle_signal(self, _number: int, _frame: FrameType | None) -> None:
         # In another thread: the signal may interrupt this one while it holds the lock.
-        threading.Thread(target=self.request, name="signal", daemon=True).start()
+        try:
+            threading.Thread(target=self.request, name="signal", daemon=True).start()
+        except RuntimeError:  # no more threads: there is no orderly end then
+            os._exit(0)
 
     def _watch_parent(self, parent: int) -> None:
         # An orphan gets another parent. There is no portable notification of that, so it is polled.
@@ -64,7 +71,6 @@ class Shutdown:
             if os.getppid() != parent:
                 self.request()
 
-
-def _exit_after_grace() -> None:
-    time.sleep(_GRACE_SECONDS)
-    os._exit(0)
+    def _exit_after_grace(self) -> None:
+        time.sleep(self._grace_seconds)
+        os._exit(0)

@@ -33,7 +33,8 @@ _CLOSE_SECONDS: Final = 0.8
 def serve_stdio(folder: Path, environment: Mapping[str, str], tools: dict[str, Tool]) -> ExitCode:
     """Serve one client until it ends; return the exit code. Call from the main thread."""
     stream, shutdown = claim_stdio(max_message_bytes(tools)), Shutdown()
-    shutdown.watch_parent_and_signals()
+    shutdown.watch_parent()
+    shutdown.watch_signals()
     faulthandler.enable()  # a crash in a library at least leaves a trace on standard error
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="gitmem: %(message)s")
     handlers = ToolHandlers(folder, environment)
