@@ -17,7 +17,7 @@ from gitmem.memory.record_store import RecordStore
 from gitmem.search.dense import bit_distances, exact_cosines
 
 MIN_SCORE: Final = 0.72
-"""Cosine from which a sentence counts as similar. `python -m tests.bench alike` measures the threshold."""
+"""Cosine from which a sentence counts as similar. `python -m tests.bench similar-notes` measures the threshold."""
 
 MIN_SCORE_PER_DOUBLING: Final = 0.06
 MAX_MIN_SCORE: Final = 0.9

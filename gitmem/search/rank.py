@@ -41,7 +41,8 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "document": -2.8,  # documentation, change logs
     "auxiliary": -3.7,  # vendored, generated and compatibility code, migrations, translations
 }
-"""Logits that one unit of each feature adds to a score. Fitted on public retrieval queries: `tests/bench/fit.py`."""
+"""Logits that one unit of each feature adds to a score. Fitted on public retrieval queries by
+`tests/bench/fit_code_weights.py`."""
 
 BIAS: Final = -7.5
 

@@ -8,14 +8,14 @@ from typing import Final
 
 import numpy as np
 
-from tests.bench.features import COLUMNS, add_collection_options, load_features
 from tests.bench.figures import Figure
-from tests.bench.fit import HELD, Validated, add_fit_options, validate
-from tests.bench.learn import Problem, Vector
+from tests.bench.fit_code_weights import HELD, Validated, add_fit_options, validate
+from tests.bench.pairwise_learning import Problem, Vector
+from tests.bench.ranking_features import COLUMNS, add_collection_options, load_features
 
 GROUPS: Final = {
-    "all of the embedding": ("semantic", "path_cosine"),
-    "all words of the path": ("stem", "folder", "path_cosine"),
+    "all features of the embedding": ("semantic", "path_cosine"),
+    "all features of the path": ("stem", "folder", "path_cosine"),
     "all roles": ("test", "example", "document", "auxiliary"),
 }
 
@@ -44,8 +44,6 @@ def describe(problem: Problem, removed: str, refitted: Validated, unchanged: Vec
     figures = []
     for tree_set in dict.fromkeys(problem.sets.tolist()):
         inside = problem.sets == tree_set
-        figures.append(
-            Figure(f"without {removed}", f"{tree_set}, fitted anew", problem.mean(refitted.held_out, inside))
-        )
+        figures.append(Figure(f"without {removed}", f"{tree_set}, refitted", problem.mean(refitted.held_out, inside)))
         figures.append(Figure(f"without {removed}", f"{tree_set}, unchanged", problem.mean(unchanged, inside)))
     return figures

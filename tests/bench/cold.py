@@ -12,9 +12,9 @@ from tests.bench.figures import Figure
 from tests.bench.processes import PYTHON_START, Command, median_cpu, run
 from tests.bench.subjects import add_subject_options, iter_subjects, work_folder
 
-BAR: Final = 26
+LIMIT: Final = 26
 FILES: Final = 2100
-QUESTIONS: Final = (
+QUERIES: Final = (
     "how is a request handled",
     "parse command line options",
     "open_connection",
@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add repositories, rounds and the rival."""
     add_subject_options(parser, FILES)
     add_rival_options(parser)
-    parser.add_argument("--rounds", type=int, default=7, help="turns; each asks every question once")
+    parser.add_argument("--rounds", type=int, default=7, help="runs of each query")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
@@ -37,9 +37,9 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     with work_folder(options) as work:
         for subject in iter_subjects(options, work):
             report, _ = gitmem.index_report(subject.path)
-            commands = {question: gitmem.query(subject.path, question) for question in QUESTIONS}
+            commands = {query: gitmem.query(subject.path, query) for query in QUERIES}
             if rival:
-                commands["rival"] = rival.search(subject.path, QUESTIONS[0], work / "rival")
+                commands["rival"] = rival.search(subject.path, QUERIES[0], work / "rival")
                 run(commands["rival"])
             figures.append(Figure(subject.name, "chunks in the index", report["chunks"]))
             figures += compare(subject.name, commands, options.rounds)
@@ -48,14 +48,14 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 
 def compare(subject: str, commands: dict[str, Command], rounds: int) -> list[Figure]:
     """Return the medians of each query, their median, and the rival's, as ratios."""
-    spent = median_cpu({"start": PYTHON_START, **commands}, rounds)
-    start = spent.pop("start")
-    rival = spent.pop("rival", None)
+    seconds = median_cpu({"start": PYTHON_START, **commands}, rounds)
+    start = seconds.pop("start")
+    rival = seconds.pop("rival", None)
     figures = [
         Figure(subject, "python start", start * 1000, "ms CPU"),
-        Figure(subject, "cold query", statistics.median(spent.values()) * 1000, "ms CPU"),
-        Figure(subject, "cold query", statistics.median(spent.values()) / start, "x python start", at_most=BAR),
-        Figure(subject, "cold query, dearest question", max(spent.values()) / start, "x python start"),
+        Figure(subject, "cold query", statistics.median(seconds.values()) * 1000, "ms CPU"),
+        Figure(subject, "cold query", statistics.median(seconds.values()) / start, "x python start", at_most=LIMIT),
+        Figure(subject, "cold query, slowest query", max(seconds.values()) / start, "x python start"),
     ]
     if rival is not None:
         figures.append(Figure(subject, "rival's cached query", rival / start, "x python start"))

@@ -54,8 +54,10 @@ def add_program_options(parser: argparse.ArgumentParser) -> None:
 
 def add_rival_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the rival."""
-    parser.add_argument("--rival", metavar="PROGRAM", default="", help="semble, to be measured beside gitmem")
-    parser.add_argument("--rival-model", metavar="FOLDER", default="", help="model folder (see tests.bench.standin)")
+    parser.add_argument("--rival", metavar="PROGRAM", default="", help="semble, measured as well")
+    parser.add_argument(
+        "--rival-model", metavar="FOLDER", default="", help="model folder, see tests.bench.random_model"
+    )
     parser.add_argument(
         "--rival-content", nargs="+", default=["code"], metavar="TYPE", help="what it indexes: code (default) or all"
     )

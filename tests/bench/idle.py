@@ -8,14 +8,14 @@ from tests.bench.figures import Figure
 from tests.bench.processes import PYTHON_START, median_cpu, run
 from tests.bench.subjects import add_subject_options, iter_subjects, work_folder
 
-BAR: Final = 8
+LIMIT: Final = 8
 FILES: Final = 1000
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add repositories and rounds."""
     add_subject_options(parser, FILES)
-    parser.add_argument("--rounds", type=int, default=15, help="turns")
+    parser.add_argument("--rounds", type=int, default=15, help="runs")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
@@ -34,7 +34,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
                     "index with nothing to do",
                     spent["idle"] / spent["start"],
                     "x python start",
-                    at_most=BAR,
+                    at_most=LIMIT,
                 ),
             ]
     return figures

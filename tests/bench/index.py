@@ -1,6 +1,6 @@
 """A full index in one process tree: CPU time, throughput, and the rival's CPU on the same tree.
 
-The rival has no command that only indexes: its first search does it, and the search itself is a hundredth of that.
+The rival has no command that only indexes: its first search builds the index, and takes a hundredth of the time itself.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from tests.bench.figures import Figure
 from tests.bench.processes import cpu_of, python_start_cpu
 from tests.bench.subjects import Subject, add_subject_options, iter_subjects, work_folder
 
-BAR: Final = 1.0
+LIMIT: Final = 1.0
 FILES: Final = 2000
 
 
@@ -59,6 +59,6 @@ def measure_subject(subject: Subject, gitmem: Gitmem, rival: Rival | None, cache
         rival_cpu = statistics.median(theirs)
         figures += [
             Figure(subject.name, "rival's full index", rival_cpu, "s CPU"),
-            Figure(subject.name, "full index", cpu / rival_cpu, "x rival", at_most=BAR),
+            Figure(subject.name, "full index", cpu / rival_cpu, "x rival", at_most=LIMIT),
         ]
     return figures

@@ -20,11 +20,11 @@ def open_answers(repository: Path) -> Callable[[str], list[Place]]:
     """Return a function that answers a query like `gitmem query`, without refreshing."""
     workspace = open_workspace(repository, os.environ)
 
-    def ask(text: str) -> list[Place]:
+    def search(text: str) -> list[Place]:
         result = answer(workspace, Query(text, 10), refresh=False)
         return [Place(hit.path, hit.start_line, hit.end_line) for hit, _ in result.hits]
 
-    return ask
+    return search
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def open_shown(repository: Path, limit: int) -> Callable[[str], list[ShownResult
     """Return a function that answers a query with `limit` results as they are shown."""
     workspace = open_workspace(repository, os.environ)
 
-    def ask(text: str) -> list[ShownResult]:
+    def search(text: str) -> list[ShownResult]:
         result = answer(workspace, Query(text, limit), refresh=False)
         results = []
         for hit, lines in result.hits:
@@ -54,7 +54,7 @@ def open_shown(repository: Path, limit: int) -> Callable[[str], list[ShownResult
             )
         return results
 
-    return ask
+    return search
 
 
 def _terms(lines: Sequence[str]) -> frozenset[str]:
@@ -67,5 +67,5 @@ def open_search(repository: Path, *, graph: bool = False) -> Callable[[str], obj
     workspace = open_workspace(repository, os.environ)
     searcher = open_searcher(workspace, WORKING_TREE, refresh=False)
     if graph and not searcher.load_graph():
-        raise SystemExit("the graph was asked for and cannot be loaded")
+        raise SystemExit("the graph cannot be loaded")
     return lambda text: searcher.find(Query(text), 10)

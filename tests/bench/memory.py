@@ -1,7 +1,7 @@
 """Peak memory of a full index, summed over all its processes.
 
-Resident sizes added up count shared pages once per process; the proportional sizes (PSS) share them out and are what
-the machine gives. Both are sampled from /proc, so this benchmark runs on Linux only.
+The sum of resident sizes counts shared pages once per process. Proportional sizes (PSS) divide them between the
+processes, so their sum is the memory in use. Both are sampled from /proc, so this benchmark runs on Linux only.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from tests.bench.figures import Figure
 from tests.bench.processes import Command, require_success
 from tests.bench.subjects import SubjectError, add_subject_options, iter_subjects, work_folder
 
-BAR: Final = 1024
+LIMIT: Final = 1024
 FILES: Final = 50_000
 INTERVAL: Final = 0.05
 PROC: Final = Path("/proc")
@@ -46,7 +46,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     figures: list[Figure] = []
     with work_folder(options) as work:
         for subject in iter_subjects(options, work):
-            figures += describe(subject.name, "full index", watch(gitmem.index(subject.path)), BAR)
+            figures += describe(subject.name, "full index", watch(gitmem.index(subject.path)), LIMIT)
             if rival:
                 cache = work / "rival"
                 shutil.rmtree(cache, ignore_errors=True)
@@ -108,7 +108,7 @@ def process_tree(root: int) -> list[int]:
 def find_parent(folder: Path) -> int | None:
     """Return the parent of the process with this folder, or None if it has ended."""
     try:
-        # the name stands in brackets and may hold anything, so the fields are counted from its end
+        # The name is in brackets and may contain anything, so count the fields after its end.
         return int((folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
     except (OSError, IndexError):
         return None

@@ -1,7 +1,7 @@
 """CPU time of commands, including every child they waited for.
 
-CPU time, not wall time, because a machine that runs benchmarks is seldom idle. Commands that are compared take turns,
-so that a disturbance meets all of them, and a median is taken. A child that outlives its parent is not counted.
+CPU time, not wall time, because a machine that runs benchmarks is seldom idle. Compared commands run alternately, so a
+disturbance affects all of them, and the median counts. A child that outlives its parent is not counted.
 """
 
 import os

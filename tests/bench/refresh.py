@@ -1,6 +1,6 @@
 """Re-indexing after a commit that changes ten files, relative to the full index of the same repository.
 
-The bar stands for a repository of 5,000 files.
+The limit applies to a repository of 5,000 files.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from tests.bench.figures import Figure
 from tests.bench.processes import python_start_cpu
 from tests.bench.subjects import Subject, add_subject_options, git, iter_subjects, work_folder
 
-BAR: Final = 1 / 20
+LIMIT: Final = 1 / 20
 FILES: Final = 5000
 CHANGED: Final = 10
 SIZES: Final = (500, 50_000)
@@ -45,14 +45,15 @@ def measure_subject(subject: Subject, gitmem: Gitmem, rounds: int) -> list[Figur
     for number in range(rounds):
         change_files(subject.path, dice.sample(candidates, CHANGED), f"round {number}")
         spent.append(gitmem.index_report(subject.path)[1])
-    again = statistics.median(spent)
+    incremental = statistics.median(spent)
+    name = f"index after {CHANGED} changed files"
     return [
         Figure(subject.name, "files", report["files"]),
         Figure(subject.name, "full index", full, "s CPU"),
-        Figure(subject.name, f"index after {CHANGED} changed files", again, "s CPU"),
-        Figure(subject.name, f"index after {CHANGED} changed files", again / python_start_cpu(), "x python start"),
-        Figure(subject.name, f"index after {CHANGED} changed files", again / full, "of the full index", at_most=BAR),
-        Figure(subject.name, "dearest round", max(spent) / full, "of the full index"),
+        Figure(subject.name, name, incremental, "s CPU"),
+        Figure(subject.name, name, incremental / python_start_cpu(), "x python start"),
+        Figure(subject.name, name, incremental / full, "of the full index", at_most=LIMIT),
+        Figure(subject.name, "slowest round", max(spent) / full, "of the full index"),
     ]
 
 
@@ -69,10 +70,10 @@ def is_usual(path: Path) -> bool:
     return b"\0" not in path.read_bytes()
 
 
-def change_files(repository: Path, paths: list[Path], word: str) -> None:
+def change_files(repository: Path, paths: list[Path], message: str) -> None:
     """Add a line in the middle of each file and commit."""
     for path in paths:
         lines = path.read_bytes().splitlines(keepends=True)
-        lines.insert(len(lines) // 2, f"// changed in {word}\n".encode())
+        lines.insert(len(lines) // 2, f"// changed in {message}\n".encode())
         path.write_bytes(b"".join(lines))
-    git(repository, "commit", "-q", "--no-verify", "-a", "-m", word)
+    git(repository, "commit", "-q", "--no-verify", "-a", "-m", message)

@@ -8,7 +8,7 @@ from tests.bench.commands import load_gitmem
 from tests.bench.figures import Figure
 from tests.bench.subjects import add_subject_options, iter_subjects, work_folder
 
-BAR: Final = 1.0
+LIMIT: Final = 1.0
 FILES: Final = 2000
 
 
@@ -29,7 +29,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
                 Figure(subject.name, "text indexed", text / 1e6, "MB"),
                 Figure(subject.name, "index", index / 1e6, "MB"),
                 Figure(subject.name, "index", index / report["chunks"], "bytes per chunk"),
-                Figure(subject.name, "index", index / text, "of the text", at_most=BAR),
+                Figure(subject.name, "index", index / text, "of the text", at_most=LIMIT),
             ]
     return figures
 

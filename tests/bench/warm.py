@@ -1,7 +1,7 @@
-"""Searching in a process that holds the index open, as a server does: the middle and the slow end of many questions.
+"""Search in a process that holds the index open, as a server does: median and 95th percentile over many queries.
 
-The bar stands for 100,000 chunks. Elapsed time is what a user feels and is only worth something on a quiet machine;
-CPU time, all threads together, bounds it where the machine is busy.
+The limit applies to an index of 100,000 chunks. Elapsed time is what a user notices and is only meaningful on an idle
+machine. CPU time, of all threads together, bounds it on a busy one.
 """
 
 import argparse
@@ -18,17 +18,17 @@ from tests.bench.inprocess import open_search
 from tests.bench.processes import cpu_of
 from tests.bench.subjects import add_subject_options, git, iter_subjects, work_folder
 
-BAR: Final = 20
+LIMIT: Final = 20
 FILES: Final = 21_500
 WARMING: Final = 20
 WORD: Final = re.compile(r"[A-Za-z][A-Za-z_]{3,30}")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add repositories and the number of questions."""
+    """Add repositories and the number of queries."""
     add_subject_options(parser, FILES)
-    parser.add_argument("--questions", type=int, default=300, help="how many to ask")
-    parser.add_argument("--graph", action="store_true", help="build the neighbour graph first and search by it")
+    parser.add_argument("--queries", type=int, default=300, help="number of queries")
+    parser.add_argument("--graph", action="store_true", help="build the neighbour graph first and search with it")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
@@ -42,18 +42,18 @@ def measure(options: argparse.Namespace) -> list[Figure]:
                 subject.allow_graph()
                 figures.append(Figure(subject.name, "graph", cpu_of(gitmem.index(subject.path, "--graph")), "s CPU"))
             figures.append(Figure(subject.name, "chunks in the index", report["chunks"]))
-            questions = make_questions(subject.path, options.questions)
-            figures += ask_all(subject.name, subject.path, questions, graph=options.graph)
+            queries = make_queries(subject.path, options.queries)
+            figures += time_queries(subject.name, subject.path, queries, graph=options.graph)
     return figures
 
 
-def ask_all(name: str, repository: Path, questions: list[str], *, graph: bool) -> list[Figure]:
+def time_queries(name: str, repository: Path, queries: list[str], *, graph: bool) -> list[Figure]:
     """Measure every query; the first few only warm caches."""
     search = open_search(repository, graph=graph)
     elapsed, cpu = [], []
-    for question in questions[:WARMING] + questions:
+    for query in queries[:WARMING] + queries:
         began, began_cpu = time.perf_counter(), time.process_time()
-        search(question)
+        search(query)
         cpu.append((time.process_time() - began_cpu) * 1000)
         elapsed.append((time.perf_counter() - began) * 1000)
     return [
@@ -66,21 +66,21 @@ def percentiles(subject: str, name: str, unit: str, values: list[float]) -> list
     """Return the median and the 95th percentile."""
     return [
         Figure(subject, f"warm search, {name}, p50", statistics.median(values), unit),
-        Figure(subject, f"warm search, {name}, p95", statistics.quantiles(values, n=20)[-1], unit, at_most=BAR),
+        Figure(subject, f"warm search, {name}, p95", statistics.quantiles(values, n=20)[-1], unit, at_most=LIMIT),
     ]
 
 
-def make_questions(repository: Path, count: int) -> list[str]:
+def make_queries(repository: Path, count: int) -> list[str]:
     """Return queries of one to five words from the repository's files, so that each has results."""
     dice = random.Random(1)
     names = [name for name in git(repository, "ls-files", "-z").split("\0") if name]
-    questions: list[str] = []
+    queries: list[str] = []
     for _ in range(50 * count):
-        if len(questions) == count:
+        if len(queries) == count:
             break
         path = repository / dice.choice(names)
         if path.is_file() and not path.is_symlink():
             words = WORD.findall(path.read_bytes()[:20_000].decode(errors="replace"))
             if words:
-                questions.append(" ".join(dice.choices(words, k=dice.randint(1, 5))))
-    return questions
+                queries.append(" ".join(dice.choices(words, k=dice.randint(1, 5))))
+    return queries

@@ -9,7 +9,7 @@ from gitmem.records.documents import add_document
 from gitmem.records.notes import add_note, list_notes
 from gitmem.records.revisions import delete_records
 from gitmem.records.similar_notes import MAX_MIN_SCORE, MAX_SIMILAR, MIN_SCORE, SENTENCE_NORM, SimilarNote, min_score
-from tests.bench.alike import PRECISION, RECALL, judge, load_pairs
+from tests.bench.similar_notes import PRECISION, RECALL, judge, load_pairs
 from tests.gitrepo import Repo
 from tests.indexes import index, workspace_of
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.bench.bm25 import Bm25
-from tests.bench.calibration import ScoredResult, calibration, fit_logistic
-from tests.bench.headings import find_sections
-from tests.bench.prose import Piece, open_scores
-from tests.bench.prose_corpus import prepare, read_projects, titles_by_word
-from tests.bench.prose_labels import LABELS, LEAST, choose
+from tests.bench.document_corpus import prepare, read_projects, titles_by_word
+from tests.bench.document_quality import Piece, open_scores
+from tests.bench.document_queries import LABELS, MIN_QUERIES, choose_headings
+from tests.bench.page_headings import find_sections
+from tests.bench.score_calibration import ScoredResult, fit_logistic, measure_calibration
 from tests.bench.scoring import Place
 
 MARKDOWN = """\
@@ -78,7 +78,7 @@ def test_headings_are_chosen_once_and_only_with_enough_text_below() -> None:
     body = "word " * 50
     asking = f"# How are cookies signed?\n{body}\n# How are tokens revoked?\nshort\n"
     page = f"{asking}# Signing all the cookies\n{body}\n# Other\n"
-    labels = choose(
+    labels = choose_headings(
         {
             "a.md": page,
             "b.md": f"# How are sessions stored here?\n{body}",
@@ -95,13 +95,13 @@ def test_the_query_set_is_split_by_project_and_large_enough() -> None:
     halves = [read_projects(half) for half in ("development", "held-out")]
     assert {project.name for project in halves[0]}.isdisjoint(project.name for project in halves[1])
     assert min(map(len, halves)) >= 10
-    questions = [label for project in read_projects("both") for label in project.labels]
-    assert len(questions) >= 300
-    assert min(len(project.labels) for project in read_projects("both")) >= LEAST
+    queries = [label for project in read_projects("both") for label in project.labels]
+    assert len(queries) >= 300
+    assert min(len(project.labels) for project in read_projects("both")) >= MIN_QUERIES
     assert all(
         set(label) == {"path", "heading", "category"}
         for one in json.loads(LABELS.read_text())
-        for label in one["questions"]
+        for label in one["queries"]
     )
 
 
@@ -126,7 +126,7 @@ def test_the_calibration_error_is_the_mean_gap_of_the_bins() -> None:
         ScoredResult("code", 0.95, True),
         ScoredResult("code", 0.95, True),
     ]
-    figures = calibration("x", results)
+    figures = measure_calibration("x", results)
     assert [figure.value for figure in figures[:-1]] == [0.5, 1.0]
     assert figures[-1].value == pytest.approx((0.25 + 0.05) / 2)
 

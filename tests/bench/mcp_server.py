@@ -1,7 +1,7 @@
-"""The server for agents: start to initialized, first and warm search, tokens of the tool list, memory.
+"""MCP server: start to handshake, first and warm search, tokens of the tool list, memory.
 
-CPU time is what the process had used when the answer came, of all its threads. Beside it stands a server with nothing
-in it, made with the same SDK, and a rival's where one is named.
+CPU time is that of all threads of the process until the response. The baseline is an empty server made with the same
+SDK; a rival's server is measured as well if the options name one.
 """
 
 import argparse
@@ -20,16 +20,16 @@ from tests.bench.commands import load_gitmem
 from tests.bench.figures import Figure
 from tests.bench.processes import python_start_cpu, run
 from tests.bench.subjects import SubjectError, add_subject_options, iter_subjects, work_folder
-from tests.bench.tokens import load_counter
-from tests.bench.warm import make_questions
+from tests.bench.token_cost import load_counter
+from tests.bench.warm import make_queries
 
-MOST_TIMES_MINIMAL: Final = 1.1
-MOST_TOKENS: Final = 1500
-MOST_MILLISECONDS: Final = 15.0
+MAX_TIMES_MINIMAL: Final = 1.1
+MAX_TOKENS: Final = 1500
+MAX_MILLISECONDS: Final = 15.0
 FILES: Final = 10_200
 """Files of the synthetic repository: some 50,000 chunks."""
 
-QUESTIONS: Final = (
+QUERIES: Final = (
     "how is a request handled", "parse command line options", "open_connection", "retry after a timeout",
     "where are errors turned into messages", "TestCase setUp", "read the configuration file", "encode a value as bytes",
 )  # fmt: skip
@@ -52,8 +52,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add repositories, rounds and the rival's server."""
     add_subject_options(parser, FILES)
     parser.add_argument("--rival-server", metavar="COMMAND", default="", help="another server; {} is the repository")
-    parser.add_argument("--rounds", type=int, default=5, help="servers started of each kind")
-    parser.add_argument("--questions", type=int, default=100, help="made of words in the repository, each asked warm")
+    parser.add_argument("--rounds", type=int, default=5, help="starts of each server")
+    parser.add_argument("--queries", type=int, default=100, help="number of queries, made of words in the repository")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
@@ -65,13 +65,13 @@ def measure(options: argparse.Namespace) -> list[Figure]:
         for subject in iter_subjects(options, work):
             report, _ = gitmem.index_report(subject.path)
             figures.append(Figure(subject.name, "chunks in the index", report["chunks"]))
-            run(gitmem.query(subject.path, QUESTIONS[0]))
+            run(gitmem.query(subject.path, QUERIES[0]))
             commands = {"gitmem": [*gitmem.words, "mcp"], "minimal": [sys.executable, "-c", MINIMAL]}
             if options.rival_server:
                 commands["rival"] = shlex.split(options.rival_server.replace("{}", str(subject.path)))
             figures += compare_starts(subject.name, commands, subject.path, options.rounds, start)
-            questions = [*QUESTIONS, *make_questions(subject.path, options.questions)]
-            figures += ask_warm(subject.name, commands["gitmem"], subject.path, questions, start)
+            queries = [*QUERIES, *make_queries(subject.path, options.queries)]
+            figures += measure_session(subject.name, commands["gitmem"], subject.path, queries, start)
     return figures
 
 
@@ -94,44 +94,46 @@ def compare_starts(
             Figure(subject, f"initialized, {name}", wall * 1000, "ms wall"),
         ]
     times = cpu["gitmem"] / cpu["minimal"]
-    return [*figures, Figure(subject, "initialized", times, "x the SDK's minimal server", at_most=MOST_TIMES_MINIMAL)]
+    return [*figures, Figure(subject, "initialized", times, "x the SDK's minimal server", at_most=MAX_TIMES_MINIMAL)]
 
 
-def ask_warm(subject: str, command: list[str], folder: Path, questions: list[str], start: float) -> list[Figure]:
-    """A session: the tool list, a first search, then many questions, timed when each is asked for the second and third
-    time; wall time includes the protocol and the pipes."""
+def measure_session(subject: str, command: list[str], folder: Path, queries: list[str], start: float) -> list[Figure]:
+    """Measure a session: the tool list, a first search, then many queries.
+
+    The second and third run of each query is timed; wall time includes the protocol and the pipes.
+    """
     with serving(command, folder) as server:
         server.request("initialize", _CLIENT)
         server.notify("notifications/initialized")
         tools = server.request("tools/list", None)["tools"]
         began = server.age()
-        server.search(questions[0])
+        server.search(queries[0])
         first, first_cpu = server.age() - began, server.cpu()
-        time.sleep(2.0)  # what is loaded behind the first answer
-        for question in questions:
-            server.search(question)
+        time.sleep(2.0)  # the server loads the rest after its first response
+        for query in queries:
+            server.search(query)
         before, walls = server.cpu(), []
-        for question in 2 * questions:
+        for query in 2 * queries:
             began = time.perf_counter()
-            server.search(question)
+            server.search(query)
             walls.append((time.perf_counter() - began) * 1000)
         spent = (server.cpu() - before) / len(walls)
         memory = server.memory()
     slowest = statistics.quantiles(walls, n=20)[-1]
     figures = [
-        Figure(subject, "first search, all loaded behind it", first * 1000, "ms wall"),
-        Figure(subject, "CPU until the first answer", first_cpu / start, "x python start"),
+        Figure(subject, "first search, rest loaded after it", first * 1000, "ms wall"),
+        Figure(subject, "CPU until the first response", first_cpu / start, "x python start"),
         Figure(subject, "warm search", statistics.median(walls), "ms wall"),
-        Figure(subject, "warm search, p95", slowest, "ms wall", at_most=MOST_MILLISECONDS),
+        Figure(subject, "warm search, p95", slowest, "ms wall", at_most=MAX_MILLISECONDS),
         Figure(subject, "warm search", spent * 1000, "ms CPU"),
-        Figure(subject, "memory after that", memory, "MB resident"),
+        Figure(subject, "memory after the session", memory, "MB resident"),
     ]
     try:
         count = load_counter()
     except SubjectError:
         return figures
     listing = json.dumps(tools, separators=(",", ":"))
-    return [*figures, Figure(subject, "tool list", count(listing), "tokens", at_most=MOST_TOKENS)]
+    return [*figures, Figure(subject, "tool list", count(listing), "tokens", at_most=MAX_TOKENS)]
 
 
 class Server:

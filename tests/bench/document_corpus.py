@@ -1,4 +1,4 @@
-"""The projects of the prose benchmark as repositories of documents: their pages without the headings that are asked."""
+"""Repositories of documents for the document queries: a project's pages, without the headings that are queries."""
 
 import hashlib
 import json
@@ -14,10 +14,10 @@ from gitmem.freshness.refresh import refresh
 from gitmem.git.trees import empty_tree
 from gitmem.records.transfer import import_records
 from gitmem.workspace import Workspace, open_workspace
-from tests.bench.headings import find_sections
-from tests.bench.pages import choose_pages, list_pages, read_pages, tells, words
-from tests.bench.prose_labels import LABELS, Label, find_clone
-from tests.bench.quality import Question
+from tests.bench.document_queries import LABELS, LabelledHeading, find_clone
+from tests.bench.documentation_pages import choose_pages, list_pages, read_pages, repeats_heading, words
+from tests.bench.page_headings import find_sections
+from tests.bench.quality import BenchQuery
 from tests.bench.scoring import Target
 from tests.gitrepo import Repo
 
@@ -31,12 +31,12 @@ class Project:
     name: str
     commit: str
     half: str
-    labels: tuple[Label, ...]
+    labels: tuple[LabelledHeading, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it is indexed, and where the answers stand in it: lines from 1, both belonging to it."""
+    """Page as indexed, and the first and last line (from 1) of the section of each heading."""
 
     path: str
     text: str
@@ -47,30 +47,32 @@ def read_projects(half: str) -> list[Project]:
     """Return the projects of one half of the set, or of both."""
     document = json.loads(LABELS.read_text(encoding="utf-8"))
     projects = [
-        Project(one["repository"], one["commit"], one["half"], tuple(Label(**label) for label in one["questions"]))
+        Project(
+            one["repository"], one["commit"], one["half"], tuple(LabelledHeading(**label) for label in one["queries"])
+        )
         for one in document
     ]
     return [project for project in projects if half in (project.half, "both")]
 
 
-def open_project(project: Project, repositories: Path, kept: Path) -> tuple[Workspace, list[Question]]:
-    """A repository whose documents are the project's pages, and the questions about them.
+def open_project(project: Project, repositories: Path, cache: Path) -> tuple[Workspace, list[BenchQuery]]:
+    """Return a repository with the project's pages as documents, and the queries about them.
 
-    It is made once and found again in `kept` while neither the set nor the pages' preparation changes.
+    It is cached in the folder `cache` under a hash of the pages.
     """
     pages = list(iter_pages(project, find_clone(repositories, project.name)))
-    folder = kept / f"{project.name.replace('/', '+')}-{_digest(pages)}"
-    if not (folder / "whole").exists():
+    folder = cache / f"{project.name.replace('/', '+')}-{_digest(pages)}"
+    if not (folder / "complete").exists():
         shutil.rmtree(folder, ignore_errors=True)
         make_documents(folder / "repo", pages)
-        (folder / "whole").touch()
-    return open_workspace(folder / "repo", os.environ), questions_of(project, pages)
+        (folder / "complete").touch()
+    return open_workspace(folder / "repo", os.environ), queries_of(project, pages)
 
 
-def questions_of(project: Project, pages: Iterable[Page]) -> list[Question]:
+def queries_of(project: Project, pages: Iterable[Page]) -> list[BenchQuery]:
     """Return the queries from the headings of a project, with the locations of their answers."""
     return [
-        Question(project.name, label.heading, label.category, (Target(page.path, *page.answers[label.heading]),))
+        BenchQuery(project.name, label.heading, label.category, (Target(page.path, *page.answers[label.heading]),))
         for page in pages
         for label in project.labels
         if label.path == page.path
@@ -95,7 +97,7 @@ def add_pages(workspace: Workspace, pages: Iterable[Page]) -> None:
 
 
 def iter_pages(project: Project, clone: Path) -> Iterator[Page]:
-    """The pages of a project without the headings that are asked, nor what repeats them in tables of contents."""
+    """Yield the pages of a project without the headings that are queries and their entries in tables of contents."""
     answering = {label.path for label in project.labels}
     paths = choose_pages(list_pages(clone, project.commit), answering)
     titles = titles_by_word(label.heading for label in project.labels)
@@ -111,16 +113,16 @@ def titles_by_word(headings: Iterable[str]) -> dict[str, list[list[str]]]:
     return titles
 
 
-def prepare(path: str, text: str, asked: Sequence[str], titles: Mapping[str, Sequence[Sequence[str]]]) -> Page:
+def prepare(path: str, text: str, headings: Sequence[str], titles: Mapping[str, Sequence[Sequence[str]]]) -> Page:
     """Return a page without the headings that are queries and the lines that repeat them."""
     lines = text.split("\n")
     sections = {section.title: section for section in find_sections(lines, path)}
-    removed = {place for heading in asked for place in range(sections[heading].start, sections[heading].body)}
-    removed |= {place for place, line in enumerate(lines) if titles and tells(words(line), titles)}
+    removed = {place for heading in headings for place in range(sections[heading].start, sections[heading].body)}
+    removed |= {place for place, line in enumerate(lines) if titles and repeats_heading(words(line), titles)}
     remaining = [place for place in range(len(lines)) if place not in removed]
     new_number = {place: number for number, place in enumerate(remaining, 1)}
     answers = {}
-    for heading in asked:
+    for heading in headings:
         section = sections[heading]
         own = [new_number[place] for place in range(section.body, section.end) if place in new_number]
         answers[heading] = (own[0], own[-1])

@@ -1,8 +1,8 @@
-"""Weights of the ranking of records, fitted on the development half of the prose benchmark.
+"""Fit the ranking weights for records on the development half of the document queries.
 
-Windows are ordered, not documents, as the window that is shown has to be the right one; judged is the list of
-documents. Projects are dealt out into folds as `fit` does. Prints the tables for `gitmem/search/` (`rank`, `engine`),
-brought to the scale of the weights for code, so that a score is one likelihood whatever was found.
+Training orders windows, because a result must show the right one; the validation ranks documents. Folds are those of
+`fit_code_weights`. Prints the tables for `gitmem/search/rank.py` and `gitmem/search/engine.py`, on the scale of the
+weights for code, so that a score is a probability for both kinds.
 """
 
 import argparse
@@ -20,23 +20,23 @@ from gitmem.search.engine import FUSION_WEIGHTS, retrieve
 from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import OFFSET, SLOPE
 from gitmem.workspace import Workspace
-from tests.bench.calibration import fit_logistic
-from tests.bench.features import COLUMNS, JudgedQuery, judge
+from tests.bench.document_corpus import open_project, read_projects
+from tests.bench.document_quality import add_project_options, row_places
 from tests.bench.figures import Figure
-from tests.bench.fit import best_files, readable
-from tests.bench.learn import Problem, Vector, fit
-from tests.bench.prose import add_project_options, row_places
-from tests.bench.prose_corpus import open_project, read_projects
-from tests.bench.quality import Question
+from tests.bench.fit_code_weights import best_files, readable
+from tests.bench.pairwise_learning import Problem, Vector, fit
+from tests.bench.quality import BenchQuery
+from tests.bench.ranking_features import COLUMNS, JudgedQuery, judge
+from tests.bench.score_calibration import fit_logistic
 from tests.bench.scoring import Place
 from tests.bench.subjects import work_folder
 
 FITTED: Final = ("semantic", "lexical", "file")
-"""What tells passages apart: they have no place in a tree, and the headings asked are taken out of the symbols."""
+"""Features that differ between passages: passages have no path in a tree, and headings that are queries are removed."""
 
 HELD: Final = {"lexical_gap": -0.5}
-"""How much the passage counts against its document, in units of the others as they are fitted. Pairs of windows hardly
-tell: they gave -0.1 and fewer right windows than any value from -0.5 to -1."""
+"""Weight of the passage relative to its document, on the scale of the fitted weights. It is not fitted: pairs of
+windows gave -0.1, with fewer right windows than any value from -0.5 to -1."""
 
 PENALTY: Final = 0.03
 FOLDS: Final = 6
@@ -44,7 +44,7 @@ KIND: Final = "documents"
 
 
 class Pair(NamedTuple):
-    """A question with its candidates by document, and by the window that is shown of one."""
+    """Query with its candidates grouped by document, and by shown window."""
 
     documents: JudgedQuery
     windows: JudgedQuery
@@ -53,7 +53,7 @@ class Pair(NamedTuple):
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for the clones and the fit."""
     add_project_options(parser)
-    parser.add_argument("--penalty", type=float, default=PENALTY, help="how strongly weights are held back")
+    parser.add_argument("--penalty", type=float, default=PENALTY, help="weight of the L2 penalty")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
@@ -61,8 +61,8 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     pairs: list[Pair] = []
     with work_folder(options) as work:
         for project in read_projects(options.half):
-            workspace, questions = open_project(project, options.repositories, options.kept or work)
-            pairs += collect(workspace, questions)
+            workspace, queries = open_project(project, options.repositories, options.cache or work)
+            pairs += collect(workspace, queries)
     documents, windows = Problem([one.documents for one in pairs]), Problem([one.windows for one in pairs])
     every = np.ones(len(pairs), bool)
     active = np.array([name in FITTED for name in COLUMNS])
@@ -75,29 +75,29 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     weights = fit(windows, every, prior, options.penalty, active)
     print(format_table(documents, weights))
     return [
-        Figure("all", "questions", len(pairs)),
+        Figure("all", "queries", len(pairs)),
         Figure("all", "in-sample NDCG@10", documents.mean(documents.ndcg(weights), every)),
         Figure("all", "NDCG@10 held out by folds", documents.mean(held_out, every)),
     ]
 
 
-def collect(workspace: Workspace, questions: Sequence[Question]) -> list[Pair]:
+def collect(workspace: Workspace, queries: Sequence[BenchQuery]) -> list[Pair]:
     """Run all queries of one project."""
     searcher = open_searcher(workspace, WORKING_TREE, (KIND,), refresh=False)
     scope, encoder = searcher.scope(SearchFilters(kinds=(KIND,))), BundledEncoder()
     shown = row_places(workspace, scope)
     pairs = []
-    for question in questions:
-        retrieved = retrieve(scope, parse_query(question.text), encoder)
+    for query in queries:
+        retrieved = retrieve(scope, parse_query(query.text), encoder)
         places = [shown[row] for row in retrieved.candidates.row.tolist()]
         by_document = np.argsort(retrieved.candidates.file, kind="stable")
-        judged = judge(KIND, question, retrieved, places)
+        judged = judge(KIND, query, retrieved, places)
         pairs.append(Pair(judged, by_window(judged, [places[at] for at in by_document.tolist()])))
     return pairs
 
 
 def by_window(judged: JudgedQuery, places: Sequence[Place]) -> JudgedQuery:
-    """The same candidates with each window in the place of a document."""
+    """Return the same candidates grouped by window."""
     numbers: dict[Place, int] = {}
     window = np.array([numbers.setdefault(place, len(numbers)) for place in places], np.int64)
     order = np.argsort(window, kind="stable")
@@ -110,18 +110,18 @@ def format_table(problem: Problem, weights: Vector) -> str:
     fitted = dict(zip(COLUMNS, (weights * slope / SLOPE).tolist(), strict=True))
     fused = (fitted["semantic"] + fitted["lexical"]) / sum(FUSION_WEIGHTS)
     semantic, lexical = (readable(fitted[name] / fused) for name in ("semantic", "lexical"))
-    told = {"fused": fused, "lexical_gap": fitted["lexical_gap"], "file": fitted["file"]}
+    weights_of_records = {"fused": fused, "lexical_gap": fitted["lexical_gap"], "file": fitted["file"]}
     return "\n".join(
         [
             f"RECORD_FUSION: Final = FusionWeights(semantic={semantic}, lexical={lexical})",
-            f"RECORD_WEIGHTS = { ({name: readable(value) for name, value in told.items()}) }",
+            f"RECORD_WEIGHTS = { ({name: readable(value) for name, value in weights_of_records.items()}) }",
             f"RECORD_BIAS: Final = {readable((offset - OFFSET) / SLOPE)}",
         ]
     )
 
 
 def best_results(problem: Problem, weights: Vector) -> tuple[Vector, Vector]:
-    """The sums of the ten best documents of each question, and whether what is shown of them answers."""
+    """Return the sums of the ten best documents of each query, and whether their shown windows are relevant."""
     sums = problem.values @ weights
     best, results = best_files(problem, weights)
     met = np.zeros(len(sums), bool)

@@ -1,4 +1,4 @@
-"""A memory of many records: adding, listing and deleting one inside a running process."""
+"""Cost of operations on a memory of 100,000 notes inside a running process: add, delete, find similar, list, filter."""
 
 import argparse
 import resource
@@ -25,14 +25,14 @@ from tests.bench.subjects import work_folder
 from tests.gitrepo import Repo
 
 RECORDS: Final = 100_000
-BAR: Final = 20
-"""Milliseconds of CPU an addition may take, git's processes included; waiting for the disk is no CPU."""
+LIMIT: Final = 20
+"""Limit of the CPU milliseconds of an addition, including git's processes."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the number of records and rounds."""
-    parser.add_argument("--records", type=int, default=RECORDS, help="records that are there already")
-    parser.add_argument("--rounds", type=int, default=15, help="turns")
+    parser.add_argument("--records", type=int, default=RECORDS, help="number of records already stored")
+    parser.add_argument("--rounds", type=int, default=15, help="runs")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
@@ -50,30 +50,30 @@ def measure(options: argparse.Namespace) -> list[Figure]:
                 path, data = _note(f"another {number}")
                 spent["add"].append(_cpu(partial(store.change, "add", _always({path: data}))))
                 spent["delete"].append(_cpu(partial(store.change, "delete", _always({path: None}))))
-            names = _cpu(lambda: store.entries(store.tip(), NOTES))
+            paths = _cpu(lambda: store.entries(store.tip(), NOTES))
             tree = store.tip().tree or ""
         opening = _cpu(lambda: open_memory(workspace, tree))
         listed = _cpu(lambda: list_notes(workspace, limit=100))
-        limits = RecordFilters(type=("fact",), since="2026-01-01T", until="2026-02-01T", min_confidence=0.5)
-        limited = _cpu(lambda: matching_records(open_memory(workspace, tree), limits))
+        filters = RecordFilters(type=("fact",), since="2026-01-01T", until="2026-02-01T", min_confidence=0.5)
+        filtered = _cpu(lambda: matching_records(open_memory(workspace, tree), filters))
         notices, indexed = index_records(workspace)
         assert indexed is not None, notices
         newest = list_notes(workspace, limit=options.rounds)
         with RecordStore(workspace.location) as store:
             store.tip()
-            alike = statistics.median(_cpu(partial(find_similar, store, indexed, note.id)) for note in newest)
-        added = _cpu(lambda: add_note(workspace, "said once more"))
+            similar = statistics.median(_cpu(partial(find_similar, store, indexed, note.id)) for note in newest)
+        added = _cpu(lambda: add_note(workspace, "the same again"))
     return [
-        Figure(subject, "take in all at once", filled, "ms CPU"),
-        Figure(subject, "add one", statistics.median(spent["add"]), "ms CPU", at_most=BAR),
-        Figure(subject, "find those alike", alike, "ms CPU"),
-        Figure(subject, "add one and find those alike", statistics.median(spent["add"]) + alike, "ms CPU", at_most=BAR),
+        Figure(subject, "import of all", filled, "ms CPU"),
+        Figure(subject, "add one", statistics.median(spent["add"]), "ms CPU", at_most=LIMIT),
+        Figure(subject, "find similar", similar, "ms CPU"),
+        Figure(subject, "add one and find similar", statistics.median(spent["add"]) + similar, "ms CPU", at_most=LIMIT),
         Figure(subject, "add one until it is indexed", added, "ms CPU"),
-        Figure(subject, "delete one", statistics.median(spent["delete"]), "ms CPU", at_most=BAR),
-        Figure(subject, "names of all", names, "ms CPU"),
-        Figure(subject, "take up what is known of all", opening, "ms CPU"),
+        Figure(subject, "delete one", statistics.median(spent["delete"]), "ms CPU", at_most=LIMIT),
+        Figure(subject, "list all paths", paths, "ms CPU"),
+        Figure(subject, "open the view of all", opening, "ms CPU"),
         Figure(subject, "list the newest 100", listed, "ms CPU"),
-        Figure(subject, "limit by type, time and confidence", limited, "ms CPU"),
+        Figure(subject, "filter by type, time and confidence", filtered, "ms CPU"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Headings of documentation pages and the lines below them: Markdown, reStructuredText and AsciiDoc. Pure."""
+"""Headings of documentation pages and their sections: Markdown, reStructuredText and AsciiDoc. Pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,17 +12,17 @@ _HASHES: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)$")
 _EQUALS: Final = re.compile(r"(={1,6})[ \t]+(\S.*)$")
 _UNDERLINE: Final = re.compile(r"""([=\-~^"'`#*+:.<>_])\1{2,}\s*$""")
 _MARKUP: Final = re.compile(
-    r"!\[[^\]]*\]\([^)]*\)"  # pictures
-    r"|(?<=\])\([^)]*\)|(?<=\])\[[^\]]*\]"  # where links lead
+    r"!\[[^\]]*\]\([^)]*\)"  # images
+    r"|(?<=\])\([^)]*\)|(?<=\])\[[^\]]*\]"  # link targets
     r"|\{[#:][^}]*\}|\{/\*.*?\*/\}|<[^<>]*>|:\w+(?::\w+)?:(?=`)"  # anchors, tags, roles
     r"|[`*\[\]\\]|\s#+\s*$"
 )
 
 
 class Section(NamedTuple):
-    """A heading and what stands below it, its subsections included: places of lines from 0, half-open.
+    """Heading and section, including subsections, as half-open ranges of lines from 0.
 
-    The heading is on the lines `start:body`, its text on `body:end`.
+    The heading is on the lines `start:body`, its section on `body:end`.
     """
 
     title: str
@@ -43,12 +43,12 @@ def find_sections(lines: Sequence[str], path: str) -> list[Section]:
     """Return every heading of a page, by the rules of its markup."""
     ending = PurePosixPath(path).suffix
     if ending == ".rst":
-        found = list(_underlined(lines))
+        headings = list(_underlined(lines))
     else:
-        found = list(_marked(lines, _EQUALS if ending == ".adoc" else _HASHES))
+        headings = list(_marked(lines, _EQUALS if ending == ".adoc" else _HASHES))
     sections = []
-    for place, heading in enumerate(found):
-        end = next((later.start for later in found[place + 1 :] if later.level <= heading.level), len(lines))
+    for place, heading in enumerate(headings):
+        end = next((later.start for later in headings[place + 1 :] if later.level <= heading.level), len(lines))
         sections.append(Section(*heading, end))
     return sections
 
@@ -62,8 +62,8 @@ def _marked(lines: Sequence[str], mark: re.Pattern[str]) -> Iterator[_Heading]:
     """Yield headings that begin with a mark, except in code blocks."""
     fence = ""
     for place, line in enumerate(lines):
-        found = _FENCE.match(line)
-        own = (found[1] or found[2])[:3] if found and (found[1] or mark is _EQUALS) else ""
+        fence_match = _FENCE.match(line)
+        own = (fence_match[1] or fence_match[2])[:3] if fence_match and (fence_match[1] or mark is _EQUALS) else ""
         if fence:
             fence = "" if own == fence else fence
         elif own:
@@ -73,8 +73,10 @@ def _marked(lines: Sequence[str], mark: re.Pattern[str]) -> Iterator[_Heading]:
 
 
 def _underlined(lines: Sequence[str]) -> Iterator[_Heading]:
-    """Headings of reStructuredText: a line with a line of marks below, and perhaps one above. The first mark that is
-    met is that of the highest level."""
+    """Yield the headings of reStructuredText: a line with a line of marks below it, and possibly one above.
+
+    Levels are in the order in which the kinds of marks first occur.
+    """
     levels: dict[tuple[str, bool], int] = {}
     for place in range(1, len(lines)):
         under = _UNDERLINE.match(lines[place])

@@ -1,7 +1,7 @@
-"""Weights of the ranking, fitted on queries with known answers and validated on held-out repositories.
+"""Fit the ranking weights for code on queries with known targets, and validate them on held-out repositories.
 
-Cross-validation over repositories: each fold is scored by weights fitted on the others. A repository that is in two
-sets of trees (its source folder, all of it) is in one fold. Prints the table for `gitmem/search/rank.py` and
+Cross-validation over repositories: each fold is scored with weights fitted on the others. A repository that is in two
+sets of trees (its source folder, all of it) is in one fold. Prints the tables for `gitmem/search/rank.py` and
 `gitmem/search/engine.py`.
 """
 
@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.search.rank import WEIGHTS
-from tests.bench.calibration import fit_logistic
-from tests.bench.features import COLUMNS, FUSED, TIED, add_collection_options, load_features
 from tests.bench.figures import Figure
-from tests.bench.learn import Problem, Vector, fit
+from tests.bench.pairwise_learning import Problem, Vector, fit
+from tests.bench.ranking_features import COLUMNS, FUSED, TIED, add_collection_options, load_features
+from tests.bench.score_calibration import fit_logistic
 from tests.bench.scoring import DEPTH
 
 HELD: Final = ("path", "lexical_gap")
 """Features that these queries cannot fit, because their targets are files: their weights stay unchanged."""
 
 PENALTY: Final = 0.01
-BARS: Final = (0.88, 0.86)
+LIMITS: Final = (0.88, 0.86)
 """For the first set of trees, source folders, and for others, whole repositories."""
 
 DRAWS: Final = 2000
@@ -50,21 +50,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def add_fit_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the fit."""
     parser.add_argument("--folds", type=int, default=7)
-    parser.add_argument("--penalty", type=float, default=PENALTY, help="how strongly weights are held back")
+    parser.add_argument("--penalty", type=float, default=PENALTY, help="weight of the L2 penalty")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
     """Fit, print the table, and validate."""
     hybrid, lexical = (Problem(judged) for judged in load_features(options).values())
-    made = validate(hybrid, options.folds, options.penalty)
-    bias = calibrate(hybrid, made.weights)
-    print(format_weights(made.weights, bias))
-    print(format_curve(hybrid, made.weights, bias))
+    validated = validate(hybrid, options.folds, options.penalty)
+    bias = calibrate(hybrid, validated.weights)
+    print(format_weights(validated.weights, bias))
+    print(format_curve(hybrid, validated.weights, bias))
     others = {
-        "lexical": judge_folds(lexical, made.folds),
+        "lexical": judge_folds(lexical, validated.folds),
         "lexical with weights of its own": validate(lexical, options.folds, options.penalty).held_out,
     }
-    return [*judge_sets(hybrid, made), *compare_modes(hybrid, made.held_out, others)]
+    return [*judge_sets(hybrid, validated), *compare_modes(hybrid, validated.held_out, others)]
 
 
 def validate(problem: Problem, folds: int, penalty: float, active: NDArray[np.bool_] | None = None) -> Validated:
@@ -72,34 +72,34 @@ def validate(problem: Problem, folds: int, penalty: float, active: NDArray[np.bo
     active = np.array([name not in HELD for name in COLUMNS]) if active is None else active
     prior = np.array([WEIGHTS[name] if name in HELD else 0.0 for name in COLUMNS])
     names = sorted(set(problem.repositories.tolist()))
-    made = []
+    fitted = []
     for fold in range(folds):
         outside = np.isin(problem.repositories, names[fold::folds])
-        made.append((outside, fit(problem, ~outside, prior, penalty, active)))
-    weights = fit(problem, np.ones(len(problem.questions), bool), prior, penalty, active)
-    return Validated(judge_folds(problem, made), problem.ndcg(weights), weights, made)
+        fitted.append((outside, fit(problem, ~outside, prior, penalty, active)))
+    weights = fit(problem, np.ones(len(problem.queries), bool), prior, penalty, active)
+    return Validated(judge_folds(problem, fitted), problem.ndcg(weights), weights, fitted)
 
 
 def judge_folds(problem: Problem, folds: Iterable[tuple[NDArray[np.bool_], Vector]]) -> Vector:
     """Return NDCG@10 of each query by the weights of its fold."""
-    held_out = np.zeros(len(problem.questions))
+    held_out = np.zeros(len(problem.queries))
     for outside, weights in folds:
         held_out[outside] = problem.ndcg(weights)[outside]
     return held_out
 
 
-def judge_sets(problem: Problem, made: Validated) -> list[Figure]:
+def judge_sets(problem: Problem, validated: Validated) -> list[Figure]:
     """Return held-out and in-sample means of each set of trees, by category and by repository."""
     figures = []
     for place, tree_set in enumerate(dict.fromkeys(problem.sets.tolist())):
         inside = problem.sets == tree_set
         for kind, values in (("repository", problem.repositories), ("category", problem.categories)):
             for value in sorted(set(values[inside].tolist())):
-                mean = problem.mean(made.held_out, inside & (values == value))
+                mean = problem.mean(validated.held_out, inside & (values == value))
                 figures.append(Figure(f"{tree_set}: {value}", f"held-out NDCG@10 of a {kind}", mean))
-        figures.append(Figure(tree_set, "in-sample NDCG@10", problem.mean(made.in_sample, inside)))
-        mean = problem.mean(made.held_out, inside)
-        figures.append(Figure(tree_set, "held-out NDCG@10", mean, at_least=BARS[min(place, 1)]))
+        figures.append(Figure(tree_set, "in-sample NDCG@10", problem.mean(validated.in_sample, inside)))
+        mean = problem.mean(validated.held_out, inside)
+        figures.append(Figure(tree_set, "held-out NDCG@10", mean, at_least=LIMITS[min(place, 1)]))
     return figures
 
 
@@ -122,8 +122,8 @@ def compare_modes(problem: Problem, ours: Vector, others: Mapping[str, Vector]) 
 
 def bootstrap(values: Vector, share: Vector) -> tuple[float, float]:
     """Return the interval with 95 % of the weighted means of resampled queries."""
-    drawn = np.random.default_rng(1).integers(0, len(values), (DRAWS, len(values)))
-    means = np.sort((values * share)[drawn].sum(axis=1) / share[drawn].sum(axis=1))
+    samples = np.random.default_rng(1).integers(0, len(values), (DRAWS, len(values)))
+    means = np.sort((values * share)[samples].sum(axis=1) / share[samples].sum(axis=1))
     return float(means[DRAWS // 40]), float(means[-DRAWS // 40])
 
 
@@ -137,19 +137,19 @@ def format_curve(problem: Problem, weights: Vector, bias: float) -> str:
 def best_files(problem: Problem, weights: Vector) -> tuple[Vector, NDArray[np.int64]]:
     """Return the sum of every file, and the ten best files of each query."""
     best = problem.score_files(problem.values @ weights)
-    order = np.lexsort((-best, problem.question_of))
-    place = np.arange(len(order)) - np.searchsorted(problem.question_of, problem.question_of[order])
+    order = np.lexsort((-best, problem.query_of))
+    place = np.arange(len(order)) - np.searchsorted(problem.query_of, problem.query_of[order])
     return best, order[place < DEPTH]
 
 
 def calibrate(problem: Problem, weights: Vector) -> float:
     """Return the bias for which the mean score of the ten best files of a query is the share of relevant ones."""
     best, shown = best_files(problem, weights)
-    wanted = float(np.isin(shown, problem.answering).mean())
+    relevance = float(np.isin(shown, problem.answering).mean())
     low, high = -50.0, 50.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if np.mean(1 / (1 + np.exp(-best[shown] - middle))) < wanted else (low, middle)
+        low, high = (middle, high) if np.mean(1 / (1 + np.exp(-best[shown] - middle))) < relevance else (low, middle)
     return round((low + high) / 2, 1)
 
 

@@ -1,8 +1,8 @@
-"""Tokens that an agent reads until it has the answer: units in rank order, each with its tokens.
+"""Tokens read until the answer: units in rank order, each with its number of tokens.
 
-The definitions are those that semble publishes its figures by, so that they can be compared: fifty units are taken, the
-unit that holds the answer is read to its end, a question that none of them answers costs `CAP`, and recall within a
-budget counts the targets met by the units that fit into it whole.
+The definitions are those of semble's published figures, so that the two can be compared. The first fifty units count.
+The unit with the answer is read to its end. A query that none of them answers costs `CAP`. Recall within a budget
+counts the targets met by the units that fit completely into it.
 """
 
 from collections.abc import Sequence

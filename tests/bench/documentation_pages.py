@@ -1,4 +1,4 @@
-"""Documentation pages of a repository at a commit, and the lines removed before indexing."""
+"""Documentation pages of a repository at a commit, and recognition of lines that repeat a heading."""
 
 import hashlib
 import re
@@ -7,20 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.bench.headings import ENDINGS
+from tests.bench.page_headings import ENDINGS
 from tests.bench.subjects import SubjectError
 
-MOST_PAGES: Final = 100
-"""Pages of one project: those with answers, and others that the hash of their path chooses."""
+MAX_PAGES: Final = 100
+"""Maximum number of pages of one project: those with answers, and others in the order of the hash of their path."""
 
-LEAST_WORDS: Final = 40
+MIN_WORDS: Final = 40
 
 _LEFT_OUT: Final = re.compile(
     r"(?:^|/)(?:\.\w+|tests?|testdata|fixtures|node_modules|vendor|third_party|blog|_posts|i18n|changelogs?|releases?"
     r"|(?!en/)[a-z]{2}(?:-[a-z]{2})?)/|change|licen[cs]e|release|news|history|upgrad|whatsnew|template",
     re.IGNORECASE,
 )
-"""Translations, notes of releases, and pages that are somebody else's."""
+"""Translations, release notes, and pages of other projects."""
 
 _LINK: Final = re.compile(r"(?<=\])\([^)]*\)|(?<=\])\[[^\]]*\]")
 _WORD: Final = re.compile(r"\w+")
@@ -42,7 +42,7 @@ def read_pages(repository: Path, commit: str, paths: Sequence[str]) -> dict[str,
         size = int(answer[:head].rsplit(b" ", 1)[1])
         data, at = answer[at : at + size], at + size + 1
         text = _decode(data)
-        if len(text.split()) >= LEAST_WORDS:
+        if len(text.split()) >= MIN_WORDS:
             pages[path] = text
     return pages
 
@@ -51,7 +51,7 @@ def choose_pages(paths: Iterable[str], answering: Iterable[str]) -> list[str]:
     """Return the pages with answers and others up to the limit, in path order."""
     chosen = set(answering)
     others = sorted(set(paths) - chosen, key=lambda path: hashlib.sha256(path.encode()).digest())
-    return sorted(chosen.union(others[: max(0, MOST_PAGES - len(chosen))]))
+    return sorted(chosen.union(others[: max(0, MAX_PAGES - len(chosen))]))
 
 
 def words(text: str) -> list[str]:
@@ -59,9 +59,11 @@ def words(text: str) -> list[str]:
     return _WORD.findall(_LINK.sub("", text).lower().replace("_", " "))
 
 
-def tells(line: Sequence[str], titles: Mapping[str, Sequence[Sequence[str]]]) -> bool:
-    """Whether a line, as words, says one of the headings and hardly anything else: the heading, or an entry of a table
-    of contents. `titles` are the words of headings by their first."""
+def repeats_heading(line: Sequence[str], titles: Mapping[str, Sequence[Sequence[str]]]) -> bool:
+    """Return whether the words of a line are a heading with little else, as in a table of contents.
+
+    `titles` are the words of headings by their first word.
+    """
     for first in set(line):
         for title in titles.get(first, ()):
             rest = len(line) - len(title)

@@ -1,7 +1,7 @@
-"""Random stand-in for the rival's model, to measure its cost without its weights.
+"""Write a model with random numbers in place of the rival's, to measure its cost without its weights.
 
-What a static model costs depends on its shape (vocabulary, width, number format, tokenizer), not on its values.
-The folder written here has the model2vec layout: `model.safetensors`, `tokenizer.json`, `config.json`.
+The cost of a static model depends on its shape (vocabulary, width, number format, tokenizer), not on its values. The
+folder has the layout of model2vec: `model.safetensors`, `tokenizer.json`, `config.json`.
 """
 
 import argparse
@@ -24,8 +24,8 @@ TEXT_LIMIT: Final = 20_000_000
 FILE_LIMIT: Final = 200_000
 
 
-def write_standin(folder: Path, texts: list[Path]) -> None:
-    """Write a model folder with word pieces learnt from the files below `texts` and random numbers."""
+def write_model(folder: Path, texts: list[Path]) -> None:
+    """Write a model folder with word pieces learned from the files below `texts` and random numbers."""
     folder.mkdir(parents=True, exist_ok=True)
     train_tokenizer(iter_text(texts)).save(str(folder / "tokenizer.json"), pretty=False)
     dice = np.random.default_rng(1)
@@ -54,7 +54,7 @@ def iter_text(folders: list[Path]) -> Iterator[str]:
 
 
 def train_tokenizer(texts: Iterator[str]) -> Tokenizer:
-    """Learn a lower-casing WordPiece tokenizer of exactly VOCABULARY pieces; a short text is filled up."""
+    """Train a lower-casing WordPiece tokenizer of exactly VOCABULARY pieces; missing ones are filled up."""
     tokenizer = Tokenizer(WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -89,9 +89,9 @@ def main() -> None:
     """Parse the arguments and write the folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder to write the model to")
-    parser.add_argument("--text", type=Path, nargs="+", required=True, help="folders whose files give the word pieces")
+    parser.add_argument("--text", type=Path, nargs="+", required=True, help="folders whose files train the tokenizer")
     options = parser.parse_args()
-    write_standin(options.out, options.text)
+    write_model(options.out, options.text)
 
 
 if __name__ == "__main__":

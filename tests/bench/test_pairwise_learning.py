@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.bench.features import COLUMNS, JudgedQuery
-from tests.bench.fit import bootstrap, calibrate, merge, readable, validate
-from tests.bench.learn import Problem, fit
-from tests.bench.quality import Question
+from tests.bench.fit_code_weights import bootstrap, calibrate, merge, readable, validate
+from tests.bench.pairwise_learning import Problem, fit
+from tests.bench.quality import BenchQuery
+from tests.bench.ranking_features import COLUMNS, JudgedQuery
 from tests.bench.scoring import Place, Target, score
 
 TELLING = COLUMNS.index("semantic")
@@ -17,9 +17,9 @@ MISLEADING = COLUMNS.index("lexical")
 
 def judged_query(number: int, values: np.ndarray, file: list[int], targets: list[int]) -> JudgedQuery:
     """Return a query about repository `number % 7` whose targets are the files `targets`."""
-    question = Question(f"r{number % 7}", "words", "semantic", tuple(Target(f"{target:03}.py") for target in targets))
+    query = BenchQuery(f"r{number % 7}", "words", "semantic", tuple(Target(f"{target:03}.py") for target in targets))
     met = np.array([[one == target for target in targets] for one in file], bool).reshape(len(file), len(targets))
-    return JudgedQuery("trees", question, values.astype(np.float32), np.array(file, np.int64), met)
+    return JudgedQuery("trees", query, values.astype(np.float32), np.array(file, np.int64), met)
 
 
 def informative_queries(count: int) -> list[JudgedQuery]:
@@ -49,11 +49,11 @@ def test_ndcg_ranks_files_by_their_best_chunk(scores: list[tuple[int, int]], tar
     file = [names.index(name) for name, _ in scores]
     met = np.array([[name == target for target in targets] for name, _ in scores], bool)
     one = judged_query(0, values, file, targets)
-    problem = Problem([JudgedQuery(one.tree_set, one.question, one.values, one.file, met), *informative_queries(1)])
+    problem = Problem([JudgedQuery(one.tree_set, one.query, one.values, one.file, met), *informative_queries(1)])
     weights = np.eye(len(COLUMNS))[TELLING]
     best = {name: max(value for other, value in scores if other == name) for name in names}
     ranked = [Place(f"{name:03}.py", 1, 1) for name in sorted(names, key=lambda name: (-best[name], name))]
-    assert problem.ndcg(weights)[0] == pytest.approx(score(ranked, one.question.targets).ndcg)
+    assert problem.ndcg(weights)[0] == pytest.approx(score(ranked, one.query.targets).ndcg)
 
 
 def test_ndcg_of_a_query_without_candidates_is_zero() -> None:

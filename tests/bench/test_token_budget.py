@@ -4,10 +4,19 @@ import pytest
 
 from tests.bench.figures import Figure
 from tests.bench.inprocess import ShownResult
-from tests.bench.quality import Question
-from tests.bench.reading import CAP, DEPTH, Point, Unit, expected_tokens, read_on, recall_within, tokens_to_first_hit
+from tests.bench.quality import BenchQuery
 from tests.bench.scoring import Place, Target
-from tests.bench.tokens import read_one, summarise
+from tests.bench.token_budget import (
+    CAP,
+    DEPTH,
+    Point,
+    Unit,
+    expected_tokens,
+    read_on,
+    recall_within,
+    tokens_to_first_hit,
+)
+from tests.bench.token_cost import read_results, summarise
 
 A, B = Target("a.py"), Target("b.py", 10, 20)
 
@@ -45,16 +54,16 @@ def test_a_file_met_twice_is_one_target() -> None:
 
 
 def test_limits_apply_to_the_printed_results() -> None:
-    question = Question("repo", "words", "semantic", (A,))
+    query = BenchQuery("repo", "words", "semantic", (A,))
     results = [
         ShownResult(Place("x.py", 1, 9), "x" * 100, "x" * 10, frozenset("pq"), frozenset("p")),
         ShownResult(Place("a.py", 1, 9), "x" * 450, "x" * 30, frozenset(), frozenset()),
     ]
-    figures = {(one.subject, one.name): one for one in summarise([read_one(question, results, len)], len)}
+    figures = {(one.subject, one.name): one for one in summarise([read_results(query, results, len)], len)}
     assert figures["chunk", "expected"].value == 550
     assert figures["chunk", "recall within 500"] == Figure("chunk", "recall within 500", 0.0)
     assert figures["chunk", "recall within 1,000"].value == 1.0
     assert (figures["printed", "expected"].value, figures["printed", "expected"].verdict) == (40, "reached")
     assert figures["printed", "recall within 500"].verdict == "reached"
     assert figures["printed", "mean length"].value == 20
-    assert figures["printed", "words asked for that are kept"].value == 0.5
+    assert figures["printed", "query terms kept"].value == 0.5

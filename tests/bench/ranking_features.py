@@ -1,4 +1,4 @@
-"""Features of every candidate of every query, as arrays for fitting weights."""
+"""Values of the ranking's features for every candidate of every query, as arrays for the fit of the weights."""
 
 import argparse
 import os
@@ -23,7 +23,7 @@ from gitmem.search.scope import Scope
 from gitmem.workspace import open_workspace
 from tests.bench.commands import Gitmem, load_gitmem
 from tests.bench.processes import run
-from tests.bench.quality import Question, find_tree, read_names, read_questions
+from tests.bench.quality import BenchQuery, find_tree, read_names, read_queries
 from tests.bench.scoring import Place
 from tests.bench.subjects import clone_subject, work_folder
 
@@ -43,12 +43,12 @@ MODES: Final = ("hybrid", "lexical")
 class JudgedQuery:
     """Candidates of a query, ordered by file.
 
-    `values` [candidates, COLUMNS], `file` [candidates] counts files from 0, `met` [candidates, targets] tells which
-    targets each one shows.
+    `values` [candidates, COLUMNS], `file` [candidates] counts files from 0, `met` [candidates, targets] is true
+    if a candidate shows a target.
     """
 
     tree_set: str
-    question: Question
+    query: BenchQuery
     values: NDArray[np.float32]
     file: NDArray[np.int64]
     met: NDArray[np.bool_]
@@ -56,10 +56,10 @@ class JudgedQuery:
 
 def add_collection_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for queries, sets of repositories and the file of features."""
-    parser.add_argument("--questions", type=Path, required=True, help="folder with repos.json and queries/")
+    parser.add_argument("--queries", type=Path, required=True, help="folder with repos.json and queries/")
     parser.add_argument("--trees", type=Path, nargs="+", required=True, help="folders with a repository per name")
     parser.add_argument(
-        "--features", type=Path, metavar="FILE", help="read features from here if it is there, else keep them"
+        "--features", type=Path, metavar="FILE", help="file of the features: read if it exists, else written"
     )
 
 
@@ -67,65 +67,67 @@ def load_features(options: argparse.Namespace) -> dict[str, list[JudgedQuery]]:
     """Return the features of all queries by mode; cache them in a file if the options name one."""
     if options.features and options.features.exists():
         with options.features.open("rb") as file:
-            kept: dict[str, list[JudgedQuery]] = pickle.load(file)
-        return kept
-    found = collect(options)
+            cached: dict[str, list[JudgedQuery]] = pickle.load(file)
+        return cached
+    features = collect(options)
     if options.features:
         with options.features.open("wb") as file:
-            pickle.dump(found, file)
-    return found
+            pickle.dump(features, file)
+    return features
 
 
 def collect(options: argparse.Namespace) -> dict[str, list[JudgedQuery]]:
     """Index all repositories of all sets of trees and collect the features of their queries by mode."""
     gitmem = load_gitmem(options)
-    found: dict[str, list[JudgedQuery]] = {mode: [] for mode in MODES}
+    features: dict[str, list[JudgedQuery]] = {mode: [] for mode in MODES}
     for trees in options.trees:
-        for name in read_names(options.questions, []):
-            questions = read_questions(options.questions, name)
+        for name in read_names(options.queries, []):
+            queries = read_queries(options.queries, name)
             with work_folder(options) as work:
                 subject = clone_subject(find_tree(trees, name), work)
-                for mode, judged in _ask(gitmem, trees.name, subject.path, questions):
-                    found[mode].append(judged)
-    return found
+                for mode, judged in _collect_query_features(gitmem, trees.name, subject.path, queries):
+                    features[mode].append(judged)
+    return features
 
 
-def _ask(gitmem: Gitmem, tree_set: str, path: Path, questions: list[Question]) -> Iterator[tuple[str, JudgedQuery]]:
+def _collect_query_features(
+    gitmem: Gitmem, tree_set: str, path: Path, queries: list[BenchQuery]
+) -> Iterator[tuple[str, JudgedQuery]]:
     run(gitmem.index(path))
     workspace = open_workspace(path, os.environ)
     searcher = open_searcher(workspace, WORKING_TREE, refresh=False)
     scope, encoder = searcher.scope(ALL_CONTENT), BundledEncoder()
-    for question in questions:
+    for query in queries:
         for mode in MODES:
-            retrieved = retrieve(scope, parse_query(question.text), encoder, mode=mode)
-            yield mode, judge(tree_set, question, retrieved, places_of(scope, retrieved))
+            retrieved = retrieve(scope, parse_query(query.text), encoder, mode=mode)
+            yield mode, judge(tree_set, query, retrieved, places_of(scope, retrieved))
 
 
 def places_of(scope: Scope, retrieved: Retrieval) -> list[Place]:
     """Return the locations of the candidates."""
-    found = retrieved.candidates
-    lines = scope.snapshot.gather(("line", "lines"), found.row)
+    candidates = retrieved.candidates
+    lines = scope.snapshot.gather(("line", "lines"), candidates.row)
     first = lines["line"].astype(np.int64)
     last = first + lines["lines"].astype(np.int64) - 1
-    paths = [found.paths[file] for file in found.file.tolist()]
+    paths = [candidates.paths[file] for file in candidates.file.tolist()]
     return [Place(*values) for values in zip(paths, first.tolist(), last.tolist(), strict=True)]
 
 
-def judge(tree_set: str, question: Question, retrieved: Retrieval, places: Sequence[Place]) -> JudgedQuery:
+def judge(tree_set: str, query: BenchQuery, retrieved: Retrieval, places: Sequence[Place]) -> JudgedQuery:
     """Return the features of retrieved candidates and the targets they meet; `places` are their shown locations."""
-    found = retrieved.candidates
+    candidates = retrieved.candidates
     features = rank_candidates(retrieved, limit=1).features
     columns = {name: values for name, values in features.items() if name in COLUMNS}
     for name, weights in FUSED.items():
         columns[name] = rank_candidates(retrieved, limit=1, weights=weights, record_weights=weights).features["fused"]
     for name, (other, share) in TIED.items():
         columns[other] = columns[other] + share * features[name]
-    met = [[target.is_met_by(place) for target in question.targets] for place in places]
-    by_file = np.argsort(found.file, kind="stable")
+    met = [[target.is_met_by(place) for target in query.targets] for place in places]
+    by_file = np.argsort(candidates.file, kind="stable")
     return JudgedQuery(
         tree_set,
-        question,
+        query,
         np.stack([columns[name] for name in COLUMNS], axis=1).astype(np.float32)[by_file],
-        found.file[by_file].astype(np.int64),
-        np.array(met, bool).reshape(len(places), len(question.targets))[by_file],
+        candidates.file[by_file].astype(np.int64),
+        np.array(met, bool).reshape(len(places), len(query.targets))[by_file],
     )

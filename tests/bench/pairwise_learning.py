@@ -1,8 +1,8 @@
-"""Weights of a linear ranking of files, each worth its best chunk.
+"""Learn the weights of a linear ranking of files by pairs; the score of a file is that of its best chunk.
 
-Pairs of a file that answers and one that does not are to stand in the right order, each pair weighed by what swapping
-the two would change in NDCG (LambdaRank: Burges 2010), the weights held near a prior by an L2 penalty in units of each
-feature's deviation. Pure.
+The loss is that of LambdaRank (Burges 2010): pairs of a relevant and another file, each weighted by the change of NDCG
+if the two were swapped. An L2 penalty, in units of each feature's standard deviation, keeps the weights near a prior.
+Pure.
 """
 
 import math
@@ -13,59 +13,59 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.bench.features import JudgedQuery
+from tests.bench.ranking_features import JudgedQuery
 from tests.bench.scoring import DEPTH
 
 ROUNDS: Final = 10
 STEPS: Final = 20
 RATE: Final = 0.05
-SETTLING: Final = ((0.5, 1.0), (0.8, 0.3), (1.0, 0.1))
-"""The share of all steps up to which the rate is multiplied so."""
+SCHEDULE: Final = ((0.5, 1.0), (0.8, 0.3), (1.0, 0.1))
+"""Schedule of the learning rate: up to each share of the steps, the factor of RATE."""
 
 Vector = NDArray[np.float64]
 
 
 class Problem:
-    """Questions with all their candidates in one array.
+    """Queries with all their candidates in one array.
 
-    `values` [candidates, features]; a *file* is one of one question; `file_of` [candidates] and `question_of` [files]
-    rise.
+    `values` [candidates, features]. Files are numbered for each query anew: `file_of` [candidates] and `query_of`
+    [files] are ascending.
     """
 
     def __init__(self, judged: Sequence[JudgedQuery]) -> None:
-        self.questions = [one.question for one in judged]
+        self.queries = [one.query for one in judged]
         self.sets = np.array([one.tree_set for one in judged])
-        self.repositories = np.array([one.question.repository for one in judged])
-        self.categories = np.array([one.question.category for one in judged])
+        self.repositories = np.array([one.query.repository for one in judged])
+        self.categories = np.array([one.query.category for one in judged])
         self.values = np.concatenate([one.values for one in judged]).astype(np.float64)
         files = [int(one.file[-1]) + 1 if len(one.file) else 0 for one in judged]
         bases = np.cumsum([0, *files])
         self.file_of = np.concatenate([one.file + base for one, base in zip(judged, bases, strict=False)])
         self.first = np.searchsorted(self.file_of, np.arange(bases[-1]))
-        self.question_of = np.repeat(np.arange(len(judged)), files)
+        self.query_of = np.repeat(np.arange(len(judged)), files)
         self.share = self.shares(np.ones(len(judged), bool))
-        self.ideal = np.array([_ideal(len(one.question.targets)) for one in judged])
+        self.ideal = np.array([_ideal(len(one.query.targets)) for one in judged])
         self._number_targets(judged)
         self._pair_files(bases)
 
     def _number_targets(self, judged: Sequence[JudgedQuery]) -> None:
-        """Number all targets in one row, and collect the pairs of candidates and the targets they show."""
+        """Number the targets of all queries consecutively, and pair each candidate with the targets it shows."""
         candidates, targets = 0, 0
         pairs: list[NDArray[np.int64]] = []
         for one in judged:
             pairs.append(np.argwhere(one.met) + np.array([candidates, targets]))
-            candidates, targets = candidates + len(one.file), targets + len(one.question.targets)
+            candidates, targets = candidates + len(one.file), targets + len(one.query.targets)
         self.showing, self.shown = np.concatenate(pairs).T
-        self.question_of_target = np.repeat(np.arange(len(judged)), [len(one.question.targets) for one in judged])
+        self.query_of_target = np.repeat(np.arange(len(judged)), [len(one.query.targets) for one in judged])
 
     def _pair_files(self, bases: NDArray[np.int64]) -> None:
         """Pair each file that shows a target with every file of its query."""
         self.answering = np.unique(self.file_of[self.showing])
-        questions = self.question_of[self.answering]
-        sizes = (bases[1:] - bases[:-1])[questions]
+        queries = self.query_of[self.answering]
+        sizes = (bases[1:] - bases[:-1])[queries]
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         self.one = np.repeat(np.arange(len(self.answering)), sizes)
-        self.other = np.repeat(bases[questions], sizes) + within
+        self.other = np.repeat(bases[queries], sizes) + within
 
     def score_files(self, scores: Vector) -> Vector:
         """Return the score of the best candidate of each file."""
@@ -83,12 +83,12 @@ class Problem:
         in_top = scores[self.showing] == best[file]
         rank = ranks[np.searchsorted(self.answering, file)]
         in_top &= rank <= DEPTH
-        best_rank = np.full(len(self.question_of_target), DEPTH + 1)
+        best_rank = np.full(len(self.query_of_target), DEPTH + 1)
         np.minimum.at(best_rank, self.shown[in_top], rank[in_top])
         has_hit = best_rank <= DEPTH
-        places = np.unique(self.question_of_target[has_hit] * (DEPTH + 1) + best_rank[has_hit])
-        question, place = np.divmod(places, DEPTH + 1)
-        gains: Vector = np.bincount(question, 1 / np.log2(place + 1), len(self.questions)) / self.ideal
+        places = np.unique(self.query_of_target[has_hit] * (DEPTH + 1) + best_rank[has_hit])
+        query, place = np.divmod(places, DEPTH + 1)
+        gains: Vector = np.bincount(query, 1 / np.log2(place + 1), len(self.queries)) / self.ideal
         return gains
 
     def shares(self, inside: NDArray[np.bool_]) -> Vector:
@@ -108,8 +108,10 @@ def _ideal(targets: int) -> float:
 
 
 class _Pairs(NamedTuple):
-    """Best candidates of files as `values` [files, features], places in it that should stand before others, and what
-    each pair counts."""
+    """Best candidates of files as `values` [files, features]; `better` and `worse` are rows of it, one pair each.
+
+    `share` is the weight of each pair.
+    """
 
     values: Vector
     better: NDArray[np.int64]
@@ -132,7 +134,7 @@ def fit(
         for step in range(round_number * STEPS + 1, (round_number + 1) * STEPS + 1):
             slope = (_slope(pairs, scaled) + penalty * (scaled - start)) * moving
             mean, square = 0.9 * mean + 0.1 * slope, 0.99 * square + 0.01 * slope**2  # Adam: Kingma and Ba 2015
-            rate = RATE * next(factor for share, factor in SETTLING if step <= share * ROUNDS * STEPS)
+            rate = RATE * next(factor for share, factor in SCHEDULE if step <= share * ROUNDS * STEPS)
             scaled -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
     return scaled / spread
 
@@ -145,20 +147,20 @@ def _choose_pairs(problem: Problem, weights: Vector, spread: Vector, inside: NDA
     holder = np.zeros(len(best), np.int64)
     holder[problem.file_of[holders][::-1]] = holders[::-1]
     better, worse = problem.answering[problem.one], problem.other
-    selected = inside[problem.question_of[better]] & ~np.isin(worse, problem.answering)
+    selected = inside[problem.query_of[better]] & ~np.isin(worse, problem.answering)
     better, worse = better[selected], worse[selected]
     gain = 1 / np.log2(_ranks(problem, best) + 1)
-    question = problem.question_of[better]
-    share = np.abs(gain[better] - gain[worse]) / problem.ideal[question] * problem.share[question]
+    query = problem.query_of[better]
+    share = np.abs(gain[better] - gain[worse]) / problem.ideal[query] * problem.share[query]
     used, places = np.unique(np.concatenate([better, worse]), return_inverse=True)
     return _Pairs(problem.values[holder[used]] / spread, places[: len(better)], places[len(better) :], share)
 
 
 def _ranks(problem: Problem, best: Vector) -> NDArray[np.int64]:
     """Return the rank of each file within its query."""
-    order = np.lexsort((-best, problem.question_of))
+    order = np.lexsort((-best, problem.query_of))
     ranks = np.empty(len(best), np.int64)
-    ranks[order] = np.arange(len(best)) - np.searchsorted(problem.question_of, problem.question_of[order]) + 1
+    ranks[order] = np.arange(len(best)) - np.searchsorted(problem.query_of, problem.query_of[order]) + 1
     return ranks
 
 

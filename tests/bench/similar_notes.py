@@ -1,4 +1,4 @@
-"""Similar notes: precision and recall of their detection."""
+"""Precision and recall of the detection of similar notes."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ from gitmem.records.similar_notes import min_score
 from gitmem.words import count_identifiers
 from tests.bench.figures import Figure
 
-LABELS: Final = Path(__file__).with_name("alike.json")
+LABELS: Final = Path(__file__).with_name("similar_notes.json")
 """Labelled pairs of notes. The threshold was fitted on every second pair, starting with the first."""
 
 PRECISION: Final = 0.95
@@ -47,13 +47,15 @@ def load_pairs() -> list[Pair]:
 def judge(
     subject: str, pairs: Sequence[Pair], precision: float | None = None, recall: float | None = None
 ) -> list[Figure]:
-    """Precision and recall of what is pointed out, and how many notes of the half would be told of another that does
-    not mean the same, if they came after all others."""
+    """Return precision and recall of the reported pairs, and the number of notes with a false report.
+
+    For the latter each note is compared with all others, as if it were added last.
+    """
     texts = list(dict.fromkeys(text for pair in pairs for text in pair[:2]))
     similar = find_similar(texts)
     place = {text: number for number, text in enumerate(texts)}
     reported = [bool(similar[place[pair.new], place[pair.old]]) for pair in pairs]
-    right = sum(pair.same for pair, pointed_out in zip(pairs, reported, strict=True) if pointed_out)
+    right = sum(pair.same for pair, is_reported in zip(pairs, reported, strict=True) if is_reported)
     for pair in pairs:
         if pair.same:
             similar[place[pair.new], place[pair.old]] = similar[place[pair.old], place[pair.new]] = False
@@ -68,7 +70,7 @@ def judge(
 def find_similar(texts: Sequence[str]) -> NDArray[np.bool_]:
     """Return which notes are reported as similar to each one, [new, old]."""
     embeddings = BundledEncoder().encode([count_identifiers(f"\n{text}") for text in texts])
-    least = np.array([min_score(float(norm)) for norm in embeddings.norms])
-    similar: NDArray[np.bool_] = embeddings.vectors @ embeddings.vectors.T >= least[:, None]
+    thresholds = np.array([min_score(float(norm)) for norm in embeddings.norms])
+    similar: NDArray[np.bool_] = embeddings.vectors @ embeddings.vectors.T >= thresholds[:, None]
     np.fill_diagonal(similar, False)
     return similar
