@@ -23,7 +23,7 @@ class Gitmem:
 
     def query(self, repository: Path, text: str, *flags: str) -> Command:
         """Return the command of a query; a run without results is valid."""
-        return Command([*self.words, "query", *flags, "--", text], cwd=repository, expect=(0, 1))
+        return Command([*self.words, "query", *flags, text], cwd=repository, expect=(0, 1))
 
     def index_report(self, repository: Path, *flags: str) -> tuple[dict[str, Any], float]:
         """Index and return the program's report and the CPU seconds."""

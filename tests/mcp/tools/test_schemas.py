@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from gitmem.mcp.tools.descriptions import Tool
 from gitmem.mcp.tools.toolsets import DEFAULT, TOOLSETS, parse_toolsets
-from tests.bench.tokens import load_counter
+from tests.bench.token_cost import load_counter
 
 ALL = parse_toolsets(",".join(TOOLSETS))
 MAX_LISTING = 1500
