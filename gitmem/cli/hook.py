@@ -8,13 +8,24 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gitmem.errors import ExitCode, UsageError
 from gitmem.install.hook_state import EVENTS
 from gitmem.paths import STARTING
 
+if TYPE_CHECKING:
+    from gitmem.git.locate import RepositoryLocation
+
 REFRESH: Final = "refresh"
+_PRE_COMMIT: Final = "PRE_COMMIT"
+"""Variable that pre-commit sets for its hooks, and below those that show at which event it runs."""
+
+_PRE_COMMIT_EVENTS: Final = {
+    "PRE_COMMIT_CHECKOUT_TYPE": "post-checkout",
+    "PRE_COMMIT_IS_SQUASH_MERGE": "post-merge",
+    "PRE_COMMIT_REWRITE_COMMAND": "post-rewrite",
+}
 _NICENESS: Final = 10
 """Scheduling priority, the same as in `hooks/*.sh`."""
 
@@ -48,11 +59,23 @@ def _detach() -> None:
     os.nice(max(0, _NICENESS - os.nice(0)))  # the hook's shell has already set it if it started this program
 
 
+def _runs_without(location: "RepositoryLocation", event: str) -> bool:
+    """Return whether git starts gitmem at this event also without pre-commit, which has started this process."""
+    from gitmem.git.version import read_version
+    from gitmem.install.hook_setup import starts_gitmem
+
+    if event == REFRESH:
+        event = next((name for variable, name in _PRE_COMMIT_EVENTS.items() if variable in os.environ), "post-commit")
+    return starts_gitmem(location, event, read_version())
+
+
 def _catch_up(event: str) -> None:
     from gitmem.freshness.catch_up import catch_up
     from gitmem.workspace import open_workspace
 
     workspace = open_workspace(Path(), os.environ)
+    if _PRE_COMMIT in os.environ and _runs_without(workspace.location, event):
+        return
     # From here on a later event may be missed, so the next hook must start a process of its own again.
     with suppress(OSError):
         (Path(os.environ.get("GIT_DIR") or ".git") / STARTING).unlink()

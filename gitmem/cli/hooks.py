@@ -4,6 +4,7 @@ import click
 
 from gitmem.actions.hooks import install, read_state, uninstall
 from gitmem.cli.context import is_quiet, open_here, write_json
+from gitmem.cli.style import print_line
 from gitmem.display import visible
 from gitmem.errors import ExitCode
 from gitmem.install.hook_state import INSTALLED, OUTDATED, SKIPPED, HookReport
@@ -33,8 +34,12 @@ def command(ctx: click.Context, action: str, as_json: bool) -> ExitCode:
     elif action == "uninstall":
         _say(ctx, "hooks: removed" if removed else "there are no hooks of gitmem here; nothing was changed")
     elif action == "install":
-        for line in [*describe(report), *_advise(report)]:
+        others = [hook for hook in report.states if hook.state != INSTALLED]
+        reasons = [f"  {hook.event} {hook.state}: {hook.detail}".removesuffix(": ") for hook in others]
+        for line in [*describe(report), *reasons]:
             _say(ctx, line)
+        if not is_quiet(ctx):
+            _print_advice(report)
     else:
         _print_states(report)
     return ExitCode.OK
@@ -49,19 +54,21 @@ def describe(report: HookReport) -> list[str]:
     return [f"hooks: {' '.join(installed) or 'none'}{location}{rest}"]
 
 
-def _advise(report: HookReport) -> list[str]:
-    """Return a line for each event without a hook of gitmem, with what the user can do about it."""
-    others = [hook for hook in report.states if hook.state != INSTALLED]
-    return [f"  {hook.event} {hook.state}: {hook.detail}; {hook.advice}".removesuffix("; ") for hook in others]
-
-
 def _print_states(report: HookReport) -> None:
     for hook in report.states:
-        print(f"{hook.event:<14} {hook.state:<10} {visible(hook.detail)}".rstrip())
-        if hook.advice:
-            print(f"{'':25} {visible(hook.advice)}")
+        print_line(f"{hook.event:<14} {hook.state:<10} {visible(hook.detail)}".rstrip())
+    _print_advice(report)
     if any(hook.state not in (INSTALLED, SKIPPED) for hook in report.states):
         print(f"{'renew' if report.events(OUTDATED) else 'install'} them: gitmem hooks install")
+
+
+def _print_advice(report: HookReport) -> None:
+    """Print what the user can do about events without a hook. Commands are whole lines, to be pasted."""
+    advice = [hook.advice for hook in report.states if hook.advice]
+    if advice:
+        print("to start gitmem at the other events, paste or do this:")
+    for line in advice:
+        print(visible(line))
 
 
 def _as_json(report: HookReport) -> dict[str, object]:
@@ -71,4 +78,4 @@ def _as_json(report: HookReport) -> dict[str, object]:
 
 def _say(ctx: click.Context, line: str) -> None:
     if not is_quiet(ctx):
-        print(visible(line))
+        print_line(visible(line))

@@ -35,7 +35,7 @@ from gitmem.install.hook_block import (
     remove_block,
     update_block,
 )
-from gitmem.install.hook_managers import advise_hook, advise_owner, find_owner
+from gitmem.install.hook_managers import advise_hook, find_owner
 from gitmem.install.hook_state import EVENTS, INSTALLED, MISSING, OUTDATED, SKIPPED, HookState
 
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"})
@@ -94,7 +94,7 @@ def _read_other(file: Path) -> HookState:
     """Return the state of an event whose hook does not contain our lines."""
     original = _original(file)
     if owner := find_owner(_read(file) or b""):
-        return HookState(file.name, SKIPPED, f"{owner} writes {file}", advise_owner(owner, file.name))
+        return HookState(file.name, SKIPPED, f"{owner} writes {file}", owner=owner)
     if _exists(file) and _exists(original) and not _is_same(file, original):
         return HookState(file.name, SKIPPED, f"{original} is in the way", advise_hook(file.name))
     return HookState(file.name, MISSING, f"{file} does not start gitmem" if _exists(file) else "")

@@ -8,8 +8,15 @@ from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git
 from gitmem.install.configured_hooks import SINCE, config_file, install_section, read_states, remove_section
 from gitmem.install.hook_files import install_file, read_state, uninstall_files
-from gitmem.install.hook_managers import advise_folder, describe_folder
-from gitmem.install.hook_state import EVENTS, SKIPPED, HookReport, HookState
+from gitmem.install.hook_managers import (
+    advise_folder,
+    advise_owner,
+    calls_gitmem,
+    describe_folder,
+    find_call,
+    users_file,
+)
+from gitmem.install.hook_state import EVENTS, INSTALLED, OUTDATED, SKIPPED, HookReport, HookState
 
 
 def install_hooks(location: RepositoryLocation, program: Sequence[str], version: tuple[int, int]) -> HookReport:
@@ -44,11 +51,36 @@ def read_hooks(location: RepositoryLocation, program: Sequence[str], version: tu
         return HookReport(config_file(location), configured=True, states=tuple(configured))
     folder = hooks_folder(location)
     if _is_own(location, folder):
-        states = [read_state(folder, event, program) for event in EVENTS]
+        root = location.worktree or location.git_dir
+        states = [_ask_owner(read_state(folder, event, program), root) for event in EVENTS]
     else:
-        owner = describe_folder(folder)
-        states = [HookState(event, SKIPPED, owner, advise_folder(folder, event)) for event in EVENTS]
+        states = [_read_foreign(folder, event) for event in EVENTS]
     return HookReport(folder, configured=False, states=tuple(states))
+
+
+def starts_gitmem(location: RepositoryLocation, event: str, version: tuple[int, int]) -> bool:
+    """Return whether git itself starts some gitmem at an event, without another program."""
+    report = read_hooks(location, [], version)
+    state = next(hook for hook in report.states if hook.event == event)
+    # Hooks of another gitmem run as well, unless they are in a configuration that this git does not read.
+    return state.state in (INSTALLED, OUTDATED) and (not report.configured or version >= SINCE)
+
+
+def _ask_owner(hook: HookState, root: Path) -> HookState:
+    """Return the state of an event whose hook another program may write: whether that program starts gitmem."""
+    if not hook.owner:
+        return hook
+    if find_call(hook.owner, root, hook.event):
+        return hook._replace(state=INSTALLED, detail=f"run by {hook.owner}")
+    return hook._replace(advice=advise_owner(hook.owner, root, hook.event))
+
+
+def _read_foreign(folder: Path, event: str) -> HookState:
+    """Return the state of an event in a folder that does not belong to this repository alone."""
+    file = users_file(folder, event)
+    if calls_gitmem(file, event):
+        return HookState(event, INSTALLED, f"in {file}")
+    return HookState(event, SKIPPED, describe_folder(folder), advise_folder(folder, event))
 
 
 def hooks_folder(location: RepositoryLocation) -> Path:

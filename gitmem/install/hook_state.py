@@ -16,13 +16,15 @@ class HookState(NamedTuple):
     """State of one event.
 
     INSTALLED, MISSING, OUTDATED (installed by another gitmem or for another git), or SKIPPED (another program owns the
-    hook, or it is switched off). `detail` is the location or the reason, `advice` a remedy for a SKIPPED event.
+    hook, or it is switched off). `detail` is the location or the reason, `advice` a remedy for a SKIPPED event, if
+    possible a command to paste. `owner` is the program that writes the hook.
     """
 
     event: str
     state: str
     detail: str = ""
     advice: str = ""
+    owner: str = ""
 
 
 class HookReport(NamedTuple):

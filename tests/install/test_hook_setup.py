@@ -221,26 +221,52 @@ def test_an_installation_killed_before_it_wrote_the_wrapper_is_completed(repo: R
     assert fingerprint(repo.path) == before
 
 
-def test_for_lefthook_a_line_is_advised_and_the_other_events_get_a_file(repo: Repo, program: tuple[str, ...]) -> None:
+def paste(repo: Repo, command: str) -> None:
+    """Run an advised command like a user who pastes it into a shell."""
+    subprocess.run(["/bin/sh", "-c", command], cwd=repo.path, check=True)
+
+
+def test_for_lefthook_a_command_adds_to_its_personal_configuration(repo: Repo, program: tuple[str, ...]) -> None:
+    """An event that the shared file has must not be repeated in it: then lefthook would fail every commit."""
     HOOKS["lefthook"](repo)
+    shared = "post-commit:\n  commands:\n    lint:\n      run: lint\n"
+    repo.write({"lefthook.yml": shared, "lefthook-local.yml": "# gitmem hook post-commit\noutput: false"})
     report = install(repo, program)
     state = state_of(report)
-    assert state.state == SKIPPED
-    assert "lefthook.yml" in state.advice
-    assert "gitmem hook post-commit" in state.advice
+    assert (state.state, state.owner) == (SKIPPED, "lefthook")
     assert len(report.events(INSTALLED)) == len(EVENTS) - 1
+    paste(repo, state.advice)
+    assert (repo.path / "lefthook.yml").read_text() == shared
+    assert (repo.path / "lefthook-local.yml").read_text() == (
+        "# gitmem hook post-commit\noutput: false\npost-commit:\n  commands:\n    gitmem:\n"
+        '      run: "! command -v gitmem >/dev/null || gitmem hook post-commit"\n'
+    )
+    assert look(repo, program).events(INSTALLED) == list(EVENTS)
+    assert state_of(look(repo, program)).detail == "run by lefthook"
 
 
-def test_a_hooks_path_in_the_working_tree_is_not_changed_and_a_line_is_advised(
+def test_an_event_that_the_personal_configuration_of_lefthook_has_is_not_repeated(
     repo: Repo, program: tuple[str, ...]
 ) -> None:
+    HOOKS["lefthook"](repo)
+    repo.write({"lefthook-local.yml": "post-commit:\n  commands: {}\n"})
+    assert state_of(install(repo, program)).advice.startswith("add to `commands` of `post-commit` in ")
+
+
+def test_for_husky_commands_add_to_its_files(repo: Repo, program: tuple[str, ...]) -> None:
     repo.git("config", "core.hooksPath", ".husky/_")
     report = install(repo, program)
     assert report.events(SKIPPED) == list(EVENTS)
     state = state_of(report)
     assert state.detail == f"husky owns {repo.path}/.husky/_"
-    assert state.advice.startswith(f"add to {repo.path}/.husky/post-commit: ")
     assert not (repo.path / ".husky").exists()
+    repo.write({".husky/post-commit": "echo the user's"})
+    for hook in report.states:
+        paste(repo, hook.advice)
+    assert (repo.path / ".husky" / "post-commit").read_text() == (
+        "echo the user's\n! command -v gitmem >/dev/null || gitmem hook post-commit\n"
+    )
+    assert look(repo, program).events(INSTALLED) == list(EVENTS)
 
 
 def test_the_advised_line_is_silent_with_and_without_gitmem(
@@ -349,5 +375,6 @@ def test_skipped_hooks_take_one_line_of_init_and_are_explained_by_install(cli: C
     lines = [line for line in cli("init", cwd=repo.path).out.splitlines() if "hook" in line]
     assert lines == [f"  hooks: none; not {' '.join(EVENTS)}: gitmem hooks status"]
     lines = cli("hooks", "install", cwd=repo.path).out.splitlines()
-    assert len(lines) == 1 + len(EVENTS)
-    assert lines[2].startswith(f"  post-commit skipped: core.hooksPath is {repo.path}/.githooks; add to ")
+    assert len(lines) == 1 + len(EVENTS) + 1 + len(EVENTS), "a summary, the reasons, and a line to add for each"
+    assert lines[2] == f"  post-commit skipped: core.hooksPath is {repo.path}/.githooks"
+    assert lines[8].startswith(f"add to {repo.path}/.githooks/post-commit: ")
