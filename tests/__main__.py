@@ -2,7 +2,7 @@
 
 usage: python -m tests                     all checks, about 7 minutes on two idle cores
        python -m tests --quick [PATH ...]  lint, types and the fast tests, under a minute; with paths only their tests
-       python -m tests --measure           the tests, to write tests/durations.json anew
+       python -m tests --measure           the default suite, to write tests/durations.json for --quick
        python -m tests ARGUMENTS           pytest with these arguments, without the other checks
 """
 

@@ -1,6 +1,7 @@
 """The checks of `python -m tests` see what they are for."""
 
 import ast
+import math
 import sys
 from pathlib import Path
 
@@ -139,6 +140,14 @@ def test_failures_are_kept_for_the_end(tmp_path: Path, capfdbinary: pytest.Captu
 )
 def test_the_tests_of_a_path_mirror_it(path: str, tests: str) -> None:
     assert quick.find_mirror(quick.ROOT / path) == quick.ROOT / tests
+
+
+def test_a_quick_run_takes_the_fastest_tests_that_fit_into_the_budget() -> None:
+    durations = {"a": 1.0, "b": 5.0, "c": 2.0, "d": 3.0, quick.OTHERS: 4.0}
+    assert quick.find_slow(durations, limit=math.inf, budget=7.0) == {"b", "d"}
+    assert quick.find_slow(durations, limit=2.0, budget=math.inf) == {"b", "d"}
+    assert quick.find_slow(durations, limit=math.inf, budget=15.0) == set()
+    assert quick.find_slow({}, limit=0.0, budget=0.0) == set()
 
 
 def test_a_floor_of_a_package_is_not_reached_by_the_others(capsys: pytest.CaptureFixture[str]) -> None:
