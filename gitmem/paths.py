@@ -10,6 +10,9 @@ MEMORY_LOCK: Final = "gitmem-memory.lock"
 PURGING: Final = "gitmem-purging"
 """Ids of the objects that a purge is removing, in the common git directory. If it is killed, the next purge goes on."""
 
+MEMORY_TIP: Final = "gitmem-memory-tip"
+"""Last commit of the memory that gitmem knows of, in the common git directory, where no fetch can reach it."""
+
 STARTING: Final = "gitmem-starting"
 """Marker in the git directory of a working tree while a hook starts a process.
 

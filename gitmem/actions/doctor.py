@@ -17,8 +17,11 @@ from gitmem.distribution import conflict_remedy, find_conflicts
 from gitmem.errors import GitmemError, NoIndex, NotARepository
 from gitmem.freshness.run_log import FAILED, read_entries
 from gitmem.git.program import run_git
+from gitmem.git.refspecs import find_fetching_remotes
 from gitmem.install.clients import CLIENTS
 from gitmem.install.hook_state import INSTALLED, OUTDATED, SKIPPED
+from gitmem.memory.last_tip import find_lost_records
+from gitmem.memory.record_paths import REFERENCE
 from gitmem.words import count_identifiers
 from gitmem.workspace import Workspace, is_writable, open_snapshot, open_workspace, require_index
 
@@ -74,6 +77,7 @@ def examine_repository(folder: Path, environment: Mapping[str, str]) -> list[Che
     return [
         _check("repository", lambda: _repository(workspace)),
         _check("index", lambda: _index(workspace)),
+        _check("memory", lambda: _memory(workspace)),
         _check("hooks", lambda: _hooks(workspace)),
         _check("clients", lambda: _clients(Installer(workspace.location, environment))),
         _check("background", lambda: _background(workspace)),
@@ -190,6 +194,22 @@ def _index(workspace: Workspace) -> Check:
         OK,
         f"{root}, generation {manifest.generation}, {manifest.rows:,} chunks; check every byte: gitmem verify",
     )
+
+
+def _memory(workspace: Workspace) -> Check:
+    lost = find_lost_records(workspace.location)
+    if lost is not None:
+        return Check("memory", FAIL, lost.problem, lost.remedy)
+    remotes = find_fetching_remotes(workspace.location, REFERENCE)
+    if remotes:
+        # An excluded ref is neither overwritten nor pruned, in mirrors too.
+        excluded = [f"git config --add remote.{remotes[0]}.fetch '^{pattern}'" for pattern in _EXCLUDED]
+        message = f"a fetch of {', '.join(remotes)} replaces or prunes `{REFERENCE}`"
+        return Check("memory", WARN, message, " && ".join(excluded))
+    return Check("memory", OK, f"`{REFERENCE}` has all its last known records")
+
+
+_EXCLUDED: Final = ("refs/gitmem/memory", "refs/gitmem-backup/*")
 
 
 def _hooks(workspace: Workspace) -> Check:

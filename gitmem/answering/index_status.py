@@ -16,6 +16,7 @@ from gitmem.git.locate import describe_head
 from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.install.registered_files import users_entries
 from gitmem.locks import is_locked
+from gitmem.memory.last_tip import find_lost_records
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest
 from gitmem.store.snapshot import Snapshot
@@ -44,6 +45,7 @@ class Status:
     tree: str | None
     place: Path
     problems: list[str] = field(default_factory=list)
+    memory_problem: str = ""
     uncommitted: Counter[str] = field(default_factory=Counter)
     unknown: str = ""
     partial: bool = False
@@ -70,6 +72,8 @@ def read_status(workspace: Workspace) -> Status:
     """Return the state of the index. Raises UnsafeIndex, NewerFormat."""
     location = workspace.location
     status = Status(NO_INDEX, describe_head(location), location.head_commit, location.head_tree, workspace.paths.root)
+    lost = find_lost_records(location)
+    status.memory_problem = f"{lost.problem}; run `{lost.remedy}`" if lost else ""
     try:
         manifest = find_index(workspace)
     except DamagedFile as problem:

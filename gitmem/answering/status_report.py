@@ -11,6 +11,8 @@ from gitmem.display import count, shares, size, visible
 def status_lines(status: Status) -> list[str]:
     """Return the lines of `gitmem status` below the first."""
     lines = [f"problem    {visible(problem)}; run `gitmem verify --repair`" for problem in status.problems]
+    if status.memory_problem:
+        lines.append(f"memory     {visible(status.memory_problem)}")
     if status.partial:
         lines.append("partial    the first run was interrupted; `gitmem index` continues it")
     if status.writing:
@@ -81,4 +83,5 @@ def status_json(status: Status) -> dict[str, Any]:
         "model": status.model,
         "weights": {"state": status.tuning.state, **(status.tuning.weights._asdict() if status.tuning.weights else {})},
         "problems": status.problems,
+        "memory_problem": status.memory_problem,
     }

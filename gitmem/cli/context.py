@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -10,8 +11,29 @@ from gitmem.workspace import Workspace, open_workspace
 
 
 def open_here(ctx: click.Context, path: str = "") -> Workspace:
-    """Open the repository of `-C`, or of a path relative to it."""
-    return open_workspace(Path(ctx.obj["folder"]) / path, os.environ)
+    """Open the repository of `-C`, or of a path relative to it. Commands on records warn if the memory lost some."""
+    workspace = open_workspace(Path(ctx.obj["folder"]) / path, os.environ)
+    if ctx.obj.get(_WARNS):
+        _warn_of_lost_records(workspace)
+    return workspace
+
+
+_WARNS: Final = "warns of lost records"
+
+
+def set_warns(ctx: click.Context, *, on: bool) -> None:
+    """Set whether opening the repository warns if records were lost."""
+    ctx.obj[_WARNS] = on
+
+
+def _warn_of_lost_records(workspace: Workspace) -> None:
+    from gitmem.cli.error_output import say
+    from gitmem.memory.last_tip import find_lost_records
+
+    lost = find_lost_records(workspace.location)
+    if lost is not None:
+        say(f"warning: {lost.problem}")
+        say(f"hint: {lost.remedy}")
 
 
 def folder_in_tree(ctx: click.Context, workspace: Workspace) -> str:

@@ -5,7 +5,7 @@ from pathlib import PurePath
 import click
 
 from gitmem.cli.command_group import CommandGroup
-from gitmem.cli.context import open_here, page_output, write_json
+from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.record_output import format_conversation, format_turn
 from gitmem.cli.text_input import (
     json_option,
@@ -26,7 +26,8 @@ from gitmem.records.record_json import conversation_json, turn_json
 
 
 @click.group(cls=CommandGroup)
-def command() -> None:
+@click.pass_context
+def command(ctx: click.Context) -> None:
     """Store conversations, turn by turn.
 
     \b
@@ -35,6 +36,7 @@ def command() -> None:
       gitmem conversation get planning
       gitmem conversation import ~/.claude/projects/-home-me-project/0a1b2c3d.jsonl
     """
+    set_warns(ctx, on=True)
 
 
 @command.command("append")

@@ -6,7 +6,7 @@ import click
 
 from gitmem.cli.answer_output import format_options, neighbors_option
 from gitmem.cli.command_group import CommandGroup
-from gitmem.cli.context import open_here, page_output, write_json
+from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.filter_options import filter_options
 from gitmem.cli.query import read_query, search_records
 from gitmem.cli.record_output import format_document, write_content
@@ -21,7 +21,8 @@ from gitmem.records.revisions import delete_records
 
 
 @click.group(cls=CommandGroup)
-def command() -> None:
+@click.pass_context
+def command(ctx: click.Context) -> None:
     """Store documents from other sources in the repository: pages, mails, chats, transcripts.
 
     Adding a document with the source and source id of an earlier one replaces it. Sensitivity, visibility and retention
@@ -33,6 +34,7 @@ def command() -> None:
       gitmem doc list
       gitmem doc get art_89abcdef > design.md
     """
+    set_warns(ctx, on=True)
 
 
 @command.command("add")

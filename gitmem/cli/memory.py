@@ -4,8 +4,9 @@ import click
 
 from gitmem.cli.answer_output import format_options, neighbors_option
 from gitmem.cli.command_group import CommandGroup
-from gitmem.cli.context import open_here, page_output, write_json
+from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.filter_options import filter_options
+from gitmem.cli.memory_merging import merge, recover
 from gitmem.cli.memory_revisions import diff, log, purge, restore
 from gitmem.cli.memory_transfer import export, import_
 from gitmem.cli.query import read_query, search_records
@@ -22,15 +23,15 @@ from gitmem.records.revisions import DeletedRecord, delete_records, show_records
 
 
 @click.group(cls=CommandGroup)
-def command() -> None:
+@click.pass_context
+def command(ctx: click.Context) -> None:
     """Store notes in the repository, and manage all records of the memory.
 
     `add`, `search`, `list`, `show` and `delete` act on notes; `show` and `delete` also take the id of another record.
-    `log`, `diff`, `restore`, `purge`, `import` and `export` act on all records: notes, documents and conversations.
+    The other commands act on all records: notes, documents and conversations.
 
     Records are git objects under `refs/gitmem/memory`. They are durable when the command returns, versioned, and safe
-    from `git gc`. A clone has them only if they are fetched:
-    git fetch origin 'refs/gitmem/*:refs/gitmem/*'
+    from `git gc`. They stay in this clone; `gitmem memory merge` shows how to share them.
 
     \b
     Examples:
@@ -38,6 +39,7 @@ def command() -> None:
       gitmem memory list
       gitmem memory log
     """
+    set_warns(ctx, on=True)
 
 
 @command.command("add")
@@ -177,5 +179,5 @@ def _format_deleted(deleted: DeletedRecord) -> str:
     return f"deleted {visible(deleted.id)}{parts}"
 
 
-for subcommand in (log, diff, restore, purge, import_, export):
+for subcommand in (log, diff, restore, purge, merge, recover, import_, export):
     command.add_command(subcommand)

@@ -5,7 +5,7 @@ from typing import Final
 import click
 
 from gitmem.cli.confirmation import confirm
-from gitmem.cli.context import open_here, page_output, write_json
+from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.record_output import diff_json, format_diff, format_log_entry, log_entry_json
 from gitmem.cli.text_input import json_option, print_each, print_notices
 from gitmem.display import count, size, visible
@@ -90,7 +90,8 @@ def purge(ctx: click.Context, yes: bool, as_json: bool) -> ExitCode:
     """Remove all former revisions of the memory: deleted and replaced records are removed from the object database.
 
     Current records stay, and so do all other objects. If another ref, a reflog, an index or an alternate still holds
-    deleted records, purge reports it, and the exit code is 5.
+    deleted records, purge reports it, and the exit code is 5. Purge refuses to run if the memory lost records; recover
+    them first.
 
     \b
     Examples:
@@ -99,6 +100,7 @@ def purge(ctx: click.Context, yes: bool, as_json: bool) -> ExitCode:
     """
     if not yes:
         confirm("purge the former revisions of the memory for good?", "gitmem memory purge --yes")
+    set_warns(ctx, on=False)  # purge refuses then, with the same words
     result = purge_memory(open_here(ctx))
     if as_json:
         write_json(result._asdict())

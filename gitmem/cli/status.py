@@ -29,6 +29,8 @@ def command(ctx: click.Context, as_json: bool) -> ExitCode:
         return ExitCode.OK
     print(f"{status.state}: {visible(status.head)}")
     if status.state == NO_INDEX:
+        if status.memory_problem:
+            print(f"  memory     {visible(status.memory_problem)}")
         print("  run `gitmem init`")
         return ExitCode.OK
     for line in status_lines(status):

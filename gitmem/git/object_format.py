@@ -59,10 +59,15 @@ def format_tree(entries: Mapping[bytes, RawEntry]) -> bytes:
     return b"".join(b"%s %s\0%s" % (entry.mode, name, bytes.fromhex(entry.oid)) for name, entry in ordered)
 
 
-def format_commit(tree: str, parent: str | None, identity: str, seconds: int, message: str) -> bytes:
-    """Encode a commit by one identity (`name <address>`), dated in seconds since 1970, in UTC."""
+def format_commit(
+    tree: str, parent: str | None, identity: str, seconds: int, message: str, *, merged: str | None = None
+) -> bytes:
+    """Encode a commit by one identity (`name <address>`), dated in seconds since 1970, in UTC.
+
+    `merged` is the second parent of a merge.
+    """
     signature = f"{identity} {seconds} +0000"
-    parents = [f"parent {parent}"] if parent else []
+    parents = [f"parent {commit}" for commit in (parent, merged) if commit]
     lines = [f"tree {tree}", *parents, f"author {signature}", f"committer {signature}"]
     return ("\n".join(lines) + f"\n\n{message}\n").encode()
 

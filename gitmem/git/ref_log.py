@@ -7,11 +7,10 @@ from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import run_git
 from gitmem.git.raw_diff import RawChange, parse_raw_commits
 
-_RAW_DIFF: Final = ("--root", "-r", "--no-renames", "-z", "--raw", "--no-abbrev", "--encoding=UTF-8",
-                    "--format=%H%x00%ct%x00%s")  # fmt: skip
+_RAW_DIFF: Final = ("--root", "--diff-merges=first-parent", "-r", "--no-renames", "-z", "--raw", "--no-abbrev",
+                    "--encoding=UTF-8", "--format=%H%x00%ct%x00%s")  # fmt: skip
 ALL_COMMITS: Final = (1 << 31) - 1
 """Largest number that git accepts as a limit."""
-
 _NULL_ID: Final = "0" * 40
 
 
@@ -46,6 +45,17 @@ def read_ref_log(location: RepositoryLocation, tip: str, limit: int, path: bytes
     ]
 
 
+def is_ancestor(location: RepositoryLocation, old: str, new: str) -> bool:
+    """Return whether a commit contains another one, or is the same."""
+    return run_git(["merge-base", "--is-ancestor", old, new], git_dir=location.git_dir, check=False).code == 0
+
+
+def find_merge_base(location: RepositoryLocation, one: str, other: str) -> str | None:
+    """Return the last common ancestor of two commits, or None."""
+    output = run_git(["merge-base", one, other], git_dir=location.git_dir, check=False).stdout
+    return output.decode("ascii").strip() or None
+
+
 def _change(raw: RawChange) -> PathChange:
     before, after = (None if oid.startswith(_NULL_ID) else oid for oid in (raw.before, raw.after))
     return PathChange(raw.path, before, after)
@@ -62,7 +72,7 @@ def find_commit(location: RepositoryLocation, reference: str, name: str) -> str:
         revision = reference + name if name.startswith(("~", "^", "@{")) else f"{name}^{{commit}}"
         args = ["rev-parse", "--verify", "--quiet", "--end-of-options", revision]
     oid = run_git(args, git_dir=location.git_dir, check=False).stdout.decode("ascii", "replace").strip()
-    if oid and run_git(["merge-base", "--is-ancestor", oid, reference], git_dir=location.git_dir, check=False).code:
+    if oid and not is_ancestor(location, oid, reference):
         oid = ""
     if not oid:
         raise UnknownRevision(

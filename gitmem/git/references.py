@@ -68,27 +68,38 @@ def store_objects(location: RepositoryLocation, objects: Sequence[RawObject]) ->
     _sync_folders([*sorted(folders), folder])
 
 
-def update_reference(location: RepositoryLocation, name: str, new: str, old: str | None) -> bool:
+def update_reference(
+    location: RepositoryLocation, name: str, new: str, old: str | None, *, follower: str | None = None
+) -> bool:
     """Compare-and-swap on a ref: set it to `new` if it still points to `old`; None means that it must not exist.
 
-    Return False if it points elsewhere, so that the caller recomputes its edit. The update is durable on return. Raises
+    Return False if it points elsewhere, so that the caller recomputes its edit. The update is durable on return, and
+    recorded in a reflog. A `follower` is a ref that is set to `new` afterwards, in the same transaction. Raises
     GitFailed.
     """
     # `git update-ref <new> <old>` takes the ref's lock file and compares under it, so two writers cannot overwrite each
-    # other's update. A reflog would keep purged records reachable, and a hook could veto or observe the update; both
-    # are off.
+    # other's update. A hook could veto or observe the update, so hooks are off.
     before = old or "0" * 2 * id_bytes(location.object_format)
-    args = [*DURABLE, "-c", "core.logAllRefUpdates=false", "-c", "core.hooksPath=/dev/null", "update-ref", "--no-deref"]
-    lock = _LockFile(location.common_dir / f"{name}.lock")
+    names = [name, follower] if follower else [name]
+    lines = [f"update {name} {new} {before}\n", *([f"update {follower} {new}\n"] if follower else [])]
+    args = [*DURABLE, "-c", "core.hooksPath=/dev/null", "update-ref", "--no-deref", "--create-reflog", "--stdin"]
+    locks = [_LockFile(location.common_dir / f"{each}.lock") for each in names]
     while True:
-        result = run_git([*args, name, new, before], git_dir=location.git_dir, check=False)
+        result = run_git(args, git_dir=location.git_dir, stdin="".join(lines).encode(), check=False)
         if result.code == 0:
-            _sync_names(location, name)
+            for each in names:
+                _sync_names(location, each)
             return True
         if read_reference(location, name) != old:
             return False
-        if not lock.wait():
+        if not any(lock.wait() for lock in locks):
             raise GitFailed(f"git cannot move `{name}`: {first_error_line(result.stderr)}")
+
+
+def delete_reference(location: RepositoryLocation, name: str) -> None:
+    """Delete a ref and its reflog. Raises GitFailed."""
+    run_git([*DURABLE, "-c", "core.hooksPath=/dev/null", "update-ref", "--no-deref", "-d", name],
+            git_dir=location.git_dir)  # fmt: skip
 
 
 def _sync_names(location: RepositoryLocation, name: str) -> None:

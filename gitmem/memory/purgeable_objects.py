@@ -11,7 +11,7 @@ from gitmem.fsio import read_file, remove_file, write_atomic
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_removal import StoredObject, find_reachable, find_unreachable
 from gitmem.git.program import run_git
-from gitmem.memory.record_paths import REFERENCE
+from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE
 from gitmem.memory.record_store import IDENTITY, RecordStore
 from gitmem.memory.tree_marks import is_memory_tree
 from gitmem.paths import PURGING
@@ -126,9 +126,10 @@ def find_holders(
     if roots:
         containing = [f"--contains={oid}" for oid in roots[:_MAX_ROOTS]]
         names.update(_run_git_words(location, "for-each-ref", "--format=%(refname)", *containing))
-    holders = sorted(names - {REFERENCE})
+    holders = sorted(names - {REFERENCE, BACKUP_REFERENCE})
     by_listed_refs = _list_objects(location, *holders) if holders else set()
-    by_refs = _list_objects(location, f"--exclude={REFERENCE}", "--all") & held
+    own = [f"--exclude={name}" for name in (REFERENCE, BACKUP_REFERENCE)]
+    by_refs = _list_objects(location, *own, "--all") & held
     by_reflogs = (_list_objects(location, "--reflog") & held) - by_listed_refs - by_refs
     by_indexes = _list_objects(location, "--indexed-objects") & held
     holders += ["another ref or HEAD"] if by_refs - by_listed_refs else []

@@ -13,6 +13,9 @@ from typing import Final
 from gitmem.errors import UsageError
 
 REFERENCE: Final = "refs/gitmem/memory"
+BACKUP_REFERENCE: Final = "refs/gitmem-backup/memory"
+"""Second ref to the last known commit. It is outside `refs/gitmem/`, which users may fetch, and thereby prune."""
+
 NOTES: Final = b"v1/notes"
 DOCUMENTS: Final = b"v1/documents"
 CONVERSATIONS: Final = b"v1/conversations"

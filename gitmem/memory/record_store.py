@@ -18,11 +18,13 @@ from gitmem.git.batch import ProgramReader
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawEntry, RawObject, format_commit, make_object, parse_tree
 from gitmem.git.object_quarantine import remove_abandoned
+from gitmem.git.ref_log import is_ancestor
 from gitmem.git.references import read_reference, store_objects, update_reference
 from gitmem.git.tree_edit import edit_tree
 from gitmem.git.trees import TreeEntry, read_tree
 from gitmem.locks import writer_lock
-from gitmem.memory.record_paths import REFERENCE
+from gitmem.memory.last_tip import LostTip, find_lost_records, find_lost_tip, write_last_tip
+from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE
 from gitmem.paths import MEMORY_LOCK
 from gitmem.record import Record, parse_record
 
@@ -132,12 +134,20 @@ class RecordStore(Closeable):
                 raise _unreadable(oid)
             yield parse_record(data, entry.path.decode("utf-8", "replace"))
 
-    def change(self, message: str, edit: Callable[[Tip], Changes], *, seconds: int | None = None) -> Tip:
+    def change(
+        self,
+        message: str,
+        edit: Callable[[Tip], Changes],
+        *,
+        seconds: int | None = None,
+        merged: Tip | None = None,
+    ) -> Tip:
         """Commit the changes that `edit` computes from the current state, and return the new state.
 
         `edit` is called again if the ref has moved in the meantime. An edit without changes makes no commit. On return
         the change is durable and visible to every process. `seconds` since 1970 is the time of the commit, by default
-        now.
+        now. `merged` is a state that the new one contains: its second parent, or the new state itself if it already
+        contains the current one.
 
         Raises: GitFailed, StorageFailed, and the errors of `edit`.
         """
@@ -148,8 +158,9 @@ class RecordStore(Closeable):
             while True:
                 old = self.tip()
                 changes = edit(old)
-                new, objects = self._build(old, changes, message, int(time.time()) if seconds is None else seconds)
-                if not objects or self.publish(old, new, objects):
+                now = int(time.time()) if seconds is None else seconds
+                new, objects = self._build(old, changes, message, now, merged)
+                if new == old or self.publish(old, new, objects):
                     return new
 
     def drop_parents(self) -> Tip:
@@ -164,6 +175,17 @@ class RecordStore(Closeable):
             if self.publish(old, new, [commit]):
                 return new
 
+    def find_lost_tip(self) -> LostTip | None:
+        """Return the last known commit if something other than gitmem removed it from the ref."""
+        return find_lost_records(self._location)
+
+    def remember(self, commit: str) -> None:
+        """Take the commit of the ref for the last known one, whatever that was. The lock must be held."""
+        before = read_reference(self._location, BACKUP_REFERENCE)
+        if before != commit:
+            update_reference(self._location, BACKUP_REFERENCE, commit, before)
+        write_last_tip(self._location, commit, durable=True)
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the lock that other writers of gitmem wait for, and remove what dead ones have left."""
@@ -176,12 +198,24 @@ class RecordStore(Closeable):
 
         A crash in between leaves unreachable objects, which a purge finds by their marks and git expires by itself.
         """
-        store_objects(self._location, objects)
         assert new.commit is not None
-        return update_reference(self._location, REFERENCE, new.commit, old.commit)
+        if objects:
+            store_objects(self._location, objects)
+        # A lost commit stays the known one until it is recovered: its ref is the last that keeps its objects.
+        lost = find_lost_tip(self._location, old.commit)
+        follower = BACKUP_REFERENCE if lost is None else None
+        if not update_reference(self._location, REFERENCE, new.commit, old.commit, follower=follower):
+            return False
+        if lost is None:
+            write_last_tip(self._location, new.commit)
+        elif find_lost_tip(self._location, new.commit) is None:
+            self.remember(new.commit)
+        return True
 
-    def _build(self, old: Tip, changes: Changes, message: str, seconds: int) -> tuple[Tip, list[RawObject]]:
-        """Return the state after changes and the objects it needs; no objects if nothing changes."""
+    def _build(
+        self, old: Tip, changes: Changes, message: str, seconds: int, merged: Tip | None
+    ) -> tuple[Tip, list[RawObject]]:
+        """Return the state after changes and the objects it needs; the old one and no objects if nothing changes."""
         object_format = self._location.object_format
         blobs = {path: data and make_object("blob", data, object_format) for path, data in changes.items()}
         ids = {path: blob.oid if blob else None for path, blob in blobs.items()}
@@ -190,9 +224,13 @@ class RecordStore(Closeable):
             # The last record was deleted. A commit needs a tree, and the ref must stay: it holds the former records.
             empty = make_object("tree", b"", object_format)
             root, trees = empty.oid, [empty]
-        if root is None or root == old.tree:
+        other = merged.commit if merged else None
+        if merged and other and (old.commit is None or is_ancestor(self._location, old.commit, other)):
+            return merged, []
+        contained = other is None or is_ancestor(self._location, other, str(old.commit))
+        if root is None or (root == old.tree and contained):
             return old, []
-        data = format_commit(root, old.commit, IDENTITY, seconds, message)
+        data = format_commit(root, old.commit, IDENTITY, seconds, message, merged=None if contained else other)
         commit = make_object("commit", data, object_format)
         # Blobs are listed once even if several paths have the same content: the pack then has every object once.
         return Tip(commit.oid, root), [*{blob.oid: blob for blob in blobs.values() if blob}.values(), *trees, commit]

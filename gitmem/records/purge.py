@@ -6,7 +6,7 @@ An index that does not exist or is not ours is not touched. The next purge finis
 from collections.abc import Collection
 from typing import NamedTuple
 
-from gitmem.errors import DamagedFile, NewerFormat
+from gitmem.errors import DamagedFile, GitmemError, NewerFormat
 from gitmem.fsio import remove_file, sweep_leftovers
 from gitmem.git.object_removal import drop_reflog, remove_objects
 from gitmem.indexing.garbage import shrink
@@ -20,7 +20,7 @@ from gitmem.memory.purgeable_objects import (
     find_purgeable,
     find_retained,
 )
-from gitmem.memory.record_paths import REFERENCE
+from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE
 from gitmem.memory.record_store import RecordStore
 from gitmem.store.snapshot import Snapshot
 from gitmem.types import RECORD_LANGUAGE
@@ -45,15 +45,22 @@ class PurgeResult(NamedTuple):
 def purge_memory(workspace: Workspace) -> PurgeResult:
     """Replace the memory's commits by a single one, and remove the objects that nothing reaches afterwards.
 
-    Raises: GitFailed, StorageFailed, UnsafeIndex.
+    Raises: GitFailed, StorageFailed, UnsafeIndex; GitmemError if the ref lacks records that it had.
     """
     location = workspace.location
     with RecordStore(location) as store, store.locked():
+        lost = store.find_lost_tip()
+        if lost is not None:
+            # The records of that commit would be removed for good, and this may be their last copy.
+            raise GitmemError(f"refusing to purge: {lost.problem}", hint=f"first run: {lost.remedy}")
         former = find_memory_objects(location, store)
         # From here on the former revisions are unreachable. Each later step may be interrupted, because the next purge
         # finds the same objects again: by their marks, or in the list that begin_purge writes.
-        store.drop_parents()
-        drop_reflog(location, REFERENCE)
+        commit = store.drop_parents().commit
+        if commit is not None:
+            store.remember(commit)
+        for name in (REFERENCE, BACKUP_REFERENCE):
+            drop_reflog(location, name)
         purgeable = find_purgeable(location, store)
         purged = {item.oid for item in purgeable.objects}
         begin_purge(location, purged)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from gitmem.actions.hooks import _program as doctor_program
 from gitmem.errors import ExitCode
 from gitmem.git.program import GitResult
 from gitmem.install.hook_setup import install_hooks
+from gitmem.records.notes import add_note
+from gitmem.workspace import open_workspace
 from tests.gitrepo import Repo
 from tests.sample import Cli, open_sample, segment_files
 
@@ -27,8 +30,8 @@ def test_a_sound_repository_has_no_failed_check(cli: Cli, indexed: Repo) -> None
     parsed = json.loads(cli("doctor", "--json", cwd=indexed.path).out)
     assert parsed["sound"] is True
     assert {check["name"] for check in parsed["checks"]} == {
-        "versions", "conflicts", "git", "model", "grammars", "worker", "graph", "repository", "index", "hooks",
-        "clients", "background", "disk", "completion"
+        "versions", "conflicts", "git", "model", "grammars", "worker", "graph", "repository", "index", "memory",
+        "hooks", "clients", "background", "disk", "completion"
     }  # fmt: skip
 
 
@@ -83,12 +86,30 @@ def test_an_index_others_can_read_is_a_warning(own: Repo) -> None:
 @pytest.mark.usefixtures("quick")
 def test_an_invalid_setting_fails(own: Repo) -> None:
     own.git("config", "gitmem.jobs", "many")
-    assert check_of(examine(own.path, {}), "repository").state == FAIL
+    assert check_of(examine_repository(own.path, {}), "repository").state == FAIL
 
 
 @pytest.mark.usefixtures("quick")
+def test_lost_records_and_a_fetch_that_would_lose_them_are_reported(own: Repo) -> None:
+    add_note(open_workspace(own.path, {}), "a note")
+    assert check_of(examine_repository(own.path, {}), "memory").state == OK
+    own.git("config", "--add", "remote.up.fetch", "+refs/*:refs/*")
+    check = check_of(examine_repository(own.path, {}), "memory")
+    assert check.state == WARN
+    assert "a fetch of up replaces or prunes `refs/gitmem/memory`" in check.message
+    subprocess.run(check.remedy, shell=True, cwd=own.path, check=True)
+    assert check_of(examine_repository(own.path, {}), "memory").state == OK
+    upstream = Repo.init(own.path.parent / "upstream")
+    own.git("config", "remote.up.url", str(upstream.path))
+    own.git("fetch", "-q", "--prune", "up")
+    assert check_of(examine_repository(own.path, {}), "memory").state == OK
+    own.git("update-ref", "-d", "refs/gitmem/memory")
+    check = check_of(examine_repository(own.path, {}), "memory")
+    assert (check.state, check.remedy) == (FAIL, "gitmem memory recover")
+
+
 def test_outdated_hooks_are_a_warning_with_a_remedy(cli: Cli, own: Repo) -> None:
-    assert check_of(examine(own.path, {}), "hooks").message.startswith("none: ")
+    assert check_of(examine_repository(own.path, {}), "hooks").message.startswith("none: ")
     assert cli("hooks", "install", cwd=own.path).code == 0
     check = check_of(examine(own.path, {}), "hooks")
     assert (check.state, check.remedy) == (OK, "")

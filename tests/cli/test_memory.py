@@ -9,6 +9,7 @@ import pytest
 
 from gitmem.cli.root import root
 from gitmem.errors import ExitCode
+from gitmem.memory.record_paths import REFERENCE
 from tests.gitrepo import Repo
 from tests.sample import Cli, assert_error
 
@@ -284,3 +285,43 @@ def test_filters_restrict_a_search_to_matching_records(cli: Cli, repo: Repo) -> 
     assert "the filters may be the cause" in missed.err
     assert_error(cli("query", "--kind", "code", "--source", "imap", "apples"), ExitCode.USAGE, "do not apply to code")
     assert_error(cli("doc", "search", "--since", "soon", "apples"), ExitCode.USAGE, "ISO 8601")
+
+
+def test_lost_records_are_reported_recovered_or_given_up(cli: Cli, repo: Repo) -> None:
+    name = cli("memory", "add", "one", cwd=repo.path).out.split()[1]
+    commit = repo.oid(REFERENCE)[:12]
+    repo.git("update-ref", "-d", REFERENCE)
+    warning = f"warning: `{REFERENCE}` is gone: it was at {commit}\nhint: gitmem memory recover\n"
+    for args in (("memory", "list"), ("doc", "list"), ("conversation", "list"), ("memory", "log")):
+        assert cli(*args).err == warning
+    assert commit in cli("status").out
+    assert json.loads(cli("status", "--json").out)["memory_problem"].endswith("run `gitmem memory recover`")
+    assert_error(cli("memory", "purge", "--yes"), ExitCode.FAILED, "refusing to purge")
+    recovered = cli("memory", "recover")
+    assert recovered.out == f"merged {commit}: 1 record taken, 0 deleted\n"
+    assert name in cli("memory", "list").out
+    assert cli("memory", "list").err == ""
+    assert_error(cli("memory", "recover"), ExitCode.USAGE, "all its last known records")
+    repo.git("update-ref", "-d", REFERENCE)
+    assert_error(cli("memory", "recover", "--forget"), ExitCode.USAGE, "refusing to continue without a terminal")
+    assert cli("memory", "recover", "--forget", "--yes").out == f"forgot {commit}\n"
+    listed = cli("memory", "list")
+    assert (listed.out, listed.err) == ("", "")
+
+
+def test_the_records_of_another_clone_are_merged(cli: Cli, repo: Repo) -> None:
+    cli("conversation", "append", "plan", "user", "ours", cwd=repo.path)
+    other = Repo.init(repo.path.parent / "other")
+    cli("conversation", "append", "plan", "user", "theirs", cwd=other.path)
+    cli("memory", "add", "a note", cwd=other.path)
+    repo.git("fetch", "-q", str(other.path), f"+{REFERENCE}:refs/gitmem/remotes/other/memory")
+    commit = other.oid(REFERENCE)[:12]
+    merged = cli("memory", "merge", "refs/gitmem/remotes/other/memory", cwd=repo.path)
+    assert merged.out.splitlines() == [
+        f"merged {commit}: 1 record taken, 0 deleted",
+        f"changed on both sides, your version stays: 1 record; theirs: gitmem memory diff {commit}",
+    ]
+    assert "ours" in cli("memory", "show", "conversation:plan").out
+    assert "theirs" in cli("memory", "show", "conversation:plan", "--at", commit).out
+    assert json.loads(cli("memory", "merge", commit, "--json").out)["taken"] == 0
+    assert_error(cli("memory", "merge", "nosuch"), ExitCode.USAGE, "unknown revision: `nosuch`")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitmem.errors import GitFailed, UnknownRecord, UnknownRevision, UsageError
+from gitmem.errors import StorageFailed, UnknownRecord, UnknownRevision, UsageError
 from gitmem.memory.bounds import format_time
 from gitmem.memory.conversation import Turn
 from gitmem.memory.document import document_record, load_document
@@ -175,7 +175,7 @@ def test_a_repository_that_cannot_be_written_keeps_the_old_document(workspace: W
     blocked = [folder for folder in folders if not folder.exists()]
     for folder in blocked:
         folder.touch()  # a file in place of the folder that git would make for its objects
-    with pytest.raises(GitFailed):
+    with pytest.raises(StorageFailed, match="cannot write"):
         add_document(workspace, "new", source)
     assert list_documents(workspace) == [old]
     for folder in blocked:

@@ -25,7 +25,8 @@ def describe_status(status: Status) -> str:
     """Describe the state of the index in lines, the most important first."""
     head = f"{status.state}: {visible(status.head)}"
     if status.state == NO_INDEX:
-        return f"{head}\nnote: the first search builds the index"
+        memory = [f"memory     {visible(status.memory_problem)}"] if status.memory_problem else []
+        return "\n".join([head, *memory, "note: the first search builds the index"])
     return "\n".join([head, *status_lines(status)])
 
 

@@ -10,6 +10,7 @@ from gitmem.mcp.tools.json_output import dump, fit_values
 from gitmem.mcp.tools.text_output import Block, fence, render_blocks
 from gitmem.memory.conversation import Conversation
 from gitmem.memory.document import Document
+from gitmem.memory.last_tip import find_lost_records
 from gitmem.memory.note import Note
 from gitmem.memory.record_paths import is_conversation, is_note_id
 from gitmem.records.conversations import append_turn, list_conversations
@@ -154,11 +155,26 @@ def _with_notes(text: str, notes: Sequence[str]) -> str:
     return "\n".join([text, *(f"note: {visible(note)}" for note in notes)])
 
 
-HANDLERS: Final[Mapping[str, Callable[[Workspace, Arguments], str]]] = {
-    "memory_store": store_note,
-    "conversation_append": append_conversation,
-    "document_ingest": ingest_document,
-    "delete": delete,
-    "list": list_records,
+def _with_losses(handle: "Handler") -> "Handler":
+    """Add a note to the text of an answer if something removed records from the memory. JSON stays as it is."""
+
+    def handle_and_check(workspace: Workspace, arguments: Arguments) -> str:
+        text = handle(workspace, arguments)
+        lost = find_lost_records(workspace.location)
+        if lost is None or arguments.get("format") == "json":
+            return text
+        return _with_notes(text, [f"{lost.problem}; ask the user to run `{lost.remedy}`"])
+
+    return handle_and_check
+
+
+Handler = Callable[[Workspace, Arguments], str]
+
+HANDLERS: Final[Mapping[str, Handler]] = {
+    "memory_store": _with_losses(store_note),
+    "conversation_append": _with_losses(append_conversation),
+    "document_ingest": _with_losses(ingest_document),
+    "delete": _with_losses(delete),
+    "list": _with_losses(list_records),
 }
 """Handlers by the name of the tool."""

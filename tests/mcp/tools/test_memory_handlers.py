@@ -382,3 +382,16 @@ def test_a_message_may_be_as_long_as_what_is_kept(indexed: Repo) -> None:
             client.send({**call, "params": params})
             assert told in json.dumps(client.read())
             assert client.close() == 0
+
+
+def test_lost_records_are_named_to_agents(own: Repo) -> None:
+    async def action(client: Client) -> None:
+        await kept(client, "memory_store", content="a note")
+        own.git("update-ref", "-d", "refs/gitmem/memory")
+        for text in (await ask(client, "list", kind="notes"), await ask(client, "memory_store", content="another")):
+            assert "`refs/gitmem/memory` is gone" in text or "was moved back" in text
+            assert "ask the user to run `gitmem memory recover`" in text
+        assert json.loads(await ask(client, "list", kind="notes", format="json"))["items"]
+        assert "gitmem memory recover" in await ask(client, "status")
+
+    talk(own.path, action, ALL)
