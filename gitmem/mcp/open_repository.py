@@ -204,7 +204,7 @@ class OpenRepository:
             call.check()  # the call may have been cancelled while it waited for the lock
             tree = self._get_tree(slot, selection, kinds, call)
         with tree.use() as open_tree:
-            return action(open_tree)
+            return action(open_tree._replace(notes=[*open_tree.notes, *call.notes]))
 
     def _repair(self, selection: TreeSelection) -> None:
         """Verify every checksum and rebuild the damaged files."""

@@ -16,6 +16,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from gitmem import __version__
 from gitmem.display import visible
@@ -31,6 +32,9 @@ from gitmem.mcp.transport.sdk_bridge import SERVER_STOPPED
 MAX_THREADS: Final = 16
 """Calls handled at the same time; further ones wait."""
 
+_ROOTS_SECONDS: Final = 10.0
+"""Longest wait for the open folders of a client."""
+
 _MAX_ERROR_LINES: Final = 4
 _MAX_ERROR_COLUMNS: Final = 500
 _MAX_NAME: Final = 80
@@ -40,8 +44,8 @@ Context = ServerRequestContext[Any, Any]
 _log = logging.getLogger(__name__)
 
 
-def make_server(handlers: ToolHandlers, tools: dict[str, Tool]) -> Server[Any]:
-    """Return a server that offers some tools."""
+def make_server(handlers: ToolHandlers, tools: dict[str, Tool], *, use_roots: bool = False) -> Server[Any]:
+    """Return a server that offers some tools. With `use_roots` it asks its one client for the open folders."""
     threads = anyio.CapacityLimiter(MAX_THREADS)
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -51,7 +55,9 @@ def make_server(handlers: ToolHandlers, tools: dict[str, Tool]) -> Server[Any]:
         tool = tools.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {ascii(params.name)[:_MAX_NAME]}")
-        call = ToolCall(partial(_report_progress, context))
+        call = ToolCall(
+            partial(_report_progress, context), partial(_read_roots if use_roots else _read_no_roots, context)
+        )
         try:
             arguments = check_arguments(tool.schema, params.arguments or {})
             # A cancelled request abandons the thread, which ends by itself at its next check of the call.
@@ -64,7 +70,10 @@ def make_server(handlers: ToolHandlers, tools: dict[str, Tool]) -> Server[Any]:
             call.cancel()
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
-    return Server(
+    async def forget_roots(_context: Context, _params: types.NotificationParams) -> None:
+        handlers.forget_roots()
+
+    server: Server[Any] = Server(
         NAME,
         version=__version__,
         title=TITLE,
@@ -72,6 +81,9 @@ def make_server(handlers: ToolHandlers, tools: dict[str, Tool]) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    # Not as an argument: the SDK warns that a later version of the protocol has no roots. Today's clients have them.
+    server.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, forget_roots)
+    return server
 
 
 def _report_progress(context: Context, done: float, total: float | None, message: str) -> None:
@@ -80,6 +92,30 @@ def _report_progress(context: Context, done: float, total: float | None, message
         anyio.from_thread.run(context.session.report_progress, done, total, message)
     except SERVER_STOPPED as error:
         raise CallCancelled from error
+
+
+def _read_roots(context: Context) -> list[str] | None:
+    """Ask the client for the URIs of its open folders, from the thread that handles the call. Raises CallCancelled."""
+    capabilities = context.session.client_capabilities
+    if capabilities is None or capabilities.roots is None:
+        return None
+
+    async def ask() -> types.ListRootsResult:
+        return await context.session.send_request(
+            types.ListRootsRequest(), types.ListRootsResult, request_read_timeout_seconds=_ROOTS_SECONDS
+        )
+
+    try:
+        return [str(root.uri) for root in anyio.from_thread.run(ask).roots]
+    except (MCPError, ValidationError) as error:  # an error, an invalid answer, or none in time
+        _log.error("the client did not name its open folders: %s", error)
+        return None
+    except SERVER_STOPPED as error:
+        raise CallCancelled from error
+
+
+def _read_no_roots(_context: Context) -> None:
+    """Answer for a transport whose clients may be on other machines."""
 
 
 def _error_result(error: Exception) -> types.CallToolResult:

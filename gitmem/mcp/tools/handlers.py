@@ -5,14 +5,18 @@ The repositories are held open between calls; for their locks see `open_reposito
 
 import gc
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gitmem.errors import GitmemError
+from gitmem.display import visible
+from gitmem.errors import GitmemError, NotARepository
+from gitmem.git.locate import locate
 from gitmem.mcp.tools.arguments import Arguments
+from gitmem.mcp.tools.client_roots import ClientRoots
 from gitmem.mcp.tools.progress_and_cancellation import ToolCall
+from gitmem.registry import read_registry
 
 # This module is loaded before the handshake is answered, so the imports below are made inside functions: numpy, the
 # index and the model take 150 ms. Afterwards `warm_up` loads them in a thread, while another one loads the SDK.
@@ -42,6 +46,7 @@ class ToolHandlers:
         """Open repositories by folder, the least recently used first."""
         self._lock = threading.Lock()
         """Guards the table of repositories."""
+        self._roots = ClientRoots()
 
     def handle(self, name: str, arguments: Arguments, call: ToolCall) -> str:
         """Handle a call of a tool with checked arguments and return the text of the answer.
@@ -53,12 +58,17 @@ class ToolHandlers:
             from gitmem.mcp.tools.memory_handlers import HANDLERS as MEMORY_HANDLERS
 
             # Writing tools have no `root`: an agent changes the memory of the server's own repository and no other.
-            workspace = self._get_repository(arguments.get("root", "")).reopen()
+            workspace = self._get_repository(arguments.get("root", ""), call).reopen()
             call.check()
-            return MEMORY_HANDLERS[name](workspace, arguments)
+            text = MEMORY_HANDLERS[name](workspace, arguments)
+            return text if arguments.get("format") == "json" else "\n".join([text, *map(format_note, call.notes)])
         from gitmem.mcp.tools.search_handlers import HANDLERS as SEARCH_HANDLERS
 
-        return SEARCH_HANDLERS[name](self._get_repository, arguments, call)
+        return SEARCH_HANDLERS[name](lambda root: self._get_repository(root, call), arguments, call)
+
+    def forget_roots(self) -> None:
+        """Ask the client for its open folders again at the next call that needs them."""
+        self._roots.forget()
 
     def warm_up(self) -> None:
         """Open the working tree, if there is an index, so that the first call need not wait for it."""
@@ -67,7 +77,7 @@ class ToolHandlers:
         from gitmem.workspace import find_index
 
         try:
-            repository = self._get_repository("")
+            repository = self._get_repository("", ToolCall())
             if find_index(repository.workspace) is not None:
                 # Any query reads the files that all queries read: the model's rows, the terms, the vectors' signatures.
                 query = Query("where is the configuration read")
@@ -96,16 +106,17 @@ class ToolHandlers:
 
         return BundledEncoder()
 
-    def _get_repository(self, root: str) -> "OpenRepository":
+    def _get_repository(self, root: str, call: ToolCall) -> "OpenRepository":
         """Return the repository of a `root` argument; open it if necessary, and close the least recently used one.
 
-        Raises: UsageError, NotARepository.
+        Raises: UsageError, NotARepository, CallCancelled.
         """
         from gitmem.indexing.spare_worker import spare_worker
         from gitmem.mcp.open_repository import OpenRepository
         from gitmem.mcp.tools.root_argument import find_root
 
-        folder = find_root(self._folder, root, self._environment)
+        own = self._own_folder(call, has_root=bool(root))
+        folder = find_root(own, root, self._environment, lambda: self._roots.read(call).repositories)
         spare_worker.seconds = SPARE_WORKER_SECONDS
         with self._lock:
             repository = self._repositories.pop(folder, None)
@@ -116,3 +127,35 @@ class ToolHandlers:
             for other in others[:-MAX_OTHER_REPOSITORIES]:
                 self._repositories.pop(other).close(0)
         return repository
+
+    def _own_folder(self, call: ToolCall, *, has_root: bool) -> Path:
+        """Return the folder that the server serves: its own, or outside a repository the first open one of the client.
+
+        Raises: NotARepository without either, unless the call has a root; CallCancelled.
+        """
+        with self._lock:
+            if self._folder in self._repositories:
+                return self._folder
+        try:
+            locate(self._folder)
+        except NotARepository as error:
+            roots = self._roots.read(call)
+            if roots.repositories:
+                if not has_root:
+                    call.notes.extend(self._describe_others(roots.repositories))
+                return roots.repositories[0]
+            if not has_root:
+                hint = "open a folder of a git repository in the client, or set the folder: gitmem -C FOLDER mcp"
+                raise NotARepository((roots.problem or error).message, hint=hint) from error
+        return self._folder
+
+    def _describe_others(self, repositories: Sequence[Path]) -> list[str]:
+        """Return a note about the repositories that a call without `root` does not use, if there are any."""
+        names = [*(repository.name for repository in read_registry(self._environment)), *(p.name for p in repositories)]
+        first, *others = (f"`{path.name if names.count(path.name) == 1 else path}`" for path in repositories)
+        return [f"this is {first}; also open, for `root`: {', '.join(others)}"] if others else []
+
+
+def format_note(note: str) -> str:
+    """Format a note as a line of an answer in text."""
+    return f"note: {visible(note)}"

@@ -1,7 +1,7 @@
-"""Progress notifications and cancellation of one tool call, for the thread that serves it. No import of the SDK."""
+"""What a tool call can ask of its client, and its cancellation, for the thread that serves it. No import of the SDK."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 
 class CallCancelled(Exception):
@@ -10,6 +10,14 @@ class CallCancelled(Exception):
 
 ReportProgress = Callable[[float, float | None, str], None]
 """Sends a progress notification: amount done, total if known, and a message. May raise CallCancelled."""
+
+
+ReadRoots = Callable[[], Sequence[str] | None]
+"""Asks the client for the URIs of its open folders. Returns None if it does not answer. May raise CallCancelled."""
+
+
+def _read_no_roots() -> None:
+    """Answer for a client that does not name its open folders."""
 
 
 def _report_nothing(_done: float, _total: float | None, _message: str) -> None:
@@ -23,9 +31,14 @@ class ToolCall:
     instead of waiting for an event.
     """
 
-    def __init__(self, report_progress: ReportProgress = _report_nothing) -> None:
+    def __init__(
+        self, report_progress: ReportProgress = _report_nothing, read_roots: ReadRoots = _read_no_roots
+    ) -> None:
         self._cancelled = threading.Event()
         self.report_progress = report_progress
+        self.read_roots = read_roots
+        self.notes: list[str] = []
+        """Notes for the answer, from the choice of the repository."""
 
     def cancel(self) -> None:
         """Stop the serving thread at its next step. May be called from any thread, also after the end of the call."""

@@ -7,6 +7,7 @@ from gitmem.answering.answer import answer_open
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.index_status import read_status
 from gitmem.answering.search_query import Query, SearchFilters, SimilarQuery, check_query
+from gitmem.display import visible
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.mcp.open_repository import OpenRepository, OpenTree
 from gitmem.mcp.tools.arguments import Arguments
@@ -61,7 +62,9 @@ def status(get_repository: GetRepository, arguments: Arguments, call: ToolCall) 
     """Describe the state of the index."""
     state = read_status(get_repository(arguments["root"]).reopen())
     call.check()
-    return dump(status_json(state)) if arguments["format"] == "json" else describe_status(state)
+    if arguments["format"] == "json":
+        return dump(status_json(state))
+    return "\n".join([describe_status(state), *(f"note: {visible(note)}" for note in call.notes)])
 
 
 HANDLERS: Final[Mapping[str, Callable[[GetRepository, Arguments, ToolCall], str]]] = {

@@ -47,7 +47,7 @@ def serve_stdio(folder: Path, environment: Mapping[str, str], tools: dict[str, T
         from gitmem.mcp.transport.sdk_bridge import run_server
 
         threading.Thread(target=handlers.warm_up, name="warm-up", daemon=True).start()
-        run_server(make_server(handlers, tools), reader, shutdown)
+        run_server(make_server(handlers, tools, use_roots=True), reader, shutdown)
     shutdown.request()
     handlers.close(_CLOSE_SECONDS)
     return ExitCode.OK
