@@ -13,7 +13,13 @@ from tests.mcp.clients import INITIALIZE, INITIALIZED, RawClient
 from tests.sample import make_sample
 
 QUESTION = "sign the cookie with the secret key"
-ROOTS = {**INITIALIZE, "params": {**INITIALIZE["params"], "capabilities": {"roots": {"listChanged": True}}}}
+ROOTS = INITIALIZE | {
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {"roots": {"listChanged": True}},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+}
 
 
 class RootsClient(RawClient):
