@@ -80,8 +80,18 @@ class IndexPaths(NamedTuple):
 
     @property
     def running(self) -> Path:
-        """Description of the run that holds the writer lock."""
+        """Token of the run that holds the writer lock, and the command that continues it."""
         return self.state / "running"
+
+    @property
+    def stopped(self) -> Path:
+        """Token of the last run that ended because of a request."""
+        return self.state / "stopped"
+
+    @property
+    def unfinished(self) -> Path:
+        """Manifest of a full run that has not ended yet, or was interrupted."""
+        return self.state / "unfinished"
 
     @property
     def cancel(self) -> Path:

@@ -15,6 +15,7 @@ from typing import Final
 import pytest
 
 from gitmem.cli.main import main
+from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_protocol import Batch, PackedRows
 from tests.faults.oracle import small_steps
 from tests.indexes import InlinePool
@@ -26,8 +27,8 @@ BATCHES: Final = 5
 class HoldingPool(InlinePool):
     """Pool that holds before it returns one of its results."""
 
-    def run(self, batches: Iterable[Batch]) -> Iterator[list[PackedRows]]:
-        for number, result in enumerate(super().run(batches)):
+    def run(self, batches: Iterable[Batch], stop: StopRequest | None = None) -> Iterator[list[PackedRows]]:
+        for number, result in enumerate(super().run(batches, stop)):
             if number == BATCHES:
                 hold(Path(sys.argv[2]))
             yield result

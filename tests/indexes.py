@@ -2,7 +2,7 @@
 the content of two indexes."""
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from gitmem.answering.answer import Answer, answer
 from gitmem.answering.search_query import Query, SearchFilters
-from gitmem.embedding.encoder import Embeddings
+from gitmem.embedding.encoder import STEP_TEXTS, Embeddings
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import refresh
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.indexing.row_builder import build_rows
+from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_protocol import Batch, BlobContent, BlobOutcome, PackedRows
 from gitmem.store.columns import COLUMNS, OUTCOMES
 from gitmem.store.manifest import find_manifest
@@ -34,8 +35,10 @@ class HashEncoder:
     dimensions = DIMENSIONS
     encoded = 0
 
-    def encode(self, texts: Sequence[Text]) -> Embeddings:
-        type(self).encoded += len(texts)
+    def encode(self, texts: Sequence[Text], before_step: Callable[[], None] = lambda: None) -> Embeddings:
+        for place in range(0, len(texts), STEP_TEXTS):
+            before_step()
+            type(self).encoded += len(texts[place : place + STEP_TEXTS])
         vectors = np.stack([self.encode_query(text) for text in texts] or [np.zeros(DIMENSIONS, np.float32)])
         return Embeddings(vectors[: len(texts)], np.ones(len(texts), np.float32))
 
@@ -62,10 +65,18 @@ class InlinePool:
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
-    def run(self, batches: Iterable[Batch]) -> Iterator[list[PackedRows]]:
+    def run(self, batches: Iterable[Batch], stop: StopRequest | None = None) -> Iterator[list[PackedRows]]:
+        check_stop = stop.check if stop else lambda: None
         for batch in batches:
             type(self).digested += len(batch)
-            yield [self._build(blob) for blob in batch] if self._poisoned(batch) else [build_rows(batch, self.encoder)]
+            if self._poisoned(batch):
+                yield [self._build(blob) for blob in batch]
+            else:
+                yield [build_rows(batch, self.encoder, check_stop=check_stop)]
+
+    def take_finished(self, *, wait: bool) -> Iterator[tuple[int, list[PackedRows]]]:
+        """Return nothing: no batch is built before its predecessor was taken."""
+        return iter(())
 
     def _poisoned(self, batch: Batch) -> bool:
         return bool(self.poison) and any(self.poison in blob.content for blob in batch)

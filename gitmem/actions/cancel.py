@@ -1,41 +1,54 @@
 """`gitmem cancel`: stop an index run in another process and keep its completed work."""
 
 import time
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitmem.errors import Busy
-from gitmem.freshness.cancellation import read_run, request_stop
+from gitmem.freshness.cancellation import RunningRun, read_run, request_stop, was_stopped
 from gitmem.fsio import remove_file
 from gitmem.locks import writer_lock
 from gitmem.workspace import Workspace, find_index
 
 MAX_WAIT_SECONDS: Final = 120.0
-"""How long a run may take to stop. Several batches are in progress, each of a second at most on an idle machine."""
+"""How long a run may take to stop. It has to finish a blob and write a segment, a second at most on an idle machine."""
 
 _POLL_SECONDS: Final = 0.05
 
 
-def cancel(workspace: Workspace, *, max_wait: float = MAX_WAIT_SECONDS) -> bool:
-    """Stop the current run and wait for its end; return False if there is none.
+class CancelOutcome(NamedTuple):
+    """Result of a request. `found` says whether there was a run, and `stopped` whether it ended because of the request.
+
+    A run that was about to end may complete all the same. `resume` is the command that continues a stopped run.
+    """
+
+    found: bool
+    stopped: bool = False
+    resume: str = ""
+
+
+def cancel(workspace: Workspace, *, max_wait: float = MAX_WAIT_SECONDS) -> CancelOutcome:
+    """Stop the current run and wait for its end.
 
     Raises: UnsafeIndex, StorageFailed, Busy if the lock is not released within `max_wait` seconds.
     """
     # Raises for a foreign or linked folder before anything is written to it.
     find_index(workspace)
     if not workspace.paths.root.is_dir():
-        return False
+        return CancelOutcome(found=False)
     deadline = time.monotonic() + max_wait
-    requested = False
+    requested: RunningRun | None = None
     # Repeat the request: between two looks the run may end and another begin, which has another token.
     while not _is_free(workspace):
-        token = read_run(workspace.paths)
-        if token is not None:
-            request_stop(workspace.paths, token)
-            requested = True
+        run = read_run(workspace.paths)
+        if run is not None and run != requested:
+            request_stop(workspace.paths, run)
+            requested = run
         if time.monotonic() > deadline:
             raise Busy("the process that writes this index did not stop", hint="it may hang; kill it by its process id")
         time.sleep(_POLL_SECONDS)
-    return requested
+    if requested is None:
+        return CancelOutcome(found=False)
+    return CancelOutcome(found=True, stopped=was_stopped(workspace.paths, requested), resume=requested.resume)
 
 
 def _is_free(workspace: Workspace) -> bool:

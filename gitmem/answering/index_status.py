@@ -10,10 +10,12 @@ import numpy as np
 
 from gitmem.answering.weights_in_force import DEFAULT, TuningState, read_tuning
 from gitmem.errors import DamagedFile
+from gitmem.freshness.cancellation import is_stopping, read_run
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import describe_head
 from gitmem.indexing.fingerprint import current_fingerprint
+from gitmem.indexing.index_writer import find_unfinished
 from gitmem.install.registered_files import users_entries
 from gitmem.locks import is_locked
 from gitmem.memory.last_tip import find_lost_records
@@ -27,6 +29,8 @@ from gitmem.workspace import Workspace, find_index, open_snapshot
 NO_INDEX: Final = "No Index"
 NEEDS_UPDATE: Final = "Needs Update"
 UP_TO_DATE: Final = "Up to Date"
+UPDATING: Final = "Updating"
+CANCELLING: Final = "Cancelling"
 
 
 @dataclass(slots=True)
@@ -34,9 +38,9 @@ class Status:
     """State of an index. `files`, `chunks`, `languages` and `chunk_types` count the working tree.
 
     `uncommitted` counts the paths that differ from HEAD by kind of change; `unknown` is the reason if git could not
-    report them. `pending` of the `not_indexed` files are uncommitted: the next query indexes them, so they do not
-    affect `state`. An index is `partial` until its first run has completed. `writing` says whether another process
-    writes it now; it is only determined if something is missing.
+    report them. `pending` of the `not_indexed` files are uncommitted: the next query indexes them. An index is
+    `partial` until its first run has completed. `unfinished` blobs are done of an interrupted full run. `writing` says
+    whether another process writes the index now, and `run` is the command that does, "" if it is no index run.
     """
 
     state: str
@@ -49,7 +53,9 @@ class Status:
     uncommitted: Counter[str] = field(default_factory=Counter)
     unknown: str = ""
     partial: bool = False
+    unfinished: int = 0
     writing: bool = False
+    run: str = ""
     files: int = 0
     indexed: int = 0
     not_indexed: int = 0
@@ -77,13 +83,24 @@ def read_status(workspace: Workspace) -> Status:
     try:
         manifest = find_index(workspace)
     except DamagedFile as problem:
+        manifest = None
         status.state = NEEDS_UPDATE
         status.problems.append(problem.message)
-        return status
-    if manifest is None:
-        return status
-    _fill(status, workspace, manifest)
+    if manifest is not None:
+        _fill(status, workspace, manifest)
+    _recognise_run(status, workspace)
     return status
+
+
+def _recognise_run(status: Status, workspace: Workspace) -> None:
+    """Note a process that writes the index now."""
+    paths = workspace.paths
+    if not is_locked(paths.lock):
+        return
+    status.writing = True
+    run = read_run(paths)
+    status.run = run.resume if run else ""
+    status.state = CANCELLING if run and is_stopping(paths, run) else UPDATING
 
 
 def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
@@ -97,10 +114,10 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
         status.problems.append("made with another model, chunker or file size limit; the next run rebuilds it")
     _count_tree(status, workspace, manifest)
     status.partial = not manifest.complete
-    complete = current and not status.partial and not status.problems and status.not_indexed == status.pending
+    unfinished = find_unfinished(workspace.paths)
+    status.unfinished = unfinished.blobs if unfinished and not unfinished.complete else 0
+    complete = current and not status.partial and not status.problems and not status.not_indexed
     status.state = UP_TO_DATE if complete else NEEDS_UPDATE
-    # Trying the lock costs an import and a system call, so a complete index is not asked.
-    status.writing = not complete and is_locked(workspace.paths.lock)
 
 
 def _count_tree(status: Status, workspace: Workspace, manifest: Manifest) -> None:

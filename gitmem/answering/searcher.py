@@ -264,7 +264,7 @@ def open_searcher(
     overlay = _open_overlay(workspace, tree, manifest, records, deadline, write=refresh)
     heal_note = ""
     if refresh and (tree.named or budget > 0):
-        snapshot, heal_note = _heal(workspace, overlay, snapshot, deadline, wait=tree.named)
+        snapshot, heal_note = _heal(workspace, tree, overlay, snapshot, deadline)
     weights, weights_note = load_weights(workspace)
     notes = [rebuild_note, *_tree_notes(tree, overlay), heal_note, *snapshot.lost, weights_note]
     notes = [note for note in notes if note]
@@ -311,7 +311,7 @@ def _tree_notes(tree: SelectedTree, overlay: Overlay) -> list[str]:
 
 
 def _heal(
-    workspace: Workspace, overlay: Overlay, snapshot: Snapshot, deadline: float, *, wait: bool
+    workspace: Workspace, tree: SelectedTree, overlay: Overlay, snapshot: Snapshot, deadline: float
 ) -> tuple[Snapshot, str]:
     """Index what the tree has and the index lacks; return the index afterwards, and a note if that failed, else ""."""
     # Nothing missing is the common case; it must not take the lock nor load the worker pool.
@@ -319,10 +319,14 @@ def _heal(
         return snapshot, ""
     if not is_writable(workspace.paths.segments):
         return snapshot, f"`{workspace.paths.root}` cannot be written, so nothing new is indexed"
+    from gitmem.freshness.cancellation import resume_command
     from gitmem.freshness.heal import heal
 
     try:
-        manifest = heal(workspace, overlay.view, overlay.files, deadline=deadline, wait=wait)
+        resume = resume_command(tree.revision.name if tree.named else "")
+        manifest = heal(
+            workspace, overlay.view, overlay.files, deadline=deadline, wait=tree.named, resume=resume
+        )  # fmt: skip
     except (Busy, StorageFailed) as problem:
         return snapshot, problem.message
     return (snapshot if manifest is None else open_snapshot(workspace, manifest)), ""

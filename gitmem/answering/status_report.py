@@ -13,10 +13,12 @@ def status_lines(status: Status) -> list[str]:
     lines = [f"problem    {visible(problem)}; run `gitmem verify --repair`" for problem in status.problems]
     if status.memory_problem:
         lines.append(f"memory     {visible(status.memory_problem)}")
-    if status.partial:
+    if status.partial and not status.writing:
         lines.append("partial    the first run was interrupted; `gitmem index` continues it")
-    if status.writing:
-        lines.append("writing    another process is adding to it")
+    if status.unfinished and not status.writing:
+        blobs = count(status.unfinished, "blob")
+        lines.append(f"unfinished a full run was interrupted after {blobs}; `gitmem index --full` continues it")
+    lines += run_lines(status)
     if status.unknown:
         lines.append(f"unknown    {visible(status.unknown)}")
     skipped = status.skipped.total()
@@ -39,6 +41,15 @@ def status_lines(status: Status) -> list[str]:
     lines.append(f"model      {visible(status.model)}")
     lines.append(f"weights    {visible(_weights(status.tuning))}")
     return lines
+
+
+def run_lines(status: Status) -> list[str]:
+    """Return the line about a process that writes the index now, if there is one."""
+    if not status.writing:
+        return []
+    if not status.run:
+        return ["writing    another process is writing this index"]
+    return [f"writing    `{visible(status.run)}` is running; `gitmem cancel` stops it"]
 
 
 def _weights(tuning: TuningState) -> str:
@@ -68,7 +79,9 @@ def status_json(status: Status) -> dict[str, Any]:
         },
         "uncommitted": None if status.unknown else dict(status.uncommitted),
         "partial": status.partial,
+        "unfinished": status.unfinished,
         "writing": status.writing,
+        "run": status.run,
         "chunks": {"head": status.chunks, "total": status.chunks_total},
         "languages": dict(status.languages),
         "chunk_types": dict(status.chunk_types),

@@ -4,6 +4,7 @@ import click
 
 from gitmem.actions.cancel import cancel
 from gitmem.cli.context import open_here
+from gitmem.display import visible
 from gitmem.errors import ExitCode
 
 
@@ -12,12 +13,16 @@ from gitmem.errors import ExitCode
 def command(ctx: click.Context) -> ExitCode:
     """Stop an index run in another process.
 
-    The run ends after its current batches. Completed work is kept: the next `gitmem index` continues from there.
+    The run ends after at most ten more chunks. Completed work is kept, also that of `gitmem index --full`: the printed
+    command continues from there.
 
     \b
     Examples:
       gitmem cancel
     """
-    stopped = cancel(open_here(ctx))
-    print("stopped; completed work is kept, continue with: gitmem index" if stopped else "no index run to stop")
+    outcome = cancel(open_here(ctx))
+    if outcome.stopped:
+        print(f"stopped; completed work is kept, continue with: {visible(outcome.resume)}")
+    else:
+        print("the index run ended before it could be stopped" if outcome.found else "no index run to stop")
     return ExitCode.OK

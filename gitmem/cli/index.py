@@ -6,6 +6,7 @@ from gitmem.cli.context import is_quiet, open_here, write_json
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.run_report import index_json, print_notes, print_report
 from gitmem.errors import ExitCode
+from gitmem.freshness.cancellation import resume_command
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import refresh
 from gitmem.git.locate import describe_head
@@ -36,8 +37,10 @@ def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool
     if rev:
         tree, name = resolve(workspace.location, rev).tree, rev
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx) or as_json) as progress:
-        options = {"uncommitted": not rev, "full": full, "wait": not no_wait}
-        report = refresh(workspace, tree, **options, report=progress, on_wait=progress.wait)
+        report = refresh(
+            workspace, tree, uncommitted=not rev, full=full, details=as_json, wait=not no_wait,
+            resume=resume_command(rev, full=full), report=progress, on_wait=progress.wait,
+        )  # fmt: skip
     graph_message = _build_graph(ctx, workspace) if graph else start_graph(workspace, report)
     if as_json:
         write_json(index_json(report) | ({"graph": graph_message} if graph_message else {}))

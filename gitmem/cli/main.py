@@ -47,8 +47,8 @@ def run(args: list[str]) -> int:
 
             code = invoke(args)
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        return _interrupted()
+    except KeyboardInterrupt as interrupt:
+        return _interrupted(interrupt)
     except BrokenPipeError:
         return ExitCode.OK  # the reader, `head` for example, closed the pipe because it has enough
     except Exception as problem:
@@ -100,9 +100,12 @@ def _occupy_standard_streams() -> None:
     sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
 
 
-def _interrupted() -> int:
+def _interrupted(interrupt: KeyboardInterrupt) -> int:
+    """Print the notes of an interrupt, for example how to continue a run, and return the exit code."""
     from gitmem.errors import ExitCode
 
     if sys.stderr.isatty():
         sys.stderr.write("\n")  # the terminal has echoed ^C without a line end
+    for note in getattr(interrupt, "__notes__", ()):
+        sys.stderr.write(f"{note}\n")
     return ExitCode.INTERRUPTED

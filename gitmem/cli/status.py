@@ -3,7 +3,7 @@
 import click
 
 from gitmem.answering.index_status import NO_INDEX, read_status
-from gitmem.answering.status_report import status_json, status_lines
+from gitmem.answering.status_report import run_lines, status_json, status_lines
 from gitmem.cli.context import open_here, write_json
 from gitmem.cli.style import print_line
 from gitmem.display import visible
@@ -16,7 +16,8 @@ from gitmem.errors import ExitCode
 def command(ctx: click.Context, as_json: bool) -> ExitCode:
     """Show the state and the content of the index.
 
-    The state is `Up to Date`, `Needs Update` or `No Index`. Nothing is written.
+    The state is `Up to Date`, `Needs Update`, `Updating` or `Cancelling` while another process writes, or `No Index`,
+    with exit code 3. Nothing is written.
 
     \b
     Examples:
@@ -24,15 +25,16 @@ def command(ctx: click.Context, as_json: bool) -> ExitCode:
       gitmem status --json
     """
     status = read_status(open_here(ctx))
+    code = ExitCode.NO_INDEX if status.state == NO_INDEX else ExitCode.OK
     if as_json:
         write_json(status_json(status))
-        return ExitCode.OK
+        return code
     print(f"{status.state}: {visible(status.head)}")
     if status.state == NO_INDEX:
         if status.memory_problem:
             print(f"  memory     {visible(status.memory_problem)}")
         print("  run `gitmem init`")
-        return ExitCode.OK
-    for line in status_lines(status):
+        return code
+    for line in status_lines(status) if status.generation else run_lines(status):
         print_line(f"  {line}")
-    return ExitCode.OK
+    return code

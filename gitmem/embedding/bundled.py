@@ -10,7 +10,7 @@ import hashlib
 import os
 import threading
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.embedding.card import Card
-from gitmem.embedding.encoder import Embeddings
+from gitmem.embedding.encoder import STEP_TEXTS, Embeddings
 from gitmem.embedding.pieces import LongestPiece, WordPieces, longest_piece_in
 from gitmem.embedding.vocabulary import Vocabulary
 from gitmem.errors import ModelDamaged
@@ -53,7 +53,7 @@ class BundledEncoder:
         self._names: dict[str, NDArray[np.float32]] = {}
         self._loading = threading.Lock()
 
-    def encode(self, texts: Sequence[Text]) -> Embeddings:
+    def encode(self, texts: Sequence[Text], before_step: Callable[[], None] = lambda: None) -> Embeddings:
         pieces = _count_pieces(texts, self._pieces)
         weights = (1.0 + np.log(pieces.counts)).astype(np.float32)
         sizes = np.bincount(pieces.bags, minlength=len(texts))
@@ -61,6 +61,7 @@ class BundledEncoder:
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         norms = np.zeros(len(texts), np.float32)
         for places in _batches(sizes.tolist()):
+            before_step()
             # The last text of a batch is its longest. Padding has the weight 0 and so adds nothing.
             columns = np.arange(-(-int(sizes[places[-1]]) // _WIDTH_STEP) * _WIDTH_STEP)
             filled = columns < sizes[places, None]
@@ -164,13 +165,14 @@ class BundledEncoder:
 
 
 def _batches(lengths: list[int]) -> list[list[int]]:
-    """Group the positions of texts into batches of similar length, so that little of each batch is padding.
+    """Group at most `STEP_TEXTS` positions of texts of similar length, so that little of each batch is padding.
 
     Sorts by length and fills batches greedily: the last text of a batch is its longest.
     """
     groups: list[list[int]] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if groups and (len(groups[-1]) + 1) * max(1, lengths[place]) <= _BATCH_CELLS:
+        fits = groups and (len(groups[-1]) + 1) * max(1, lengths[place]) <= _BATCH_CELLS
+        if fits and len(groups[-1]) < STEP_TEXTS:
             groups[-1].append(place)
         else:
             groups.append([place])

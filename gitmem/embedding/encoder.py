@@ -1,12 +1,15 @@
 """Interface of embedding models, and the quantisation of their vectors for storage."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.words import Text
+
+STEP_TEXTS: Final = 10
+"""Number of texts that are embedded at most between two looks at a request to stop."""
 
 
 class Embeddings(NamedTuple):
@@ -30,8 +33,8 @@ class Encoder(Protocol):
     def dimensions(self) -> int:
         """Length of a vector."""
 
-    def encode(self, texts: Sequence[Text]) -> Embeddings:
-        """Embed many texts, in their order."""
+    def encode(self, texts: Sequence[Text], before_step: Callable[[], None] = lambda: None) -> Embeddings:
+        """Embed many texts, in their order. `before_step` is called before each `STEP_TEXTS` texts and may raise."""
 
     def encode_query(self, text: Text) -> NDArray[np.float32]:
         """Embed one query, float32 [dimensions], with as little start-up as possible."""

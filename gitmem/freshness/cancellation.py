@@ -1,20 +1,22 @@
 """Stop a run from another process, or by a signal, and keep its completed work.
 
 A run of `refresh` or of a healing query writes a random token to `state/running`. To stop it, another process writes
-that token to `state/cancel`; the run reads the file after each batch. Each run has its own token, so that a late
-request never stops the next run.
+that token to `state/cancel`, which the workers read between a few chunks. A run that ends for that reason renames the
+request to `state/stopped`. Each run has its own token, so that a late request never stops the next run.
 """
 
 import os
+import shlex
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.errors import Cancelled
-from gitmem.fsio import read_file, remove_file, write_atomic
+from gitmem.fsio import read_file, remove_file, rename_file, write_atomic
+from gitmem.indexing.stop_request import StopRequest
 from gitmem.paths import IndexPaths
 
 if TYPE_CHECKING:
@@ -22,6 +24,29 @@ if TYPE_CHECKING:
 
 _SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 _TOKEN_BYTES: Final = 32
+_RUN_BYTES: Final = 4096
+RESUME: Final = "gitmem index"
+"""Command that continues a run unless the run names another one."""
+
+
+def resume_command(rev: str = "", *, full: bool = False) -> str:
+    """Return the command that continues an index run of HEAD or of a revision."""
+    words = [*(["--rev", shlex.quote(rev)] if rev else []), *(["--full"] if full else [])]
+    return " ".join([RESUME, *words])
+
+
+class StoppableRun(NamedTuple):
+    """Run that other processes can stop: the request that its workers look for, and the callback for its progress."""
+
+    stop: StopRequest
+    report: "Callable[[Progress], None]"
+
+
+class RunningRun(NamedTuple):
+    """Run in any process: its token, and the command that continues it."""
+
+    token: bytes
+    resume: str
 
 
 class Terminated(KeyboardInterrupt):
@@ -34,38 +59,66 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def stoppable(
-    paths: IndexPaths, report: "Callable[[Progress], None]" = lambda _: None
-) -> "Iterator[Callable[[Progress], None]]":
-    """Make a run visible and cancellable. The caller holds the lock and calls the yielded function after each batch.
+    paths: IndexPaths, report: "Callable[[Progress], None]" = lambda _: None, *, resume: str = RESUME
+) -> "Iterator[StoppableRun]":
+    """Make a run visible and stoppable. The caller holds the lock and calls `report` after each batch.
 
-    Raises: Cancelled, from that function, if another process requested the end of this run.
+    `resume` is the command that continues the run. Raises: Cancelled, with the progress and that command, if another
+    process requested the end of this run. An interrupt gets the same message as a note.
     """
-    token = os.urandom(_TOKEN_BYTES // 2).hex().encode()
-    write_atomic(paths.running, [token], durable=False)
+    stop = StopRequest(os.fspath(paths.cancel), os.urandom(_TOKEN_BYTES // 2).hex().encode())
+    reached: list[Progress] = []
 
     def report_or_stop(progress: "Progress") -> None:
+        reached[:] = [progress]
         report(progress)
-        if read_file(paths.cancel, _TOKEN_BYTES) == token:
-            raise Cancelled(
-                f"stopped by `gitmem cancel` after {progress.blobs:,} of {progress.blobs_total:,} files",
-                hint="completed work is kept; continue with: gitmem index",
-            )
+        stop.check()
 
+    remove_file(paths.stopped)
+    write_atomic(paths.running, [b"%s %s" % (stop.token, os.fsencode(resume))], durable=False)
     try:
-        yield report_or_stop
+        yield StoppableRun(stop, report_or_stop)
+    except Cancelled:
+        if not stop.is_made():
+            raise
+        rename_file(paths.cancel, paths.stopped)
+        hint = f"completed work is kept; continue with: {resume}"
+        raise Cancelled(f"stopped by `gitmem cancel`{_describe(reached)}", hint=hint) from None
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(f"stopped{_describe(reached)}; completed work is kept, continue with: {resume}")
+        raise
     finally:
         remove_file(paths.running)
         remove_file(paths.cancel)
 
 
-def read_run(paths: IndexPaths) -> bytes | None:
-    """Return the token of the current run, or of one that was killed; None if there is none."""
-    return read_file(paths.running, _TOKEN_BYTES)
+def _describe(reached: "list[Progress]") -> str:
+    """Return the progress of a run as the end of a sentence."""
+    return f" after {reached[0].blobs:,} of {reached[0].blobs_total:,} files" if reached else " before its first file"
 
 
-def request_stop(paths: IndexPaths, token: bytes) -> None:
-    """Ask the run with this token to end after its next batch."""
-    write_atomic(paths.cancel, [token], durable=False)
+def read_run(paths: IndexPaths) -> RunningRun | None:
+    """Return the current run, or one that was killed; None if there is none."""
+    content = read_file(paths.running, _RUN_BYTES)
+    if content is None:
+        return None
+    token, _, resume = content.partition(b" ")
+    return RunningRun(token, os.fsdecode(resume) or RESUME)
+
+
+def is_stopping(paths: IndexPaths, run: RunningRun) -> bool:
+    """Return whether the end of a run was requested."""
+    return StopRequest(os.fspath(paths.cancel), run.token).is_made()
+
+
+def was_stopped(paths: IndexPaths, run: RunningRun) -> bool:
+    """Return whether a run ended because that was requested. The answer is known until the next run begins."""
+    return read_file(paths.stopped, _TOKEN_BYTES) == run.token
+
+
+def request_stop(paths: IndexPaths, run: RunningRun) -> None:
+    """Ask a run to end after its next few chunks."""
+    write_atomic(paths.cancel, [run.token], durable=False)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from gitmem.errors import Cancelled
-from gitmem.freshness.cancellation import stoppable
+from gitmem.freshness.cancellation import RESUME, stoppable
 from gitmem.indexing.compact import compact
 from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.indexing.index_writer import open_index_writer
@@ -24,12 +24,12 @@ _BLOBS_PER_SECOND: Final = 2000
 
 
 def heal(
-    workspace: Workspace, view: "View", files: Mapping[str, bytes], *, deadline: float, wait: bool
+    workspace: Workspace, view: "View", files: Mapping[str, bytes], *, deadline: float, wait: bool, resume: str = RESUME
 ) -> Manifest | None:
     """Index the missing blobs of a view until the deadline (`time.monotonic`) or `gitmem cancel`.
 
-    The blobs of `files`, which are uncommitted, come first. Return the manifest afterwards, or None if it no longer
-    exists or has another fingerprint.
+    The blobs of `files`, which are uncommitted, come first. `resume` is the command that continues a stopped run.
+    Return the manifest afterwards, or None if it no longer exists or has another fingerprint.
 
     Raises: Busy if another process writes and `wait` is False, StorageFailed, DamagedFile.
     """
@@ -43,8 +43,11 @@ def heal(
             return old
         run = Run(workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
         try:
-            with stoppable(paths) as report:
-                manifest = run.execute(blobs, old, publish=writer.publish, deadline=deadline, report=report).manifest
+            with stoppable(paths, resume=resume) as (stop, report):
+                result = run.execute(
+                    blobs, old, publish=writer.publish, deadline=deadline, report=report, stop=stop
+                )  # fmt: skip
+                manifest = result.manifest
         except Cancelled:
             return writer.manifest
         if time.monotonic() < deadline:

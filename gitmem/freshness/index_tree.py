@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.errors import DamagedFile
-from gitmem.freshness.cancellation import stoppable
+from gitmem.freshness.cancellation import StoppableRun, stoppable
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.memory_view import records_tree
 from gitmem.freshness.tree_selection import STAGED_TREE, WORKING_TREE, TreeReader
@@ -20,7 +20,7 @@ from gitmem.fsio import LEFTOVER_SECONDS, sweep_leftovers
 from gitmem.git.path_encoding import path_text
 from gitmem.indexing.compact import compact
 from gitmem.indexing.fingerprint import current_fingerprint, view_key
-from gitmem.indexing.index_writer import IndexWriter
+from gitmem.indexing.index_writer import IndexWriter, find_unfinished
 from gitmem.indexing.missing_blobs import find_missing_blobs
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.record_views import open_records
@@ -42,19 +42,21 @@ class Job(NamedTuple):
     uncommitted: bool
     full: bool
     check: bool
+    resume: str
 
 
 def index_tree(workspace: Workspace, writer: IndexWriter, job: Job, report: Callable[[Progress], None]) -> IndexReport:
     """Run; if a damaged file turns up, run again with `check`, which replaces damaged files."""
-    try:
-        return _index_tree(workspace, writer, job, report)
-    except DamagedFile:
-        if job.check:
-            raise
-    return _index_tree(workspace, writer, job._replace(check=True), report)
+    with stoppable(workspace.paths, report, resume=job.resume) as stoppable_run:
+        try:
+            return _index_tree(workspace, writer, job, stoppable_run)
+        except DamagedFile:
+            if job.check:
+                raise
+        return _index_tree(workspace, writer, job._replace(check=True), stoppable_run)
 
 
-def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, report: Callable[[Progress], None]) -> IndexReport:
+def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_run: StoppableRun) -> IndexReport:
     location, paths, settings = workspace.location, workspace.paths, workspace.settings
     for folder in (paths.root, paths.segments):
         sweep_leftovers(folder)
@@ -73,22 +75,54 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, report: Cal
     key = view_key(job.tree)
     if missing:
         run = Run(location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
-        with stoppable(paths, report) as report_or_stop:
-            # A full run replaces the old index only when it is complete.
-            publish = None if job.full else writer.publish
-            outcome = run.execute(missing, manifest, publish=publish, report=report_or_stop)
+        publish = _publish_progress(writer) if job.full else writer.publish
+        stop, report = stoppable_run
+        outcome = run.execute(missing, manifest, publish=publish, report=report, stop=stop)
         manifest, result.chunks_added, result.text_bytes = outcome.manifest, outcome.rows, outcome.bytes
         result.problems = _problems(all_views, outcome.unreadable, outcome.failed)
     elif manifest is old and old.complete and latest == key:
-        return IndexReport(job.tree, up_to_date=True, files=len(views[-1]))
+        return _describe_current(job, views[-1], before)
     manifest = compact(paths, manifest)
     # A tree with unreadable blobs is not listed as indexed: the next run tries them again.
     manifest = manifest.as_complete() if result.problems else manifest.with_view(key)
-    writer.publish(manifest, view_grace=VIEW_GRACE_SECONDS, keep_view=key)
+    _publish(writer, manifest, key, full=job.full)
     result.embedded = len(missing)
     _count_view(result, views[-1], Snapshot(paths, manifest))
     result.reused = max(0, result.reused - result.embedded)
     result.chunks, result.index_bytes = manifest.rows, manifest.bytes
+    return result
+
+
+def _publish_progress(writer: IndexWriter) -> Callable[[Manifest], None]:
+    """Return how a full run records its progress: it replaces the index only at its end, unless there is none yet."""
+
+    def publish(manifest: Manifest) -> None:
+        writer.publish_unfinished(manifest)
+        old = writer.manifest
+        if old is None or (not old.complete and set(old.segments) <= set(manifest.segments)):
+            writer.publish(manifest)
+
+    return publish
+
+
+def _publish(writer: IndexWriter, manifest: Manifest, key: str, *, full: bool) -> None:
+    """Make the result of a run the current generation. An unfinished full run ends with it."""
+    if full:
+        # Recorded as finished first: if this process is killed before the file is removed, the next full run must not
+        # take the whole of this one for its own beginning.
+        writer.publish_unfinished(manifest)
+    is_first = writer.manifest is None or not writer.manifest.complete
+    writer.publish(manifest, view_grace=VIEW_GRACE_SECONDS, keep_view=key)
+    if full or is_first:
+        writer.drop_unfinished()
+
+
+def _describe_current(job: Job, view: View, snapshot: Snapshot) -> IndexReport:
+    """Return the report of a run with nothing to do."""
+    result = IndexReport(job.tree, up_to_date=True)
+    _count_view(result, view, snapshot)
+    result.chunks_before = result.chunks = snapshot.manifest.rows
+    result.index_bytes = snapshot.manifest.bytes
     return result
 
 
@@ -113,16 +147,35 @@ def _starting_point(workspace: Workspace, old: Manifest | None, fingerprint: str
     if old is None:
         return empty_manifest(None, fingerprint), ""
     if job.full:
-        return empty_manifest(old, fingerprint), "requested by --full"
+        start = _unfinished_start(workspace, old, fingerprint)
+        return _drop_damaged(workspace, start, check=job.check)[0], "requested by --full"
     if old.fingerprint != fingerprint:
         return empty_manifest(old, fingerprint), "the model or the chunker has changed"
-    snapshot = Snapshot(workspace.paths, old)
-    intact = {segment.path.name for segment in snapshot.segments if not job.check or _is_intact(segment)}
-    if len(intact) < len(old.segments):
+    return _drop_damaged(workspace, old, check=job.check)
+
+
+def _unfinished_start(workspace: Workspace, old: Manifest | None, fingerprint: str) -> Manifest:
+    """Return the manifest that a full run extends: that of an interrupted one, else one without segments."""
+    unfinished = find_unfinished(workspace.paths)
+    generation = old.generation if old else 0
+    if unfinished is None or unfinished.fingerprint != fingerprint:
+        return empty_manifest(old, fingerprint)
+    if unfinished.complete and generation >= unfinished.generation:  # that run has ended: this one is another
+        return empty_manifest(old, fingerprint)
+    return unfinished._replace(
+        generation=max(generation, unfinished.generation), views=(), complete=False, graph=""
+    )  # fmt: skip
+
+
+def _drop_damaged(workspace: Workspace, manifest: Manifest, *, check: bool) -> tuple[Manifest, str]:
+    """Return a manifest without lost segments, with `check` also without damaged ones, and the reason if any went."""
+    snapshot = Snapshot(workspace.paths, manifest)
+    intact = {segment.path.name for segment in snapshot.segments if not check or _is_intact(segment)}
+    if len(intact) < len(manifest.segments):
         # The views go too: they would claim that trees are indexed whose rows are lost.
-        rest = old.with_segments(entry for entry in old.segments if entry.name in intact)._replace(views=())
+        rest = manifest.with_segments(entry for entry in manifest.segments if entry.name in intact)._replace(views=())
         return rest, "; ".join(snapshot.lost) or "a segment failed its checksum"
-    return old, ""
+    return manifest, ""
 
 
 def _is_intact(segment: Segment) -> bool:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gitmem.freshness.cancellation import signals_as_exceptions
+from gitmem.freshness.cancellation import RESUME, signals_as_exceptions
 from gitmem.freshness.currency import holds_tree
 from gitmem.freshness.index_report import IndexReport
 from gitmem.git.trees import empty_tree
@@ -24,15 +24,18 @@ def refresh(
     uncommitted: bool = False,
     full: bool = False,
     check: bool = False,
+    details: bool = False,
     wait: bool = True,
+    resume: str = RESUME,
     report: "Callable[[Progress], None]" = lambda _: None,
     on_wait: Callable[[], None] = lambda: None,
 ) -> IndexReport:
     """Index every blob of a tree that the index lacks. A repository without commits gets an empty index.
 
     With `uncommitted` the staged and the changed files are indexed as well; `tree` must then be HEAD's. `full` embeds
-    everything again. `check` verifies every checksum first and replaces damaged files. `on_wait` is called before the
-    run waits for another process that holds the lock.
+    everything again, continuing an interrupted full run. `check` verifies every checksum first and replaces damaged
+    files. With `details` the report has all counts even if there is nothing to do. `resume` is the command that
+    continues this run if it is stopped. `on_wait` is called before the run waits for another process.
 
     Raises: Busy if another process writes and `wait` is False, Cancelled, StorageFailed, UnsafeIndex, NewerFormat.
     """
@@ -42,12 +45,12 @@ def refresh(
     if tree is None and not uncommitted:
         return _refresh_empty(workspace, wait=wait)
     tree_or_empty = tree or empty_tree(workspace.location)
-    if not (uncommitted or full or check) and _is_current(workspace, tree_or_empty):
+    if not (uncommitted or full or check or details) and _is_current(workspace, tree_or_empty):
         return IndexReport(tree_or_empty, up_to_date=True, seconds=time.monotonic() - started)
     # Imports numpy, the worker pool and the views, which a run with nothing to do must not pay for.
     from gitmem.freshness.index_tree import Job, index_tree
 
-    job = Job(tree_or_empty, uncommitted, full, check)
+    job = Job(tree_or_empty, uncommitted, full, check, resume)
     with (
         signals_as_exceptions(),
         open_index_writer(workspace.paths, wait=wait, on_wait=on_wait, replace_newer=full) as writer,

@@ -95,7 +95,10 @@ def describe_head(location: RepositoryLocation) -> str:
 
 
 def _existing_folder(path: Path) -> Path:
-    folder = Path(os.path.realpath(path))
+    try:
+        folder = Path(os.path.realpath(path))
+    except FileNotFoundError as error:
+        raise NotARepository("the current folder no longer exists", hint="change to another one: cd") from error
     try:
         if folder.is_dir():
             return folder

@@ -64,9 +64,10 @@ def format_commit(
 ) -> bytes:
     """Encode a commit by one identity (`name <address>`), dated in seconds since 1970, in UTC.
 
-    `merged` is the second parent of a merge.
+    `merged` is the second parent of a merge. A clock before 1970 gives the first second of 1970: git reads no earlier
+    date and reports such a commit as damaged.
     """
-    signature = f"{identity} {seconds} +0000"
+    signature = f"{identity} {max(0, seconds)} +0000"
     parents = [f"parent {commit}" for commit in (parent, merged) if commit]
     lines = [f"tree {tree}", *parents, f"author {signature}", f"committer {signature}"]
     return ("\n".join(lines) + f"\n\n{message}\n").encode()

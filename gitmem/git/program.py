@@ -52,6 +52,15 @@ _RESOURCE_HINTS: Final = {
 """Hints for errors of a system that has no resources left for another process."""
 
 
+_DIED: Final = 128
+"""Exit code of git if it cannot do its work at all."""
+
+_FULL_MESSAGES: Final = tuple(os.strerror(code) for code in (errno.ENOSPC, errno.EDQUOT))
+"""What git prints if the disk is full; it runs with `LC_ALL=C`."""
+
+_FULL_HINT: Final = "free some space on the disk of the repository; nothing that was stored is lost"
+
+
 class GitResult(NamedTuple):
     """Output and exit code of a finished git process."""
 
@@ -69,14 +78,45 @@ def run_git(
     stdin: bytes = b"",
     check: bool = True,
 ) -> GitResult:
-    """Run git and wait for its end. With `check`, an exit code other than 0 raises GitFailed with git's message."""
+    """Run git and wait for its end. With `check`, an exit code other than 0 raises GitFailed with git's message.
+
+    Raises GitFailed, also without `check`, if the folder was removed.
+    """
     with start_git(args, cwd=cwd, git_dir=git_dir, environment=environment) as process:
         out, err = process.communicate(stdin)
     result = GitResult(out, err.decode("utf-8", "replace").strip(), process.returncode)
+    if result.code == _DIED:
+        require_folder(cwd or git_dir or Path())
     if check and result.code != 0:
-        command = next((arg for arg in args if not arg.startswith("-")), "")
-        raise GitFailed(f"git {command} failed: {first_error_line(result.stderr) or f'exit code {result.code}'}")
+        raise git_failed(args, result)
     return result
+
+
+def git_failed(args: Sequence[str], result: GitResult) -> GitFailed:
+    """Return the error for a git process that failed: its command, its message, and a hint if the disk is full."""
+    # An option `-c` has its value in the next argument; the command is the first argument that is neither.
+    words = (arg for arg, before in zip(args, ["", *args], strict=False) if before != "-c")
+    command = next((word for word in words if not word.startswith("-")), "")
+    reason = first_error_line(result.stderr) or f"exit code {result.code}"
+    return GitFailed(f"git {command} failed: {reason}", hint=full_disk_hint(result.stderr))
+
+
+def full_disk_hint(stderr: str) -> str:
+    """Return the hint for a message of git about a full disk, "" for any other message."""
+    return _FULL_HINT if any(message in stderr for message in _FULL_MESSAGES) else ""
+
+
+def require_folder(folder: Path) -> None:
+    """Raise GitFailed if a folder was removed: git's own message for that case does not name it."""
+    if not folder.is_dir():
+        raise folder_removed(folder)
+
+
+def folder_removed(folder: Path | str) -> GitFailed:
+    """Return the error for a folder that was removed while it was in use."""
+    return GitFailed(
+        f"the folder `{folder}` no longer exists", hint="run gitmem in an existing folder of the repository"
+    )
 
 
 def start_git(
@@ -106,7 +146,7 @@ def start_git(
         )
     except (FileNotFoundError, NotADirectoryError) as error:
         if error.filename != "git":
-            raise GitFailed(f"folder `{error.filename}` does not exist") from error
+            raise folder_removed(error.filename) from error
         raise GitmemError("the git program was not found", hint="install git, or put it on PATH") from error
     except OSError as error:
         hint = _RESOURCE_HINTS.get(error.errno or 0, "")

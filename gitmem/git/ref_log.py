@@ -40,7 +40,8 @@ def read_ref_log(location: RepositoryLocation, tip: str, limit: int, path: bytes
     command = ["--no-replace-objects", "--literal-pathspecs", "diff-tree", "--stdin", *_RAW_DIFF]
     output = run_git(command, git_dir=location.git_dir, stdin=listed).stdout
     return [
-        StoredCommit(oid, int(seconds), subject, tuple(_change(change) for change in changes))
+        # git prints no date for a commit before 1970, which former versions could write.
+        StoredCommit(oid, int(seconds or 0), subject, tuple(_change(change) for change in changes))
         for (oid, seconds, subject), changes in parse_raw_commits(output)
     ]
 

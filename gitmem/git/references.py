@@ -14,7 +14,7 @@ from gitmem.fsio import read_file, remove_file, sync_folder
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawObject, format_pack, id_bytes
 from gitmem.git.object_quarantine import quarantine
-from gitmem.git.program import first_error_line, run_git
+from gitmem.git.program import first_error_line, full_disk_hint, run_git
 
 DURABLE: Final = ("-c", "core.fsync=loose-object,pack,pack-metadata,reference", "-c", "core.fsyncMethod=fsync")
 """Options that make git fsync; by default it does not for loose objects."""
@@ -93,7 +93,8 @@ def update_reference(
         if read_reference(location, name) != old:
             return False
         if not any(lock.wait() for lock in locks):
-            raise GitFailed(f"git cannot move `{name}`: {first_error_line(result.stderr)}")
+            reason = first_error_line(result.stderr)
+            raise GitFailed(f"git cannot move `{name}`: {reason}", hint=full_disk_hint(result.stderr))
 
 
 def delete_reference(location: RepositoryLocation, name: str) -> None:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from gitmem.closeable import Closeable
 from gitmem.errors import GitFailed
 from gitmem.git.locate import RepositoryLocation
-from gitmem.git.program import first_error_line, run_git, start_git
+from gitmem.git.program import first_error_line, require_folder, run_git, start_git
 from gitmem.git.trees import FILE, GITLINK, empty_tree
 
 MODIFIED: Final = "modified"
@@ -87,6 +87,7 @@ class StatusProcess(Closeable):
         """Wait for git and parse its output. Raises GitFailed."""
         out, err = self._process.communicate()
         if self._process.returncode != 0:
+            require_folder(self._worktree)
             reason = first_error_line(err.decode("utf-8", "replace"))
             raise GitFailed(f"git status failed in {self._worktree}: {reason}")
         return parse_status(out)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gitmem.errors import DamagedFile, NewerFormat
-from gitmem.fsio import sync_folder, touch_file
+from gitmem.fsio import remove_file, sync_folder, touch_file
 from gitmem.indexing.retention import GRACE_SECONDS, Removed, remove_unnamed
 from gitmem.locks import writer_lock
 from gitmem.paths import IndexPaths
@@ -26,6 +26,14 @@ class IndexWriter:
         self.manifest = manifest
         self._paths = paths
 
+    def publish_unfinished(self, manifest: Manifest) -> None:
+        """Record the progress of a full run, which must not replace the index before it ends. Raises StorageFailed."""
+        write_manifest(self._paths.unfinished, manifest)
+
+    def drop_unfinished(self) -> None:
+        """Forget an unfinished full run; the next generation retires its segments. Raises StorageFailed."""
+        remove_file(self._paths.unfinished)
+
     def publish(
         self,
         manifest: Manifest,
@@ -36,9 +44,9 @@ class IndexWriter:
     ) -> Removed:
         """Make a generation the current one, then remove files that no generation has named for a while.
 
-        Unnamed segments are removed `segment_grace` seconds (default `GRACE_SECONDS`) after the last generation that
-        named them. Unnamed views except `keep_view` are removed if they are older than `view_grace` seconds; by
-        default views stay.
+        Segments of an unfinished full run count as named. Unnamed segments are removed `segment_grace` seconds
+        (default `GRACE_SECONDS`) after the last generation that named them. Unnamed views except `keep_view` are
+        removed if they are older than `view_grace` seconds; by default views stay.
 
         Raises: StorageFailed.
         """
@@ -49,7 +57,7 @@ class IndexWriter:
                 sync_folder(self._paths.views)
             write_manifest(self._paths.manifest, manifest)
             self.manifest = manifest
-        named = {entry.name for entry in manifest.segments}
+        named = {entry.name for entry in manifest.segments} | unfinished_segments(self._paths)
         for entry in old.segments if old else ():
             if entry.name not in named:
                 touch_file(self._paths.segment(entry.name))  # its grace period begins now
@@ -57,6 +65,20 @@ class IndexWriter:
         if view_grace is not None:
             removed += remove_unnamed(self._paths.views, {*manifest.views, keep_view}, view_grace)
         return removed
+
+
+def find_unfinished(paths: IndexPaths) -> Manifest | None:
+    """Return the manifest of an unfinished full run; None if there is none that can be read."""
+    try:
+        return find_manifest(paths.unfinished)
+    except (DamagedFile, NewerFormat):
+        return None
+
+
+def unfinished_segments(paths: IndexPaths) -> set[str]:
+    """Return the names of the segments of an unfinished full run."""
+    unfinished = find_unfinished(paths)
+    return {entry.name for entry in unfinished.segments} if unfinished else set()
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Self
 from gitmem.errors import GitmemError, WorkersFailed
 from gitmem.indexing.fork import can_fork
 from gitmem.indexing.spare_worker import spare_worker
+from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_process import WORKER_COMMAND, WorkerProcess
 from gitmem.indexing.worker_protocol import Batch, PackedRows
 
@@ -20,11 +21,13 @@ class Pool:
     """
 
     def __init__(self, workers: int, command: Sequence[str] = WORKER_COMMAND) -> None:
-        self._jobs: queue.SimpleQueue[tuple[int, Batch] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[int, Batch, StopRequest | None] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[tuple[int, list[PackedRows] | GitmemError]] = queue.SimpleQueue()
         spare = spare_worker.take() if command is WORKER_COMMAND else None
         self._workers = [spare or WorkerProcess(command), *(WorkerProcess(command) for _ in range(workers - 1))]
         self._finished = False
+        self._early: dict[int, list[PackedRows]] = {}
+        self._unanswered = 0
         # Forking needs a process with a single thread, so it comes before the threads below.
         if command is WORKER_COMMAND and can_fork():
             for worker in self._workers:
@@ -34,15 +37,16 @@ class Pool:
         for thread in self._threads:
             thread.start()
 
-    def run(self, batches: Iterable[Batch]) -> Iterator[list[PackedRows]]:
+    def run(self, batches: Iterable[Batch], stop: StopRequest | None = None) -> Iterator[list[PackedRows]]:
         """Yield for each batch one or more consecutive results.
 
-        A blob that kills its worker has the outcome `failed`. Raises the error of a worker.
+        A blob that kills its worker has the outcome `failed`. Raises the error of a worker, and Cancelled if one met
+        the request to stop.
         """
-        # Workers finish out of order; `early` holds results until it is their turn. The order makes the segments of
+        # Workers finish out of order; `_early` holds results until it is their turn. The order makes the segments of
         # a run independent of the speed of the workers. The bound on batches in flight limits memory, and two per
         # worker are enough to keep every worker busy while the caller handles a result.
-        early: dict[int, list[PackedRows]] = {}
+        early = self._early
         sent = expected = 0
         remaining = iter(batches)
         exhausted = False
@@ -52,19 +56,42 @@ class Pool:
                 if batch is None:
                     exhausted = True
                     break
-                self._jobs.put((sent, batch))
+                self._jobs.put((sent, batch, stop))
                 sent += 1
+                self._unanswered += 1
             if expected == sent:
                 break
             if expected not in early:
-                number, result = self._results.get()
-                if isinstance(result, GitmemError):
-                    raise result
-                early[number] = result
+                problem = self._receive(wait=True)
+                if problem is not None:
+                    raise problem
                 continue
-            yield early.pop(expected)
+            result = early.pop(expected)
             expected += 1
+            yield result
         self._finished = True
+
+    def take_finished(self, *, wait: bool) -> Iterator[tuple[int, list[PackedRows]]]:
+        """Yield the results that a stopped run has not yielded, each with the number of its batch.
+
+        With `wait` also those that the workers are about to finish: once they know of the request, that is soon.
+        """
+        while self._unanswered:
+            try:
+                self._receive(wait=wait)
+            except queue.Empty:
+                break
+        while self._early:
+            yield self._early.popitem()
+
+    def _receive(self, *, wait: bool) -> GitmemError | None:
+        """Take one answer from the workers; return it if it is an error. Raises queue.Empty without `wait`."""
+        number, result = self._results.get(block=wait)
+        self._unanswered -= 1
+        if isinstance(result, GitmemError):
+            return result
+        self._early[number] = result
+        return None
 
     def close(self) -> None:
         """End the workers at once, even in the middle of a batch. An idle one may stay as the spare worker.
@@ -94,9 +121,9 @@ class Pool:
 
     def _serve(self, worker: WorkerProcess) -> None:
         while (job := self._jobs.get()) is not None:
-            number, batch = job
+            number, batch, stop = job
             try:
-                self._results.put((number, worker.build_rows(batch)))
+                self._results.put((number, worker.build_rows(batch, stop)))
             except GitmemError as problem:
                 self._results.put((number, problem))
             except Exception as problem:  # a thread that ends without an answer would leave the run waiting forever

@@ -4,7 +4,7 @@ Runs inside a worker process. The rows of a batch are columns that can be concat
 `store.rows` for their meaning.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -23,12 +23,18 @@ _CHUNK_TYPE_CODES = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TY
 _HEAD_BYTES = 256
 
 
-def build_rows(batch: Batch, encoder: Encoder, bounds: ChunkBounds = DEFAULT_BOUNDS) -> PackedRows:
-    """Return the rows of a batch of blobs."""
+def build_rows(
+    batch: Batch,
+    encoder: Encoder,
+    bounds: ChunkBounds = DEFAULT_BOUNDS,
+    check_stop: Callable[[], None] = lambda: None,
+) -> PackedRows:
+    """Return the rows of a batch of blobs. `check_stop` runs before each blob and each few chunks."""
     builder = RowBuilder(bounds)
     for language, content in batch:
+        check_stop()
         builder.add(language, content)
-    return builder.finish(encoder)
+    return builder.finish(encoder, check_stop)
 
 
 class RowBuilder:
@@ -82,9 +88,9 @@ class RowBuilder:
             counts[identifier] = counts.get(identifier, 0) + times
         self._texts.append(Text(f"{chunk.symbol}\n{own}", counts))
 
-    def finish(self, encoder: Encoder) -> PackedRows:
+    def finish(self, encoder: Encoder, check_stop: Callable[[], None] = lambda: None) -> PackedRows:
         """Embed the batch and return its rows."""
-        embeddings = encoder.encode(self._texts)
+        embeddings = encoder.encode(self._texts, check_stop)
         terms, counts = _count_terms(self._bodies)
         words = np.bincount(counts.bags, counts.counts, len(self._texts)).clip(max=65535)
         quantised = quantise(embeddings.vectors)

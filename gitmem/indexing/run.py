@@ -9,6 +9,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -20,6 +21,7 @@ from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import BULK_FROM, open_reader
 from gitmem.indexing.missing_blobs import MissingBlob
 from gitmem.indexing.pool import Pool
+from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_protocol import BlobContent, BlobOutcome, PackedPostings, PackedRows
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
@@ -105,31 +107,36 @@ class Run:
         publish: Callable[[Manifest], object] | None = None,
         deadline: float = math.inf,
         report: Callable[[Progress], None] = lambda _: None,
+        stop: StopRequest | None = None,
     ) -> RunResult:
         """Index blobs. `publish` is called with a new generation of the manifest after each segment.
 
-        No batch is started after the deadline (`time.monotonic`), except the first one. An interrupt or cancellation
-        is raised after the finished rows have been published. Without `publish` they are dropped.
+        No batch is started after the deadline (`time.monotonic`), except the first one. The workers read `stop` between
+        chunks. An interrupt or cancellation is raised after the rows of the finished batches have been published.
+        Without `publish` they are dropped.
 
-        Raises: Cancelled (from `report`), WorkersFailed, GitFailed, StorageFailed.
+        Raises: Cancelled (from `report` and `stop`), WorkersFailed, GitFailed, StorageFailed.
         """
         result = RunResult(manifest)
         segments = _SegmentBuffer(self._paths, manifest, publish)
-        blobs_done = 0
         workers = max(1, min(self._jobs, -(-len(blobs) // _BLOBS_PER_WORKER)))
         bulk = len(blobs) >= BULK_FROM
         try:
             with open_reader(self._location, bulk=bulk, files=self._files) as reader, Pool(workers) as pool:
                 batches = _Batches(reader, blobs, self._max_file_bytes, self._files, deadline)
-                # The pool preserves the order of the batches, so each answer belongs to the oldest batch not yet seen.
-                for answers, batch in zip(pool.run(batches), batches.sent, strict=False):
-                    rows = [_load_rows(part, keys) for part, keys in batch.assign_keys(answers)]
-                    segments.append(rows)  # before the report, which may raise Cancelled
-                    result.add(rows, batch.content_bytes)
-                    blobs_done += len(batch.keys)
-                    report(Progress(len(blobs), blobs_done, result.rows, result.bytes))
-                    if segments.is_full:
-                        segments.flush()
+                intake = _Intake(batches, segments, result, report, len(blobs))
+                try:
+                    # The pool preserves the order of the batches.
+                    for number, answers in enumerate(pool.run(batches, stop)):
+                        intake.add(number, answers)
+                except (KeyboardInterrupt, Cancelled) as ending:
+                    # After a request all workers end their batches soon. A signal must not wait for them.
+                    requested = isinstance(ending, Cancelled) and stop is not None and stop.is_made()
+                    for number, answers in pool.take_finished(wait=requested):
+                        intake.load(number, answers)
+                    with suppress(Cancelled):
+                        intake.report_progress()
+                    raise
         except (KeyboardInterrupt, Cancelled):
             if publish is not None:
                 segments.flush()
@@ -146,6 +153,37 @@ def usable_cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:
         return os.cpu_count() or 1
+
+
+@dataclass(slots=True)
+class _Intake:
+    """Takes the answers of the pool: loads their rows, counts them, reports, and publishes full segments."""
+
+    batches: "_Batches"
+    segments: "_SegmentBuffer"
+    result: RunResult
+    report: Callable[[Progress], None]
+    blobs_total: int
+    blobs: int = 0
+
+    def add(self, number: int, answers: Sequence[PackedRows]) -> None:
+        """Take the answers to one batch and report them. Raises Cancelled from the report."""
+        self.load(number, answers)
+        self.report_progress()
+        if self.segments.is_full:
+            self.segments.flush()
+
+    def report_progress(self) -> None:
+        """Report the number of taken blobs, rows and bytes. Raises Cancelled from the report."""
+        self.report(Progress(self.blobs_total, self.blobs, self.result.rows, self.result.bytes))
+
+    def load(self, number: int, answers: Sequence[PackedRows]) -> None:
+        """Take the answers to one batch."""
+        batch = self.batches.sent.pop(number)
+        rows = [_load_rows(part, keys) for part, keys in batch.assign_keys(answers)]
+        self.segments.append(rows)
+        self.result.add(rows, batch.content_bytes)
+        self.blobs += len(batch.keys)
 
 
 class _SegmentBuffer:
@@ -208,7 +246,7 @@ class _Batch:
 
 
 class _Batches:
-    """Reads blobs in order and groups them into batches; `sent` yields the batches in the order of their dispatch."""
+    """Reads blobs in order and groups them into batches; `sent` has the unanswered ones by their number."""
 
     def __init__(
         self,
@@ -226,13 +264,8 @@ class _Batches:
         divisor = 1 if deadline == math.inf else _DEADLINE_DIVISOR
         self._max_bytes, self._max_blobs = _BATCH_BYTES // divisor, -(-BATCH_BLOBS // divisor)
         self.unreadable: list[str] = []
-        self._sent: list[_Batch] = []
-
-    @property
-    def sent(self) -> Iterator[_Batch]:
-        """Yield the dispatched batches, dropping each from memory."""
-        while True:
-            yield self._sent.pop(0)
+        self.sent: dict[int, _Batch] = {}
+        self._dispatched = 0
 
     def __iter__(self) -> Iterator[list[BlobContent]]:
         # Sizes first: git answers for all blobs in one pass, and a blob that is too large is never read.
@@ -247,14 +280,17 @@ class _Batches:
             content = next(contents)[1] if fits else None
             self._add(blob, content, batch, too_large=size is not None and not fits)
             if self._is_full(batch):
-                self._sent.append(batch)
-                yield batch.contents
+                yield self._dispatch(batch)
                 if time.monotonic() >= self._deadline:
                     return
                 batch = _Batch()
         if batch.keys:
-            self._sent.append(batch)
-            yield batch.contents
+            yield self._dispatch(batch)
+
+    def _dispatch(self, batch: _Batch) -> list[BlobContent]:
+        self.sent[self._dispatched] = batch
+        self._dispatched += 1
+        return batch.contents
 
     def _is_full(self, batch: _Batch) -> bool:
         return batch.content_bytes >= self._max_bytes or len(batch.keys) >= self._max_blobs

@@ -11,7 +11,8 @@ import time
 from contextlib import suppress
 from typing import Final
 
-from gitmem.indexing.worker_protocol import Batch, read_batch, write_rows
+from gitmem.errors import Cancelled
+from gitmem.indexing.worker_protocol import Batch, read_batch, write_rows, write_stopped
 
 BATCH_SECONDS: Final = 10.0
 BYTE_SECONDS: Final = 1e-5
@@ -34,14 +35,23 @@ def main() -> None:
     encoder = BundledEncoder()
     while True:
         try:
-            batch = read_batch(requests)
+            batch, stop = read_batch(requests)
         except EOFError:
             return
         limit_seconds(batch)
         try:
-            write_rows(answers, build_rows(batch, encoder))
+            try:
+                rows = build_rows(batch, encoder, check_stop=stop.check if stop else _go_on)
+            except Cancelled:
+                write_stopped(answers)
+            else:
+                write_rows(answers, rows)
         except BrokenPipeError:
             os._exit(0)  # the parent was killed; a traceback would only disturb the user
+
+
+def _go_on() -> None:
+    """Check for nothing: this run cannot be stopped by a request."""
 
 
 def limit_seconds(batch: Batch) -> None:

@@ -11,6 +11,7 @@ from typing import BinaryIO, Final, cast
 
 from gitmem.errors import WorkersFailed
 from gitmem.indexing.fork import ForkedWorker
+from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_protocol import Batch, BlobContent, BlobOutcome, PackedRows, read_rows, write_batch
 
 WORKER_COMMAND: Final = (sys.executable, "-P", "-m", "gitmem.indexing.worker")
@@ -33,6 +34,7 @@ class WorkerProcess:
     def __init__(self, command: Sequence[str] = WORKER_COMMAND) -> None:
         self._command = command
         self._process: subprocess.Popen[bytes] | ForkedWorker | None = None
+        self._stop_request: StopRequest | None = None
         self._ended = False
         self._has_answered = self._has_processed_blobs = False
         self._starting = threading.Lock()
@@ -43,12 +45,14 @@ class WorkerProcess:
         with suppress(OSError):
             self._process = ForkedWorker(self._stderr)
 
-    def build_rows(self, batch: Batch) -> list[PackedRows]:
+    def build_rows(self, batch: Batch, stop: StopRequest | None = None) -> list[PackedRows]:
         """Return the rows of a batch: one element, or one per blob if the batch as a whole failed.
 
         A worker may crash on hostile content. Its batch is then repeated blob by blob, so that the offending blob is
-        identified and costs only itself. Raises WorkersFailed if no blob at all can be processed.
+        identified and costs only itself. Raises WorkersFailed if no blob at all can be processed, and Cancelled if
+        `stop` was made.
         """
+        self._stop_request = stop
         rows = self._ask(batch)
         if rows is not None:
             return [rows]
@@ -80,7 +84,7 @@ class WorkerProcess:
         timer.daemon = True
         timer.start()
         try:
-            write_batch(cast(BinaryIO, process.stdin), batch)
+            write_batch(cast(BinaryIO, process.stdin), batch, self._stop_request)
             rows = read_rows(cast(BinaryIO, process.stdout))
             self._has_answered = True
             self._has_processed_blobs = self._has_processed_blobs or bool(batch)

@@ -10,6 +10,12 @@ import marshal
 from collections.abc import Sequence
 from typing import Any, BinaryIO, Final, NamedTuple
 
+from gitmem.errors import Cancelled
+from gitmem.indexing.stop_request import StopRequest
+
+_STOPPED: Final = None
+"""Answer of a worker that met a request to stop."""
+
 HEADER_BYTES: Final = 8
 MAX_FRAME: Final = 1 << 34
 """Larger than any batch: the largest file that can be indexed has 1 GiB."""
@@ -57,14 +63,20 @@ class PackedRows(NamedTuple):
     postings: dict[str, PackedPostings]
 
 
-def write_batch(stream: BinaryIO, batch: Batch) -> None:
-    """Send a batch."""
-    write_frame(stream, [tuple(blob) for blob in batch])
+def write_batch(stream: BinaryIO, batch: Batch, stop: StopRequest | None = None) -> None:
+    """Send a batch, and the request that ends its run."""
+    write_frame(stream, (tuple(stop) if stop else None, [tuple(blob) for blob in batch]))
 
 
-def read_batch(stream: BinaryIO) -> list[BlobContent]:
-    """Receive a batch. Raises EOFError if the other process is gone."""
-    return [BlobContent(*blob) for blob in read_frame(stream)]
+def read_batch(stream: BinaryIO) -> tuple[list[BlobContent], StopRequest | None]:
+    """Receive a batch, and the request that ends its run. Raises EOFError if the other process is gone."""
+    stop, blobs = read_frame(stream)
+    return [BlobContent(*blob) for blob in blobs], StopRequest(*stop) if stop else None
+
+
+def write_stopped(stream: BinaryIO) -> None:
+    """Answer that the batch was dropped because the run shall end."""
+    write_frame(stream, _STOPPED)
 
 
 def write_rows(stream: BinaryIO, rows: PackedRows) -> None:
@@ -75,8 +87,15 @@ def write_rows(stream: BinaryIO, rows: PackedRows) -> None:
 
 
 def read_rows(stream: BinaryIO) -> PackedRows:
-    """Receive the rows of a batch. Raises EOFError if the other process is gone, ValueError or TypeError if garbled."""
-    rows = PackedRows(*read_frame(stream))
+    """Receive the rows of a batch.
+
+    Raises: Cancelled if the worker met a request to stop, EOFError if the other process is gone, ValueError or
+    TypeError if garbled.
+    """
+    answer = read_frame(stream)
+    if answer is _STOPPED:
+        raise Cancelled("the run was stopped by `gitmem cancel`")
+    rows = PackedRows(*answer)
     return rows._replace(
         blobs=[BlobOutcome(*blob) for blob in rows.blobs],
         postings={field: PackedPostings(*packed) for field, packed in rows.postings.items()},

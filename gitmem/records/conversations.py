@@ -17,11 +17,12 @@ from gitmem.memory.conversation import (
     turn_record,
 )
 from gitmem.memory.note import LIST_DEFAULT, MAX_LIST
-from gitmem.memory.record_paths import CONVERSATIONS, conversation_folder, turn_path
+from gitmem.memory.record_paths import CONVERSATION_PREFIX, CONVERSATIONS, conversation_folder, turn_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.secrets import redact_secrets, refuse_secrets
 from gitmem.record import format_record
 from gitmem.records.listing import open_at
+from gitmem.records.unknown_record import unknown_record
 from gitmem.workspace import Workspace
 
 
@@ -81,11 +82,13 @@ def _next_number(store: RecordStore, tip: Tip, conversation: str) -> int:
 
 
 def last_turns(workspace: Workspace, conversation: str, limit: int = GET_DEFAULT) -> list[Turn]:
-    """Return the last turns of a conversation in order; none if it does not exist. Raises UsageError."""
+    """Return the last turns of a conversation in order. Raises UsageError, UnknownRecord."""
     check_conversation(conversation)
     check_count("limit", limit, 1, MAX_GET)
     with RecordStore(workspace.location) as store:
         entries = store.entries(store.tip(), conversation_folder(conversation))
+        if not entries:
+            raise unknown_record(CONVERSATION_PREFIX + conversation)
         return [load_turn(record) for record in store.read_records(entries[-limit:])]
 
 

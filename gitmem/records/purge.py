@@ -92,6 +92,7 @@ def _purge_index(workspace: Workspace, purged: Collection[str], current: Collect
             return 0
         remaining = _remaining_blobs(Snapshot(paths, manifest), purged, current)
         result = shrink(paths, manifest, remaining, (), write=True)
+        writer.drop_unfinished()  # its segments may hold purged records too
         # Without a grace period: the old segments and the columns hold words of the purged records.
         writer.publish(result.manifest, segment_grace=0.0)
         remove_file(paths.records)

@@ -14,6 +14,7 @@ from gitmem.memory.record_paths import CONVERSATION_PREFIX, REFERENCE, is_conver
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.record import Record
 from gitmem.records.abbreviated_ids import complete_former_id, complete_id
+from gitmem.records.unknown_record import unknown_record
 from gitmem.types import DOCUMENT, TURN
 from gitmem.workspace import Workspace
 
@@ -80,8 +81,7 @@ def _read_records(store: RecordStore, tip: Tip, name: str, path: bytes, at: str 
         record = store.find_record(tip, path)
         records = [record] if record else []
     if not records:
-        message = f"no such record at revision `{at}`: `{name}`" if at else f"no such record: `{name}`"
-        raise UnknownRecord(message, hint=f"gitmem memory log {name}")
+        raise unknown_record(name, at=at)
     return records
 
 
@@ -112,15 +112,15 @@ def _count_parts(name: str, records: Sequence[Record]) -> DeletedRecord:
 def read_log(workspace: Workspace, *, name: str = "", limit: int = LOG_DEFAULT, max_ids: int = 5) -> list[LogEntry]:
     """Return the changes of the memory, or of one record, newest first.
 
-    Each entry has at most `max_ids` added, changed and deleted ids. Raises UsageError, GitFailed.
+    Each entry has at most `max_ids` added, changed and deleted ids. Raises UnknownRecord, UsageError, GitFailed.
     """
     check_count("limit", limit, 1, MAX_LOG)
     with RecordStore(workspace.location) as store:
         tip = store.tip()
         path = parse_id(complete_former_id(workspace.location, store, tip, name)) if name else b""
-        if tip.commit is None:
-            return []
-        commits = read_ref_log(workspace.location, tip.commit, limit, path)
+        commits = read_ref_log(workspace.location, tip.commit, limit, path) if tip.commit else []
+        if name and not commits:
+            raise unknown_record(name, hint="gitmem memory log")
         return [_log_entry(store, commit, path, max_ids) for commit in commits]
 
 
@@ -206,7 +206,7 @@ def _find_other(store: RecordStore, workspace: Workspace, name: str) -> Tip:
         if len(commits) < limit:
             break
     if not commits:
-        raise UnknownRecord(f"no revision of the memory has the record `{name}`", hint="gitmem memory log")
+        raise unknown_record(name, hint="gitmem memory log")
     raise UnknownRecord(f"the memory has no other revision of `{name}`", hint=f"gitmem memory log {name}")
 
 

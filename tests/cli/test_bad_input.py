@@ -59,6 +59,51 @@ def test_without_an_index(cli: Cli, tmp_path: Path, args: list[str]) -> None:
     assert not (repo.path / ".gitmem").exists()
 
 
+GIT_THAT_LOSES_A_FOLDER = """#!/bin/sh
+case " $* " in *" {command} "*) rm -rf {folder};; esac
+exec {git} "$@"
+"""
+
+
+@pytest.mark.parametrize("command", ["status", "config", "rev-parse"])
+def test_a_working_tree_that_disappears_during_a_query_is_named(
+    cli: Cli, own: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(GIT_THAT_LOSES_A_FOLDER.format(command=command, folder=own.path, git=shutil.which("git")))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    outcome = cli("-C", str(own.path), "query", SIGN, cwd=tmp_path)
+    assert_error(outcome, ExitCode.FAILED, f"the folder `{own.path}", "no longer exists", "hint: ")
+
+
+def test_a_linked_working_tree_that_disappears_during_a_query_is_named(
+    cli: Cli, own: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    linked = tmp_path / "linked"
+    own.git("worktree", "add", "-q", "--detach", str(linked))
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(GIT_THAT_LOSES_A_FOLDER.format(command="status", folder=linked, git=shutil.which("git")))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    outcome = cli("-C", str(linked), "query", SIGN, cwd=tmp_path)
+    assert outcome.code == 0
+    assert outcome.err == f"note: the folder `{linked}` no longer exists; the answer is HEAD's\n"
+
+
+def test_a_current_folder_that_was_removed_is_an_error(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert_error(cli("query", "x"), ExitCode.USAGE, "the current folder no longer exists", "hint: ")
+    assert_error(cli("index"), ExitCode.USAGE, "the current folder no longer exists", "hint: ")
+
+
 def test_an_unknown_command_suggests_the_nearest(cli: Cli, tmp_path: Path) -> None:
     assert_error(cli("qeury", "x", cwd=tmp_path), ExitCode.USAGE, "did you mean `query`?")
     assert_error(cli("--bogus", cwd=tmp_path), ExitCode.USAGE, "--bogus")

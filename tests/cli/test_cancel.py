@@ -7,17 +7,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from gitmem.errors import ExitCode
+from gitmem.freshness.cancellation import read_run, request_stop, stoppable
 from gitmem.locks import writer_lock
 from gitmem.store.manifest import find_manifest
 from tests.gitrepo import Repo
 from tests.held_run import HELD
 from tests.indexes import index as index_here
+from tests.indexes import workspace_of
 from tests.sample import Cli, assert_error
 
 PATIENCE = 300.0
@@ -61,6 +64,75 @@ def running(repo: Repo, *args: str) -> Iterator[subprocess.Popen[str]]:
             time.sleep(0.01)
         yield process
         process.kill()
+
+
+@pytest.mark.usefixtures("fake_model")
+@pytest.mark.parametrize("end", ["cancel", "interrupt", "terminate"])
+def test_a_full_run_that_is_stopped_keeps_its_finished_part_and_the_old_index(cli: Cli, repo: Repo, end: str) -> None:
+    index_here(repo)
+    before = find_manifest(repo.path / ".gitmem" / "manifest")
+    done = 12 if end == "cancel" else 10  # the held batch arrives after a request
+    with running(repo, "index", "--full") as process:
+        if end == "cancel":
+            expected = "stopped; completed work is kept, continue with: gitmem index --full\n"
+            assert cli("cancel", cwd=repo.path).out == expected
+        else:
+            process.send_signal(signal.SIGINT if end == "interrupt" else signal.SIGTERM)
+        _, err = process.communicate(timeout=PATIENCE)
+    if end != "terminate":
+        assert "continue with: gitmem index --full\n" in err
+    assert find_manifest(repo.path / ".gitmem" / "manifest") == before
+    assert json.loads(cli("status", "--json", cwd=repo.path).out)["unfinished"] == done
+    assert cli("gc", "--now", cwd=repo.path).code == 0
+    report = index_here(repo, full=True)
+    assert (report.embedded, report.reused) == (300 - done, done)
+    assert index_here(repo, full=True).embedded == 300, "a complete run is not the beginning of the next one"
+
+
+@pytest.mark.usefixtures("fake_model")
+def test_a_first_full_run_that_is_stopped_is_continued_by_any_run(cli: Cli, repo: Repo) -> None:
+    with running(repo, "index", "--full"):
+        assert cli("cancel", cwd=repo.path).out.endswith("continue with: gitmem index --full\n")
+    assert index_here(repo).embedded == 288
+    assert index_here(repo, full=True).embedded == 300
+
+
+def test_cancel_reports_a_run_that_ends_before_it_stops(own: Repo) -> None:
+    from gitmem.actions.cancel import cancel
+
+    workspace = workspace_of(own)
+    with ThreadPoolExecutor() as threads:
+        with writer_lock(workspace.paths.lock, wait=False), stoppable(workspace.paths):
+            outcome = threads.submit(cancel, workspace, max_wait=PATIENCE)
+            deadline = time.monotonic() + PATIENCE
+            while not workspace.paths.cancel.exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+        assert outcome.result() == (True, False, "gitmem index")
+
+
+@pytest.mark.usefixtures("fake_model")
+@pytest.mark.parametrize("first", [True, False])
+def test_status_recognises_a_run(cli: Cli, repo: Repo, first: bool) -> None:
+    if not first:
+        index_here(repo)
+    with running(repo, "index", "--full"):
+        outcome = cli("status", cwd=repo.path)
+        assert outcome.code == 0
+        assert outcome.out.startswith("Updating: main ")
+        assert "writing    `gitmem index --full` is running; `gitmem cancel` stops it\n" in outcome.out
+        state = json.loads(cli("status", "--json", cwd=repo.path).out)
+        assert (state["state"], state["writing"]) == ("Updating", True)
+
+
+@pytest.mark.usefixtures("fake_model")
+def test_status_recognises_a_run_that_is_about_to_stop(cli: Cli, own: Repo) -> None:
+    paths = workspace_of(own).paths
+    with writer_lock(paths.lock, wait=False), stoppable(paths):
+        run = read_run(paths)
+        assert run is not None
+        request_stop(paths, run)
+        assert cli("status", cwd=own.path).out.startswith("Cancelling: main ")
+    assert cli("status", cwd=own.path).out.startswith("Up to Date: main ")
 
 
 def assert_partial_and_resumable(cli: Cli, repo: Repo) -> None:
@@ -107,7 +179,8 @@ def test_a_signal_stops_the_run_and_keeps_its_finished_part(
 ) -> None:
     run.send_signal(number)
     out, err = run.communicate(timeout=PATIENCE)
-    assert (out, err) == ("", "")
+    note = "stopped after 10 of 300 files; completed work is kept, continue with: gitmem index\n"
+    assert (out, err) == ("", note if number == signal.SIGINT else "")
     assert run.returncode == (ExitCode.INTERRUPTED if number == signal.SIGINT else -number)
     assert_partial_and_resumable(cli, repo)
 
@@ -120,7 +193,8 @@ def test_cancel_stops_the_indexing_of_a_query_and_the_answer_is_stale(cli: Cli, 
     repo.commit({"only.py": "def only():\n    return 1\n"})
     index_here(repo)
     with running(repo, "query", "--rev", "full", "--json", "load 7") as process:
-        assert cli("cancel", cwd=repo.path).out == "stopped; completed work is kept, continue with: gitmem index\n"
+        expected = "stopped; completed work is kept, continue with: gitmem index --rev full\n"
+        assert cli("cancel", cwd=repo.path).out == expected
         out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     view = json.loads(out)["view"]
@@ -158,7 +232,6 @@ def test_files_of_a_killed_run_stop_no_other_run(cli: Cli, own: Repo) -> None:
 def test_cancel_reports_a_run_that_does_not_stop(own: Repo) -> None:
     from gitmem.actions.cancel import cancel
     from gitmem.errors import Busy
-    from tests.indexes import workspace_of
 
     workspace = workspace_of(own)
     with writer_lock(workspace.paths.lock, wait=False), pytest.raises(Busy, match="did not stop"):

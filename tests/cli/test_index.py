@@ -106,7 +106,10 @@ def test_status_has_three_states(cli: Cli, own: Repo) -> None:
     assert output.startswith("Needs Update: main ")
     assert "1 not yet" in output
     cli("uninstall", "--yes", cwd=own.path)
-    assert cli("status", cwd=own.path).out.startswith("No Index: main ")
+    for args in ((), ("--json",)):
+        outcome = cli("status", *args, cwd=own.path)
+        assert outcome.code == ExitCode.NO_INDEX
+        assert "No Index" in outcome.out
 
 
 def test_status_counts_the_content_of_the_index(cli: Cli, indexed: Repo) -> None:
@@ -130,10 +133,11 @@ def test_status_counts_uncommitted_files_and_those_not_indexed(cli: Cli, own: Re
     own.write({"new.py": "def new_thing():\n    pass\n", "notes.txt": "Other words.\n"})
     (own.path / "empty.py").unlink()
     lines = cli("status", cwd=own.path).out.splitlines()
-    assert lines[0].startswith("Up to Date: main ")
+    assert lines[0].startswith("Needs Update: main "), "files that are not indexed yet and `Up to Date` do not agree"
     assert "  files      8: 4 indexed, 2 not yet, 2 skipped" in lines
     assert "  changed    modified 2, untracked 1; 2 files not indexed yet, the next query indexes it" in lines
     assert cli("query", "new_thing", cwd=own.path).code == 0
+    assert cli("status", cwd=own.path).out.startswith("Up to Date: main ")
     result = json.loads(cli("status", "--json", cwd=own.path).out)
     assert result["uncommitted"] == {"modified": 2, "untracked": 1}
     assert (result["files"]["indexed"], result["files"]["not_indexed"], result["files"]["pending"]) == (6, 0, 0)
@@ -164,7 +168,28 @@ def test_status_reports_that_another_process_is_writing(cli: Cli, own: Repo) -> 
     own.commit({"new.py": "def new_thing():\n    pass\n"})
     assert "writing " not in cli("status", cwd=own.path).out
     with writer_lock(own.path / ".gitmem" / "lock", wait=False):
-        assert "writing    another process is adding to it" in cli("status", cwd=own.path).out
+        outcome = cli("status", cwd=own.path)
+    assert outcome.out.startswith("Updating: main ")
+    assert "writing    another process is writing this index" in outcome.out
+
+
+def test_index_indexes_uncommitted_files(cli: Cli, own: Repo) -> None:
+    own.write({"new.py": "def new_thing():\n    pass\n"})
+    assert cli("index", cwd=own.path).out.startswith("indexed main ")
+    assert json.loads(cli("status", "--json", cwd=own.path).out)["files"]["not_indexed"] == 0
+    assert cli("index", cwd=own.path).out.startswith("up to date: main ")
+
+
+@pytest.mark.parametrize("rev", [[], ["--rev", "HEAD"]])
+def test_the_report_is_complete_even_if_there_is_nothing_to_do(cli: Cli, own: Repo, rev: list[str]) -> None:
+    report = json.loads(cli("index", "--json", *rev, cwd=own.path).out)
+    assert report["up_to_date"] is True
+    assert (report["files"], report["blobs_embedded"], report["chunks_added"], report["chunks_removed"]) == (8, 0, 0, 0)
+    assert report["blobs_reused"] == 5
+    assert sum(report["parsed"].values()) + sum(report["as_text"].values()) == 5
+    assert report["skipped"] == {"binary": 1, "empty": 1, "generated": 1}
+    assert report["chunks"] == report["chunks_before"] == report["chunks_in_tree"] > 5
+    assert report["index_bytes"] > 0
 
 
 def test_status_writes_nothing(cli: Cli, own: Repo) -> None:

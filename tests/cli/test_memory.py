@@ -201,6 +201,27 @@ def test_doc_delete_refuses_ids_of_other_records(cli: Cli, repo: Repo) -> None:
     assert cli("doc", "delete", document).code == 0
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("conversation", "get", "nowhere"),
+        ("memory", "show"),
+        ("memory", "log"),
+        ("memory", "delete"),
+        ("memory", "restore"),
+    ],
+)
+@pytest.mark.parametrize("empty", [True, False])
+def test_an_unknown_conversation_is_the_same_error_everywhere(
+    cli: Cli, repo: Repo, args: tuple[str, ...], empty: bool
+) -> None:
+    if not empty:
+        cli("conversation", "append", "elsewhere", "user", "one", cwd=repo.path)
+    name = [] if args[0] == "conversation" else ["conversation:nowhere"]
+    outcome = cli(*args, *name, cwd=repo.path)
+    assert_error(outcome, ExitCode.USAGE, "error: no such conversation: `conversation:nowhere`\n")
+
+
 def test_restore_brings_back_a_deleted_conversation(cli: Cli, repo: Repo) -> None:
     for text in ("one", "two"):
         cli("conversation", "append", "cc", "user", text, cwd=repo.path)
@@ -214,7 +235,7 @@ def test_restore_brings_back_a_deleted_conversation(cli: Cli, repo: Repo) -> Non
         cli("memory", "delete", name)
         assert cli("memory", "restore", name).code == 0
     assert_error(cli("memory", "restore", name), ExitCode.USAGE, "no other revision", f"gitmem memory log {name}")
-    assert_error(cli("memory", "restore", "mem_000000000000"), ExitCode.USAGE, "no revision of the memory has")
+    assert_error(cli("memory", "restore", "mem_000000000000"), ExitCode.USAGE, "no such record: `mem_000000000000`")
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,12 @@ def test_names_have_the_vectors_of_queries(encoder: BundledEncoder, batch: list[
         assert np.abs(vector - encoder.encode_query(count_identifiers(text))).max() < 1e-6
 
 
+def test_a_request_to_stop_is_looked_for_before_every_ten_texts(encoder: BundledEncoder) -> None:
+    steps: list[int] = []
+    encoder.encode([count_identifiers(f"word{n} " * (n % 7 + 1)) for n in range(45)], lambda: steps.append(1))
+    assert 5 <= len(steps) <= 45
+
+
 def test_the_cache_of_names_keeps_its_limit() -> None:
     encoder = BundledEncoder(cached_names=3)
     first = encoder.encode_names([count_identifiers(name) for name in ("one", "two", "three")])

@@ -51,6 +51,23 @@ def test_hostile_variables_change_neither_output_nor_repository(
     assert (_contents(repo.path), _contents(other.path)) == before
 
 
+def test_a_full_disk_is_reported_with_the_command_and_a_remedy(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    repo.commit({"a": "x"})
+    with pytest.raises(GitFailed, match=r"^git archive failed: write error: No space left on device$") as error:
+        run_git(["-c", "core.fsync=all", "archive", "--output=/dev/full", "HEAD"], cwd=repo.path)
+    assert error.value.hint.startswith("free some space")
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_folder_that_is_removed_during_a_command_is_named(make_repo: MakeRepo, check: bool) -> None:
+    folder = make_repo().path / "gone"
+    folder.mkdir()
+    alias = ["-c", f"alias.vanish=!rm -r {folder} && exit 128", "vanish"]
+    with pytest.raises(GitFailed, match=f"^the folder `{folder}` no longer exists$"):
+        run_git(alias, cwd=folder, check=check)
+
+
 def test_configuration_from_the_environment_is_ignored(make_repo: MakeRepo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_COUNT", "99999999999")
     repo = make_repo()
@@ -113,7 +130,7 @@ def test_a_missing_git_program_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_a_missing_folder_is_not_reported_as_a_missing_git(tmp_path: Path) -> None:
-    with pytest.raises(GitFailed, match="does not exist"):
+    with pytest.raises(GitFailed, match="no longer exists"):
         run_git(["version"], cwd=tmp_path / "missing")
 
 

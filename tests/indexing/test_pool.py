@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.errors import WorkersFailed
+from gitmem.errors import Cancelled, WorkersFailed
 from gitmem.indexing import worker_process
 from gitmem.indexing.pool import Pool
+from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker import limit_seconds
 from gitmem.indexing.worker_protocol import Batch, BlobContent, PackedRows, write_batch
 from tests.gitrepo import Repo
@@ -21,7 +22,7 @@ from tests.indexes import brief_hits, index, python_file, search
 
 WORKER = """
 import os, sys, time
-from gitmem.indexing.worker_protocol import BlobOutcome, PackedRows, read_batch, write_frame, write_rows
+from gitmem.indexing.worker_protocol import BlobOutcome, PackedRows, read_batch, write_frame, write_rows, write_stopped
 
 def process(language, content):
     if content == b"abort":
@@ -40,10 +41,18 @@ def process(language, content):
 
 while True:
     try:
-        batch = read_batch(sys.stdin.buffer)
+        batch, _ = read_batch(sys.stdin.buffer)
     except EOFError:
         break
     contents = [blob.content for blob in batch]
+    flag = sys.argv[0] + ".done"
+    if contents == [b"wait and stop"]:
+        while not os.path.exists(flag):
+            time.sleep(0.01)
+        write_stopped(sys.stdout.buffer)
+        continue
+    if contents == [b"done"]:
+        open(flag, "w").close()
     write_rows(sys.stdout.buffer, PackedRows([process(*blob) for blob in batch], {}, contents, b"", 0, {}))
 """
 """A worker that copies each content into the symbols, and misbehaves at the name of a fault."""
@@ -83,6 +92,31 @@ def test_results_come_in_the_order_of_the_batches(command: list[str]) -> None:
     assert [[content for rows in parts for content in rows.symbols] for parts in results] == [
         [blob.content for blob in batch] for batch in batches
     ]
+
+
+def test_a_stopped_run_hands_over_the_batches_that_were_finished_out_of_order(
+    command: list[str], tmp_path: Path
+) -> None:
+    stop = StopRequest(str(tmp_path / "cancel"), b"token")
+    with Pool(2, command) as pool:
+        results = pool.run([texts(b"wait and stop"), texts(b"done")], stop)
+        with pytest.raises(Cancelled):
+            next(results)
+        finished = [(number, rows.symbols) for number, parts in pool.take_finished(wait=True) for rows in parts]
+    assert finished == [(1, [b"done"])]
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_worker_reads_the_request_before_each_blob(tmp_path: Path, stopped: bool) -> None:
+    stop = StopRequest(str(tmp_path / "cancel"), b"token")
+    Path(stop.path).write_bytes(b"token" if stopped else b"token of another run")
+    with Pool(1) as pool:
+        if not stopped:
+            assert outcomes(list(pool.run([texts(b"a word")], stop))) == ["text"]
+            return
+        with pytest.raises(Cancelled):
+            next(pool.run([texts(b"a word")], stop))
+        assert list(pool.take_finished(wait=True)) == []
 
 
 @pytest.mark.parametrize("fault", [b"abort", b"exit", b"raise", b"hang", b"noise", b"nonsense"])

@@ -4,7 +4,7 @@ By default a few runs of some ten steps are made; `-m long` adds two thousand st
 """
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -58,8 +58,8 @@ def test_control_an_index_without_uncommitted_changes_is_caught(
 
 def test_control_an_index_whose_rows_depend_on_earlier_ones_is_caught(tmp_path: Path) -> None:
     class DriftingEncoder(HashEncoder):
-        def encode(self, texts: Sequence[Text]) -> Embeddings:
-            embeddings = super().encode(texts)
+        def encode(self, texts: Sequence[Text], before_step: Callable[[], None] = lambda: None) -> Embeddings:
+            embeddings = super().encode(texts, before_step)
             return embeddings._replace(vectors=np.roll(embeddings.vectors, type(self).encoded, axis=1))
 
     with pytest.raises(AssertionError, match="the rows differ"):

@@ -2,7 +2,7 @@
 
 import shutil
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -214,8 +214,8 @@ class SaltedEncoder(HashEncoder):
         self.fingerprint = name
         self._salt = np.random.default_rng(zlib.crc32(name.encode())).permutation(DIMENSIONS)
 
-    def encode(self, texts: Sequence[Text]) -> Embeddings:
-        embeddings = super().encode(texts)
+    def encode(self, texts: Sequence[Text], before_step: Callable[[], None] = lambda: None) -> Embeddings:
+        embeddings = super().encode(texts, before_step)
         return Embeddings(embeddings.vectors[:, self._salt], embeddings.norms)
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_protocol import Batch
 from tests.gitrepo import Repo
 from tests.indexes import InlinePool, index
@@ -32,13 +33,13 @@ class Observed(InlinePool):
     most = 0
     meeting: threading.Barrier | None = None
 
-    def run(self, batches: Iterable[Batch]) -> Iterator[Any]:
+    def run(self, batches: Iterable[Batch], stop: StopRequest | None = None) -> Iterator[Any]:
         kind = type(self)
         kind.inside += 1
         kind.most = max(kind.most, kind.inside)
         if kind.meeting is not None:
             kind.meeting.wait()
-        yield from super().run(batches)
+        yield from super().run(batches, stop)
         kind.inside -= 1
 
 

@@ -15,7 +15,8 @@ from gitmem.errors import StorageFailed, UnknownRecord, UnknownRevision, UsageEr
 from gitmem.memory.bounds import format_time
 from gitmem.memory.conversation import Turn
 from gitmem.memory.document import document_record, load_document
-from gitmem.memory.record_paths import REFERENCE
+from gitmem.memory.record_paths import REFERENCE, note_path
+from gitmem.memory.record_store import RecordStore
 from gitmem.records import documents as documents_module
 from gitmem.records.conversations import append_turn, import_turns, last_turns, list_conversations
 from gitmem.records.documents import add_document, get_document, list_documents, prune_expired
@@ -260,7 +261,8 @@ def test_a_turn_without_a_number_gets_the_next_one(workspace: Workspace) -> None
         (0, "user"), (1, "assistant"), (2, "user"),
     ]  # fmt: skip
     assert [(each.id, each.turns) for each in list_conversations(workspace)] == [("other", 2), ("plan", 3)]
-    assert last_turns(workspace, "nowhere") == []
+    with pytest.raises(UnknownRecord, match="no such conversation: `conversation:nowhere`"):
+        last_turns(workspace, "nowhere")
     assert [each.id for each in list_conversations(workspace, 1)] == ["other"]
 
 
@@ -310,6 +312,19 @@ def test_records_are_shown_deleted_and_restored(workspace: Workspace) -> None:
     assert [record.text for record in restore_records(workspace, note.id, at="~2").records] == ["remember"]
     assert [turn.content for turn in last_turns(workspace, "plan")] == ["x", "y"]
     assert list_notes(workspace) == [note]
+
+
+def test_a_clock_before_1970_gives_revisions_that_git_can_read(repo: Repo, workspace: Workspace) -> None:
+    year_1960 = -315_619_200
+    note = add_note(workspace, "remember").note
+    with RecordStore(workspace.location) as store:
+        store.change("delete: 1", lambda _: {note_path(note.id): None}, seconds=year_1960)
+    assert repo.git("fsck", "--strict") == ""
+    assert read_log(workspace)[0].seconds == 0
+    commit = repo.git("cat-file", "commit", REFERENCE).replace(" 0 +0000", f" {year_1960} +0000")
+    damaged = repo.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=commit.encode()).strip()
+    repo.git("update-ref", REFERENCE, damaged)
+    assert read_log(workspace)[0].seconds == 0
 
 
 def test_delete_with_an_unknown_id_deletes_nothing(workspace: Workspace) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitmem.answering.answer_json import answer_json
 from gitmem.answering.index_status import NO_INDEX, Status
-from gitmem.answering.status_report import status_json, status_lines
+from gitmem.answering.status_report import run_lines, status_json, status_lines
 from gitmem.display import visible
 from gitmem.mcp.tools.token_estimate import MAX_VALUE_TOKENS, estimate_tokens
 
@@ -27,7 +27,7 @@ def describe_status(status: Status) -> str:
     if status.state == NO_INDEX:
         memory = [f"memory     {visible(status.memory_problem)}"] if status.memory_problem else []
         return "\n".join([head, *memory, "note: the first search builds the index"])
-    return "\n".join([head, *status_lines(status)])
+    return "\n".join([head, *(status_lines(status) if status.generation else run_lines(status))])
 
 
 def answer_as_json(answer: "Answer", detail: str, notes: list[str]) -> dict[str, Any]:

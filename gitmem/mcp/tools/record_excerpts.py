@@ -17,6 +17,7 @@ from gitmem.memory.record_store import RecordStore, Tip
 from gitmem.record import Record
 from gitmem.records.abbreviated_ids import complete_id
 from gitmem.records.record_json import document_json, note_json, turn_json
+from gitmem.records.unknown_record import unknown_record
 from gitmem.types import DOCUMENT, NOTE
 
 # A part of a record is written like a location: lines as for a path, a chunk as for a blob, which also is named by an
@@ -75,9 +76,11 @@ def read_records(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Ex
             return excerpts
     parsed = parse_record_name(name)
     if parsed.turn is None and parsed.id.startswith(CONVERSATION_PREFIX):
-        raise UnknownRecord(f"no such conversation: `{name}`", hint=_HINT)
+        raise unknown_record(name, hint=_HINT)
     record = _find_record(store, tip, parsed)
     if record is None:
+        if parsed.turn is not None and not store.entries(tip, conversation_folder(_conversation(parsed.id))):
+            raise unknown_record(parsed.id, hint=_HINT)
         raise UnknownRecord(f"no such record: `{name}`", hint=_HINT)
     full = parsed._replace(id=record.id) if parsed.turn is None else parsed
     return [_to_excerpt(record, full, name)]

@@ -1,0 +1,26 @@
+"""Request that ends an index run: a file that any process can write and that every worker reads between its chunks."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from gitmem.errors import Cancelled, GitmemError
+from gitmem.fsio import read_file
+
+
+class StopRequest(NamedTuple):
+    """The file of the request, and the token by which the run recognises requests to itself."""
+
+    path: str
+    token: bytes
+
+    def is_made(self) -> bool:
+        """Return whether another process requested the end of this run; False if the file cannot be read."""
+        try:
+            return read_file(Path(self.path), len(self.token) + 1) == self.token
+        except GitmemError:
+            return False
+
+    def check(self) -> None:
+        """Raise Cancelled if the end of this run was requested."""
+        if self.is_made():
+            raise Cancelled("the run was stopped by `gitmem cancel`")
