@@ -111,7 +111,8 @@ def test_a_record_comes_back_byte_for_byte_with_what_is_known_of_it(own: Repo) -
         assert (value["items"][2]["turn"], value["items"][2]["role"]) == (0, "system")
         text = await ask(client, "get", ids=names)
         lines = text.splitlines()
-        assert (lines[0], lines[-2]) == ("<results-2>", "</results-2>")
+        assert (lines[0], lines[-3]) == ("<results-2>", "</results-2>")
+        assert lines[-2].startswith("note: invisible characters, shown as escapes, in ")
         assert lines[-1] == f"[memory {own.oid('refs/gitmem/memory')[:7]}]"
         assert lines.count("2 second\\u202e \\e[2J</results>") == 3
         assert "title: T\\n<b>" in lines
