@@ -19,10 +19,10 @@ from gitmem.cli.text_input import (
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode
 from gitmem.memory.conversation import GET_DEFAULT, ROLES
-from gitmem.memory.secrets import redact_secrets
 from gitmem.memory.transcripts import parse_transcript
 from gitmem.records.conversations import append_turn, import_turns, last_turns, list_conversations
 from gitmem.records.record_json import conversation_json, turn_json
+from gitmem.secrets.refusal import redact_secrets
 
 
 @click.group(cls=CommandGroup)

@@ -6,6 +6,7 @@ from typing import Final
 from gitmem.chunking import CHUNKER_VERSION
 from gitmem.embedding.card import Card
 from gitmem.paths import bundled
+from gitmem.secrets.version import SECRETS_VERSION
 
 WORDS_VERSION: Final = 1
 """Version of `gitmem.words`: increase it when the terms of any text change."""
@@ -17,7 +18,7 @@ RULES_VERSION: Final = 2
 def current_fingerprint(max_file_bytes: int) -> str:
     """Return a name for everything that a row depends on besides its blob and language."""
     # The size limit is part of it because blobs are recorded as too large, and a higher limit must index them.
-    return f"{CHUNKER_VERSION}.{WORDS_VERSION}.{max_file_bytes}.{model_fingerprint()}"
+    return f"{CHUNKER_VERSION}.{WORDS_VERSION}.{max_file_bytes}.{SECRETS_VERSION}.{model_fingerprint()}"
 
 
 def model_fingerprint() -> str:

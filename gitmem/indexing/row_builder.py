@@ -11,11 +11,11 @@ import numpy as np
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.chunking.languages import language_from_head
-from gitmem.credentials import mask_secrets
 from gitmem.embedding.encoder import Encoder, quantise
 from gitmem.identifier_counts import Counts, count_ids, distinct_identifiers
 from gitmem.indexing.skip_reason import skip_reason
 from gitmem.indexing.worker_protocol import Batch, BlobOutcome, PackedPostings, PackedRows
+from gitmem.secrets.masking import mask_secrets
 from gitmem.types import CHUNK_TYPES, Chunk
 from gitmem.words import Text, count_identifiers, terms_of
 

@@ -19,10 +19,10 @@ from gitmem.memory.conversation import (
 from gitmem.memory.note import LIST_DEFAULT, MAX_LIST
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, CONVERSATIONS, conversation_folder, turn_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
-from gitmem.memory.secrets import redact_secrets, refuse_secrets
 from gitmem.record import format_record
 from gitmem.records.listing import open_at
 from gitmem.records.unknown_record import unknown_record
+from gitmem.secrets.refusal import redact_secrets, refuse_secrets
 from gitmem.workspace import Workspace
 
 

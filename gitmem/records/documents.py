@@ -20,13 +20,13 @@ from gitmem.memory.document import (
 from gitmem.memory.note import LIST_DEFAULT, MAX_LIST
 from gitmem.memory.record_paths import DOCUMENTS, document_ids, document_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
-from gitmem.memory.secrets import refuse_secrets
 from gitmem.memory.text_breaks import find_breaks
 from gitmem.memory.text_windows import cut_windows
 from gitmem.record import Record, format_record
 from gitmem.records.abbreviated_ids import complete_id
 from gitmem.records.filters import RecordFilters
 from gitmem.records.listing import newest_records, read_expired
+from gitmem.secrets.refusal import refuse_secrets
 from gitmem.workspace import Workspace
 
 CREATED = "created"

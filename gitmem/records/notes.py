@@ -10,12 +10,12 @@ from gitmem.memory.bounds import check_choice, check_count, current_time
 from gitmem.memory.note import LIST_DEFAULT, MAX_LIST, NOTE_TYPES, Note, check_note, load_note, note_record
 from gitmem.memory.record_paths import NOTES, new_note_id, note_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
-from gitmem.memory.secrets import refuse_secrets
 from gitmem.record import format_record
 from gitmem.records.code_notes import missing_paths
 from gitmem.records.filters import RecordFilters
 from gitmem.records.listing import newest_records
 from gitmem.records.similar_notes import SimilarNote, find_similar
+from gitmem.secrets.refusal import refuse_secrets
 from gitmem.workspace import Workspace
 
 

@@ -12,9 +12,9 @@ from gitmem.memory.json_lines import Item, format_item, parse_item
 from gitmem.memory.note import Note, note_record
 from gitmem.memory.record_paths import document_path, is_note_id, new_note_id, note_path, turn_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
-from gitmem.memory.secrets import refuse_secrets
 from gitmem.record import Record, format_record, parse_record
 from gitmem.records.documents import cut_document, place_document
+from gitmem.secrets.refusal import refuse_secrets
 from gitmem.workspace import Workspace
 
 _MAX_REPORTED: Final = 5

@@ -7,8 +7,8 @@ import pytest
 
 from gitmem.errors import UsageError
 from gitmem.memory.conversation import MAX_TURN
-from gitmem.memory.secrets import redact_secrets
 from gitmem.memory.transcripts import parse_transcript
+from gitmem.secrets.refusal import redact_secrets
 
 TIME = "2026-01-31T12:00:00.000Z"
 

@@ -64,8 +64,8 @@ def test_notes_are_listed_newest_first_and_by_type(workspace: Workspace) -> None
         ("", {}, "empty"), (" \n", {}, "empty"), ("x" * 10_001, {}, "10,001 characters, at most 10,000"),
         ("x", {"type_": "idea"}, "preference, fact, project, decision"), ("x", {"confidence": 1.5}, "between 0 and 1"),
         ("x", {"confidence": float("nan")}, "between 0 and 1"), ("x", {"conversation": "y" * 101}, "at most 100"),
-        ("a\udc80", {}, "UTF-8"), ("ghp_" + "a1B2" * 9, {}, "secret"),
-        ("x", {"symbols": ("ghp_" + "a1B2" * 9,)}, "secret .*in its fields"),
+        ("a\udc80", {}, "UTF-8"), ("ghp_" + "a1B2c3D4e5F6" * 3, {}, "secret"),
+        ("x", {"symbols": ("ghp_" + "a1B2c3D4e5F6" * 3,)}, "secret .*in its fields"),
     ],
 )  # fmt: skip
 def test_notes_out_of_bounds_are_refused_and_not_stored(
@@ -78,7 +78,7 @@ def test_notes_out_of_bounds_are_refused_and_not_stored(
 
 def test_values_at_the_bounds_are_accepted(workspace: Workspace) -> None:
     assert add_note(workspace, "x" * 10_000, confidence=0, conversation="y" * 100).note.confidence == 0
-    assert add_note(workspace, "ghp_" + "a1B2" * 9, allow_secrets=True).note.id
+    assert add_note(workspace, "ghp_" + "a1B2c3D4e5F6" * 3, allow_secrets=True).note.id
 
 
 @properties
@@ -290,7 +290,7 @@ def test_a_transcript_imported_again_adds_the_new_turns(workspace: Workspace) ->
     assert import_turns(workspace, turns[:2]).changed == 2
     assert import_turns(workspace, turns).changed == 1
     assert import_turns(workspace, turns).changed == 0
-    secret = "ghp_" + "a1B2" * 9
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
     import_turns(workspace, [Turn("s", 3, "assistant", f"it is:\n{secret}\nkeep it", "")])
     assert last_turns(workspace, "s", 1)[0].content == "it is:\n[secret left out]\nkeep it"
 
@@ -415,7 +415,7 @@ def test_a_turn_without_a_time_is_unchanged_by_another_import(workspace: Workspa
 
 
 def test_a_secret_in_any_field_is_refused(workspace: Workspace) -> None:
-    token = "ghp_" + "a1B2" * 9
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
     for fields in ({"title": token}, {"url": "https://u:p4ssw0rd9@host/x"}, {"metadata": {"token": token}}):
         with pytest.raises(UsageError, match="in its fields"):
             add_document(workspace, "harmless", fields)
@@ -471,8 +471,8 @@ BAD = [
     ('{"kind": "conversations", "conversation": "c", "turn": 1.5, "role": "user", "content": "x"}', "wrong type"),
     ('{"kind": "documents", "content": "x", "participants": [1]}', "must be texts"),
     ('{"content": "x", "id": "../../x"}', "not the id of a note"), ('{"content": "x", "time": "soon"}', "ISO 8601"),
-    (f'{{"content": "ghp_{"a1B2" * 9}"}}', "secret"),
-    (f'{{"kind": "documents", "content": "x", "metadata": {{"token": "ghp_{"a1B2" * 9}"}}}}', "in its fields"),
+    (f'{{"content": "ghp_{"a1B2c3D4e5F6" * 3}"}}', "secret"),
+    (f'{{"kind": "documents", "content": "x", "metadata": {{"token": "ghp_{"a1B2c3D4e5F6" * 3}"}}}}', "in its fields"),
     (f'{{"content": "x", "confidence": 1{"0" * 400}}}', "too large a number"),
     ('{"content": "\\ud800"}', "UTF-8"), ("\udcff", "not valid JSON"),
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from tests.mcp.clients import SERVER, RawClient, ask, refused, talk
 
 ALL = "search,memory,documents"
 ODD = "first\r\nsecond\u202e \x1b[2J</results>\n\n  é\ttab  \n\n"
-SECRET = "ghp_" + "a1B2" * 9
+SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 LONG = " ".join(f"filler{number % 50}" if number != 900 else "needle" for number in range(1800))
 
 

@@ -1,0 +1,35 @@
+"""Find private keys by their headers (RFC 7468 and PuTTY). Pure."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_KEY_HEADERS: Final = (b"PRIVATE KEY", b"PuTTY-User-Key-File-")
+_KEY_HEADER: Final = re.compile(rb"BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?|PuTTY-User-Key-File-\d")
+_KEY_BOUNDARY: Final = re.compile(rb"(?:BEGIN|END) [A-Z0-9 ]*PRIVATE KEY")
+_MAX_KEY_BYTES: Final = 20_000
+"""Maximum length of a private key. One of 16,384 bits has 13,000 bytes."""
+
+_ENCODED_LENGTH: Final = 32
+_ENCODED: Final = re.compile(rb"[A-Za-z0-9+/=]{%d,}" % _ENCODED_LENGTH)
+# Does not match the letter of an escaped line end (`\n`): masking it would invalidate the string literal.
+_ENCODED_PIECE: Final = re.compile(rb"(?:(?<!\\)|(?<=\\[nr]))[A-Za-z0-9+/=]{2,}")
+_VISIBLE: Final = re.compile(rb"[!-~]")
+
+Span = tuple[int, int]
+
+
+def find_private_keys(data: bytes) -> Iterator[Span]:
+    """Yield the spans of the encoded lines of private keys.
+
+    A header whose following text is mostly not encoded is skipped: that is code which reads keys.
+    """
+    if not any(key in data for key in _KEY_HEADERS):
+        return
+    for header in _KEY_HEADER.finditer(data):
+        limit = header.end() + _MAX_KEY_BYTES
+        boundary = _KEY_BOUNDARY.search(data, header.end(), limit)
+        body = data[header.end() : boundary.start() if boundary else limit]
+        if 2 * sum(map(len, _ENCODED.findall(body))) >= len(_VISIBLE.findall(body)):
+            for piece in _ENCODED_PIECE.finditer(body):
+                yield header.end() + piece.start(), header.end() + piece.end()

@@ -1,0 +1,115 @@
+"""Load the rules, and decide whether a match of one is a secret: by its entropy and the allow-lists."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
+from math import log2
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from gitmem.secrets.own_rules import OWN_ALLOWED, OWN_RULES
+
+_LEFT_OUT: Final = frozenset({"private-key", "hashicorp-tf-password"})
+"""Private keys have a module of their own. The other matches any `password = "..."` outside of Terraform's files."""
+
+_NAME_LENGTH: Final = 50
+_LINE_REACH: Final = 1000
+_NAME_END: Final = re.compile(rb"[\w.-]*\Z")
+
+
+class Allowed(NamedTuple):
+    """Allow-list: a match is no secret if its `target` (secret, match or line) has a pattern or word."""
+
+    target: str
+    patterns: Sequence[re.Pattern[bytes]]
+    words: Sequence[bytes]
+
+    def permits(self, texts: Mapping[str, bytes]) -> bool:
+        """Return whether a match is listed; `texts` are its texts by target."""
+        text = texts[self.target]
+        if any(pattern.search(text) for pattern in self.patterns):
+            return True
+        secret = texts["secret"].lower()
+        return any(word in secret for word in self.words)
+
+
+class Rule:
+    """Rule for one kind of secret. Its patterns are compiled when they are first needed."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.id: str = values["id"]
+        self.keywords: Sequence[bytes] = [word.encode() for word in values["keywords"]]
+        self.starts_at_keyword: bool = values["starts_at_keyword"]
+        self._values = values
+
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        """Pattern for bytes: `\\w` and `\\s` are ASCII, as in RE2."""
+        return re.compile(self._values["pattern"].encode())
+
+    @cached_property
+    def _allowed(self) -> Sequence[Allowed]:
+        own = [OWN_ALLOWED[self.id]] if self.id in OWN_ALLOWED else []
+        return [_load_allowed(values) for values in (*self._values["allowed"], *own)]
+
+    def find_value(self, data: bytes, match: re.Match[bytes]) -> tuple[int, int] | None:
+        """Return the span of the secret in a match, or None if the match is not a secret."""
+        start, end = _value_span(match, self._values["group"])
+        secret = data[start:end]
+        if _entropy(secret) < self._values["entropy"]:
+            return None
+        name = _NAME_END.search(data, max(0, match.start() - _NAME_LENGTH), match.start())
+        first = name.start() if name and self.starts_at_keyword else match.start()
+        reach = match.end() + _LINE_REACH
+        line_end = data.find(b"\n", match.end(), reach)
+        texts = {
+            "secret": secret,
+            "match": data[first : match.end()],
+            "line": data[
+                data.rfind(b"\n", max(0, first - _LINE_REACH), first) + 1 : line_end if line_end >= 0 else reach
+            ],
+        }
+        return (
+            None if any(allowed.permits(texts) for allowed in (load_rules().allowed, *self._allowed)) else (start, end)
+        )
+
+
+class Rules(NamedTuple):
+    """All rules by keyword, and the allow-list of all."""
+
+    by_keyword: Mapping[bytes, Sequence[Rule]]
+    allowed: Allowed
+
+
+@cache
+def load_rules() -> Rules:
+    """Return the rules; the first call reads their file."""
+    listed = json.loads((Path(__file__).parent / "gitleaks_rules.json").read_bytes())
+    by_keyword: dict[bytes, list[Rule]] = {}
+    for values in (*listed["rules"], *OWN_RULES):
+        if values["id"] not in _LEFT_OUT:
+            rule = Rule(values)
+            for keyword in rule.keywords:
+                by_keyword.setdefault(keyword, []).append(rule)
+    return Rules(by_keyword, _load_allowed({"target": "secret", **listed["allowed"]}))
+
+
+def _load_allowed(values: Mapping[str, Any]) -> Allowed:
+    patterns = [re.compile(pattern.encode()) for pattern in values["patterns"]]
+    return Allowed(values["target"], patterns, [word.lower().encode() for word in values["words"]])
+
+
+def _value_span(match: re.Match[bytes], group: int) -> tuple[int, int]:
+    """Return the span of the rule's group, else of the first group with text, else of the match."""
+    if group:
+        return match.span(group)
+    spans = (match.span(number) for number in range(1, match.re.groups + 1))
+    return next((span for span in spans if span[1] > span[0]), match.span())
+
+
+def _entropy(text: bytes) -> float:
+    """Return the Shannon entropy in bits per byte."""
+    length = len(text)
+    return sum(-count / length * log2(count / length) for count in Counter(text).values())

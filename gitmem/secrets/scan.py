@@ -1,0 +1,186 @@
+"""Find secrets in bytes in two steps, so that ordinary text costs little.
+
+First the *candidates*: runs of token characters with a digit, long runs without letters in lower case, and passwords in
+URLs. Almost no other text is a secret. Then the rules whose keyword stands near a candidate are applied there. Each
+rule sees a bounded window around its keyword, so time grows linearly with the length of the text, whatever it holds.
+"""
+
+import re
+import string
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from gitmem.secrets.private_keys import find_private_keys
+from gitmem.secrets.rules import Rule, load_rules
+
+Span = tuple[int, int]
+
+_TOKEN_BYTES: Final = (string.ascii_letters + string.digits + "_+/=.~-").encode()
+_SHAPE: Final = bytes(ord("x" if code in _TOKEN_BYTES else " ") for code in range(256))
+"""Translation of token characters to `x` and of all other bytes to blanks."""
+
+_MIN_RUN: Final = 10
+_MAX_RUN: Final = 4096
+"""Longer runs are encoded data."""
+
+_CAPITALS: Final = bytes(ord("x" if chr(code) in string.ascii_uppercase else " ") for code in range(256))
+_LONG_CAPITALS: Final = b"x" * 20
+_DIGITS: Final = re.compile(rb"\d+")
+_LETTERS_ONLY: Final = (b"hf_", b"api_org_")
+"""Prefixes of tokens of letters alone."""
+
+_URL: Final = b"://"
+_URL_REACH: Final = 250
+
+_BEFORE: Final = 160
+"""Bytes before a candidate in which the name of its value may stand, also on earlier lines."""
+
+_AFTER: Final = 100
+_WINDOW: Final = 600
+"""Bytes after a keyword that a rule sees, and the rest of the token at their end. Some rules take quadratic time."""
+
+_MAX_WORK: Final = 50_000
+_MATCH_WORK: Final = 25
+"""Attempts to match a rule, of which a match costs so many. A text that needs more is made to be searched slowly, or
+full of keys: then all of its candidates count as secrets."""
+
+PRIVATE_KEY: Final = "private-key"
+UNCHECKED: Final = "too-many-candidates"
+
+
+class Finding(NamedTuple):
+    """Secret in bytes: the name of its rule and its span."""
+
+    rule: str
+    start: int
+    end: int
+
+
+def find_secrets(data: bytes) -> list[Finding]:
+    """Return the secrets of a text in the order of their offsets; they may overlap."""
+    findings = [Finding(PRIVATE_KEY, start, end) for start, end in find_private_keys(data)]
+    regions = _find_regions(data)
+    if regions:
+        findings += _apply_rules(data, regions)
+    return sorted(findings, key=lambda finding: finding[1:])
+
+
+def _find_regions(data: bytes) -> list[Span]:
+    """Return the surroundings of candidates, in order and without overlaps."""
+    regions: list[list[int]] = []
+    for start, end in sorted(_find_candidates(data)):
+        # The region ends with a line, or after a token: a rule must not see half of one.
+        line_end = data.find(b"\n", end, end + _AFTER)
+        stop = line_end if line_end >= 0 else min(len(data), end + _AFTER)
+        first = max(0, start - _BEFORE)
+        if regions and first <= regions[-1][1]:
+            regions[-1][1] = max(stop, regions[-1][1])
+        else:
+            regions.append([first, stop])
+    return [(start, _token_end(data, stop)) for start, stop in regions]
+
+
+def _token_end(data: bytes, position: int) -> int:
+    end = position
+    limit = min(len(data), position + _MAX_RUN)
+    while end < limit and data[end] in _TOKEN_BYTES:
+        end += 1
+    return end
+
+
+def _find_candidates(data: bytes) -> Iterator[Span]:
+    shape = data.translate(_SHAPE)
+    end = 0
+    for digits in _DIGITS.finditer(data):
+        # Digits are rare in text, and a run is long, so most of this loop is the search for blanks.
+        if digits.start() < end:
+            continue
+        start = shape.rfind(b" ", end, digits.start()) + 1 or end
+        end = shape.find(b" ", digits.end())
+        end = end if end >= 0 else len(data)
+        if _MIN_RUN <= end - start <= _MAX_RUN:
+            yield start, end
+    for prefix in _LETTERS_ONLY:
+        yield from _find_prefixed(data, shape, prefix)
+    yield from _find_capitals(data)
+    yield from _find_url_passwords(data)
+
+
+def _find_prefixed(data: bytes, shape: bytes, prefix: bytes) -> Iterator[Span]:
+    start = data.find(prefix)
+    while start >= 0:
+        end = shape.find(b" ", start)
+        end = end if end >= 0 else len(data)
+        if _MIN_RUN <= end - start <= _MAX_RUN:
+            yield start, end
+        start = data.find(prefix, end)
+
+
+def _find_capitals(data: bytes) -> Iterator[Span]:
+    """Yield long runs of capitals: a key of AWS may have no digit."""
+    shape = data.translate(_CAPITALS)
+    start = shape.find(_LONG_CAPITALS)
+    while start >= 0:
+        end = shape.find(b" ", start)
+        yield start, end if end >= 0 else len(data)
+        start = shape.find(_LONG_CAPITALS, end) if end >= 0 else -1
+
+
+def _find_url_passwords(data: bytes) -> Iterator[Span]:
+    """Yield the places of `://` with an `@` after them, before the next blank."""
+    start = data.find(_URL)
+    while start >= 0:
+        part = data[start : start + _URL_REACH].split(None, 1)[0]
+        if b"@" in part and b":" in part[len(_URL) :]:
+            yield start, start + len(part)
+        start = data.find(_URL, start + len(_URL))
+
+
+def _apply_rules(data: bytes, regions: Sequence[Span]) -> list[Finding]:
+    lowered = [data[start:end].lower() for start, end in regions]
+    # Most keywords occur in no region: one search over all of them excludes these.
+    joined = b"\n".join(lowered)
+    findings: list[Finding] = []
+    work = 0
+    for keyword, rules in load_rules().by_keyword.items():
+        if keyword not in joined:
+            continue
+        for (start, end), text in zip(regions, lowered, strict=True):
+            for rule in rules if keyword in text else ():
+                for finding in _apply_rule(rule, _find_all(text, keyword, start), data, (start, end)):
+                    if isinstance(finding, Finding):
+                        findings.append(finding)
+                    work += _MATCH_WORK if finding else 1
+                    if work > _MAX_WORK:
+                        return [Finding(UNCHECKED, *span) for span in _find_candidates(data)]
+    return findings
+
+
+def _find_all(text: bytes, keyword: bytes, offset: int) -> Iterator[int]:
+    place = text.find(keyword)
+    while place >= 0:
+        yield offset + place
+        place = text.find(keyword, place + len(keyword))
+
+
+def _apply_rule(
+    rule: Rule, positions: Iterator[int], data: bytes, region: Span
+) -> "Iterator[Finding | Literal[True] | None]":
+    """Apply a rule at the positions of its keyword: yield the secrets, True for other matches, None for no match."""
+    first, end = region
+    done = first
+    for position in positions:
+        if position < done:
+            continue
+        yield None
+        stop = end if end - position <= _WINDOW else _token_end(data, position + _WINDOW)
+        if rule.starts_at_keyword:
+            match = rule.pattern.match(data, position, stop)
+            matches = iter((match,) if match else ())
+        else:
+            matches = rule.pattern.finditer(data, max(done, position - _BEFORE), stop)
+            done = stop
+        for match in matches:
+            span = rule.find_value(data, match)
+            done = max(done, span[1]) if span else done
+            yield Finding(rule.id, *span) if span else True
