@@ -9,18 +9,22 @@ from gitmem.actions.repos import forget_repository
 from gitmem.errors import Busy, UnsafeIndex
 from gitmem.freshness.cancellation import read_run
 from gitmem.fsio import require_own_folder
-from gitmem.install.hook_setup import uninstall_hooks
+from gitmem.install.hook_setup import find_callers, uninstall_hooks
 from gitmem.locks import writer_lock
 from gitmem.workspace import OWN_NAMES, Workspace, remove_index, require_untracked
 
 
 class Removed(NamedTuple):
-    """Removed items. `files` are the changed files of clients, `problems` name those that could not be changed."""
+    """Removed items. `files` are the changed files of clients, `problems` name those that could not be changed.
+
+    `callers` are files of other programs that call gitmem: the user added the lines.
+    """
 
     index_gone: bool
     hooks_gone: bool
     files: list[str]
     problems: list[str]
+    callers: list[str]
 
 
 def uninstall(workspace: Workspace, environment: Mapping[str, str]) -> Removed:
@@ -36,7 +40,8 @@ def uninstall(workspace: Workspace, environment: Mapping[str, str]) -> Removed:
     removed = _remove_index(workspace)
     files, problems = Installer(workspace.location, environment).uninstall()
     forget_repository(environment, str(workspace.paths.root.parent))
-    return Removed(removed, hooks, files, problems)
+    callers = [str(file) for file in find_callers(workspace.location)]
+    return Removed(removed, hooks, files, problems, callers)
 
 
 def _remove_index(workspace: Workspace) -> bool:

@@ -138,4 +138,6 @@ def named_hit(hit: "Hit") -> "Hit":
     last = hit.path.rpartition("/")[2]
     name = f"{CONVERSATION_PREFIX}{hit.symbol} {int(last)}" if hit.chunk_type == TURN else last
     first, end = content_line(hit.chunk_type, hit.start_line), content_line(hit.chunk_type, hit.end_line)
-    return hit._replace(path=name, start_line=first, end_line=end)
+    # The symbol of a turn is its conversation, which the name contains.
+    symbol = "" if hit.chunk_type == TURN else hit.symbol
+    return hit._replace(path=name, symbol=symbol, start_line=first, end_line=end)

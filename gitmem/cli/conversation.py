@@ -123,7 +123,8 @@ def import_(ctx: click.Context, file: str, allow_secrets: bool, as_json: bool) -
     """
     # Claude Code names the file after the session; the name is used if no entry has an id of the session.
     name = PurePath(file).stem[:100] if file != "-" else "session"
-    turns = parse_transcript(read_lines(file), name, str if allow_secrets else redact_secrets)
+    redact = str if allow_secrets else redact_secrets
+    turns = parse_transcript(read_lines(file), name, redact, file=file if file != "-" else "standard input")
     imported = import_turns(open_here(ctx), turns, allow_secrets=allow_secrets)
     print_notices(ctx, imported.notices)
     conversation = turns[0].conversation

@@ -32,6 +32,9 @@ _CONFIGS: Final = {
 }
 """Files, relative to the root of the working tree, that say what a program runs."""
 
+OWNERS: Final = tuple(_CONFIGS)
+"""Programs whose configuration is looked at."""
+
 _MAX_BYTES: Final = 1 << 20
 
 

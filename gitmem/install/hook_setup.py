@@ -9,6 +9,7 @@ from gitmem.git.program import run_git
 from gitmem.install.configured_hooks import SINCE, config_file, install_section, read_states, remove_section
 from gitmem.install.hook_files import install_file, read_state, uninstall_files
 from gitmem.install.hook_managers import (
+    OWNERS,
     advise_folder,
     advise_owner,
     calls_gitmem,
@@ -56,6 +57,15 @@ def read_hooks(location: RepositoryLocation, program: Sequence[str], version: tu
     else:
         states = [_read_foreign(folder, event) for event in EVENTS]
     return HookReport(folder, configured=False, states=tuple(states))
+
+
+def find_callers(location: RepositoryLocation) -> list[Path]:
+    """Return the files of other programs in which a user made them start gitmem, which `uninstall_hooks` leaves."""
+    root, folder = location.worktree or location.git_dir, hooks_folder(location)
+    foreign = [] if _is_own(location, folder) else [users_file(folder, event) for event in EVENTS]
+    files = [file for file, event in zip(foreign, EVENTS, strict=False) if calls_gitmem(file, event)]
+    found = [find_call(owner, root, event) for owner in OWNERS for event in EVENTS]
+    return list(dict.fromkeys([*files, *(file for file in found if file)]))
 
 
 def starts_gitmem(location: RepositoryLocation, event: str, version: tuple[int, int]) -> bool:

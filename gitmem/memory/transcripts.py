@@ -33,44 +33,45 @@ Redact = Callable[[str], str]
 """Function that removes secrets from a text. It gets the whole text: a private key that is cut is not recognised."""
 
 
-def parse_transcript(lines: Iterable[str], name: str, redact: Redact = str) -> list[Turn]:
+def parse_transcript(lines: Iterable[str], name: str, redact: Redact = str, *, file: str = "") -> list[Turn]:
     """Parse the turns of a transcript. An entry without a time gets that of the one before it.
 
-    Errors call the transcript `name`, which is also the conversation's id if the transcript has none. Raises
+    `name` is the conversation's id if the transcript has none. Errors name the `file`, or `name` without one. Raises
     UsageError with the number of the malformed line.
     """
+    file = file or name
     conversation = time = ""
     pieces: list[_Piece] = []
     for number, line in enumerate(lines, 1):
-        entry = _parse_line(line, number, name)
+        entry = _parse_line(line, number, file)
         if entry.get("isSidechain") or entry.get("isMeta") or entry.get("type") not in ("user", "assistant"):
             continue
         conversation = conversation or str(entry.get("sessionId") or "")
-        time = _parse_time(entry, number, name) or time
+        time = _parse_time(entry, number, file) or time
         pieces += _read_pieces(entry, time, redact)
     if not pieces:
-        raise UsageError(f"`{name}` has no conversation", hint="transcripts are in ~/.claude/projects/")
+        raise UsageError(f"`{file}` has no conversation", hint="transcripts are in ~/.claude/projects/")
     return _merge_pieces(conversation or name, pieces)
 
 
-def _parse_line(line: str, number: int, name: str) -> Mapping[str, Any]:
+def _parse_line(line: str, number: int, file: str) -> Mapping[str, Any]:
     if not line.strip():
         return {}
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"line {number} of `{name}` is not valid JSON") from error
+        raise UsageError(f"line {number} of `{file}` is not valid JSON") from error
     if not isinstance(entry, dict):
-        raise UsageError(f"line {number} of `{name}`: expected a JSON object")
+        raise UsageError(f"line {number} of `{file}`: expected a JSON object")
     return entry
 
 
-def _parse_time(entry: Mapping[str, Any], number: int, name: str) -> str:
+def _parse_time(entry: Mapping[str, Any], number: int, file: str) -> str:
     time = str(entry.get("timestamp") or "")
     try:
         return check_time("time", time) if time else ""
     except UsageError as error:
-        raise UsageError(f"line {number} of `{name}`: {error.message}", hint=error.hint) from error
+        raise UsageError(f"line {number} of `{file}`: {error.message}", hint=error.hint) from error
 
 
 def _read_pieces(entry: Mapping[str, Any], time: str, redact: Redact) -> Iterator[_Piece]:

@@ -119,3 +119,58 @@ def test_uninstall_asks_for_confirmation(cli: Cli, own: Repo, monkeypatch: pytes
         outcome = cli("uninstall", cwd=own.path, stdin=answer)
         assert outcome.code == code
     assert not (own.path / ".gitmem").exists()
+
+
+def add_note(cli: Cli, repo: Repo) -> None:
+    assert cli("memory", "add", "Deploys happen on Tuesdays.", cwd=repo.path).code == 0
+
+
+def test_the_memory_stays_and_is_named(cli: Cli, own: Repo) -> None:
+    add_note(cli, own)
+    outcome = cli("uninstall", "--yes", cwd=own.path)
+    assert "kept the memory: 1 record in refs/gitmem/memory\n" in outcome.out
+    assert "gitmem uninstall --export memory.jsonl" in outcome.out
+    assert "Deploys happen" in cli("memory", "export", cwd=own.path).out
+
+
+def test_the_memory_is_exported_and_removed_on_request(cli: Cli, own: Repo, tmp_path: Path) -> None:
+    add_note(cli, own)
+    exported = cli("memory", "export", cwd=own.path).out
+    file = tmp_path / "memory.jsonl"
+    assert cli("uninstall", "--yes", "--export", str(file), cwd=own.path).code == 0
+    assert file.read_text() == exported
+    assert not (own.path / ".gitmem").exists()
+    assert cli("memory", "export", cwd=own.path).out == ""
+    objects = own.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)").splitlines()
+    blobs = [oid for oid, _, kind in (line.partition(" ") for line in objects) if kind == "blob"]
+    assert not any("Deploys happen" in own.git("cat-file", "blob", oid) for oid in blobs if oid)
+    assert cli("memory", "import", str(file), cwd=own.path).out == "imported 1 record, 0 unchanged\n"
+
+
+@pytest.mark.parametrize("place", ["existing", ".gitmem/memory.jsonl", "no/such/folder.jsonl"])
+def test_an_export_that_would_lose_something_is_refused_before_anything_is_removed(
+    cli: Cli, own: Repo, place: str
+) -> None:
+    add_note(cli, own)
+    (own.path / "existing").write_text("precious")
+    outcome = cli("uninstall", "--yes", "--export", place, cwd=own.path)
+    assert_error(outcome, ExitCode.USAGE, place.rpartition("/")[0])
+    assert (own.path / ".gitmem" / "manifest").exists()
+    assert (own.path / "existing").read_text() == "precious"
+    assert cli("memory", "export", cwd=own.path).out
+
+
+@pytest.mark.parametrize("answer", ["", "memory.jsonl"])
+def test_on_a_terminal_the_export_is_offered(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    add_note(cli, own)
+    monkeypatch.setattr("gitmem.cli.confirmation.is_interactive", lambda: True)
+    outcome = cli("uninstall", cwd=own.path, stdin=b"y\n" + answer.encode() + b"\n")
+    assert outcome.code == 0, outcome
+    assert "the memory has 1 record" in outcome.err
+    assert (own.path / "memory.jsonl").exists() == bool(answer)
+    assert bool(cli("memory", "export", cwd=own.path).out) == (not answer)
+
+
+def test_files_that_still_call_gitmem_are_named(cli: Cli, own: Repo) -> None:
+    own.write({"lefthook-local.yml": "post-commit:\n  commands:\n    gitmem:\n      run: gitmem hook post-commit\n"})
+    assert f"`{own.path}/lefthook-local.yml` still calls gitmem" in cli("uninstall", "--yes", cwd=own.path).err

@@ -346,3 +346,19 @@ def test_the_records_of_another_clone_are_merged(cli: Cli, repo: Repo) -> None:
     assert "theirs" in cli("memory", "show", "conversation:plan", "--at", commit).out
     assert json.loads(cli("memory", "merge", commit, "--json").out)["taken"] == 0
     assert_error(cli("memory", "merge", "nosuch"), ExitCode.USAGE, "unknown revision: `nosuch`")
+
+
+@pytest.mark.parametrize("content", ["{bad", "[]", '{"type": "user", "timestamp": "z"}', ""])
+def test_an_error_in_a_transcript_names_its_file_in_full(cli: Cli, own: Repo, content: str) -> None:
+    own.write({"my notes/package.v1.jsonl": content})
+    outcome = cli("conversation", "import", "my notes/package.v1.jsonl", cwd=own.path)
+    assert_error(outcome, ExitCode.USAGE, "`my notes/package.v1.jsonl`")
+    outcome = cli("conversation", "import", "-", stdin=content.encode(), cwd=own.path)
+    assert_error(outcome, ExitCode.USAGE, "`standard input`")
+
+
+def test_a_result_names_the_conversation_of_a_turn_once(cli: Cli, own: Repo) -> None:
+    assert cli("conversation", "append", "planning", "user", "When do apples ripen?", cwd=own.path).code == 0
+    heading = cli("query", "--kind", "conversations", "apples", cwd=own.path).out.splitlines()[0]
+    assert heading.startswith("conversation:planning 0:1-1  ")
+    assert heading.count("planning") == 1

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from gitmem.cli.style import fold
-from gitmem.install.clients import CLIENTS
 from tests.gitrepo import MakeRepo, Repo
 from tests.sample import Cli, make_sample
 
@@ -89,13 +88,13 @@ def test_the_suggested_query_fits_the_repository_and_is_safe_to_paste(
 def test_files_that_init_wrote_are_not_uncommitted_changes_of_the_user(cli: Cli, tmp_path: Path) -> None:
     repo = make_sample(tmp_path / "repo")
     assert cli("init", "--no-hooks", cwd=repo.path).code == 0
-    assert (repo.path / CLIENTS["claude"].file).exists()
+    assert (repo.path / ".mcp.json").exists()
     assert "changed" not in cli("status", cwd=repo.path).out
     assert "uncommitted" not in cli("query", "-n", "1", "sign cookie", cwd=repo.path).out
     (repo.path / "mine.py").write_text("def mine():\n    return 1\n")
     assert "changed    untracked 1" in cli("status", cwd=repo.path).out
     assert "+ 1 uncommitted file," in cli("query", "-n", "1", "sign cookie", cwd=repo.path).out
-    file = repo.path / CLIENTS["claude"].file
+    file = repo.path / ".mcp.json"
     file.write_text(file.read_text() + " ")
     assert "changed    untracked 2" in cli("status", cwd=repo.path).out
 
