@@ -52,6 +52,20 @@ def _pack(repo: Repo, packing: str, loose_ends: list[str]) -> None:
         repo.git("pack-objects", "-q", ".git/objects/pack/pack", stdin=f"{loose_ends[0]}\n".encode())
 
 
+def test_removed_commits_leave_the_commit_graph(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    _make(repo)
+    removed = repo.oid("HEAD")
+    repo.git("commit-graph", "write", "--reachable")
+    repo.git("reset", "-q", "--hard", "HEAD~1")
+    repo.git("reflog", "expire", "--expire=now", "--all")
+    graph = repo.path / ".git/objects/info/commit-graph"
+    assert bytes.fromhex(removed) in graph.read_bytes()
+    remove_objects(locate(repo.path), [StoredObject(removed, "commit", 1)])
+    assert bytes.fromhex(removed) not in graph.read_bytes()
+    repo.git("commit-graph", "verify")
+
+
 def test_unreachable_objects_are_listed(make_repo: MakeRepo) -> None:
     repo = make_repo()
     loose_ends = _make(repo)

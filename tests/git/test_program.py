@@ -68,6 +68,16 @@ def test_a_folder_that_is_removed_during_a_command_is_named(make_repo: MakeRepo,
         run_git(alias, cwd=folder, check=check)
 
 
+def test_a_protocol_that_the_configuration_allows_stays_forbidden(make_repo: MakeRepo) -> None:
+    """Without `GIT_ALLOW_PROTOCOL`, git before 2.45 would fetch missing objects of a partial clone."""
+    repo, other = make_repo("repo"), make_repo("other")
+    other.commit({"a": "x"})
+    repo.git("config", "protocol.file.allow", "always")
+    result = run_git(["ls-remote", other.path.as_uri()], cwd=repo.path, check=False)
+    assert result.stdout == b""
+    assert "transport 'file' not allowed" in result.stderr
+
+
 def test_configuration_from_the_environment_is_ignored(make_repo: MakeRepo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_COUNT", "99999999999")
     repo = make_repo()

@@ -127,6 +127,19 @@ def test_the_scan_over_sign_bits_finds_the_rows_of_a_full_scan(tmp_path: Path) -
     assert recall(store, units(40, seed=5, clusters=200), 10) >= 0.98
 
 
+def test_filters_apply_before_the_limit(tmp_path: Path) -> None:
+    """The nearest rows are out of scope, so a filter after the limit would leave none."""
+    near, far = units(1, seed=5)[0], units(400, seed=6)
+    vectors = np.where((np.arange(400) % 5 < 3)[:, None], near + 0.1 * far, far)
+    store = make_store(tmp_path, (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32), 2)
+    allowed = np.arange(400) % 5 >= 3
+    scope = Scope(store.snapshot, store.view, Filters(include=("d3/", "d4/")))
+    found = search_dense(scope, near, 40).rows
+    assert len(found) >= 40
+    assert allowed[found].all()
+    assert len({*found[:10].tolist()} & {*best(store.vectors, near, 10, allowed)}) >= 6
+
+
 def test_ten_candidates_by_sign_bits_are_too_few_for_ten_results(tmp_path: Path) -> None:
     store = make_store(tmp_path, units(4000, clusters=100))
     scope = Scope(store.snapshot, store.view, Filters())
