@@ -2,16 +2,17 @@
 
 import click
 
-from gitmem.cli.root import COMPLETE_VARIABLE, root
+from gitmem.cli.completion_scripts import SCRIPTS
 from gitmem.errors import ExitCode
-
-SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command()
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", type=click.Choice(list(SCRIPTS)))
 def command(shell: str) -> ExitCode:
     """Print the completion script of a shell.
+
+    It completes commands, options, file names, revisions, languages, ids of records and names of conversations and
+    repositories. zsh needs no `compinit`.
 
     \b
     Examples:
@@ -19,9 +20,5 @@ def command(shell: str) -> ExitCode:
       eval "$(gitmem completion zsh)"                                        # in ~/.zshrc
       gitmem completion fish > ~/.config/fish/completions/gitmem.fish
     """
-    from click.shell_completion import get_completion_class
-
-    completion_class = get_completion_class(shell)
-    assert completion_class is not None, "click supports these shells"
-    print(completion_class(root, {}, "gitmem", COMPLETE_VARIABLE).source())
+    print(SCRIPTS[shell].strip())
     return ExitCode.OK

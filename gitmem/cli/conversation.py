@@ -5,6 +5,7 @@ from pathlib import PurePath
 import click
 
 from gitmem.cli.command_group import CommandGroup
+from gitmem.cli.completer import complete
 from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.record_output import format_conversation, format_turn
 from gitmem.cli.text_input import (
@@ -40,7 +41,7 @@ def command(ctx: click.Context) -> None:
 
 
 @command.command("append")
-@click.argument("conversation", metavar="NAME")
+@click.argument("conversation", metavar="NAME", shell_complete=complete("conversations"))
 @click.argument("role", type=click.Choice(ROLES))
 @click.argument("text", metavar="TEXT|-")
 @click.option(
@@ -71,7 +72,7 @@ def append(
 
 
 @command.command("get")
-@click.argument("conversation", metavar="NAME")
+@click.argument("conversation", metavar="NAME", shell_complete=complete("conversations"))
 @click.option(
     "-n", "--limit", type=int, metavar="N", default=GET_DEFAULT, show_default=True, help="Show the last N turns."
 )
@@ -108,7 +109,7 @@ def list_(ctx: click.Context, limit: int, as_json: bool) -> ExitCode:
 
 
 @command.command("import")
-@click.argument("file", metavar="FILE|-")
+@click.argument("file", metavar="FILE|-", shell_complete=complete("files"))
 @secrets_option
 @json_option
 @click.pass_context

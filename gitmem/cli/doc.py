@@ -6,6 +6,7 @@ import click
 
 from gitmem.cli.answer_output import format_options, neighbors_option
 from gitmem.cli.command_group import CommandGroup
+from gitmem.cli.completer import complete
 from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.filter_options import filter_options
 from gitmem.cli.query import read_query, search_records
@@ -38,7 +39,7 @@ def command(ctx: click.Context) -> None:
 
 
 @command.command("add")
-@click.argument("file", metavar="FILE|-")
+@click.argument("file", metavar="FILE|-", shell_complete=complete("files"))
 @click.option("--format", "file_format", type=click.Choice(FORMATS), help="Format of the file.  [default: detected]")
 @click.option("--type", "type_", type=click.Choice(DOCUMENT_TYPES), help="Type of the document.  [default: doc]")
 @click.option("--source", metavar="NAME", help="System that the document is from.  [default: manual]")
@@ -117,7 +118,7 @@ def search(ctx: click.Context, /, *, words: tuple[str, ...], limit: int | None, 
 
 
 @command.command("get")
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="ID", shell_complete=complete("documents"))
 @click.option("--chunks", is_flag=True, help="Add the chunks with their offsets (with --json).")
 @click.option("--no-content", is_flag=True, help="Leave out the content (with --json).")
 @json_option
@@ -163,7 +164,7 @@ def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> E
 
 
 @command.command("delete")
-@click.argument("names", metavar="ID...", nargs=-1, required=True)
+@click.argument("names", metavar="ID...", shell_complete=complete("documents"), nargs=-1, required=True)
 @json_option
 @click.pass_context
 def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCode:

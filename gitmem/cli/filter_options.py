@@ -5,18 +5,31 @@ from typing import Any, Final
 
 import click
 
+from gitmem.cli.completer import complete
 from gitmem.records.filters import RecordFilters, parse_filters
 
 _OPTIONS: Final[Mapping[str, Callable[[Callable[..., int]], Callable[..., int]]]] = {
     "source": click.option("--source", metavar="NAME", multiple=True, help="Search only documents from this system."),
     "sensitivity": click.option(
-        "--sensitivity", metavar="WORD", multiple=True, help="Search only documents of this sensitivity (normal, ...)."
+        "--sensitivity",
+        metavar="WORD",
+        shell_complete=complete("sensitivities"),
+        multiple=True,
+        help="Search only documents of this sensitivity (normal, ...).",
     ),
     "visibility": click.option(
-        "--visibility", metavar="WORD", multiple=True, help="Search only documents of this visibility (me, team, ...)."
+        "--visibility",
+        metavar="WORD",
+        shell_complete=complete("visibilities"),
+        multiple=True,
+        help="Search only documents of this visibility (me, team, ...).",
     ),
     "conversation": click.option(
-        "--conversation", metavar="NAME", multiple=True, help="Search only notes and turns of this conversation."
+        "--conversation",
+        metavar="NAME",
+        shell_complete=complete("conversations"),
+        multiple=True,
+        help="Search only notes and turns of this conversation.",
     ),
     "since": click.option("--since", metavar="TIME", default="", help="Earliest time of a record, as ISO 8601."),
     "until": click.option("--until", metavar="TIME", default="", help="Latest time of a record, as ISO 8601."),
@@ -35,7 +48,9 @@ def filter_options(
         # Decorators apply from the inside out, and help lists options in the order of the outermost first.
         for name in reversed(names):
             function = _OPTIONS[name](function)
-        return click.option(type_, "type_", metavar="TYPE", multiple=True, help=type_help)(function)
+        return click.option(
+            type_, "type_", metavar="TYPE", shell_complete=complete("record types"), multiple=True, help=type_help
+        )(function)
 
     return decorate
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from gitmem.cli.completer import complete
 from gitmem.cli.context import page_output
 from gitmem.cli.man_pages import page_name, render_page
 from gitmem.cli.root import ALIASES
@@ -14,7 +15,7 @@ from gitmem.errors import ExitCode, UsageError
 
 
 @click.command()
-@click.argument("names", metavar="[COMMAND [SUBCOMMAND]]", nargs=-1)
+@click.argument("names", metavar="[COMMAND [SUBCOMMAND]]", shell_complete=complete("commands"), nargs=-1)
 @click.option("-m", "--man", is_flag=True, help="Show the manual page instead.")
 @click.pass_context
 def command(ctx: click.Context, names: tuple[str, ...], man: bool) -> ExitCode:

@@ -2,6 +2,7 @@
 
 import click
 
+from gitmem.cli.completer import complete
 from gitmem.cli.context import is_quiet, open_here, write_json
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.run_report import index_json, print_notes, print_report
@@ -15,7 +16,13 @@ from gitmem.workspace import Workspace
 
 
 @click.command()
-@click.option("--rev", metavar="REV", default="", help="Index this commit, tag, branch or tree instead of HEAD.")
+@click.option(
+    "--rev",
+    metavar="REV",
+    shell_complete=complete("revisions"),
+    default="",
+    help="Index this commit, tag, branch or tree instead of HEAD.",
+)
 @click.option("--full", is_flag=True, help="Embed everything again.")
 @click.option("--no-wait", is_flag=True, help="Fail if another process is writing the index.")
 @click.option("--graph", is_flag=True, help="Build or extend the neighbour graph of a large index.")

@@ -9,6 +9,7 @@ from gitmem.actions.hooks import install, read_state
 from gitmem.actions.install import DEFAULT, Installer, register_project
 from gitmem.actions.repos import note_repository
 from gitmem.answering.index_status import folder_bytes
+from gitmem.cli.completer import complete
 from gitmem.cli.context import is_quiet, open_here
 from gitmem.cli.hooks import describe
 from gitmem.cli.index import start_graph
@@ -27,7 +28,7 @@ from gitmem.workspace import Workspace, create_index
 
 
 @click.command()
-@click.argument("path", default="", metavar="[PATH]")
+@click.argument("path", default="", metavar="[PATH]", shell_complete=complete("folders"))
 @click.option("--no-hooks", is_flag=True, help="Do not install git hooks.")
 @click.option("--no-mcp", is_flag=True, help="Do not add the MCP server to `.mcp.json`.")
 @click.pass_context

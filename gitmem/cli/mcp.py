@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from gitmem.cli.completer import complete
 from gitmem.cli.error_output import say
 from gitmem.errors import ExitCode, UsageError
 from gitmem.mcp.tools.toolsets import DEFAULT, parse_toolsets
@@ -21,7 +22,13 @@ _ON_COMMAND_LINE = click.core.ParameterSource.COMMANDLINE
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8008, show_default=True, help="Port to listen on; 0 for any."
 )
-@click.option("--socket", metavar="FILE", default="", help="Listen on a socket file of this user instead of a port.")
+@click.option(
+    "--socket",
+    metavar="FILE",
+    shell_complete=complete("files"),
+    default="",
+    help="Listen on a socket file of this user instead of a port.",
+)
 @click.pass_context
 def command(ctx: click.Context, toolsets: str, http: bool, host: str, port: int, socket: str) -> ExitCode:
     """Serve agents: search this repository for Claude Code and others.

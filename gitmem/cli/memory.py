@@ -4,6 +4,7 @@ import click
 
 from gitmem.cli.answer_output import format_options, neighbors_option
 from gitmem.cli.command_group import CommandGroup
+from gitmem.cli.completer import complete
 from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.filter_options import filter_options
 from gitmem.cli.memory_merging import merge, recover
@@ -46,8 +47,21 @@ def command(ctx: click.Context) -> None:
 @click.argument("text", metavar="TEXT|-")
 @click.option("--type", "type_", type=click.Choice(NOTE_TYPES), default="fact", help="Type of the note.")
 @click.option("--confidence", type=float, default=1.0, metavar="0..1", help="How certain the note is.")
-@click.option("--conversation", metavar="NAME", default="", help="Conversation that the note is from.")
-@click.option("--path", "paths", metavar="PATH", multiple=True, help="File or folder it is about; repeatable.")
+@click.option(
+    "--conversation",
+    metavar="NAME",
+    shell_complete=complete("conversations"),
+    default="",
+    help="Conversation that the note is from.",
+)
+@click.option(
+    "--path",
+    "paths",
+    metavar="PATH",
+    shell_complete=complete("tree paths"),
+    multiple=True,
+    help="File or folder it is about; repeatable.",
+)
 @click.option("--symbol", "symbols", metavar="NAME", multiple=True, help="Symbol it is about; repeatable.")
 @secrets_option
 @json_option
@@ -127,8 +141,14 @@ def search(
 
 
 @command.command("show")
-@click.argument("name", metavar="ID")
-@click.option("--at", metavar="REV", default="", help="Show a former revision: a commit of the log, ~2, or a date.")
+@click.argument("name", metavar="ID", shell_complete=complete("records"))
+@click.option(
+    "--at",
+    metavar="REV",
+    shell_complete=complete("memory revisions"),
+    default="",
+    help="Show a former revision: a commit of the log, ~2, or a date.",
+)
 @json_option
 @click.pass_context
 def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
@@ -156,7 +176,7 @@ def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
 
 
 @command.command("delete")
-@click.argument("names", metavar="ID...", nargs=-1, required=True)
+@click.argument("names", metavar="ID...", shell_complete=complete("records"), nargs=-1, required=True)
 @json_option
 @click.pass_context
 def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCode:

@@ -4,6 +4,7 @@ from typing import Final
 
 import click
 
+from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import confirm
 from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.record_output import diff_json, format_diff, format_log_entry, log_entry_json
@@ -16,7 +17,7 @@ from gitmem.records.revisions import LOG_DEFAULT, read_diff, read_log, restore_r
 
 
 @click.command("log")
-@click.argument("name", metavar="[ID]", default="")
+@click.argument("name", metavar="[ID]", shell_complete=complete("records"), default="")
 @click.option(
     "-n", "--limit", type=int, metavar="N", default=LOG_DEFAULT, show_default=True, help="Maximum number of changes."
 )
@@ -37,8 +38,8 @@ def log(ctx: click.Context, name: str, limit: int, as_json: bool) -> ExitCode:
 
 
 @click.command("diff")
-@click.argument("old", metavar="[REV", default="")
-@click.argument("new", metavar="[REV]]", default="")
+@click.argument("old", metavar="[REV", shell_complete=complete("memory revisions"), default="")
+@click.argument("new", metavar="[REV]]", shell_complete=complete("memory revisions"), default="")
 @json_option
 @click.pass_context
 def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> ExitCode:
@@ -59,9 +60,13 @@ def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> ExitCode:
 
 
 @click.command("restore")
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="ID", shell_complete=complete("records"))
 @click.option(
-    "--at", metavar="REV", default="", help="Revision to restore.  [default: the latest that differs from now]"
+    "--at",
+    metavar="REV",
+    shell_complete=complete("memory revisions"),
+    default="",
+    help="Revision to restore.  [default: the latest that differs from now]",
 )
 @json_option
 @click.pass_context

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from gitmem.cli.completer import complete
 from gitmem.cli.context import open_here, write_json
 from gitmem.cli.text_input import json_option, print_notices, read_lines, secrets_option
 from gitmem.display import count, visible
@@ -14,7 +15,7 @@ from gitmem.records.transfer import export_records, import_records
 
 
 @click.command("import")
-@click.argument("file", metavar="FILE|-")
+@click.argument("file", metavar="FILE|-", shell_complete=complete("files"))
 @click.option("--partial", is_flag=True, help="Skip bad lines instead of refusing all.")
 @secrets_option
 @json_option
@@ -43,7 +44,7 @@ def import_(ctx: click.Context, file: str, partial: bool, allow_secrets: bool, a
 
 
 @click.command("export")
-@click.argument("file", metavar="[FILE|-]", default="-")
+@click.argument("file", metavar="[FILE|-]", shell_complete=complete("files"), default="-")
 @click.pass_context
 def export(ctx: click.Context, file: str) -> ExitCode:
     """Export records of every kind as JSON Lines.

@@ -12,6 +12,7 @@ from gitmem.answering.answer import answer
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.search_query import MAX_QUERY, MODES, Query, SearchFilters
 from gitmem.cli.answer_output import Format, format_options, neighbors_option, write_answer
+from gitmem.cli.completer import AFTER_DASHES, complete
 from gitmem.cli.context import folder_in_tree, open_here
 from gitmem.cli.error_output import say
 from gitmem.cli.filter_options import filter_options, take_filters
@@ -34,6 +35,7 @@ class QueryCommand(click.Command):
         # click drops the `--`, so the arguments are split before it parses them.
         end = args.index("--") if "--" in args else len(args)
         ctx.params["paths"] = tuple(args[end + 1 :])
+        ctx.meta[AFTER_DASHES] = end < len(args)
         return super().parse_args(ctx, args[:end])
 
     @staticmethod
@@ -43,18 +45,49 @@ class QueryCommand(click.Command):
 
 
 @click.command(cls=QueryCommand)
-@click.argument("words", metavar="TEXT...|- [-- PATH...]", nargs=-1)
+@click.argument("words", metavar="TEXT...|- [-- PATH...]", shell_complete=complete("query words"), nargs=-1)
 @click.option("-e", "texts", metavar="TEXT", multiple=True, help="Text of the query, for one that begins with a dash.")
 @click.option(
-    "--rev", metavar="REV", default="", help="Search a commit, tag, branch or tree, without uncommitted files."
+    "--rev",
+    metavar="REV",
+    shell_complete=complete("revisions"),
+    default="",
+    help="Search a commit, tag, branch or tree, without uncommitted files.",
 )
 @click.option("--staged", is_flag=True, help="Search the staged files.")
-@click.option("--changed", metavar="A..B", default="", help="Search only the changes between two revisions.")
-@click.option("--path", "include", metavar="GLOB", multiple=True, help="Search only these paths (gitignore syntax).")
-@click.option("--exclude", metavar="GLOB", multiple=True, help="Exclude these paths.")
-@click.option("--lang", "languages", metavar="NAME", multiple=True, help="Search only this language (python, ts, c++).")
 @click.option(
-    "--type", "chunk_types", metavar="TYPE", multiple=True, help="Search only this chunk type (function, ...)."
+    "--changed",
+    metavar="A..B",
+    shell_complete=complete("ranges"),
+    default="",
+    help="Search only the changes between two revisions.",
+)
+@click.option(
+    "--path",
+    "include",
+    metavar="GLOB",
+    shell_complete=complete("tree paths"),
+    multiple=True,
+    help="Search only these paths (gitignore syntax).",
+)
+@click.option(
+    "--exclude", metavar="GLOB", shell_complete=complete("tree paths"), multiple=True, help="Exclude these paths."
+)
+@click.option(
+    "--lang",
+    "languages",
+    metavar="NAME",
+    shell_complete=complete("languages"),
+    multiple=True,
+    help="Search only this language (python, ts, c++).",
+)
+@click.option(
+    "--type",
+    "chunk_types",
+    metavar="TYPE",
+    shell_complete=complete("chunk types"),
+    multiple=True,
+    help="Search only this chunk type (function, ...).",
 )
 @click.option(
     "--kind",

@@ -7,13 +7,14 @@ import click
 from gitmem.answering.answer import answer
 from gitmem.answering.search_query import SimilarQuery
 from gitmem.cli.answer_output import Format, format_options, write_answer
+from gitmem.cli.completer import complete
 from gitmem.cli.context import folder_in_tree, open_here
 from gitmem.errors import ExitCode
 from gitmem.workspace import Workspace
 
 
 @click.command()
-@click.argument("place", metavar="PATH:LINE")
+@click.argument("place", metavar="PATH:LINE", shell_complete=complete("files"))
 @format_options
 @click.option("--no-refresh", is_flag=True, help="Do not index anything before the search.")
 @click.pass_context

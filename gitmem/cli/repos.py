@@ -6,6 +6,7 @@ import click
 
 from gitmem.actions.repos import enter_repository, forget_repository, list_repositories
 from gitmem.cli.command_group import CommandGroup
+from gitmem.cli.completer import complete
 from gitmem.cli.context import is_quiet, open_here, write_json
 from gitmem.display import visible
 from gitmem.errors import ExitCode, UsageError
@@ -45,7 +46,7 @@ def list_command(as_json: bool) -> ExitCode:
 
 
 @command.command()
-@click.argument("path", default="", metavar="[PATH]")
+@click.argument("path", default="", metavar="[PATH]", shell_complete=complete("folders"))
 @click.option("--name", default="", metavar="NAME", help="Name of the repository instead of its folder's.")
 @click.pass_context
 def add(ctx: click.Context, path: str, name: str) -> ExitCode:
@@ -65,7 +66,7 @@ def add(ctx: click.Context, path: str, name: str) -> ExitCode:
 
 
 @command.command()
-@click.argument("repository", metavar="NAME|PATH")
+@click.argument("repository", metavar="NAME|PATH", shell_complete=complete("repositories"))
 def remove(repository: str) -> ExitCode:
     """Remove a repository from the list; its index stays.
 

@@ -2,13 +2,17 @@
 
 import os
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from gitmem import __version__
 from gitmem.cli.command_group import CommandGroup
+from gitmem.cli.completer import complete
 from gitmem.errors import ExitCode
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS: Final = {
     "init": "Index this repository.",
@@ -51,6 +55,12 @@ class LazyGroup(CommandGroup):
         command: click.Command = import_module(f"gitmem.cli.{ALIASES.get(cmd_name, cmd_name)}").command
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        commands: list[CompletionItem] = import_module("gitmem.cli.completion_values").complete_commands(incomplete)
+        return commands
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -61,7 +71,14 @@ class LazyGroup(CommandGroup):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.option("-C", "folder", metavar="DIR", default=".", help="Run in this folder instead of the current one.")
+@click.option(
+    "-C",
+    "folder",
+    metavar="DIR",
+    default=".",
+    shell_complete=complete("folders"),
+    help="Run in this folder instead of the current one.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no notes.")
 @click.option("--no-pager", is_flag=True, help="Do not pipe long output into a pager.")
 @click.version_option(__version__, "-V", "--version", message="gitmem %(version)s", help="Print the version.")
@@ -76,7 +93,7 @@ def root(ctx: click.Context, folder: str, quiet: bool, no_pager: bool) -> None:
 def invoke(args: list[str]) -> int:
     """Run a command line and return the command's exit code. Errors propagate."""
     if COMPLETE_VARIABLE in os.environ:
-        return _complete(os.environ[COMPLETE_VARIABLE])
+        return int(import_module("gitmem.cli.completion_reply").reply(os.environ))
     try:
         with root.make_context("gitmem", args) as context:
             return int(root.invoke(context) or ExitCode.OK)
@@ -84,9 +101,3 @@ def invoke(args: list[str]) -> int:
         return exit_.exit_code
     except click.Abort as aborted:  # ctrl-C at a confirmation
         raise KeyboardInterrupt from aborted
-
-
-def _complete(instruction: str) -> int:
-    from click.shell_completion import shell_complete
-
-    return shell_complete(root, {}, "gitmem", COMPLETE_VARIABLE, instruction)

@@ -106,13 +106,3 @@ def test_completion_prints_a_script_that_calls_gitmem(cli: Cli, shell: str) -> N
 
 def test_completion_of_an_unknown_shell_is_rejected(cli: Cli) -> None:
     assert cli("completion", "tcsh").code == ExitCode.USAGE
-
-
-def test_completion_offers_commands_and_options(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("_GITMEM_COMPLETE", "bash_complete")
-    monkeypatch.setenv("COMP_WORDS", "gitmem qu")
-    monkeypatch.setenv("COMP_CWORD", "1")
-    assert cli().out == "plain,query\n"
-    monkeypatch.setenv("COMP_WORDS", "gitmem query --mo")
-    monkeypatch.setenv("COMP_CWORD", "2")
-    assert cli().out == "plain,--mode\n"
