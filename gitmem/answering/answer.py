@@ -12,7 +12,7 @@ from gitmem.answering.hit_text import Piece, named_hit, read_hits
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
 from gitmem.display import hides_text, note_hidden_text
 from gitmem.errors import DamagedFile
-from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader, TreeSelection
+from gitmem.freshness.tree_selection import WORKING_TREE, SelectedTree, TreeReader, TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text
@@ -158,7 +158,12 @@ def _note_hidden_text(hits: "Sequence[tuple[Hit, list[str]]]") -> list[str]:
 
 def view_state(searcher: "Searcher") -> ViewState:
     """Return which tree a searcher answers from."""
-    tree, selection = searcher.tree, searcher.selection
+    state = tree_state(searcher.tree, searcher.selection, searcher.files_in_tree)
+    return state._replace(stale=searcher.stale, missing=searcher.missing_files)
+
+
+def tree_state(tree: SelectedTree, selection: TreeSelection, files: int) -> ViewState:
+    """Return the state of a tree of so many files that is read without an index: nothing is missing."""
     changes = users_entries(tree.location, tree.entries)
     return ViewState(
         # The name the user gave, not the resolved one: they recognise `v2.1`, not an object id.
@@ -167,9 +172,9 @@ def view_state(searcher: "Searcher") -> ViewState:
         tree=tree.revision.tree,
         branch=tree.revision.branch,
         dirty=None if tree.problem else bool(changes),
-        stale=searcher.stale,
-        missing=searcher.missing_files,
-        files=searcher.files_in_tree,
+        stale=bool(tree.problem),
+        missing=0,
+        files=files,
         source=tree.source,
         uncommitted=len(changes),
     )

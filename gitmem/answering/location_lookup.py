@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from gitmem.answering.symbol_lookup import SymbolChunk, find_symbol
-from gitmem.errors import UsageError
+from gitmem.errors import NoIndex, UsageError
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.locations import LineRange, parse_location
 from gitmem.store.columns import OUTCOMES
@@ -23,10 +23,13 @@ _COMPARED: Final = 5000
 
 
 class IndexedTree(NamedTuple):
-    """Paths of a tree and the index of their blobs. The first `files` entries of the view are files, not records."""
+    """Paths of a tree and the index of their blobs. The first `files` entries of the view are files, not records.
+
+    Without a snapshot, files and lines can be found; symbols and chunks raise NoIndex.
+    """
 
     view: "View"
-    snapshot: "Snapshot"
+    snapshot: "Snapshot | None"
     files: int
 
 
@@ -45,7 +48,7 @@ class FoundLocation(NamedTuple):
 def find_location(tree: IndexedTree, text: str, folder: str = "") -> FoundLocation:
     """Find a location in the tree of a tree. Its path is relative to the root, or else to `folder`.
 
-    Raises: UsageError if it does not exist or is ambiguous.
+    Raises: UsageError if it does not exist or is ambiguous, NoIndex if the tree has no index and one is needed.
     """
     view = tree.view
     location = parse_location(text, lambda path: _find_entry(view, path, folder) is not None)
@@ -56,7 +59,8 @@ def find_location(tree: IndexedTree, text: str, folder: str = "") -> FoundLocati
         hint = _suggest_path(location.path, [*map(path_text, view.paths)])
         raise UsageError(f"no such file in this tree: `{location.path}`", hint=hint)
     if location.symbol:
-        chunks = _read_chunks(tree, _rows_of(tree, entry))
+        snapshot = _require_snapshot(tree)
+        chunks = _read_chunks(snapshot, _rows_of(tree.view, snapshot, entry))
         row, lines, symbol = find_symbol(path_text(view.paths[entry]), chunks, location.symbol)
         return FoundLocation(entry, lines, row, symbol)
     return FoundLocation(entry, location.lines)
@@ -73,11 +77,12 @@ def get_row(tree: IndexedTree, reader: "ObjectReader", text: str, folder: str = 
     path = path_text(tree.view.paths[location.entry])
     if location.lines is None:
         raise UsageError(f"`{path}` is a whole file", hint=f"add a line or a symbol, for example `{path}:1`")
-    rows, line = _rows_of(tree, location.entry), location.lines.first
+    snapshot, line = _require_snapshot(tree), location.lines.first
+    rows = _rows_of(tree.view, snapshot, location.entry)
     lines = len((reader.read(tree.view.oid(location.entry)) or b"").splitlines())
     if line > lines:
         raise UsageError(f"`{path}` has {lines} lines, line {line} does not exist")
-    return _innermost(tree, rows, line)
+    return _innermost(snapshot, rows, line)
 
 
 def _find_entry(view: "View", path: str, folder: str) -> int | None:
@@ -112,9 +117,14 @@ def _get_blob(tree: IndexedTree, prefix: str) -> int:
     return next(iter(blobs.values()))
 
 
-def _rows_of(tree: IndexedTree, entry: int) -> range:
+def _require_snapshot(tree: IndexedTree) -> "Snapshot":
+    if tree.snapshot is None:
+        raise NoIndex("symbols and chunks are found in the index")
+    return tree.snapshot
+
+
+def _rows_of(view: "View", snapshot: "Snapshot", entry: int) -> range:
     """Return the rows of a file's chunks, in order of start. Raises UsageError if it has none."""
-    view, snapshot = tree.view, tree.snapshot
     path = path_text(view.paths[entry])
     blob = int(snapshot.match(view)[entry])
     if blob < 0:
@@ -129,26 +139,27 @@ def _rows_of(tree: IndexedTree, entry: int) -> range:
 
 def _find_chunk(tree: IndexedTree, entry: int, number: int) -> FoundLocation:
     """Find a chunk of a file by its number, from 0. Raises UsageError."""
-    rows = _rows_of(tree, entry)
+    snapshot = _require_snapshot(tree)
+    rows = _rows_of(tree.view, snapshot, entry)
     if number >= len(rows):
         path = path_text(tree.view.paths[entry])
         raise UsageError(f"`{path}` has {len(rows)} chunks, chunk {number} does not exist")
-    (chunk,) = _read_chunks(tree, rows[number : number + 1])
+    (chunk,) = _read_chunks(snapshot, rows[number : number + 1])
     return FoundLocation(entry, chunk.lines, chunk.row, chunk.symbol)
 
 
-def _read_chunks(tree: IndexedTree, rows: range) -> list[SymbolChunk]:
+def _read_chunks(snapshot: "Snapshot", rows: range) -> list[SymbolChunk]:
     """Return the lines and symbols of consecutive rows."""
     numbers = np.arange(rows.start, rows.stop, dtype=np.int64)
-    columns = tree.snapshot.gather(("line", "lines"), numbers)
+    columns = snapshot.gather(("line", "lines"), numbers)
     spans = zip(columns["line"].tolist(), columns["lines"].tolist(), strict=True)
     lines = [LineRange(first, first + size - 1) for first, size in spans]
-    return list(map(SymbolChunk, rows, lines, tree.snapshot.symbols(numbers)))
+    return list(map(SymbolChunk, rows, lines, snapshot.symbols(numbers)))
 
 
-def _innermost(tree: IndexedTree, rows: range, line: int) -> int:
+def _innermost(snapshot: "Snapshot", rows: range, line: int) -> int:
     """Return the shortest of a file's chunks that contains a line, or else the nearest above it."""
-    chunks = _read_chunks(tree, rows)
+    chunks = _read_chunks(snapshot, rows)
     around = [(last - first, row) for row, (first, last), _ in chunks if first <= line <= last]
     if around:
         return min(around)[1]

@@ -266,7 +266,7 @@ def open_searcher(
     if refresh and (tree.named or budget > 0):
         snapshot, heal_note = _heal(workspace, tree, overlay, snapshot, deadline)
     weights, weights_note = load_weights(workspace)
-    notes = [rebuild_note, *_tree_notes(tree, overlay), heal_note, *snapshot.lost, weights_note]
+    notes = [rebuild_note, *tree_notes(tree, overlay), heal_note, *snapshot.lost, weights_note]
     notes = [note for note in notes if note]
     searcher = Searcher(workspace, selection, kinds, tree, overlay, snapshot, encoder, weights, notes, records)
     # A named revision was indexed completely. For the working tree the rest is left to the background.
@@ -304,7 +304,7 @@ def _open_overlay(
     return overlay._replace(view=join_records(workspace, overlay.view, records, write=write))
 
 
-def _tree_notes(tree: SelectedTree, overlay: Overlay) -> list[str]:
+def tree_notes(tree: SelectedTree, overlay: Overlay) -> list[str]:
     """Return notes about files that cannot be read and about a working tree that git cannot compare."""
     notes = [f"`{path_text(path)}` cannot be read and is left out" for path in overlay.unreadable]
     return [*notes, f"{tree.problem}; the answer is HEAD's"] if tree.problem else notes

@@ -192,6 +192,27 @@ class OpenRepository:
                 self._repair(selection)
         return self._with_slot(slot, selection, kinds, call, action)
 
+    def with_current_tree(self, selection: TreeSelection, action: Callable[[OpenTree], Result]) -> Result | None:
+        """Call a function with the selected tree, if it is open and current; else return None. Never waits for others.
+
+        Raises: any error of the function, except DamagedFile.
+        """
+        with self._lock:
+            slot = self._slots.get((selection.rev,) if selection.rev else ())
+        if slot is None or not slot.lock.acquire(blocking=False):
+            return None
+        try:
+            tree = slot.tree
+            if tree is None or not self._is_current(slot, tree, selection):
+                return None
+        finally:
+            slot.lock.release()
+        try:
+            with tree.use() as open_tree:
+                return action(open_tree)
+        except DamagedFile:
+            return None
+
     def _with_slot(
         self,
         slot: _TreeSlot,

@@ -1,9 +1,9 @@
 """Read the text of a location in a tree: a whole file, lines of it, a symbol, or a chunk of a blob."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gitmem.answering.answer_json import json_path
-from gitmem.answering.location_lookup import find_location
+from gitmem.answering.location_lookup import IndexedTree, find_location
 from gitmem.display import visible
 from gitmem.errors import UsageError
 from gitmem.git.object_reader import ObjectReader
@@ -14,20 +14,18 @@ from gitmem.memory.kinds import CODE
 from gitmem.search.snippet import lines_of
 from gitmem.words import decode
 
-if TYPE_CHECKING:
-    from gitmem.answering.searcher import Searcher
-
 _BINARY_BYTES: Final = 8000
 """A NUL byte among so many first bytes makes a file binary, as in git."""
 
 
-def read_file_excerpt(searcher: "Searcher", reader: ObjectReader, text: str) -> Excerpt:
+def read_file_excerpt(tree: IndexedTree, reader: ObjectReader, text: str) -> Excerpt:
     """Read the text of a location; lines beyond the end of the file are left out.
 
-    Raises: UsageError if the location does not exist, or its file is binary or unreadable.
+    Raises: UsageError if the location does not exist, or its file is binary or unreadable; NoIndex if it is a symbol or
+    a chunk and the tree has no index.
     """
-    location = find_location(searcher.indexed_tree, text)
-    path, oid = path_text(searcher.view.paths[location.entry]), searcher.view.oid(location.entry)
+    location = find_location(tree, text)
+    path, oid = path_text(tree.view.paths[location.entry]), tree.view.oid(location.entry)
     data = _read_text(reader, path, oid)
     first, last = location.lines or LineRange(1, MAX_LINE)
     lines = lines_of(data.removesuffix(b"\n"), first, last)

@@ -4,10 +4,15 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from gitmem.answering.answer import view_state
+from gitmem.answering.answer import ViewState, view_state
 from gitmem.answering.answer_json import describe_view
+from gitmem.answering.location_lookup import IndexedTree
+from gitmem.answering.tree_files import read_tree_files
 from gitmem.display import hides_text, note_hidden_text
-from gitmem.errors import GitmemError, UsageError
+from gitmem.errors import GitmemError, NoIndex, UsageError
+from gitmem.freshness.tree_selection import TreeSelection
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.objects import open_reader
 from gitmem.mcp.open_repository import OpenTree
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.excerpts import Excerpt, excerpts_json
@@ -31,11 +36,41 @@ class _Failure(NamedTuple):
     error: GitmemError
 
 
-def read_excerpts(workspace: Workspace, tree: OpenTree | None, arguments: Arguments) -> str:
-    """Return the text of all names. `tree` may be None if they all name records.
+class _Source(NamedTuple):
+    """Tree that names of files are read from, with its state and notes for the answer."""
+
+    tree: IndexedTree
+    reader: ObjectReader
+    state: ViewState
+    notes: Sequence[str]
+
+
+def read_from_index(tree: OpenTree, arguments: Arguments) -> str:
+    """Return the text of all names, with symbols and chunks from the index. Raises as `read_without_tree`."""
+    searcher = tree.searcher
+    source = _Source(searcher.indexed_tree, tree.reader, view_state(searcher), tree.notes)
+    return _read_excerpts(tree.workspace, source, arguments)
+
+
+def read_from_git(workspace: Workspace, selection: TreeSelection, arguments: Arguments) -> str:
+    """Return the text of all names without the index.
+
+    Raises: NoIndex if one of them is a symbol or a chunk, else as `read_without_tree`.
+    """
+    files = read_tree_files(workspace, selection)
+    with open_reader(files.location, bulk=False, files=files.files) as reader:
+        return _read_excerpts(workspace, _Source(files.paths, reader, files.state, files.notes), arguments)
+
+
+def read_without_tree(workspace: Workspace, arguments: Arguments) -> str:
+    """Return the text of names that are all records.
 
     Raises: the error of all names together, if none can be read.
     """
+    return _read_excerpts(workspace, None, arguments)
+
+
+def _read_excerpts(workspace: Workspace, source: _Source | None, arguments: Arguments) -> str:
     excerpts: list[Excerpt] = []
     failures: list[_Failure] = []
     with RecordStore(workspace.location) as store:
@@ -46,16 +81,18 @@ def read_excerpts(workspace: Workspace, tree: OpenTree | None, arguments: Argume
                     _refuse_revision(name, arguments["rev"])
                     excerpts += read_records(store, tip(), name, arguments["limit"] or GET_DEFAULT)
                 else:
-                    assert tree is not None, "a tree is opened for names of files"
-                    excerpts.append(read_file_excerpt(tree.searcher, tree.reader, name))
+                    assert source is not None, "a tree is opened for names of files"
+                    excerpts.append(read_file_excerpt(source.tree, source.reader, name))
+            except NoIndex:
+                raise  # the caller opens the index
             except GitmemError as error:
                 failures.append(_Failure(name, error))
         if len(failures) == len(arguments["ids"]):
             raise _combine(failures)
-        commit = tip().commit or "" if tree is None else ""
-    if tree is None:
+        commit = tip().commit or "" if source is None else ""
+    if source is None:
         return _render(excerpts, failures, f"memory {commit[:7]}", [], arguments)
-    return _render(excerpts, failures, describe_view(view_state(tree.searcher)), tree.notes, arguments)
+    return _render(excerpts, failures, describe_view(source.state), source.notes, arguments)
 
 
 def _refuse_revision(name: str, rev: str) -> None:

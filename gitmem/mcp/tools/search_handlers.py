@@ -8,10 +8,11 @@ from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.index_status import read_status
 from gitmem.answering.search_query import Query, SearchFilters, SimilarQuery, check_query
 from gitmem.display import visible
+from gitmem.errors import NoIndex
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.mcp.open_repository import OpenRepository, OpenTree
 from gitmem.mcp.tools.arguments import Arguments
-from gitmem.mcp.tools.get import read_excerpts
+from gitmem.mcp.tools.get import read_from_git, read_from_index, read_without_tree
 from gitmem.mcp.tools.json_output import answer_as_json, describe_status, dump, status_json
 from gitmem.mcp.tools.progress_and_cancellation import ToolCall
 from gitmem.mcp.tools.record_excerpts import is_record_name
@@ -50,12 +51,19 @@ def related(get_repository: GetRepository, arguments: Arguments, call: ToolCall)
 
 
 def get(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
-    """Return the text of locations and records."""
+    """Return the text of locations and records. Only symbols and chunks need an index; nothing else waits for one."""
     repository = get_repository(arguments["root"])
     if all(map(is_record_name, arguments["ids"])):  # records are not part of a tree, so none is opened
-        return read_excerpts(repository.reopen(), None, arguments)
+        return read_without_tree(repository.reopen(), arguments)
     selection = TreeSelection(arguments["rev"])
-    return repository.with_tree(selection, (), call, lambda tree: read_excerpts(tree.workspace, tree, arguments))
+    answer = repository.with_current_tree(selection, lambda tree: read_from_index(tree, arguments))
+    if answer is not None:
+        return answer
+    call.check()
+    try:
+        return read_from_git(repository.reopen(), selection, arguments)
+    except NoIndex:
+        return repository.with_tree(selection, (), call, lambda tree: read_from_index(tree, arguments))
 
 
 def status(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:

@@ -361,6 +361,48 @@ def test_the_first_index_is_built_with_progress_and_then_answers(tmp_path: Path)
     assert all("the first index is being built" in str(message) for _, _, message in told)
 
 
+def test_get_waits_for_no_index(tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "new")
+    repo.commit({"a.py": "def first():\n    return 1\n"})
+    repo.git("tag", "v1")
+    repo.commit({"a.py": "def second():\n    return 2\n"})
+    repo.write({"b.py": "b = 1\n"})
+    index = repo.path / ".gitmem"
+
+    async def action(client: Client) -> None:
+        assert "1 def second" in await ask(client, "get", ids=["a.py:1", "mem_00000000", "b.py"])
+        here = await ask(client, "get", ids="b.py")
+        assert here.endswith(f"[main {repo.oid('HEAD')[:7]} + 1 uncommitted file, fresh]")
+        assert "1 b = 1" in here
+        assert "1 def first" in await ask(client, "get", ids="a.py", rev="v1")
+        assert "no such file in this tree: `c.py`" in await refused(client, "get", ids="c.py")
+        assert not index.exists()
+        assert "1 def second" in await ask(client, "get", ids="a.py#second")  # symbols are in the index
+        assert index.exists()
+
+    talk(repo.path, action)
+
+
+def test_get_indexes_no_revision_and_no_change(own: Repo) -> None:
+    def segments() -> set[str]:
+        return {segment.name for segment in (own.path / ".gitmem" / "segments").iterdir()}
+
+    own.commit({"new.py": "def brand_new():\n    pass\n"})
+    before = segments()
+
+    async def action(client: Client) -> None:
+        await ask(client, "search", query=SIGN, rev="HEAD~1", limit=1)
+        own.write({"newer.py": "def newer():\n    pass\n"})
+        for location in ("newer.py:1", "new.py", "src/cookies.py:7"):
+            assert "<results>" in await ask(client, "get", ids=location)
+        assert segments() == before
+        assert "newer.py:1-2 newer" in await ask(client, "search", query="newer", limit=1)
+        assert segments() != before
+        assert "1 def newer" in await ask(client, "get", ids="newer.py#newer")
+
+    talk(own.path, action)
+
+
 def test_a_damaged_index_is_mended_and_answers(own: Repo) -> None:
     async def action(client: Client) -> None:
         assert "src/cookies.py" in await ask(client, "search", query=SIGN, limit=1)
