@@ -192,7 +192,9 @@ class OpenRepository:
                 self._repair(selection)
         return self._with_slot(slot, selection, kinds, call, action)
 
-    def with_current_tree(self, selection: TreeSelection, action: Callable[[OpenTree], Result]) -> Result | None:
+    def with_current_tree(
+        self, selection: TreeSelection, call: ToolCall, action: Callable[[OpenTree], Result]
+    ) -> Result | None:
         """Call a function with the selected tree, if it is open and current; else return None. Never waits for others.
 
         Raises: any error of the function, except DamagedFile.
@@ -209,7 +211,7 @@ class OpenRepository:
             slot.lock.release()
         try:
             with tree.use() as open_tree:
-                return action(open_tree)
+                return action(open_tree._replace(notes=[*open_tree.notes, *call.notes]))
         except DamagedFile:
             return None
 

@@ -52,14 +52,16 @@ def read_from_index(tree: OpenTree, arguments: Arguments) -> str:
     return _read_excerpts(tree.workspace, source, arguments)
 
 
-def read_from_git(workspace: Workspace, selection: TreeSelection, arguments: Arguments) -> str:
-    """Return the text of all names without the index.
+def read_from_git(
+    workspace: Workspace, selection: TreeSelection, arguments: Arguments, notes: Sequence[str] = ()
+) -> str:
+    """Return the text of all names without the index; `notes` are added to the answer.
 
     Raises: NoIndex if one of them is a symbol or a chunk, else as `read_without_tree`.
     """
     files = read_tree_files(workspace, selection)
     with open_reader(files.location, bulk=False, files=files.files) as reader:
-        return _read_excerpts(workspace, _Source(files.paths, reader, files.state, files.notes), arguments)
+        return _read_excerpts(workspace, _Source(files.paths, reader, files.state, [*files.notes, *notes]), arguments)
 
 
 def read_without_tree(workspace: Workspace, arguments: Arguments) -> str:

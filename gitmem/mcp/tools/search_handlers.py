@@ -56,12 +56,12 @@ def get(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> 
     if all(map(is_record_name, arguments["ids"])):  # records are not part of a tree, so none is opened
         return read_without_tree(repository.reopen(), arguments)
     selection = TreeSelection(arguments["rev"])
-    answer = repository.with_current_tree(selection, lambda tree: read_from_index(tree, arguments))
+    answer = repository.with_current_tree(selection, call, lambda tree: read_from_index(tree, arguments))
     if answer is not None:
         return answer
     call.check()
     try:
-        return read_from_git(repository.reopen(), selection, arguments)
+        return read_from_git(repository.reopen(), selection, arguments, call.notes)
     except NoIndex:
         return repository.with_tree(selection, (), call, lambda tree: read_from_index(tree, arguments))
 
