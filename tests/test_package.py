@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -135,3 +137,21 @@ def _without_network() -> list[str]:
     if unshare and subprocess.run([unshare, "-rn", "true"], capture_output=True).returncode == 0:
         return [unshare, "-rn"]
     return []
+
+
+def test_every_dependency_is_imported_by_the_package() -> None:
+    """What nothing imports would only cost space and time in each installation."""
+    modules = {
+        "tree-sitter": "tree_sitter",
+        "tree-sitter-language-pack": "tree_sitter_language_pack",
+        "chroma-hnswlib": "hnswlib",
+    }
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = [re.split(r"[<>=!~;\[ ]", line)[0] for line in dependencies]
+    sources = "\n".join(path.read_text() for path in (ROOT / "gitmem").rglob("*.py"))
+    unused = [
+        name
+        for name in names
+        if not re.search(rf"(?:import|from) {modules.get(name, name.replace('-', '_'))}\b", sources)
+    ]
+    assert unused == []
