@@ -6,20 +6,23 @@ from typing import TYPE_CHECKING
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import open_reader
 from gitmem.search.snippet import lines_of
+from gitmem.secrets.masking import mask_secrets
 
 if TYPE_CHECKING:
     from gitmem.search.hits import Hit
 
 
 def read_context(
-    location: RepositoryLocation, hits: "Sequence[Hit]", context: int, files: Mapping[str, bytes]
+    location: RepositoryLocation, hits: "Sequence[Hit]", context: int, files: Mapping[str, bytes], *, mask: bool = False
 ) -> list[tuple[list[str], list[str]]]:
     """Return at most `context` lines before and after each hit, none if its blob no longer exists.
 
-    `files` maps blobs that may exist only in the working tree to their paths.
+    `files` maps blobs that may exist only in the working tree to their paths. With `mask` secrets are dots.
     """
     with open_reader(location, bulk=False, files=files) as reader:
         data = dict(reader.read_many(dict.fromkeys(hit.blob for hit in hits)))
+    if mask:
+        data = {oid: content and mask_secrets(content) for oid, content in data.items()}
     return [_context(data.get(hit.blob) or b"", hit.start_line, hit.end_line, context) for hit in hits]
 
 

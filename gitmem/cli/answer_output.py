@@ -9,9 +9,11 @@ import click
 from gitmem.answering.answer import Answer
 from gitmem.answering.answer_json import answer_json, describe_view, first_mentions, hit_json
 from gitmem.answering.hit_text import named_hit
+from gitmem.answering.masked_answer import mask_answer
 from gitmem.cli.context import is_quiet, page_output, write_json, write_json_line
 from gitmem.cli.error_output import say
 from gitmem.cli.hit_output import format_explanation, format_hit, format_legend
+from gitmem.cli.shown_secrets import show_secrets_option, shows_secrets
 from gitmem.cli.style import CHOICES, Style, choose_style
 from gitmem.display import visible
 from gitmem.errors import ExitCode, UsageError
@@ -31,6 +33,7 @@ _OPTIONS: Final = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
     click.option("--jsonl", "as_lines", is_flag=True, help="Print JSON, one result per line."),
     click.option("--color", type=click.Choice(CHOICES), default="auto", help="When to use colour."),
+    show_secrets_option,
 )  # fmt: skip
 
 
@@ -75,6 +78,8 @@ class Format(NamedTuple):
 def write_answer(workspace: Workspace, answer: Answer, form: Format) -> ExitCode:
     """Print an answer; return OK with hits and NO_RESULTS without."""
     page_output(click.get_current_context())
+    if not shows_secrets():
+        answer = mask_answer(answer)
     for note in [] if form.quiet else answer.notes:
         say(f"note: {note}")
     explanations = _explanations(answer, form)
@@ -109,7 +114,9 @@ def _write_hits(
     if form.context:
         from gitmem.answering.context_lines import read_context
 
-        contexts = read_context(workspace.location, [hit for hit, _ in answer.hits], form.context, answer.files)
+        contexts = read_context(
+            workspace.location, [hit for hit, _ in answer.hits], form.context, answer.files, mask=not shows_secrets()
+        )
     full = form.full or form.neighbors
     code_notes = first_mentions(answer.code_notes)
     for index, ((hit, lines), context, explanation) in enumerate(zip(answer.hits, contexts, explanations, strict=True)):

@@ -8,6 +8,7 @@ from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import complete
 from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.record_output import format_conversation, format_turn
+from gitmem.cli.shown_secrets import show_secrets_option
 from gitmem.cli.text_input import (
     json_option,
     limit_option,
@@ -76,6 +77,7 @@ def append(
 @click.option(
     "-n", "--limit", type=int, metavar="N", default=GET_DEFAULT, show_default=True, help="Show the last N turns."
 )
+@show_secrets_option
 @json_option
 @click.pass_context
 def get(ctx: click.Context, conversation: str, limit: int, as_json: bool) -> ExitCode:

@@ -11,6 +11,7 @@ from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.filter_options import filter_options
 from gitmem.cli.query import read_query, search_records
 from gitmem.cli.record_output import format_document, write_content
+from gitmem.cli.shown_secrets import show_secrets_option
 from gitmem.cli.text_input import json_option, limit_option, print_each, print_notices, read_input, secrets_option
 from gitmem.display import count
 from gitmem.errors import ExitCode, UsageError
@@ -148,6 +149,7 @@ def get(ctx: click.Context, name: str, chunks: bool, no_content: bool, as_json: 
 @command.command("list")
 @click.option("--type", "type_", type=click.Choice(DOCUMENT_TYPES), help="List only documents of this type.")
 @limit_option
+@show_secrets_option
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> ExitCode:

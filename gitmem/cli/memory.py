@@ -12,6 +12,7 @@ from gitmem.cli.memory_revisions import diff, log, purge, restore
 from gitmem.cli.memory_transfer import export, import_
 from gitmem.cli.query import read_query, search_records
 from gitmem.cli.record_output import format_note, format_record_head, format_similar_note, write_content
+from gitmem.cli.shown_secrets import show_secrets_option, shown_text, shown_value, shows_secrets
 from gitmem.cli.text_input import json_option, limit_option, print_each, print_notices, read_content, secrets_option
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode
@@ -93,15 +94,16 @@ def add(
     )
     print_notices(ctx, added.notices)
     if as_json:
-        write_json({**note_json(added.note), "similar": list(map(similar_note_json, added.similar))})
+        write_json({**note_json(added.note), "similar": shown_value(list(map(similar_note_json, added.similar)))})
     else:
-        print("\n".join([f"stored {added.note.id}", *map(format_similar_note, added.similar)]))
+        print("\n".join([f"stored {added.note.id}", *map(shown_text, map(format_similar_note, added.similar))]))
     return ExitCode.OK
 
 
 @command.command("list")
 @click.option("--type", "type_", type=click.Choice(NOTE_TYPES), help="List only notes of this type.")
 @limit_option
+@show_secrets_option
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> ExitCode:
@@ -149,6 +151,7 @@ def search(
     default="",
     help="Show a former revision: a commit of the log, ~2, or a date.",
 )
+@show_secrets_option
 @json_option
 @click.pass_context
 def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
@@ -167,11 +170,15 @@ def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
     missing = missing_paths(workspace, [path for record in records for path in note_paths(record)])
     page_output(ctx)
     if as_json:
-        write_json([record_json(record) | ({"missing_paths": missing} if missing else {}) for record in records])
+        write_json(
+            shown_value([record_json(record) | ({"missing_paths": missing} if missing else {}) for record in records])
+        )
         return ExitCode.OK
     for record in records:
-        print(format_record_head(record, missing), flush=True)  # before the content, which bypasses the text layer
-        write_content(record.content)
+        print(
+            shown_text(format_record_head(record, missing)), flush=True
+        )  # before the content, which bypasses the text layer
+        write_content(record.content if shows_secrets() else shown_text(record.text).encode())
     return ExitCode.OK
 
 

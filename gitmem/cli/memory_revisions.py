@@ -8,6 +8,7 @@ from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import confirm
 from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.record_output import diff_json, format_diff, format_log_entry, log_entry_json
+from gitmem.cli.shown_secrets import show_secrets_option, shown_value
 from gitmem.cli.text_input import json_option, print_each, print_notices
 from gitmem.display import count, size, visible
 from gitmem.errors import ExitCode
@@ -40,6 +41,7 @@ def log(ctx: click.Context, name: str, limit: int, as_json: bool) -> ExitCode:
 @click.command("diff")
 @click.argument("old", metavar="[REV", shell_complete=complete("memory revisions"), default="")
 @click.argument("new", metavar="[REV]]", shell_complete=complete("memory revisions"), default="")
+@show_secrets_option
 @json_option
 @click.pass_context
 def diff(ctx: click.Context, old: str, new: str, as_json: bool) -> ExitCode:
@@ -81,7 +83,7 @@ def restore(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
     restored = restore_records(open_here(ctx), name, at=at)
     print_notices(ctx, restored.notices)
     if as_json:
-        write_json([record_json(record) for record in restored.records])
+        write_json(shown_value([record_json(record) for record in restored.records]))
     else:
         print(f"restored {visible(name)}")
     return ExitCode.OK

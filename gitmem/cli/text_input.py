@@ -10,6 +10,7 @@ import click
 
 from gitmem.cli.context import is_quiet, write_json
 from gitmem.cli.error_output import say
+from gitmem.cli.shown_secrets import shown_text, shown_value
 from gitmem.errors import UsageError
 from gitmem.memory.note import LIST_DEFAULT
 
@@ -28,12 +29,12 @@ secrets_option = click.option("--allow-secrets", is_flag=True, help="Store it ev
 def print_each(
     items: Iterable[Item], as_json: bool, to_json: Callable[[Item], Any], to_line: Callable[[Item], str]
 ) -> None:
-    """Print items one by one, or as a JSON list."""
+    """Print items one by one, or as a JSON list; secrets are dots unless the command has `--show-secrets`."""
     if as_json:
-        write_json([to_json(item) for item in items])
+        write_json([shown_value(to_json(item)) for item in items])
         return
     for item in items:
-        print(to_line(item))
+        print(shown_text(to_line(item)))
 
 
 def print_notices(ctx: click.Context, notices: Iterable[str]) -> None:

@@ -1,6 +1,7 @@
 """Mask secrets in bytes and lines: their characters become dots, so all offsets and lines stay as they are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from gitmem.secrets.scan import find_secrets
 
@@ -16,13 +17,38 @@ def mask_secrets(data: bytes) -> bytes:
     return bytes(masked)
 
 
+class _Narrow(dict[int, int]):
+    """Table for `str.translate` that maps every character beyond ASCII to one of Latin-1."""
+
+    def __missing__(self, code: int) -> int:
+        return code if code < 256 else 255
+
+
 def mask_text(text: str) -> str:
     """Return text with each character of a secret replaced by a dot."""
-    data = text.encode("utf-8", "surrogatepass")
+    if text.isascii():
+        return mask_secrets(text.encode()).decode()
+    # Rules see bytes. Latin-1 cannot hold all characters, so those beyond ASCII become a letter of one byte each.
+    data = text.translate(_Narrow()).encode("latin-1")
     masked = mask_secrets(data)
-    return text if masked == data else masked.decode("utf-8", "surrogatepass")
+    pairs = zip(text, data, masked, strict=True)
+    return text if masked == data else "".join(char if old == new else "." for char, old, new in pairs)
 
 
 def mask_lines(lines: Sequence[str]) -> list[str]:
     """Return lines with the characters of secrets replaced by dots."""
     return mask_text("\n".join(lines)).split("\n") if lines else []
+
+
+def mask_value(value: Any, name: str = "") -> Any:
+    """Return a JSON value in which the secrets of all texts are dots; rules also see the name of a value."""
+    if isinstance(value, str):
+        lead = f'{name}: "' if name else ""
+        return mask_text(f"{lead}{value}")[len(lead) :]
+    if isinstance(value, Mapping):
+        return {key: item if key in _IDENTIFIERS else mask_value(item, str(key)) for key, item in value.items()}
+    return [mask_value(item, name) for item in value] if isinstance(value, list | tuple) else value
+
+
+_IDENTIFIERS: Final = frozenset({"id", "blob", "commit", "conversation", "path", "chunk_ids"})
+"""Fields that name a record or an object; they are needed to ask for it."""

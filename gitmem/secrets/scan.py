@@ -8,10 +8,12 @@ rule sees a bounded window around its keyword, so time grows linearly with the l
 import re
 import string
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from gitmem.secrets.private_keys import find_private_keys
-from gitmem.secrets.rules import Rule, load_rules
+
+if TYPE_CHECKING:
+    from gitmem.secrets.rules import Rule
 
 Span = tuple[int, int]
 
@@ -137,6 +139,8 @@ def _find_url_passwords(data: bytes) -> Iterator[Span]:
 
 
 def _apply_rules(data: bytes, regions: Sequence[Span]) -> list[Finding]:
+    from gitmem.secrets.rules import load_rules  # most texts have no candidate, and queries start faster without it
+
     lowered = [data[start:end].lower() for start, end in regions]
     # Most keywords occur in no region: one search over all of them excludes these.
     joined = b"\n".join(lowered)
@@ -164,7 +168,7 @@ def _find_all(text: bytes, keyword: bytes, offset: int) -> Iterator[int]:
 
 
 def _apply_rule(
-    rule: Rule, positions: Iterator[int], data: bytes, region: Span
+    rule: "Rule", positions: Iterator[int], data: bytes, region: Span
 ) -> "Iterator[Finding | Literal[True] | None]":
     """Apply a rule at the positions of its keyword: yield the secrets, True for other matches, None for no match."""
     first, end = region

@@ -160,7 +160,7 @@ def test_a_note_about_several_results_is_printed_once(cli: Cli, repo: Repo) -> N
 
 def test_a_secret_is_refused_unless_it_is_allowed(cli: Cli, repo: Repo) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6" * 3
-    assert_error(cli("memory", "add", secret, cwd=repo.path), ExitCode.USAGE, "GitHub Token", "--allow-secrets")
+    assert_error(cli("memory", "add", secret, cwd=repo.path), ExitCode.USAGE, "github-pat", "--allow-secrets")
     assert cli("memory", "add", "--allow-secrets", secret).code == 0
 
 

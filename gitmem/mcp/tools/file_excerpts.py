@@ -12,6 +12,7 @@ from gitmem.locations import MAX_LINE, LineRange
 from gitmem.mcp.tools.excerpts import Excerpt
 from gitmem.memory.kinds import CODE
 from gitmem.search.snippet import lines_of
+from gitmem.secrets.masking import mask_secrets
 from gitmem.words import decode
 
 _BINARY_BYTES: Final = 8000
@@ -51,4 +52,4 @@ def _read_text(reader: ObjectReader, path: str, oid: str) -> bytes:
         raise UsageError(f"cannot read `{path}`: its blob is missing, damaged or was never fetched")
     if b"\0" in data[:_BINARY_BYTES]:
         raise UsageError(f"`{path}` is binary")
-    return data
+    return mask_secrets(data)

@@ -18,6 +18,7 @@ from gitmem.records.documents import add_document, list_documents
 from gitmem.records.notes import add_note, list_notes
 from gitmem.records.record_json import added_document_json, conversation_json, document_json, note_json
 from gitmem.records.revisions import DeletedRecord, delete_records
+from gitmem.secrets.masking import mask_text, mask_value
 from gitmem.workspace import Workspace
 
 _MAX_COLUMNS: Final = 200
@@ -100,7 +101,7 @@ def list_records(workspace: Workspace, arguments: Arguments) -> str:
     kind = _LISTS[arguments["kind"]]
     records = kind.read(workspace, arguments["type"], arguments["limit"])
     if arguments["format"] == "json":
-        items, omitted = fit_values([kind.to_json(record) for record in records])
+        items, omitted = fit_values([mask_value(kind.to_json(record)) for record in records])
         return dump({"kind": arguments["kind"], "items": items, "omitted": omitted})
     notes = [] if records else [f"no {arguments['kind']} are stored"]
     return render_blocks(list(map(kind.to_block, records)), "memory", notes, advice="lower the limit")
@@ -130,7 +131,7 @@ def _document_block(document: Document) -> Block:
     source = f"{fields.source}:{fields.source_id}" if fields.source_id else fields.source
     day = (fields.time or document.stored)[:_DAY]
     heading = f"{document.id} {fields.type} {visible(source)} {day} {count(document.tokens, 'token')}"
-    return Block(heading, [visible(fields.title) or _first_line(document.content)])
+    return Block(heading, [visible(mask_text(fields.title)) or _first_line(document.content)])
 
 
 def _conversation_block(conversation: Conversation) -> Block:
@@ -141,6 +142,7 @@ def _conversation_block(conversation: Conversation) -> Block:
 def _first_line(content: str) -> str:
     """Return the first line that is not blank, shortened."""
     line = next((line.strip() for line in content.splitlines() if line.strip()), "")
+    line = mask_text(line)
     return visible(line if len(line) <= _MAX_COLUMNS else line[: _MAX_COLUMNS - 1] + "…")
 
 

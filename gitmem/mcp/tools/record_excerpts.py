@@ -18,6 +18,7 @@ from gitmem.record import Record
 from gitmem.records.abbreviated_ids import complete_id
 from gitmem.records.record_json import document_json, note_json, turn_json
 from gitmem.records.unknown_record import unknown_record
+from gitmem.secrets.masking import mask_text, mask_value
 from gitmem.types import DOCUMENT, NOTE
 
 # A part of a record is written like a location: lines as for a path, a chunk as for a blob, which also is named by an
@@ -109,19 +110,25 @@ def _conversation(name: str) -> str:
 
 
 def _to_excerpt(record: Record, parsed: RecordName, name: str) -> Excerpt:
-    fields = _read_fields(record)
+    fields = mask_value(_read_fields(record))
     if parsed.chunk is None:
         start, end = _line_span(record.text, parsed, name)
     else:
         start, end = _chunk_span(record, parsed, parsed.chunk, name)
-    content = record.text[start:end]
+    # The whole text is masked, since a secret may begin before the part; its length stays.
+    content = mask_text(record.text)[start:end]
     lines = content.removesuffix("\n").split("\n")
     first = 1 + record.text.count("\n", 0, start)
     last = first + len(lines) - 1
     shown_name = f"{parsed.id} {fields['turn']}" if record.kind not in (NOTE, DOCUMENT) else record.id
     span = {"start": start, "end": end, "start_line": first, "end_line": last}
     return Excerpt(
-        f"{visible(shown_name)}:{first}-{last}", lines, first, content, {**fields, **span}, _describe(fields)
+        f"{visible(shown_name)}:{first}-{last}",
+        lines,
+        first,
+        content,
+        {**mask_value(fields), **span},
+        _describe(mask_value(fields)),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Final
 from gitmem.answering.answer import answer_open
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.index_status import read_status
+from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.search_query import Query, SearchFilters, SimilarQuery, check_query
 from gitmem.display import visible
 from gitmem.errors import NoIndex
@@ -93,7 +94,7 @@ def _answer(
 ) -> str:
     def use(tree: OpenTree) -> str:
         limit = check_query(query, selection, tree.workspace.settings)
-        answer = answer_open(tree.searcher, query, limit, tree.reader)
+        answer = mask_answer(answer_open(tree.searcher, query, limit, tree.reader))
         if answer.view.stale:
             tree.mark_stale()
         if arguments["format"] == "json":

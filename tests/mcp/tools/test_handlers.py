@@ -15,10 +15,13 @@ from gitmem.mcp.tools.handlers import WRITING_TOOLS
 from gitmem.mcp.tools.instructions import instructions_for
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
 from gitmem.mcp.tools.toolsets import DEFAULT, TOOLSETS, parse_toolsets
+from gitmem.records.notes import add_note
 from gitmem.registry import add_repository
 from tests.gitrepo import Repo
+from tests.indexes import workspace_of
 from tests.mcp.clients import ask, refused, talk
 from tests.sample import SIGN, Cli
+from tests.secrets.samples import SAMPLES
 
 BIDI = "\u202e"
 
@@ -215,6 +218,28 @@ def test_nothing_in_a_repository_can_end_the_fence_or_hide(own: Repo) -> None:
             "note: invisible characters, shown as escapes, in hostile.py:1-3"
         )
         assert "</results>" not in lines
+
+    talk(own.path, action)
+
+
+def test_agents_never_get_a_secret(own: Repo) -> None:
+    token = SAMPLES["anthropic"]
+    own.commit({"leak.py": f"def leaky_call(client):\n    return client.login({token!r})\n"})
+    note = add_note(workspace_of(own), f"leaky_call uses {token}", allow_secrets=True).note.id
+
+    async def action(client: Client) -> None:
+        for call in (
+            {"name": "search", "query": "leaky_call login", "detail": "full", "kind": "all"},
+            {"name": "search", "query": "leaky_call login", "detail": "full", "format": "json"},
+            {"name": "related", "location": "src/cookies.py:8", "detail": "full", "limit": 50},
+            {"name": "get", "ids": ["leak.py", note]},
+            {"name": "get", "ids": ["leak.py:2", note], "format": "json"},
+        ):
+            name = str(call.pop("name"))
+            text = await ask(client, name, **call)
+            assert token[:20] not in text, call
+            assert "leak" in text, call
+            assert "....................." in text, call
 
     talk(own.path, action)
 
