@@ -16,7 +16,8 @@ from gitmem.cli.text_input import json_option, limit_option, print_each, print_n
 from gitmem.display import count
 from gitmem.errors import ExitCode, UsageError
 from gitmem.memory.document import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES, VISIBILITIES
-from gitmem.memory.extract import FORMATS, extract, merge_fields
+from gitmem.memory.extract import FORMATS, merge_fields
+from gitmem.memory.extraction_process import extract_in_process
 from gitmem.records.documents import add_document, get_document, list_documents, prune_expired
 from gitmem.records.record_json import added_document_json, chunks_json, document_json
 from gitmem.records.revisions import delete_records
@@ -78,7 +79,7 @@ def add(
     overrides |= {"type": type_} if type_ else {}
     overrides |= {"participants": participants} if participants else {}
     overrides |= {"metadata": dict(map(_parse_pair, meta))} if meta else {}
-    extracted = extract(read_input(file), "standard input" if file == "-" else file, file_format or "")
+    extracted = extract_in_process(read_input(file), "standard input" if file == "-" else file, file_format or "")
     fields = merge_fields(extracted.fields, overrides)
     added = add_document(open_here(ctx), extracted.content, fields, allow_secrets=allow_secrets)
     print_notices(ctx, added.notices)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Self
 
 from gitmem.errors import GitmemError, WorkersFailed
-from gitmem.indexing.fork import can_fork
 from gitmem.indexing.spare_worker import spare_worker
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_process import WORKER_COMMAND, WorkerProcess
 from gitmem.indexing.worker_protocol import Batch, PackedRows
+from gitmem.processes.fork import can_fork
 
 
 class Pool:

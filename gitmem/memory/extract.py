@@ -26,8 +26,11 @@ class Extract(NamedTuple):
 
 
 def extract(data: bytes, name: str, file_format: str = "") -> Extract:
-    """Extract the text of a file. An empty format is detected from content and name. Raises UsageError."""
-    chosen = file_format or _detect_format(data, name)
+    """Extract the text of a file in this process. An empty format is detected from content and name.
+
+    Parsers of hostile files may take any time and memory: front ends use `extraction_process`. Raises UsageError.
+    """
+    chosen = file_format or detect_format(data, name)
     if chosen == "pdf":
         return _read_pdf(data, name)
     if chosen == "html":
@@ -37,7 +40,8 @@ def extract(data: bytes, name: str, file_format: str = "") -> Extract:
     return Extract(_read_text(data, name), {})
 
 
-def _detect_format(data: bytes, name: str) -> str:
+def detect_format(data: bytes, name: str) -> str:
+    """Return the format of a file by its content and name."""
     if data.startswith(b"%PDF-"):
         return "pdf"
     return _ENDINGS.get(PurePath(name).suffix.lower(), "text")

@@ -20,6 +20,12 @@ _MAX_PARTICIPANT_CHARS: Final = 200
 _MAX_DEPTH: Final = 100
 """Maximum nesting of multiparts. The email library recurses into them, so a deep mail would exhaust the stack."""
 
+_MAX_HEADER_CHARS: Final = 4_096
+_MAX_RECIPIENTS_CHARS: Final = 16_384
+_RECIPIENTS: Final = ("to", "cc")
+_MAX_RECIPIENT_HEADERS: Final = 4
+"""Longer headers are cut: the library takes quadratic time, and no field of a document holds more."""
+
 _ENCODED_WORDS: Final = re.compile(r"=\?[^?\s]+\?[bBqQ]\?[^?\r\n]*\?=(?:\s+=\?[^?\s]+\?[bBqQ]\?[^?\r\n]*\?=)*")
 
 
@@ -29,6 +35,7 @@ class _LenientPolicy(EmailPolicy):
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         """Return the name and value of a header, with raw bytes decoded and adjacent encoded words joined as UTF-8."""
         name, value = super().header_source_parse(sourcelines)
+        value = _cut(name, value)
         if not value.isascii():
             value = decode(value.encode("utf-8", "surrogateescape"))
         return name, _ENCODED_WORDS.sub(_join_words, value)
@@ -41,6 +48,15 @@ class _LenientPolicy(EmailPolicy):
         except Exception:  # a hostile header can raise any exception
             return plain
         return plain if "\ufffd" in str(parsed) and "\ufffd" not in value else parsed
+
+
+def _cut(name: str, value: str) -> str:
+    """Cut a long header; a list of recipients behind a whole address."""
+    if name.lower() not in _RECIPIENTS:
+        return value[:_MAX_HEADER_CHARS]
+    if len(value) <= _MAX_RECIPIENTS_CHARS:
+        return value
+    return value[:_MAX_RECIPIENTS_CHARS].rpartition(",")[0]
 
 
 def _join_words(words: "re.Match[str]") -> str:
@@ -124,7 +140,9 @@ def _read_headers(message: EmailMessage) -> dict[str, object]:
             fields[field] = value[:maximum]
     if "source_id" in fields:
         fields["source"] = "email"
-    recipients = [str(value) for header in ("To", "Cc") for value in message.get_all(header, [])]
+    # Not `get_all`, which parses every header of the name before the first one can be used.
+    raw = [(name, value) for name, value in message.raw_items() if name.lower() in _RECIPIENTS]
+    recipients = [str(message.policy.header_fetch_parse(*item)) for item in raw[:_MAX_RECIPIENT_HEADERS]]
     addresses = dict.fromkeys(address[:_MAX_PARTICIPANT_CHARS] for _, address in getaddresses(recipients) if address)
     if addresses:
         fields["participants"] = tuple(addresses)[:_MAX_PARTICIPANTS]

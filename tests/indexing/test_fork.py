@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gitmem.indexing.fork import can_fork
+from gitmem.processes.fork import can_fork
 from tests.gitrepo import unmeasured_environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked on Linux only")
@@ -18,7 +18,7 @@ START = """
 import json, os, signal, sys, tempfile, threading, time
 from pathlib import Path
 import numpy
-from gitmem.indexing.fork import ForkedWorker, can_fork
+from gitmem.processes.fork import ForkedWorker, can_fork
 from gitmem.indexing.pool import Pool
 from gitmem.indexing.worker_protocol import BlobContent
 
@@ -32,7 +32,7 @@ def rows(pool, text):
     return [part.blobs for parts in pool.run([job(text)]) for part in parts]
 
 def worker_of(pool):
-    return pool._workers[0]._process
+    return pool._workers[0].process
 """
 
 
@@ -94,7 +94,7 @@ def test_a_forked_worker_closes_the_files_of_its_parent() -> None:
 file = tempfile.NamedTemporaryFile()
 with Pool(2) as pool:
     rows(pool, "x = 1\\n")
-    open_files = [os.readlink(f) for w in pool._workers for f in Path(f"/proc/{w._process.pid}/fd").iterdir()]
+    open_files = [os.readlink(f) for w in pool._workers for f in Path(f"/proc/{w.process.pid}/fd").iterdir()]
 report(inherited=file.name in open_files, pipes=sum(name.startswith("pipe:") for name in open_files) > 0)
 """)
     assert facts == {"inherited": False, "pipes": True}

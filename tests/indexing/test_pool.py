@@ -15,14 +15,16 @@ from gitmem.errors import Cancelled, WorkersFailed
 from gitmem.indexing import worker_process
 from gitmem.indexing.pool import Pool
 from gitmem.indexing.stop_request import StopRequest
-from gitmem.indexing.worker import limit_seconds
+from gitmem.indexing.worker import seconds_for
 from gitmem.indexing.worker_protocol import Batch, BlobContent, PackedRows, write_batch
+from gitmem.processes.limits import limit_seconds
 from tests.gitrepo import Repo
 from tests.indexes import brief_hits, index, python_file, search
 
 WORKER = """
 import os, sys, time
-from gitmem.indexing.worker_protocol import BlobOutcome, PackedRows, read_batch, write_frame, write_rows, write_stopped
+from gitmem.indexing.worker_protocol import BlobOutcome, PackedRows, read_batch, write_rows, write_stopped
+from gitmem.processes.frames import write_frame
 
 def process(language, content):
     if content == b"abort":
@@ -74,7 +76,7 @@ def outcomes(results: Sequence[Sequence[PackedRows]]) -> list[str]:
 
 
 def processes_of(pool: Pool) -> list[int]:
-    return [worker._process.pid for worker in pool._workers if worker._process is not None]
+    return [worker.process.pid for worker in pool._workers if worker.process is not None]
 
 
 def is_running(pid: int) -> bool:
@@ -249,5 +251,5 @@ def test_each_batch_has_its_own_processor_time(monkeypatch: pytest.MonkeyPatch) 
     limits: list[int] = []
     monkeypatch.setattr(resource, "setrlimit", lambda kind, both: limits.append(both[0]))
     monkeypatch.setattr("time.process_time", lambda: 70.0)
-    limit_seconds(texts(bytes(2_000_000)))
+    limit_seconds(seconds_for(texts(bytes(2_000_000))))
     assert limits[0] == 100

@@ -32,7 +32,7 @@ def run_batch(workers: int = 1) -> list[int]:
 
 
 def processes_of(pool: Pool) -> list[int]:
-    return [worker._process.pid for worker in pool._workers if worker._process is not None]
+    return [worker.process.pid for worker in pool._workers if worker.process is not None]
 
 
 def is_alive(process: int) -> bool:

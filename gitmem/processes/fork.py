@@ -1,4 +1,4 @@
-"""Worker processes forked from this one, so that its imports, above all numpy, need not be repeated.
+"""Child processes forked from this one, so that its imports, above all numpy, need not be repeated.
 
 Only a process with a single thread is forked: locks that other threads hold would stay locked in the copy forever. The
 copy closes all files but its pipes, so the writer lock is free as soon as the writer is gone.
@@ -9,10 +9,9 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Final, NoReturn
-
-from gitmem.indexing.worker import main
 
 _THREADS: Final = Path("/proc/self/task")
 _TERMINATING: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -32,13 +31,13 @@ def can_fork(threads: Path = _THREADS) -> bool:
 
 
 class ForkedWorker:
-    """Worker forked from this process; offers the part of `subprocess.Popen` that a pool needs.
+    """Child forked from this process; offers the part of `subprocess.Popen` that `ChildProcess` needs.
 
     `multiprocessing` is not used: its forked children inherit all open files, among them the writer lock.
     """
 
-    def __init__(self, stderr: BinaryIO) -> None:
-        """Fork. Raises OSError."""
+    def __init__(self, stderr: BinaryIO, main: Callable[[], None]) -> None:
+        """Fork a copy that runs `main`, with pipes as standard input and output. Raises OSError."""
         requests, to_worker = os.pipe()
         from_worker, answers = os.pipe()
         # Python's own handlers around a fork would swallow the exception of a signal that arrives while they run.
@@ -46,7 +45,7 @@ class ForkedWorker:
         try:
             self.pid = os.fork()
             if self.pid == 0:
-                _serve(requests, answers, stderr.fileno())
+                _serve(requests, answers, stderr.fileno(), main)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(requests)
@@ -70,8 +69,8 @@ class ForkedWorker:
                 self._reaped = True
 
 
-def _serve(requests: int, answers: int, stderr: int) -> NoReturn:
-    """Run the worker in the forked copy. Never return: the frames above on the stack belong to the parent."""
+def _serve(requests: int, answers: int, stderr: int, main: Callable[[], None]) -> NoReturn:
+    """Run `main` in the forked copy. Never return: the frames above on the stack belong to the parent."""
     code = 1
     try:
         # A session of its own, with SIGINT blocked for good: an interrupt of the terminal is the parent's to handle.
