@@ -197,7 +197,7 @@ def test_a_file_that_kills_real_workers_is_skipped_and_the_rest_is_indexed(
     script = tmp_path / "worker.py"
     script.write_text(
         "import os\nimport gitmem.indexing.row_builder as row_builder\nreal = row_builder.chunk_blob\n"
-        "def chunk_blob(data, language):\n    return os.abort() if b'poison' in data else real(data, language)\n"
+        "def chunk_blob(data, language, *more):\n    return os.abort() if b'poison' in data else real(data, language)\n"
         "row_builder.chunk_blob = chunk_blob\nfrom gitmem.indexing.worker import main\nmain()\n"
     )
     repo = Repo.init(tmp_path / "repo")
@@ -218,7 +218,7 @@ def test_output_of_libraries_in_a_real_worker_stays_out_of_the_pipe(tmp_path: Pa
     script = tmp_path / "worker.py"
     script.write_text(
         "import os\nimport gitmem.indexing.row_builder as row_builder\nreal = row_builder.chunk_blob\n"
-        "def chunk_blob(data, language):\n    print('loud'); os.write(1, b'louder')\n    return real(data, language)\n"
+        "def chunk_blob(data, language, *more):\n    print('loud'); os.write(1, b'louder')\n    return real(data, language, *more)\n"
         "row_builder.chunk_blob = chunk_blob\nfrom gitmem.indexing.worker import main\nmain()\n"
     )
     with Pool(1, [sys.executable, str(script)]) as pool:
@@ -232,8 +232,8 @@ def test_a_worker_that_computes_forever_is_ended_by_its_processor_time_not_by_th
     script.write_text(
         "import gitmem.indexing.row_builder as row_builder\nimport gitmem.indexing.worker as worker\n"
         "worker.BATCH_SECONDS = 0.5\nreal = row_builder.chunk_blob\n"
-        "def chunk_blob(data, language):\n"
-        "    while b'for ever' in data:\n        pass\n    return real(data, language)\n"
+        "def chunk_blob(data, language, *more):\n"
+        "    while b'for ever' in data:\n        pass\n    return real(data, language, *more)\n"
         "row_builder.chunk_blob = chunk_blob\nworker.main()\n"
     )
     requests = io.BytesIO()
