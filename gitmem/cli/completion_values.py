@@ -15,6 +15,7 @@ from gitmem.cli.completer import AFTER_DASHES
 from gitmem.cli.root import COMMANDS
 from gitmem.git.program import run_git
 from gitmem.memory.document import SENSITIVITIES, VISIBILITIES
+from gitmem.memory.record_paths import REFERENCE
 from gitmem.records.filters import RECORD_TYPES
 from gitmem.registry import read_registry
 from gitmem.types import CHUNK_TYPES
@@ -70,6 +71,13 @@ def _revisions(ctx: click.Context, incomplete: str) -> Values:
     for namespace, description in _NAMESPACES.items():
         names |= {ref[len(namespace) + 1 :]: description for ref in refs if ref.startswith(f"{namespace}/")}
     return from_words(names, incomplete)
+
+
+def _memory_refs(ctx: click.Context, incomplete: str) -> Values:
+    """Complete the full name of a ref with the memory of another clone."""
+    args = ["for-each-ref", "--format=%(refname)", "refs/gitmem"]
+    refs = os.fsdecode(run_git(args, git_dir=_open(ctx).location.git_dir).stdout).splitlines()
+    return from_words([ref for ref in refs if ref != REFERENCE], incomplete)
 
 
 def _ranges(ctx: click.Context, incomplete: str) -> Values:
@@ -134,6 +142,7 @@ _COMPLETERS: Final[Mapping[str, Callable[[click.Context, str], Values]]] = {
     "files": _files,
     "folders": _folders,
     "languages": _choices(sorted(LANGUAGES)),
+    "memory refs": _memory_refs,
     "memory revisions": _of_memory("memory_revisions"),
     "query words": _query_words,
     "ranges": _ranges,

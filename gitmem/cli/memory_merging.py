@@ -2,6 +2,7 @@
 
 import click
 
+from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import confirm
 from gitmem.cli.context import open_here, set_warns, write_json
 from gitmem.cli.text_input import json_option, print_notices
@@ -11,7 +12,7 @@ from gitmem.records.merging import MergeResult, accept_loss, merge_memory, recov
 
 
 @click.command("merge")
-@click.argument("revision", metavar="REV")
+@click.argument("revision", metavar="REV", shell_complete=complete("memory refs"))
 @json_option
 @click.pass_context
 def merge(ctx: click.Context, revision: str, as_json: bool) -> ExitCode:

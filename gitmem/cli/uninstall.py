@@ -7,6 +7,7 @@ import click
 
 from gitmem.actions.install import Installer
 from gitmem.actions.uninstall import uninstall
+from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import confirm
 from gitmem.cli.context import open_here
 from gitmem.cli.error_output import say
@@ -23,7 +24,14 @@ from gitmem.workspace import Workspace
 @click.command()
 @click.argument("clients", nargs=-1, type=ClientName(), metavar="[CLIENT]...")
 @click.option("--global", "everywhere", is_flag=True, help="Remove the entries in your own files, for all projects.")
-@click.option("--export", "file", metavar="FILE", default="", help="Export the memory to this file and remove it, too.")
+@click.option(
+    "--export",
+    "file",
+    metavar="FILE",
+    shell_complete=complete("files"),
+    default="",
+    help="Export the memory to this file and remove it, too.",
+)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_context
 def command(ctx: click.Context, clients: tuple[str, ...], everywhere: bool, file: str, yes: bool) -> ExitCode:
