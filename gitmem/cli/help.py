@@ -38,15 +38,15 @@ def command(ctx: click.Context, names: tuple[str, ...], man: bool) -> ExitCode:
 
 def _find_command(ctx: click.Context, names: tuple[str, ...]) -> click.Context:
     """Return a context of the named command. Raises click's UsageError, with a suggestion, for an unknown name."""
-    context = click.Context(ctx.find_root().command, info_name="gitmem")
+    context = ctx.find_root()
     for name in names:
         group = context.command
         if not isinstance(group, click.Group):
             raise UsageError(f"`{context.command_path}` has no subcommands", hint=f"{context.command_path} --help")
         _, found, _ = group.resolve_command(context, [name])
         assert found is not None, "an unknown command raises an error"
-        context = click.Context(found, info_name=found.name if group is not ctx.find_root().command else
-                                ALIASES.get(name, name), parent=context)  # fmt: skip
+        shown = ALIASES.get(name, name) if context.parent is None else name
+        context = click.Context(found, info_name=shown, parent=context)
     return context
 
 

@@ -74,6 +74,16 @@ def test_help_prints_the_help_of_a_command(cli: Cli, names: tuple[str, ...], sam
     assert outcome.out == cli(*same).out
 
 
+def test_help_is_the_same_in_a_process_of_its_own() -> None:
+    # click keeps the help option that it makes first, so one process shows no difference between contexts.
+    shown, help_ = (
+        subprocess.run([sys.executable, "-m", "gitmem", *args], capture_output=True, text=True, check=True).stdout
+        for args in (["help", "memory", "delete"], ["memory", "delete", "--help"])
+    )
+    assert shown == help_
+    assert "-h, --help" in help_
+
+
 def test_help_of_an_unknown_command(cli: Cli) -> None:
     assert_error(cli("help", "qeury"), ExitCode.USAGE, "no such command: `qeury`, did you mean `query`?")
     assert_error(cli("help", "memory", "rm"), ExitCode.USAGE, "`memory rm`, did you mean `memory delete`?")
