@@ -67,6 +67,29 @@ def test_notes_are_found_beside_code(own: Repo, cli: Cli) -> None:
     talk(own.path, action)
 
 
+def test_a_memory_that_another_program_moved_is_noticed(own: Repo, cli: Cli) -> None:
+    """For example `git fetch`, which writes no index."""
+    assert cli("memory", "add", "Deployments happen on tuesday_morning.", cwd=own.path).code == 0
+    first = own.oid("refs/gitmem/memory")
+    assert cli("memory", "add", "Releases are tagged on friday_evening.", cwd=own.path).code == 0
+    second = own.oid("refs/gitmem/memory")
+
+    async def action(client: Client) -> None:
+        async def shows_second() -> bool:
+            return "friday_evening" in await ask(client, "search", query="friday_evening releases", kind="notes")
+
+        assert await shows_second()
+        own.git("update-ref", "refs/gitmem/memory", first)
+        assert not await shows_second()
+        own.git("update-ref", "refs/gitmem/memory", second)
+        assert await shows_second()
+        own.git("pack-refs", "--all")
+        own.git("update-ref", "-d", "refs/gitmem/memory")
+        assert not await shows_second()
+
+    talk(own.path, action)
+
+
 def test_detail_says_how_much_is_shown(indexed: Repo) -> None:
     async def action(client: Client) -> None:
         made = {
