@@ -58,7 +58,9 @@ def split_identifier(identifier: str) -> list[str]:
     return _UNICODE_PART.findall(_CAMEL_BOUNDARY.sub(" ", identifier))
 
 
-@lru_cache(maxsize=200_000)
+# A server meets new words with every answer that it shows, so this is the growth of its memory: at most 16 MB. For an
+# index of 9,000 files, 200,000 entries would save 1 s of CPU and cost 100 MB in each worker.
+@lru_cache(maxsize=1 << 15)
 def terms_of(identifier: str) -> tuple[str, ...]:
     """Return the distinct terms by which an identifier is indexed and searched.
 

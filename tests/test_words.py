@@ -120,3 +120,11 @@ def test_utf_8_is_decoded(text: str) -> None:
 def test_invalid_utf_8_is_latin_1_and_a_byte_order_mark_is_removed() -> None:
     assert decode(b"caf\xe9") == "café"
     assert decode(b"\xef\xbb\xbfcaf\xc3\xa9") == "café"
+
+
+def test_ever_new_words_cost_a_bounded_memory() -> None:
+    terms_of.cache_clear()
+    for number in range(40_000):
+        terms_of(f"wordNumber{number}")
+    assert terms_of.cache_info().currsize <= 1 << 15  # half a kilobyte each
+    terms_of.cache_clear()

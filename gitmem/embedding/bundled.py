@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gitmem.embedding.card import Card
 from gitmem.embedding.encoder import STEP_TEXTS, Embeddings
-from gitmem.embedding.pieces import LongestPiece, WordPieces, longest_piece_in
+from gitmem.embedding.pieces import MAX_CACHED, LongestPiece, WordPieces, longest_piece_in
 from gitmem.embedding.vocabulary import Vocabulary
 from gitmem.errors import ModelDamaged
 from gitmem.fsio import map_file, read_file
@@ -33,6 +33,9 @@ _BATCH_CELLS: Final = 1 << 14
 
 _CACHED_NAMES: Final = 4096
 """Short texts whose vectors are cached, one kilobyte each. Queries meet the same paths often."""
+
+_CACHED_QUERY_WORDS: Final = 1 << 14
+"""Words of queries and paths whose pieces a long-lived process caches: at most some 5 MB."""
 
 _WIDTH_STEP: Final = 16
 """Batches are padded to multiples of this, so that a vector does not depend on the other texts of its batch."""
@@ -107,15 +110,16 @@ class BundledEncoder:
     @cached_property
     def _pieces(self) -> WordPieces:
         """Splitter for many texts, with the whole vocabulary in a dictionary."""
-        return self._split_with(longest_piece_in(self._vocabulary.load()))
+        return self._split_with(longest_piece_in(self._vocabulary.load()), MAX_CACHED)
 
     @cached_property
     def _query_pieces(self) -> WordPieces:
         """Splitter for queries, by lookups in the file: for a dozen words, loading the vocabulary would not pay."""
-        return self._split_with(self._vocabulary.find_longest)
+        return self._split_with(self._vocabulary.find_longest, _CACHED_QUERY_WORDS)
 
-    def _split_with(self, longest: LongestPiece) -> WordPieces:
-        return WordPieces(longest, self._card.unknown, self._card.longest_word, lambda: self._read("tokenizer.json"))
+    def _split_with(self, longest: LongestPiece, max_cached: int) -> WordPieces:
+        card = self._card
+        return WordPieces(longest, card.unknown, card.longest_word, lambda: self._read("tokenizer.json"), max_cached)
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:

@@ -6,14 +6,15 @@ knows the Unicode rules and is imported only then. Both give the same pieces as 
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from gitmem.words import MAX_IDENTIFIER, split_identifier
 
 _CONTINUATION = "##"
 """Prefix of pieces that do not begin a word."""
 
-_CACHE_LIMIT = 200_000
+MAX_CACHED: Final = 200_000
+"""Identifiers whose pieces are cached while a repository is indexed; some 55 MB."""
 
 LongestPiece = Callable[[str], tuple[int, int] | None]
 """Function from a text to id and length of the longest piece that is a prefix of it, None if there is none."""
@@ -41,9 +42,15 @@ class WordPieces:
     """
 
     def __init__(
-        self, longest: LongestPiece, unknown: int, longest_word: int, load_tokenizer: Callable[[], bytes]
+        self,
+        longest: LongestPiece,
+        unknown: int,
+        longest_word: int,
+        load_tokenizer: Callable[[], bytes],
+        max_cached: int = MAX_CACHED,
     ) -> None:
         self._longest, self._unknown, self._longest_word = longest, unknown, longest_word
+        self._max_cached = max_cached
         self._load_tokenizer = load_tokenizer
         self._cache: dict[str, tuple[int, ...]] = {}
 
@@ -51,7 +58,7 @@ class WordPieces:
         """Return the piece ids of an identifier's parts, in order and with repetitions. Long identifiers are cut."""
         ids = self._cache.get(identifier)
         if ids is None:
-            if len(self._cache) >= _CACHE_LIMIT:
+            if len(self._cache) >= self._max_cached:
                 self._cache.clear()
             ids = self._cache[identifier] = self._split(identifier[:MAX_IDENTIFIER])
         return ids

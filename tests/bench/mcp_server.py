@@ -167,6 +167,11 @@ class Server:
         """Send a notification."""
         self._send({"jsonrpc": "2.0", "method": method})
 
+    @property
+    def process_id(self) -> int:
+        """Return the process of the server."""
+        return self._process.pid
+
     def age(self) -> float:
         """Return the seconds since its start."""
         return time.perf_counter() - self._began
