@@ -10,6 +10,7 @@ from typing import Final
 import click
 import pytest
 
+from gitmem.cli.command_help import make_context
 from gitmem.cli.root import ALIASES, COMMANDS, root
 from gitmem.distribution import DISTRIBUTION
 from gitmem.install.clients import CLIENTS, GLOBAL, PROJECT
@@ -111,7 +112,7 @@ def test_commands_in_the_text_exist(page: Path) -> None:
         for words in _COMMAND.findall(block):
             first, *rest = words.split()
             assert first in {*COMMANDS, *ALIASES, "hook"}, words
-            command = root.get_command(click.Context(root), first)
+            command = root.get_command(make_context(root), first)
             if isinstance(command, click.Group) and rest:
                 assert rest[0] in command.commands, words
 

@@ -15,6 +15,12 @@ class CommandHelp(NamedTuple):
     examples: list[str]
 
 
+def make_context(group: click.Group) -> click.Context:
+    """Return the context of gitmem itself, without running anything."""
+    # click keeps the first help option that a command makes. A context without the settings would make one without -h.
+    return click.Context(group, info_name="gitmem", **group.context_settings)
+
+
 def read_help(command: click.Command, context: click.Context) -> CommandHelp:
     """Return the parts of a command's help. `context` is the command's own."""
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])

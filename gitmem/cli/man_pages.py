@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from gitmem import __version__
-from gitmem.cli.command_help import CommandHelp, read_help
+from gitmem.cli.command_help import CommandHelp, make_context, read_help
 from gitmem.cli.exit_codes import EXIT_CODES
 from gitmem.cli.root import COMMANDS, root
 from gitmem.settings import SETTINGS, Setting
@@ -42,7 +42,7 @@ def page_name(command: str) -> str:
 
 def render_page(name: str) -> str:
     """Return the page of a command, or the one about gitmem for "", as roff."""
-    context = click.Context(root, info_name="gitmem")
+    context = make_context(root)
     if not name:
         return _join(_title(""), _overview(read_help(root, context)))
     command = root.get_command(context, name)

@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from gitmem.cli.command_help import CommandHelp, read_help
+from gitmem.cli.command_help import CommandHelp, make_context, read_help
 from gitmem.cli.exit_codes import EXIT_CODES
 from gitmem.cli.root import ALIASES, COMMANDS, root
 from gitmem.settings import PREFIX, SETTINGS, Setting
@@ -27,7 +27,7 @@ The fields of JSON output are described in [scripting](scripting.md).
 
 def render() -> str:
     """Return the whole page: the overview, a section per command and the table of settings."""
-    context = click.Context(root, info_name="gitmem")
+    context = make_context(root)
     sections = [_section(context, name, command, 3) for name, command in _commands(context)]
     settings = ["## Settings\n", _settings(), "## Exit codes\n", _exit_codes()]
     return "\n".join([_HEAD, "## Commands\n", _overview(), *sections, *settings])

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
+from gitmem.cli.command_help import make_context
 from gitmem.cli.root import root
 from gitmem.errors import ExitCode
 from gitmem.memory.record_paths import REFERENCE
@@ -255,7 +256,7 @@ def test_an_error_is_one_line_and_a_hint(cli: Cli, repo: Repo, args: tuple[str, 
 
 def groups() -> Iterator[tuple[str, click.Command]]:
     for name in ("memory", "doc", "conversation"):
-        group = root.get_command(click.Context(root), name)
+        group = root.get_command(make_context(root), name)
         assert isinstance(group, click.Group)
         yield from ((f"gitmem {name} {part}", command) for part, command in group.commands.items())
 

@@ -10,6 +10,7 @@ import pytest
 
 from gitmem import __version__
 from gitmem.cli import reference
+from gitmem.cli.command_help import make_context
 from gitmem.cli.exit_codes import EXIT_CODES
 from gitmem.cli.root import COMMANDS, root
 from gitmem.errors import ExitCode
@@ -20,7 +21,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference.md"
 
 
 def find(name: str) -> click.Command:
-    command = root.get_command(click.Context(root), name)
+    command = root.get_command(make_context(root), name)
     assert command is not None
     return command
 
