@@ -59,13 +59,6 @@ def _list_reachable(location: RepositoryLocation, oids: Iterable[str], options: 
     return set(result.stdout.decode("ascii").split())
 
 
-def drop_reflog(location: RepositoryLocation, name: str) -> None:
-    """Empty a ref's reflog, if it has one."""
-    args = ["reflog", "expire", "--expire=all", "--expire-unreachable=all", name]
-    if run_git(["reflog", "exists", name], git_dir=location.git_dir, check=False).code == 0:
-        run_git(args, git_dir=location.git_dir)
-
-
 def remove_objects(location: RepositoryLocation, objects: Iterable[StoredObject]) -> RemovalResult:
     """Remove objects from this repository: loose ones as files, packed ones by rewriting their packs without them.
 

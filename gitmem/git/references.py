@@ -103,6 +103,20 @@ def delete_reference(location: RepositoryLocation, name: str) -> None:
             git_dir=location.git_dir)  # fmt: skip
 
 
+def drop_reflog(location: RepositoryLocation, name: str) -> None:
+    """Empty a ref's reflog, if it has one; locks of a git that died are removed. Raises GitFailed."""
+    if run_git(["reflog", "exists", name], git_dir=location.git_dir, check=False).code != 0:
+        return
+    args = ["reflog", "expire", "--expire=all", "--expire-unreachable=all", name]
+    locks = [_LockFile(location.common_dir / f"{each}.lock") for each in (f"logs/{name}", name)]
+    while True:
+        result = run_git(args, git_dir=location.git_dir, check=False)
+        if result.code == 0:
+            return
+        if not any(lock.wait() for lock in locks):
+            raise GitFailed(f"git cannot empty the reflog of `{name}`: {first_error_line(result.stderr)}")
+
+
 def _sync_names(location: RepositoryLocation, name: str) -> None:
     """Fsync the folders of a ref's file, or the folder of the reftables."""
     parents = [location.common_dir / parent for parent in list(Path(name).parents)[:-1]]

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from gitmem.errors import DamagedFile, GitmemError, NewerFormat
 from gitmem.fsio import remove_file, sweep_leftovers
-from gitmem.git.object_removal import drop_reflog, remove_objects
+from gitmem.git.object_removal import remove_objects
+from gitmem.git.references import drop_reflog
 from gitmem.indexing.garbage import shrink
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.memory.purgeable_objects import (

@@ -13,7 +13,7 @@ import pytest
 from gitmem.errors import GitFailed
 from gitmem.git.locate import locate
 from gitmem.git.object_format import format_commit, make_object
-from gitmem.git.references import read_reference, store_objects, update_reference
+from gitmem.git.references import drop_reflog, read_reference, store_objects, update_reference
 from tests.gitrepo import MakeRepo, Repo, isolated_environment
 
 NAME = "refs/gitmem/memory"
@@ -61,6 +61,19 @@ def test_the_lock_of_a_dead_writer_is_removed(make_repo: MakeRepo) -> None:
     os.utime(lock, (time.time() - 60, time.time() - 60))
     assert update_reference(locate(repo.path), NAME, first, None)
     assert not lock.exists()
+
+
+@pytest.mark.parametrize("lock", [f"logs/{NAME}.lock", f"{NAME}.lock"])
+def test_a_reflog_is_emptied_although_its_lock_was_left_behind(make_repo: MakeRepo, lock: str) -> None:
+    repo = make_repo()
+    location = locate(repo.path)
+    assert update_reference(location, NAME, _commit(repo, "first"), None)
+    path = repo.path / ".git" / lock
+    path.touch()
+    os.utime(path, (time.time() - 60, time.time() - 60))
+    drop_reflog(location, NAME)
+    assert repo.git("reflog", "show", NAME) == ""
+    assert not path.exists()
 
 
 def test_the_lock_of_a_live_writer_is_waited_for(make_repo: MakeRepo) -> None:

@@ -218,7 +218,8 @@ def test_output_of_libraries_in_a_real_worker_stays_out_of_the_pipe(tmp_path: Pa
     script = tmp_path / "worker.py"
     script.write_text(
         "import os\nimport gitmem.indexing.row_builder as row_builder\nreal = row_builder.chunk_blob\n"
-        "def chunk_blob(data, language, *more):\n    print('loud'); os.write(1, b'louder')\n    return real(data, language, *more)\n"
+        "def chunk_blob(data, language, *more):\n    print('loud'); os.write(1, b'louder')\n"
+        "    return real(data, language, *more)\n"
         "row_builder.chunk_blob = chunk_blob\nfrom gitmem.indexing.worker import main\nmain()\n"
     )
     with Pool(1, [sys.executable, str(script)]) as pool:
