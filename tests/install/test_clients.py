@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.errors import ExitCode, UsageError
@@ -88,6 +88,8 @@ VALUES = st.recursive(
 )
 
 
+# On a busy machine an example may take any time.
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.dictionaries(st.text(max_size=3), VALUES, max_size=4),
     st.dictionaries(st.text(max_size=3), VALUES, min_size=1, max_size=3),

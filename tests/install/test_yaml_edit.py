@@ -2,7 +2,7 @@
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.errors import UsageError
@@ -18,6 +18,8 @@ YAML = st.dictionaries(
 )
 
 
+# On a busy machine an example may take any time.
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(YAML, YAML, st.booleans())
 def test_any_yaml_in_block_style_is_restored(
     others: dict[str, object], extensions: dict[str, object], is_last: bool
