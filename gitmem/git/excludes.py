@@ -58,6 +58,30 @@ BINARY_EXTENSIONS: Final = frozenset(
 )
 
 
+CREDENTIAL_NAMES: Final = frozenset({b"id_rsa", b"id_dsa", b"id_ecdsa", b"id_ed25519", b".netrc", b"_netrc", b".pgpass",
+    b".my.cnf", b".mylogin.cnf", b".htpasswd", b".pypirc", b".git-credentials", b".dockercfg", b".s3cfg", b".boto",
+    b".vault-token", b"credentials.json", b"client_secret.json", b"client_secrets.json", b"service-account.json",
+    b"service_account.json", b"terraform.tfstate", b"terraform.tfstate.backup", b"master.key"})  # fmt: skip
+
+CREDENTIAL_PATHS: Final = (b".aws/credentials", b".docker/config.json", b".kube/config")
+CREDENTIAL_EXTENSIONS: Final = frozenset({b".key", b".pem", b".ppk", b".p8", b".kdbx", b".ovpn"})
+
+PUBLIC_PARTS: Final = (b"cert", b"chain", b"crt", b"pub", b"root", b"bundle", b"trust", b"csr", b"dhparam")
+"""Parts of names of files with certificates or public keys, which are no credentials."""
+
+ENVIRONMENT_TEMPLATES: Final = (
+    b"example",
+    b"sample",
+    b"template",
+    b"tmpl",
+    b"dist",
+    b"default",
+    b"defaults",
+    b"schema",
+)
+"""Last parts of names of templates of `.env` files, which have no values."""
+
+
 def package_folders(paths: Iterable[bytes]) -> frozenset[bytes]:
     """Return the folders of a tree that contain a package's manifest, and the top of the tree."""
     folders = {b""}
@@ -75,7 +99,7 @@ def may_be_output(path: bytes) -> bool:
 
 
 def default_exclude(path: bytes, packages: frozenset[bytes] = frozenset((b"",))) -> str | None:
-    """Return why a path is excluded by its name alone: `vendored`, `generated` or `binary`, else None.
+    """Return why a path is excluded by its name alone: `vendored`, `generated`, `binary` or `credentials`, else None.
 
     `packages` is the result of package_folders().
     """
@@ -88,12 +112,25 @@ def default_exclude(path: bytes, packages: frozenset[bytes] = frozenset((b"",)))
     dot = name.rfind(b".")
     if name in LOCK_FILES:
         return "generated"
+    if _holds_credentials(path, name):
+        return "credentials"
     if dot < 0:
         return None
     extension = name[dot:]
     if extension in BINARY_EXTENSIONS:
         return "binary"
     return "generated" if extension in GENERATED_EXTENSIONS and name.endswith(GENERATED_SUFFIXES) else None
+
+
+def _holds_credentials(path: bytes, name: bytes) -> bool:
+    """Return whether a file is made to hold keys or passwords, by its path and its name in lower case."""
+    if name in CREDENTIAL_NAMES or path.endswith(CREDENTIAL_PATHS):
+        return True
+    if name.startswith(b".env"):
+        return name == b".env" or (name.startswith(b".env.") and not name.endswith(ENVIRONMENT_TEMPLATES))
+    # A `.pem` or `.key` file may hold a certificate or a public key, and then its name says so.
+    dot = name.rfind(b".")
+    return name[dot:] in CREDENTIAL_EXTENSIONS and not any(part in name for part in PUBLIC_PARTS)
 
 
 def _folder_reason(folders: bytes) -> str | None:

@@ -11,7 +11,7 @@ from gitmem.secrets.version import SECRETS_VERSION
 WORDS_VERSION: Final = 1
 """Version of `gitmem.words`: increase it when the terms of any text change."""
 
-RULES_VERSION: Final = 2
+RULES_VERSION: Final = 3
 """Version of the rules that select and classify paths: increase it when any tree would get another view."""
 
 

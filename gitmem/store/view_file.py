@@ -31,7 +31,8 @@ PATH_FIELDS: Final = ("stem", "folder")
 """Fields of a path in the lexical index: the file name without its extension, and the folders."""
 
 INDEXED: Final = 0
-REASONS: Final = ("indexed", "binary", "generated", "vendored", "ignored", "symlink", "submodule", "lfs", "excluded")
+REASONS: Final = ("indexed", "binary", "generated", "vendored", "ignored", "symlink", "submodule", "lfs", "excluded",
+                  "credentials")  # fmt: skip
 """Reasons to exclude a path by its name, mode or attributes. Their indices are stored on disk: append only."""
 
 

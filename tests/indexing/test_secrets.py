@@ -5,6 +5,7 @@ from typing import Final
 
 import pytest
 
+from gitmem.answering.index_status import read_status
 from gitmem.records.notes import add_note
 from gitmem.words import terms_of
 from tests.gitrepo import Repo
@@ -20,7 +21,7 @@ FILES: Final[dict[str, str | bytes]] = {
     "data.json": f'{{"{TOKEN}": {{"deploy_release": ["a", "b"]}}}}\n',
     "docs/guide.md": f"# Guide\n\n## Release with {TOKEN}\n\nPush the release.\n",
     "settings.env": f"RELEASE_TOKEN={TOKEN}\n",
-    "release.key": "\n".join(["-----BEGIN PRIVATE KEY-----", *KEY, "-----END PRIVATE KEY-----", ""]),
+    "docs/release.txt": "\n".join(["-----BEGIN PRIVATE KEY-----", *KEY, "-----END PRIVATE KEY-----", ""]),
     "latin.txt": f"für den Abruf: {TOKEN}\n".encode("latin-1"),
 }
 
@@ -70,3 +71,14 @@ def test_a_query_for_a_secret_finds_nothing_and_its_surroundings_stay_searchable
     [(hit, lines), *_] = search(repo, "deploy_release login").hits
     assert hit.path == "deploy.py"
     assert lines == str(FILES["deploy.py"]).splitlines()  # results show the file itself
+
+
+def test_files_made_for_credentials_are_left_out_and_counted_unless_the_repository_includes_them(repo: Repo) -> None:
+    repo.commit({"conf/.env": "APP_MODE=production_mode\n", "conf/.env.example": "APP_MODE=example_mode\n"})
+    index(repo)
+    assert read_status(workspace_of(repo)).skipped["credentials"] == 1
+    assert {hit.path for hit, _ in search(repo, "app mode").hits if "conf" in hit.path} == {"conf/.env.example"}
+    repo.commit({".gitmemignore": "!.env\n"})
+    index(repo)
+    assert "credentials" not in read_status(workspace_of(repo)).skipped
+    assert "conf/.env" in {hit.path for hit, _ in search(repo, "app mode").hits}
