@@ -238,8 +238,11 @@ def _clients(installer: Installer) -> Check:
         return Check("clients", state, "; ".join(problem.message for problem in problems), "; ".join(remedies))
     if not entries:
         return Check("clients", OK, "no client starts the server; to add it to one: gitmem install CLIENT")
-    titles = dict.fromkeys(CLIENTS[entry.client].title for entry in entries)
-    return Check("clients", OK, f"the server starts and answers for {', '.join(titles)}")
+    titles = dict.fromkeys(CLIENTS[entry.client].title for entry in entries if entry.is_trusted and entry.command)
+    parts = [f"the server starts and answers for {', '.join(titles)}"] if titles else []
+    others = [entry.file for entry in entries if not (entry.is_trusted and entry.command)]
+    parts += [f"not started, because gitmem did not write them: the entries in {', '.join(others)}"] if others else []
+    return Check("clients", OK, "; ".join(parts))
 
 
 def _background(workspace: Workspace) -> Check:

@@ -50,13 +50,18 @@ class FileResult(NamedTuple):
 
 
 class ClientEntry(NamedTuple):
-    """Entry of the server in a client's file. `command` is None if the entry starts no program."""
+    """Entry of the server in a client's file. `command` is None if the entry starts no program.
+
+    Only a trusted entry may be started. A file of a project may come from somebody else, so its entry is trusted only
+    if it is the default one, or if it was recorded here.
+    """
 
     client: str
     scope: str
     file: str
     command: list[str] | None
     is_recorded: bool
+    is_trusted: bool
 
 
 class Problem(NamedTuple):
@@ -114,7 +119,8 @@ class Installer:
 
         A file that cannot be read has no entries.
         """
-        recorded = {(entry.target.file, entry.target.keys) for file in self._records() for entry in read_record(file)}
+        targets = [entry.target for file in self._records() for entry in read_record(file)]
+        recorded = {(target.file, target.keys): target.value for target in targets}
         entries = []
         for name, client in CLIENTS.items():
             for scope in (scope for scope in SCOPES if scope in client.places):
@@ -124,9 +130,10 @@ class Installer:
                 except (UsageError, StorageFailed):
                     continue
                 if value is not None:
-                    is_recorded = (target.file, target.keys) in recorded
-                    command = read_command(client, value)
-                    entries.append(ClientEntry(name, scope, self._shorten(target.file), command, is_recorded))
+                    known = recorded.get((target.file, target.keys))
+                    is_trusted = scope != PROJECT or value in (target.value, known)
+                    command, file = read_command(client, value), self._shorten(target.file)
+                    entries.append(ClientEntry(name, scope, file, command, known is not None, is_trusted))
         return entries
 
     def find_problems(self, names: Collection[str] = ()) -> list[Problem]:
@@ -139,6 +146,8 @@ class Installer:
             if entry.client in seen or (names and entry.client not in names) or entry.command is None:
                 continue
             seen.add(entry.client)
+            if not entry.is_trusted:
+                continue
             root = self._location.worktree if self._location and self._location.worktree else Path.cwd()
             command = tuple(part.replace("${workspaceFolder}", str(root)) for part in entry.command)
             if command not in tried:

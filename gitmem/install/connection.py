@@ -42,7 +42,9 @@ def client_path(environment: Mapping[str, str]) -> str:
     own = {os.path.realpath(Path(sys.executable).parent)} if sys.prefix != sys.base_prefix else set()
     active = environment.get("VIRTUAL_ENV")
     own |= {os.path.realpath(Path(active) / Path(sys.executable).parent.name)} if active else set()
-    return os.pathsep.join(folder for folder in folders if os.path.realpath(folder) not in own)
+    # A relative folder would find programs of the repository.
+    usable = [folder for folder in folders if Path(folder).is_absolute() and os.path.realpath(folder) not in own]
+    return os.pathsep.join(usable)
 
 
 def find_own_folder(environment: Mapping[str, str]) -> str:

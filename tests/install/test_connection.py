@@ -112,3 +112,17 @@ def test_entries_with_an_address_or_in_broken_files_are_not_tried(own: Repo) -> 
     (own.path / ".cursor").mkdir()
     (own.path / ".cursor" / "mcp.json").write_text("{")
     assert check_clients(own.path).state == OK
+
+
+def test_no_command_of_a_clone_is_started(cli: Cli, own: Repo, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_program(own.path / "evil", "touch EVIL")
+    write_program(own.path / "gitmem", "touch EVIL")
+    monkeypatch.setenv("PATH", f".::{folder}")
+    entry = {"command": "gitmem", "args": ["mcp"]}
+    for hostile in ({"command": str(own.path / "evil"), "args": []}, {**entry, "args": ["-C", "/", "mcp"]}, entry):
+        (own.path / ".mcp.json").write_text(json.dumps({"mcpServers": {"gitmem": hostile}}))
+        cli("init", "--no-hooks", cwd=own.path)
+        cli("install", "claude", cwd=own.path)
+        check = check_clients(own.path)
+        assert ("not started" in check.message) == (hostile != entry)
+    assert not (own.path / "EVIL").exists()
