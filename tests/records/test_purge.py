@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.indexing.index_writer import open_index_writer
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.records.documents import add_document
 from gitmem.records.notes import add_note, list_notes
 from gitmem.records.purge import purge_memory
 from gitmem.records.revisions import delete_records, read_log
-from gitmem.workspace import Workspace, open_workspace
+from gitmem.workspace import Workspace, open_workspace, require_index
 from tests.gitrepo import Repo
-from tests.indexes import index
+from tests.indexes import InlinePool, index
 
 CANARY = "canary-in-the-mine"
 
@@ -60,6 +61,24 @@ def test_a_purge_leaves_no_trace_of_deleted_records(repo: Repo, workspace: Works
     assert {repo.git("cat-file", "-t", oid) for oid in (own, away)} == {"blob", "commit"}
     repo.git("fsck", "--strict", "--full")
     assert purge_memory(workspace).objects == 0
+
+
+def test_a_purge_drops_the_segments_of_an_unfinished_full_run(
+    repo: Repo, workspace: Workspace, fake_model: type[InlinePool]
+) -> None:
+    repo.commit({"a.py": "x = 1\n"})
+    index(repo)
+    note = add_note(workspace, CANARY).note
+    with open_index_writer(workspace.paths, wait=False) as writer:
+        assert writer.manifest is not None
+        writer.publish_unfinished(writer.manifest._replace(complete=False))
+    delete_records(workspace, [note.id])
+    before = {path.name for path in workspace.paths.segments.iterdir()}
+    assert purge_memory(workspace).chunks == 1
+    assert not workspace.paths.unfinished.exists()
+    after = {path.name for path in workspace.paths.segments.iterdir()}
+    assert after < before
+    assert after == {entry.name for entry in require_index(workspace).segments}
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["loose", "packed"])
