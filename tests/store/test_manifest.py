@@ -82,3 +82,13 @@ def test_only_the_latest_views_are_recorded() -> None:
     assert len(set(manifest.views)) == MAX_TREES
     assert manifest.generation == MAX_TREES + 11
     assert manifest.complete
+
+
+def test_a_generation_follows_another_and_lists_the_latest_views() -> None:
+    manifest = Manifest("1")
+    for number in range(MAX_TREES + 3):
+        manifest = manifest.with_view(f"{number:040x}")
+    assert (len(manifest.views), manifest.views[-1]) == (MAX_TREES, f"{MAX_TREES + 2:040x}")
+    assert manifest.with_view(manifest.views[0]).views == (*manifest.views[1:], manifest.views[0])
+    later = manifest.with_segments([SegmentEntry("a" * 40, 1, 1, 1)])
+    assert (later.generation, later.as_complete().generation) == (manifest.generation + 1, manifest.generation + 2)

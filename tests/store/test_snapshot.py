@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from gitmem.paths import IndexPaths
+from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest
 from gitmem.store.segment import write_segment
 from gitmem.store.snapshot import Snapshot
@@ -23,3 +26,20 @@ def test_a_blob_with_the_key_of_another_is_not_taken_for_it(tmp_path: Path) -> N
     view = load_view(Path("view"), "t", entries)
     assert view.keys[0] == view.keys[1]
     assert snapshot.match(view).tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("order", [("failed", "text"), ("text", "failed")])
+def test_of_several_attempts_at_a_blob_the_one_that_read_it_counts(tmp_path: Path, order: tuple[str, str]) -> None:
+    paths = IndexPaths(tmp_path)
+    paths.segments.mkdir()
+    chunk = SampleChunk(0, 10, b"f", {b"word": 1}, {})
+    entries = [
+        write_segment(
+            paths.segments,
+            rows_of([SampleBlob(oid_of("a"), "", "", OUTCOMES.index(name), [chunk] if name == "text" else [])]),
+        )
+        for name in order
+    ]
+    snapshot = Snapshot(paths, Manifest("1", segments=tuple(entries)))
+    view = load_view(Path("view"), "t", [ViewEntry(b"a", oid_of("a"), "", 0)])
+    assert snapshot.match(view).tolist() == [order.index("text")]
