@@ -9,7 +9,6 @@ import errno
 import mmap
 import os
 import stat
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -23,9 +22,6 @@ FOLDER_MODE = 0o700
 
 _WRITE_BYTES: Final = 1 << 18
 """Size up to which small parts of a file are collected before a system call."""
-
-LEFTOVER_SECONDS: Final = 600.0
-"""Age at which a temporary file belongs to a dead writer, in folders that are written without the lock."""
 
 
 class Disk:
@@ -109,10 +105,7 @@ def make_temporary_folder(path: Path) -> None:
 
 
 def make_folder_like(path: Path, model: Path) -> None:
-    """Create a folder with the permissions of another one, whatever the umask; an existing folder is kept.
-
-    The caller makes the name durable. Raises: StorageFailed.
-    """
+    """Create a folder that is missing, with the permissions of another one. The caller syncs. Raises: StorageFailed."""
     if path.is_dir():
         return
     try:
@@ -384,33 +377,6 @@ def remove_tree(path: Path) -> None:
         return
     except OSError as problem:
         raise storage_failed(path, problem) from problem
-
-
-def sweep_leftovers(folder: Path, *, grace: float = 0.0, prefix: str = "") -> int:
-    """Remove temporary files of dead writers, of all files or of those whose names begin with `prefix`.
-
-    Return their number. Call it with the lock held.
-
-    In folders that are also written without the lock, files younger than `grace` seconds stay: their writers may live.
-    """
-    if not folder.is_dir():
-        return 0
-    now = time.time()
-    leftovers = [path for path in folder.iterdir() if path.name.startswith(f".{prefix}") and path.name.endswith(".tmp")]
-    if grace:
-        # abs: after the clock was set back, a time in the future does not protect a file.
-        leftovers = [path for path in leftovers if abs(now - _modified(path, now)) >= grace]
-    for path in leftovers:
-        remove_file(path)
-    return len(leftovers)
-
-
-def _modified(path: Path, now: float) -> float:
-    """Return the modification time of a file; `now` if it no longer exists."""
-    try:
-        return path.lstat().st_mtime
-    except FileNotFoundError:
-        return now
 
 
 def require_own_folder(path: Path) -> bool:

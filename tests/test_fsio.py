@@ -17,10 +17,10 @@ from gitmem.fsio import (
     remove_file,
     remove_tree,
     require_own_folder,
-    sweep_leftovers,
     write_atomic,
     write_once,
 )
+from gitmem.leftover_files import sweep_leftovers
 from gitmem.locks import writer_lock
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gitmem.errors import Busy
-from gitmem.fsio import LEFTOVER_SECONDS, remove_tree, sweep_leftovers
+from gitmem.fsio import remove_tree
 from gitmem.git.locate import worktree_ids
 from gitmem.git.reachability import reachable_blobs
 from gitmem.indexing.fingerprint import view_key
@@ -14,6 +14,7 @@ from gitmem.indexing.garbage import (
 )
 from gitmem.indexing.index_writer import IndexWriter, open_index_writer, unfinished_segments
 from gitmem.indexing.retention import GRACE_SECONDS, Removed, remove_unnamed
+from gitmem.leftover_files import LEFTOVER_SECONDS, sweep_leftovers
 from gitmem.locks import writer_lock
 from gitmem.paths import IndexPaths
 from gitmem.store.graph import graph_files

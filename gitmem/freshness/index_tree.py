@@ -16,7 +16,6 @@ from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.memory_view import records_tree
 from gitmem.freshness.tree_selection import STAGED_TREE, WORKING_TREE, TreeReader
 from gitmem.freshness.tree_view import open_tree
-from gitmem.fsio import LEFTOVER_SECONDS, sweep_leftovers
 from gitmem.git.path_encoding import path_text
 from gitmem.indexing.compact import compact
 from gitmem.indexing.fingerprint import current_fingerprint, view_key
@@ -27,6 +26,7 @@ from gitmem.indexing.record_views import open_records
 from gitmem.indexing.retention import VIEW_GRACE_SECONDS
 from gitmem.indexing.run import Progress, Run, empty_manifest
 from gitmem.indexing.views import ensure_view
+from gitmem.leftover_files import LEFTOVER_SECONDS, sweep_leftovers
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest
 from gitmem.store.segment import Segment

@@ -7,11 +7,12 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from gitmem.errors import DamagedFile, GitmemError, NewerFormat
-from gitmem.fsio import remove_file, sweep_leftovers
+from gitmem.fsio import remove_file
 from gitmem.git.object_removal import remove_objects
 from gitmem.git.references import drop_reflog
 from gitmem.indexing.garbage import shrink
 from gitmem.indexing.index_writer import open_index_writer
+from gitmem.leftover_files import sweep_leftovers
 from gitmem.memory.purgeable_objects import (
     begin_purge,
     end_purge,
