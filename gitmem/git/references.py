@@ -87,8 +87,8 @@ def update_reference(
     while True:
         result = run_git(args, git_dir=location.git_dir, stdin="".join(lines).encode(), check=False)
         if result.code == 0:
-            for each in names:
-                _sync_names(location, each)
+            # Not the folders of the follower: after a power cut it may be where it was before.
+            _sync_names(location, name)
             return True
         if read_reference(location, name) != old:
             return False

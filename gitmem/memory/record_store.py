@@ -181,9 +181,9 @@ class RecordStore(Closeable):
 
     def remember(self, commit: str) -> None:
         """Take the commit of the ref for the last known one, whatever that was. The lock must be held."""
+        # Updated even if it is there already: as a follower it was not made durable, and a purge removes what it had.
         before = read_reference(self._location, BACKUP_REFERENCE)
-        if before != commit:
-            update_reference(self._location, BACKUP_REFERENCE, commit, before)
+        update_reference(self._location, BACKUP_REFERENCE, commit, before)
         write_last_tip(self._location, commit, durable=True)
 
     @contextmanager
