@@ -8,21 +8,23 @@ rule sees a bounded window around its keyword, so time grows linearly with the l
 import re
 import string
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from gitmem.secrets.private_keys import find_private_keys
 
 if TYPE_CHECKING:
+    from gitmem.secrets.prefilter import KeywordFilter, RunFinder
     from gitmem.secrets.rules import Rule
 
 Span = tuple[int, int]
 
-_TOKEN_BYTES: Final = (string.ascii_letters + string.digits + "_+/=.~-").encode()
-_SHAPE: Final = bytes(ord("x" if code in _TOKEN_BYTES else " ") for code in range(256))
+TOKEN_BYTES: Final = (string.ascii_letters + string.digits + "_+/=.~-").encode()
+_SHAPE: Final = bytes(ord("x" if code in TOKEN_BYTES else " ") for code in range(256))
 """Translation of token characters to `x` and of all other bytes to blanks."""
 
-_MIN_RUN: Final = 10
-_MAX_RUN: Final = 4096
+MIN_RUN: Final = 10
+MAX_RUN: Final = 4096
 """Longer runs are encoded data."""
 
 _CAPITALS: Final = bytes(ord("x" if chr(code) in string.ascii_uppercase else " ") for code in range(256))
@@ -30,6 +32,9 @@ _LONG_CAPITALS: Final = b"x" * 20
 _DIGITS: Final = re.compile(rb"\d+")
 _LETTERS_ONLY: Final = (b"hf_", b"api_org_")
 """Prefixes of tokens of letters alone."""
+
+_LARGE: Final = 2048
+"""Bytes from which a text is searched with numpy: a smaller one takes less time than the calls of numpy."""
 
 _URL: Final = b"://"
 _URL_REACH: Final = 250
@@ -84,13 +89,23 @@ def _find_regions(data: bytes) -> list[Span]:
 
 def _token_end(data: bytes, position: int) -> int:
     end = position
-    limit = min(len(data), position + _MAX_RUN)
-    while end < limit and data[end] in _TOKEN_BYTES:
+    limit = min(len(data), position + MAX_RUN)
+    while end < limit and data[end] in TOKEN_BYTES:
         end += 1
     return end
 
 
 def _find_candidates(data: bytes) -> Iterator[Span]:
+    yield from _run_finder().find(data) if len(data) >= _LARGE else find_runs(data)
+    for prefix in _LETTERS_ONLY:
+        if prefix in data:
+            yield from _find_prefixed(data, data.translate(_SHAPE), prefix)
+    yield from _find_capitals(data)
+    yield from _find_url_passwords(data)
+
+
+def find_runs(data: bytes) -> Iterator[Span]:
+    """Yield the runs of token characters with a digit, of a length that a secret may have."""
     shape = data.translate(_SHAPE)
     end = 0
     for digits in _DIGITS.finditer(data):
@@ -100,12 +115,16 @@ def _find_candidates(data: bytes) -> Iterator[Span]:
         start = shape.rfind(b" ", end, digits.start()) + 1 or end
         end = shape.find(b" ", digits.end())
         end = end if end >= 0 else len(data)
-        if _MIN_RUN <= end - start <= _MAX_RUN:
+        if MIN_RUN <= end - start <= MAX_RUN:
             yield start, end
-    for prefix in _LETTERS_ONLY:
-        yield from _find_prefixed(data, shape, prefix)
-    yield from _find_capitals(data)
-    yield from _find_url_passwords(data)
+
+
+@cache
+def _run_finder() -> "RunFinder":
+    # Imported here, as below: numpy would cost a command that prints a note more than the scan.
+    from gitmem.secrets.prefilter import RunFinder
+
+    return RunFinder(TOKEN_BYTES, MIN_RUN, MAX_RUN)
 
 
 def _find_prefixed(data: bytes, shape: bytes, prefix: bytes) -> Iterator[Span]:
@@ -113,7 +132,7 @@ def _find_prefixed(data: bytes, shape: bytes, prefix: bytes) -> Iterator[Span]:
     while start >= 0:
         end = shape.find(b" ", start)
         end = end if end >= 0 else len(data)
-        if _MIN_RUN <= end - start <= _MAX_RUN:
+        if MIN_RUN <= end - start <= MAX_RUN:
             yield start, end
         start = data.find(prefix, end)
 
@@ -146,9 +165,11 @@ def _apply_rules(data: bytes, regions: Sequence[Span]) -> list[Finding]:
     joined = b"\n".join(lowered)
     findings: list[Finding] = []
     work = 0
-    for keyword, rules in load_rules().by_keyword.items():
+    by_keyword = load_rules().by_keyword
+    for keyword in _keyword_filter().find_possible(joined) if len(data) >= _LARGE else by_keyword:
         if keyword not in joined:
             continue
+        rules = by_keyword[keyword]
         for (start, end), text in zip(regions, lowered, strict=True):
             for rule in rules if keyword in text else ():
                 for finding in _apply_rule(rule, _find_all(text, keyword, start), data, (start, end)):
@@ -158,6 +179,14 @@ def _apply_rules(data: bytes, regions: Sequence[Span]) -> list[Finding]:
                     if work > _MAX_WORK:
                         return [Finding(UNCHECKED, *span) for span in _find_candidates(data)]
     return findings
+
+
+@cache
+def _keyword_filter() -> "KeywordFilter":
+    from gitmem.secrets.prefilter import KeywordFilter
+    from gitmem.secrets.rules import load_rules
+
+    return KeywordFilter(list(load_rules().by_keyword))
 
 
 def _find_all(text: bytes, keyword: bytes, offset: int) -> Iterator[int]:

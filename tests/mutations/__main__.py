@@ -25,7 +25,7 @@ _FAILED = 1
 _NOT_COLLECTED = 2
 """Exit codes of pytest that mean that a fault was noticed."""
 
-_COPIED = ("gitmem", "tests", "models", "hooks", "tools", ".claude-plugin", "pyproject.toml", "README.md", "docs",
+_COPIED = ("gitmem", "tests", "models", "hooks", ".claude-plugin", "pyproject.toml", "README.md", "docs",
            ".importlinter", "CHANGELOG.md", "CONTRIBUTING.md", ".pre-commit-hooks.yaml")  # fmt: skip
 
 

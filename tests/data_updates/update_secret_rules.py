@@ -1,7 +1,7 @@
 """Convert the rules of gitleaks (`config/gitleaks.toml`, MIT) to `gitmem/secrets/gitleaks_rules.json`.
 
-Usage: python tools/update_secret_rules.py GITLEAKS_TOML VERSION. Patterns are translated from the syntax of RE2 to that
-of `re`. The script fails on a pattern that `re` cannot compile, so no rule is lost unnoticed.
+Usage: python tests/data_updates/update_secret_rules.py GITLEAKS_TOML VERSION. Patterns are translated from the syntax
+of RE2 to that of `re`. The script fails on a pattern that `re` cannot compile, so no rule is lost unnoticed.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Final
 
-FOLDER: Final = Path(__file__).resolve().parent.parent / "gitmem" / "secrets"
+FOLDER: Final = Path(__file__).resolve().parents[2] / "gitmem" / "secrets"
 _NAME_PREFIX: Final = re.compile(r"(?:\(\?i\))?\[\\w\.-\]\{0,50\}\?(?=\(\?:)")
 """Beginning of the rules that look for a name before the value. The scanner starts them at the name itself."""
 
