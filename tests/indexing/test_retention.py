@@ -1,4 +1,4 @@
-"""Files that no generation names are removed after a grace period, by any clock; compaction keeps the blob that was read."""
+"""Files that no generation names are removed after a grace period; compaction keeps the blob that was read."""
 
 import os
 import time
