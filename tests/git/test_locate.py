@@ -216,3 +216,12 @@ def test_a_refused_bare_repository_gives_the_remedy_as_a_hint(
     with pytest.raises(NotARepository) as caught:
         locate(bare.path)
     assert caught.value.hint == "git config --global safe.bareRepository all"
+
+
+def test_each_working_tree_has_an_id_of_its_own(make_repo: MakeRepo, tmp_path: Path) -> None:
+    repo = make_repo()
+    repo.commit({"a": "x"})
+    for name in ("one", "two"):
+        repo.git("worktree", "add", "-q", "--detach", str(tmp_path / name))
+    folders = (repo.path, tmp_path / "one", tmp_path / "two")
+    assert [locate(folder).worktree_id for folder in folders] == ["main", "linked-one", "linked-two"]

@@ -37,6 +37,21 @@ def test_the_grace_period_of_a_segment_begins_when_it_is_no_longer_named(tmp_pat
     assert paths.segment(entry.name).exists()
 
 
+def test_segments_of_an_unfinished_full_run_stay(tmp_path: Path) -> None:
+    paths = IndexPaths(tmp_path)
+    for folder in (paths.segments, paths.state):
+        folder.mkdir()
+    entry = write_segment(paths.segments, rows_of([sample("a", "text")]))
+    os.utime(paths.segment(entry.name), (time.time() - 2 * GRACE_SECONDS,) * 2)
+    with open_index_writer(paths, wait=False) as writer:
+        writer.publish_unfinished(Manifest("1", 1, (entry,)))
+        writer.publish(Manifest("1", 2))
+        assert paths.segment(entry.name).exists()
+        writer.drop_unfinished()
+        writer.publish(Manifest("1", 3))
+        assert not paths.segment(entry.name).exists()
+
+
 @pytest.mark.parametrize("outcomes", [("failed", "text"), ("text", "failed"), ("missing", "text"), ("text", "text")])
 def test_of_several_attempts_the_one_that_read_the_blob_is_kept(outcomes: tuple[str, str]) -> None:
     rows = drop_duplicates(concatenate([rows_of([sample("a", outcome), sample("b", "text")]) for outcome in outcomes]))

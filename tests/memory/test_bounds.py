@@ -1,5 +1,7 @@
 """Checks of the fields of records: the first value that is refused, and the last that is not."""
 
+import time
+
 import pytest
 
 from gitmem.errors import UsageError
@@ -34,10 +36,14 @@ def test_a_path_is_stored_as_git_writes_it() -> None:
     assert check_path("path", "./src//app.py/") == "src/app.py"
 
 
-def test_times_are_utc_and_sort_as_texts() -> None:
+def test_times_are_utc_and_sort_as_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
     assert check_time("time", "2026-01-31T12:00") == "2026-01-31T12:00:00.000000Z"
     assert check_time("time", "2026-01-31T12:00+02:00") == "2026-01-31T10:00:00.000000Z"
     assert check_time("time", "0900-01-01") == "0900-01-01T00:00:00.000000Z" < check_time("time", "1000-01-01")
+    monkeypatch.undo()
+    time.tzset()
 
 
 def test_the_number_of_a_turn_fits_into_its_name() -> None:

@@ -127,6 +127,12 @@ def test_the_scan_over_sign_bits_finds_the_rows_of_a_full_scan(tmp_path: Path) -
     assert recall(store, units(40, seed=5, clusters=200), 10) >= 0.98
 
 
+def test_rows_of_equal_vectors_are_ordered_by_row(tmp_path: Path) -> None:
+    vector = units(1, 64)
+    store = make_store(tmp_path, np.repeat(vector, 12, axis=0), 3)
+    assert search_dense(Scope(store.snapshot, store.view, Filters()), vector[0], 12).rows.tolist() == list(range(12))
+
+
 def test_filters_apply_before_the_limit(tmp_path: Path) -> None:
     """The nearest rows are out of scope, so a filter after the limit would leave none."""
     near, far = units(1, seed=5)[0], units(400, seed=6)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gitmem.search.fuse import RRF_K, fuse_ranks
+from gitmem.search.fuse import COSINE_PRIOR, RRF_K, fuse_ranks, standardise
 
 Scores = NDArray[np.float32]
 score = st.integers(0, 9).map(lambda value: value / 10)
@@ -44,3 +44,9 @@ def test_another_list_lowers_no_score_and_the_order_of_lists_does_not_matter(lis
     both = fuse_ranks(first, second)
     assert (both >= alone).all()
     np.testing.assert_array_equal(both, fuse_ranks(second, first))
+
+
+def test_a_single_score_is_compared_with_the_prior() -> None:
+    expected, better = (standardise(np.array([value], np.float32), COSINE_PRIOR)[0] for value in (0.33, 0.6))
+    assert abs(expected) < 1e-5
+    assert better > 1

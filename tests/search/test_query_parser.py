@@ -22,6 +22,11 @@ def test_a_pasted_page_has_a_bounded_number_of_compounds() -> None:
     assert len(parse_query(" ".join(f"word{number}" for number in range(500))).compounds) < 50
 
 
+def test_a_query_of_stop_words_alone_is_looked_up_all_the_same() -> None:
+    assert len(parse_query("find all files").terms) == 3
+    assert len(parse_query("find all routes").terms) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "bare", "coded"),
     [

@@ -188,3 +188,21 @@ def test_an_empty_file_is_damage_and_a_missing_one_is_none(tmp_path: Path) -> No
     with pytest.raises(DamagedFile):
         find_container(empty, MAGIC)
     assert find_container(tmp_path / "missing", MAGIC) is None
+
+
+def test_a_row_that_crosses_two_blocks_is_checked_in_both() -> None:
+    data = bytearray(b"".join(build_container(MAGIC, {}, {"table": bytes(6000)})))
+    data[len(data) - 6000 + 5000] ^= 1
+    section = Container(HERE, MAGIC, bytes(data))["table"]
+    with pytest.raises(DamagedFile, match="checksum mismatch in block 1"):
+        section.pick(np.array([1]), 3000)
+
+
+def test_a_block_is_checked_when_it_is_first_read_only() -> None:
+    data = bytearray(b"".join(build_container(MAGIC, {}, {"table": bytes(6000)})))
+    section = Container(HERE, MAGIC, data)["table"]
+    section.read(0, 10)
+    data[len(data) - 6000 + 100] ^= 1
+    section.read(0, 10)
+    with pytest.raises(DamagedFile):
+        section.check_block(0)

@@ -41,9 +41,10 @@ def test_messages_may_arrive_in_any_pieces() -> None:
         assert feed(pieces) == [{"a": 1}, {"b": "ä"}, {"c": 3}]
 
 
-def test_a_line_that_is_too_long_is_refused_and_the_next_one_read() -> None:
+@pytest.mark.parametrize("reads", [MOST_BYTES // 65536 + 2, 2 * MOST_BYTES // 65536 + 1])
+def test_a_line_that_is_too_long_is_refused_and_the_next_one_read(reads: int) -> None:
     def chunks() -> Iterator[bytes]:
-        for _ in range(2 * MOST_BYTES // 65536 + 1):
+        for _ in range(reads):
             yield b"x" * 65536
         yield b'"}\n{"a":1}\n'
 
