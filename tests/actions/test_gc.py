@@ -69,12 +69,12 @@ def age_files(repo: Repo, seconds: float, *folders: str) -> None:
 
 def test_gc_now_removes_earlier_versions_of_uncommitted_files(cli: Cli, own: Repo) -> None:
     for version in ("first", "second"):
-        own.write({"draft.py": f"def {version}_version():\n    return 1\n"})
-        assert cli("query", f"{version}_version", cwd=own.path).code == 0
+        own.write({"draft.py": f"def draft_{version}():\n    return 1\n"})
+        assert cli("query", f"draft_{version}", cwd=own.path).code == 0
     age_files(own, KEEP_DAYS * DAY + 60, "views")
     assert collect(open_sample(own)).recent == 2
     assert collect(open_sample(own), now=True).blobs == 1
-    assert cli("query", "second_version", cwd=own.path).code == 0
+    assert cli("query", "draft_second", cwd=own.path).code == 0
 
 
 def test_gc_removes_unreachable_blobs(cli: Cli, unreachable: Repo) -> None:

@@ -45,7 +45,7 @@ def test_a_stopped_run_names_its_progress_and_the_command_that_continues_it(path
 
 
 def test_another_end_keeps_its_message(paths: IndexPaths) -> None:
-    with pytest.raises(Cancelled, match="^the server is shutting down$"), stoppable(paths):
+    with pytest.raises(Cancelled, match=r"^the server is shutting down$"), stoppable(paths):
         raise Cancelled("the server is shutting down")
     assert not paths.stopped.exists()
 
