@@ -4,7 +4,6 @@ They give what the loops of `scan` give, at a third of their cost. They are a mo
 numpy takes longer than scanning the few lines that a command prints.
 """
 
-import string
 from collections.abc import Sequence
 from typing import Final
 
@@ -19,7 +18,7 @@ _TRIGRAM_BITS: Final = 16
 
 def _class_table(token_bytes: bytes) -> bytes:
     """Return a translation of each byte to its class: digit, other character of a token, or zero."""
-    digits = string.digits.encode()
+    digits = b"0123456789"
     return bytes(_DIGIT if byte in digits else _TOKEN if byte in token_bytes else 0 for byte in range(256))
 
 

@@ -6,7 +6,6 @@ rule sees a bounded window around its keyword, so time grows linearly with the l
 """
 
 import re
-import string
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -19,7 +18,9 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
-TOKEN_BYTES: Final = (string.ascii_letters + string.digits + "_+/=.~-").encode()
+# Written out: importing `string` would take 1.4 ms of every command that prints code.
+_CAPITAL_BYTES: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+TOKEN_BYTES: Final = _CAPITAL_BYTES + _CAPITAL_BYTES.lower() + b"0123456789_+/=.~-"
 _SHAPE: Final = bytes(ord("x" if code in TOKEN_BYTES else " ") for code in range(256))
 """Translation of token characters to `x` and of all other bytes to blanks."""
 
@@ -27,7 +28,7 @@ MIN_RUN: Final = 10
 MAX_RUN: Final = 4096
 """Longer runs are encoded data."""
 
-_CAPITALS: Final = bytes(ord("x" if chr(code) in string.ascii_uppercase else " ") for code in range(256))
+_CAPITALS: Final = bytes(ord("x" if code in _CAPITAL_BYTES else " ") for code in range(256))
 _LONG_CAPITALS: Final = b"x" * 20
 _DIGITS: Final = re.compile(rb"\d+")
 _LETTERS_ONLY: Final = (b"hf_", b"api_org_")
