@@ -14,7 +14,7 @@ from gitmem.freshness.cancellation import is_stopping, read_run
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import describe_head
-from gitmem.indexing.fingerprint import current_fingerprint
+from gitmem.indexing.fingerprint import current_fingerprint, model_of
 from gitmem.indexing.index_writer import find_unfinished
 from gitmem.install.registered_files import users_entries
 from gitmem.locks import is_locked
@@ -107,7 +107,7 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
     status.generation, status.segments, status.trees = manifest.generation, len(manifest.segments), len(manifest.views)
     status.chunks_total, status.blobs_total = manifest.rows, manifest.blobs
     status.bytes = folder_bytes(workspace.paths.root)
-    status.model = manifest.fingerprint.split(".", 3)[-1]
+    status.model = model_of(manifest.fingerprint)
     status.tuning = read_tuning(workspace)
     current = manifest.fingerprint == current_fingerprint(workspace.settings.max_file_bytes)
     if not current:

@@ -26,6 +26,11 @@ def model_fingerprint() -> str:
     return Card(bundled("models")).fingerprint
 
 
+def model_of(fingerprint: str) -> str:
+    """Return the name of the model in an index's fingerprint. It comes last and has no dot."""
+    return fingerprint.rpartition(".")[2]
+
+
 def view_key(tree: str) -> str:
     """Return the file name of a tree's view."""
     return hashlib.blake2b(f"{tree}:{RULES_VERSION}:{WORDS_VERSION}".encode(), digest_size=20).hexdigest()
