@@ -75,12 +75,14 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
     watch = _Watch(seconds, memory, len(data))
 
     # The library ignores the progress callback if the input is bytes, hence the reader.
+    reader = _Reader(data)
     try:
-        tree = parser.parse(_Reader(data), progress_callback=watch)
+        tree = parser.parse(reader, progress_callback=watch)
     except ValueError:
         tree = None
     finally:
         watch.close()
+        reader.parsing = False
     if tree is None:
         parser.reset()  # else the next parse would resume this one
         raise UnparsedError(watch.reason)
@@ -101,10 +103,14 @@ class _Reader:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
+        self.parsing = True
+        """Whether the parser calls. The tree calls as well, for the text of a node, and crashes on other than bytes."""
 
-    def __call__(self, offset: int, _point: object) -> memoryview:
+    def __call__(self, offset: int, _point: object) -> memoryview | bytes:
         """Return the block that begins at `offset`; an empty one at the end."""
         block = self._data[offset : offset + _BLOCK]
+        if not self.parsing:
+            return block
         view = self._views.get(len(block))
         if view is None:
             view = self._views[len(block)] = self._block[: len(block)]

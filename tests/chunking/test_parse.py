@@ -7,6 +7,8 @@ from typing import Final
 
 import pytest
 
+from gitmem.chunking.parse import parse_tree
+
 SAMPLES: Final = Path(__file__).parent / "samples"
 
 _GROWTH: Final = """
@@ -39,3 +41,10 @@ def test_parsing_keeps_nothing_of_the_files_in_memory() -> None:
     assert len(growth) == len(list(SAMPLES.iterdir()))
     assert sum(growth.values()) / len(growth) < 0.5
     assert {name: value for name, value in growth.items() if value > 5} == {}
+
+
+def test_the_text_of_a_node_is_read_after_parsing() -> None:
+    source = b"def first():\n    pass\n" * 400
+    root = parse_tree(source, "python", 10.0).root_node
+    assert root.text == source
+    assert root.children[-1].text == b"def first():\n    pass"
