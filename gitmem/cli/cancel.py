@@ -13,8 +13,8 @@ from gitmem.errors import ExitCode
 def command(ctx: click.Context) -> ExitCode:
     """Stop an index run in another process.
 
-    The run ends after at most ten more chunks. Completed work is kept, also that of `gitmem index --full`: the printed
-    command continues from there.
+    Each worker process ends after at most ten more chunks. Completed work is kept, also that of `gitmem index --full`:
+    the printed command continues from there.
 
     \b
     Examples:
