@@ -303,7 +303,11 @@ def find_traces(world: World, repo: Repo, gone: State) -> list[str]:
     bad += ["the canary is still there"] if world.canary in held else []
     bad += [f"still there: {repo.git('cat-file', '-t', oid)} {oid}" for oid in sorted(more)]
     files = [path for path in repo.path.rglob("*") if path.is_file()]
-    bad += [f"left behind: {path.name}" for path in files if "objects" in path.parts and "tmp_" in str(path)]
+    bad += [
+        f"left behind: {path.name}"
+        for path in files
+        if "objects" in path.parts and "tmp_" in str(path.relative_to(repo.path))
+    ]
     words = [text.split()[-1].partition("#")[0].encode() for _, _, text in gone if text != LONG]
     words = sorted({word for word in words if len(word) > 8})
     for path in files:

@@ -65,7 +65,7 @@ def repo(tmp_path: Path) -> Repo:
 def test_a_stopped_run_embeds_ten_more_chunks_at_most_and_a_resumed_one_ends_like_any_other(
     repo: Repo, fake_model: type[InlinePool], monkeypatch: pytest.MonkeyPatch, full: bool
 ) -> None:
-    """Property 49: Cancel."""
+    """Check property 49, cancel, of runs that start anew or continue."""
     monkeypatch.setattr("gitmem.indexing.run.BATCH_BLOBS", 2)
     index(repo)
     expected, blobs = dump_rows(snapshot_of(repo)), require_index(workspace_of(repo)).blobs

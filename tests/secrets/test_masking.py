@@ -168,4 +168,4 @@ def test_hostile_text_takes_linear_time(unit: str) -> None:
     data = (unit * (1 + 200_000 // len(unit))).encode()[:200_000]
     started = time.process_time()
     find_secrets(data)
-    assert time.process_time() - started < 4  # seconds of CPU; quadratic time would be minutes
+    assert time.process_time() - started < 30  # seconds of CPU; quadratic time would be minutes
