@@ -35,7 +35,8 @@ def _package(line: str) -> Package:
     fields = line.split("\t")
     if len(fields) != 5 or fields[0] not in REGISTRIES or not all(fields):
         raise ValueError(f"not a package: {line!r}")
-    return Package(*fields[:4], frozenset(fields[4].split()))
+    registry, name, version, licence, languages = fields
+    return Package(registry, name, version, licence, frozenset(languages.split()))
 
 
 def family(name: str) -> str:
