@@ -9,7 +9,7 @@ from gitmem.git.program import run_git
 from gitmem.git.ref_log import find_merge_base, is_ancestor
 from gitmem.memory.last_tip import LostTip, find_lost_tip, forget_last_tip
 from gitmem.memory.record_paths import REFERENCE
-from gitmem.memory.record_store import Changes, RecordStore, Tip
+from gitmem.memory.record_store import IDENTITY, Changes, RecordStore, Tip
 from gitmem.workspace import Workspace
 
 
@@ -27,13 +27,25 @@ class MergeResult(NamedTuple):
 
 
 def merge_memory(workspace: Workspace, revision: str) -> MergeResult:
-    """Merge the commit of a revision into the memory. Raises UnknownRevision, GitFailed, StorageFailed."""
+    """Merge the commit of a revision into the memory.
+
+    Raises: UnknownRevision, UsageError for a commit of the user, GitFailed, StorageFailed.
+    """
     name = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
     result = run_git(name, git_dir=workspace.location.git_dir, check=False)
     if result.code:
         raise UnknownRevision(f"unknown revision: `{revision}`", hint="gitmem memory merge --help")
     with RecordStore(workspace.location) as store:
-        return _merge(workspace, store, store.at(result.stdout.decode("ascii").strip()))
+        theirs = store.at(result.stdout.decode("ascii").strip())
+        _require_memory(workspace, theirs, revision)
+        return _merge(workspace, store, theirs)
+
+
+def _require_memory(workspace: Workspace, tip: Tip, revision: str) -> None:
+    """Raise UsageError for a commit of the user: a merge would store its files, and its history, in the memory."""
+    args = ["log", "-1", "--format=%cn <%ce>", "--end-of-options", f"{tip.commit}"]
+    if run_git(args, git_dir=workspace.location.git_dir).stdout.decode("utf-8", "replace").strip() != IDENTITY:
+        raise UsageError(f"`{revision}` is not a memory: gitmem did not commit it", hint="gitmem memory merge --help")
 
 
 def recover_memory(workspace: Workspace) -> MergeResult:

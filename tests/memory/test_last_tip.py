@@ -176,6 +176,16 @@ def test_memories_of_two_clones_are_merged(remote: Repo) -> None:
     assert first.oid(REFERENCE) == before
 
 
+def test_a_commit_of_the_user_is_not_merged(remote: Repo) -> None:
+    repo = clone(remote, "clone")
+    workspace = open_workspace(repo.path, {})
+    add_note(workspace, "one")
+    before = repo.oid(REFERENCE)
+    with pytest.raises(UsageError, match="`main` is not a memory"):
+        merge_memory(workspace, "main")
+    assert repo.oid(REFERENCE) == before
+
+
 def test_the_reflog_has_the_changes_until_a_purge(remote: Repo) -> None:
     repo = clone(remote, "clone")
     workspace = open_workspace(repo.path, {})
