@@ -114,25 +114,11 @@ class QueryCommand(click.Command):
 @click.option("--no-refresh", is_flag=True, help="Do not index anything before the search.")
 @click.pass_context
 def command(
-    ctx: click.Context,
-    /,
-    *,
-    words: tuple[str, ...],
-    texts: tuple[str, ...],
-    paths: tuple[str, ...],
-    rev: str,
-    staged: bool,
-    changed: str,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    languages: tuple[str, ...],
-    chunk_types: tuple[str, ...],
-    kinds: tuple[str, ...],
-    mode: str,
-    limit: int | None,
-    no_refresh: bool,
+    ctx: click.Context, /, *, words: tuple[str, ...], texts: tuple[str, ...], paths: tuple[str, ...], rev: str,
+    staged: bool, changed: str, include: tuple[str, ...], exclude: tuple[str, ...], languages: tuple[str, ...],
+    chunk_types: tuple[str, ...], kinds: tuple[str, ...], mode: str, limit: int | None, no_refresh: bool,
     **shown: object,
-) -> ExitCode:
+) -> ExitCode:  # fmt: skip
     """Search the code in words or by symbol.
 
     Searches the working tree, including uncommitted files. Files that are not indexed yet are indexed first, within a
