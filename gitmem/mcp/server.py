@@ -25,9 +25,10 @@ from gitmem.mcp.tools.arguments import check_arguments
 from gitmem.mcp.tools.descriptions import Tool
 from gitmem.mcp.tools.handlers import ToolHandlers
 from gitmem.mcp.tools.instructions import instructions_for
-from gitmem.mcp.tools.progress_and_cancellation import CallCancelled, ToolCall
+from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.mcp.transport.handshake import NAME, TITLE
 from gitmem.mcp.transport.sdk_bridge import SERVER_STOPPED
+from gitmem.resident.call import CallCancelled
 
 MAX_THREADS: Final = 16
 """Calls handled at the same time; further ones wait."""

@@ -12,7 +12,7 @@ from mcp.client.client import Client
 
 from gitmem.mcp.tools.arguments import check_arguments
 from gitmem.mcp.tools.handlers import ToolHandlers
-from gitmem.mcp.tools.progress_and_cancellation import ToolCall
+from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.mcp.tools.toolsets import TOOLSETS, parse_toolsets
 from gitmem.paths import bundled
 from tests.gitrepo import Repo

@@ -13,7 +13,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from gitmem.errors import NotARepository
 from gitmem.git.locate import locate
-from gitmem.mcp.tools.progress_and_cancellation import ToolCall
+from gitmem.mcp.tools.tool_call import ToolCall
 
 
 class Roots(NamedTuple):

@@ -13,7 +13,6 @@ from gitmem.errors import GitmemError, NoIndex, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
-from gitmem.mcp.open_repository import OpenTree
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.excerpts import Excerpt, excerpts_json
 from gitmem.mcp.tools.file_excerpts import read_file_excerpt
@@ -22,6 +21,7 @@ from gitmem.mcp.tools.record_excerpts import is_record_name, read_records
 from gitmem.mcp.tools.text_output import MAX_NOTES, Block, render_blocks
 from gitmem.memory.conversation import GET_DEFAULT
 from gitmem.memory.record_store import RecordStore
+from gitmem.resident.open_repository import OpenTree
 from gitmem.workspace import Workspace
 
 _MAX_LINE: Final = 450

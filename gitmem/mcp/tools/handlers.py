@@ -15,14 +15,14 @@ from gitmem.errors import GitmemError, NotARepository
 from gitmem.git.locate import locate
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.client_roots import ClientRoots
-from gitmem.mcp.tools.progress_and_cancellation import ToolCall
+from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.registry import read_registry
 
 # This module is loaded before the handshake is answered, so the imports below are made inside functions: numpy, the
 # index and the model take 150 ms. Afterwards `warm_up` loads them in a thread, while another one loads the SDK.
 if TYPE_CHECKING:
     from gitmem.embedding.encoder import Encoder
-    from gitmem.mcp.open_repository import OpenRepository
+    from gitmem.resident.open_repository import OpenRepository
 
 SPARE_WORKER_SECONDS: Final = 120.0
 """Time for which an idle indexing process is kept for the next change: while someone edits, there is one soon."""
@@ -112,8 +112,8 @@ class ToolHandlers:
         Raises: UsageError, NotARepository, CallCancelled.
         """
         from gitmem.indexing.spare_worker import spare_worker
-        from gitmem.mcp.open_repository import OpenRepository
         from gitmem.mcp.tools.root_argument import find_root
+        from gitmem.resident.open_repository import OpenRepository
 
         own = self._own_folder(call, has_root=bool(root))
         folder = find_root(own, root, self._environment, lambda: self._roots.read(call).repositories)

@@ -11,15 +11,15 @@ from gitmem.answering.search_query import Query, SearchFilters, SimilarQuery, ch
 from gitmem.display import visible
 from gitmem.errors import NoIndex
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
-from gitmem.mcp.open_repository import OpenRepository, OpenTree
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.get import read_from_git, read_from_index, read_without_tree
 from gitmem.mcp.tools.json_output import answer_as_json, describe_status, dump, status_json
-from gitmem.mcp.tools.progress_and_cancellation import ToolCall
 from gitmem.mcp.tools.record_excerpts import is_record_name
 from gitmem.mcp.tools.text_output import render_answer
+from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.memory.kinds import parse_kinds
 from gitmem.records.filters import RecordFilters, parse_filters
+from gitmem.resident.open_repository import OpenRepository, OpenTree
 
 GetRepository = Callable[[str], OpenRepository]
 """Returns the repository of a `root` argument. Called after the other arguments have been checked."""

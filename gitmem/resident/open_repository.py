@@ -49,10 +49,10 @@ from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.git.git_config import configuration_files
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
-from gitmem.mcp.first_index import FirstIndex
-from gitmem.mcp.tools.progress_and_cancellation import ToolCall
-from gitmem.mcp.watching.state_signature import StateSignature, read_signature
-from gitmem.mcp.watching.working_tree import WorkingTreeWatcher
+from gitmem.resident.call import Call
+from gitmem.resident.first_index import FirstIndex
+from gitmem.resident.watching.state_signature import StateSignature, read_signature
+from gitmem.resident.watching.working_tree import WorkingTreeWatcher
 from gitmem.store.manifest import find_manifest
 from gitmem.workspace import Workspace, open_workspace
 
@@ -174,7 +174,7 @@ class OpenRepository:
         return self.workspace
 
     def with_tree(
-        self, selection: TreeSelection, kinds: tuple[str, ...], call: ToolCall, action: Callable[[OpenTree], Result]
+        self, selection: TreeSelection, kinds: tuple[str, ...], call: Call, action: Callable[[OpenTree], Result]
     ) -> Result:
         """Call a function with the selected tree in its present state; `kinds` are those it will search.
 
@@ -193,7 +193,7 @@ class OpenRepository:
         return self._with_slot(slot, selection, kinds, call, action)
 
     def with_current_tree(
-        self, selection: TreeSelection, call: ToolCall, action: Callable[[OpenTree], Result]
+        self, selection: TreeSelection, call: Call, action: Callable[[OpenTree], Result]
     ) -> Result | None:
         """Call a function with the selected tree, if it is open and current; else return None. Never waits for others.
 
@@ -220,7 +220,7 @@ class OpenRepository:
         slot: _TreeSlot,
         selection: TreeSelection,
         kinds: tuple[str, ...],
-        call: ToolCall,
+        call: Call,
         action: Callable[[OpenTree], Result],
     ) -> Result:
         with slot.lock:
@@ -245,9 +245,7 @@ class OpenRepository:
                 other.close()
         return slot
 
-    def _get_tree(
-        self, slot: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], call: ToolCall
-    ) -> _SharedTree:
+    def _get_tree(self, slot: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], call: Call) -> _SharedTree:
         """Return the current tree of a slot; open it if it is not open or stale. The caller holds the slot's lock.
 
         Without an index the first one is built, and the call waits for it. After FIRST_INDEX_SECONDS it is answered

@@ -9,8 +9,8 @@ import pytest
 
 from gitmem import fsio
 from gitmem.errors import ObserverFailed
-from gitmem.mcp.watching.inotify import InotifyWatcher
-from gitmem.mcp.watching.working_tree import (
+from gitmem.resident.watching.inotify import InotifyWatcher
+from gitmem.resident.watching.working_tree import (
     ChangeObserver,
     StartObserver,
     WorkingTreeWatcher,
@@ -20,7 +20,7 @@ from gitmem.mcp.watching.working_tree import (
 )
 from gitmem.types import OWN_FOLDERS
 from tests.gitrepo import Repo
-from tests.mcp.watching.trees import overflow
+from tests.resident.watching.trees import overflow
 from tests.sample import open_sample
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="inotify exists on Linux only")

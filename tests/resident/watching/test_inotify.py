@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import ObserverFailed
-from gitmem.mcp.watching.inotify import InotifyWatcher
-from gitmem.mcp.watching.inotify_queue import InotifyQueue
+from gitmem.resident.watching.inotify import InotifyWatcher
+from gitmem.resident.watching.inotify_queue import InotifyQueue
 from gitmem.types import OWN_FOLDERS
-from tests.mcp.watching.trees import make_tree, overflow
+from tests.resident.watching.trees import make_tree, overflow
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify exists on Linux only")
 

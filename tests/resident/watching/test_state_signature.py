@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.mcp.watching.state_signature import read_signature
+from gitmem.resident.watching.state_signature import read_signature
 from tests.gitrepo import Repo
 from tests.sample import open_sample
 

@@ -1,7 +1,7 @@
-"""What a tool call can ask of its client, and its cancellation, for the thread that serves it. No import of the SDK."""
+"""One call to a process that stays, as the serving thread sees it: cancellation, progress and notes."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 
 class CallCancelled(Exception):
@@ -9,36 +9,25 @@ class CallCancelled(Exception):
 
 
 ReportProgress = Callable[[float, float | None, str], None]
-"""Sends a progress notification: amount done, total if known, and a message. May raise CallCancelled."""
+"""Reports progress to the client: amount done, total if known, and a message. May raise CallCancelled."""
 
 
-ReadRoots = Callable[[], Sequence[str] | None]
-"""Asks the client for the URIs of its open folders. Returns None if it does not answer. May raise CallCancelled."""
-
-
-def _read_no_roots() -> None:
-    """Answer for a client that does not name its open folders."""
-
-
-def _report_nothing(_done: float, _total: float | None, _message: str) -> None:
+def report_nothing(_done: float, _total: float | None, _message: str) -> None:
     """Report to a caller that does not listen, for example the warm-up."""
 
 
-class ToolCall:
-    """One call of a tool, as the thread that serves it sees it.
+class Call:
+    """One call.
 
     Python cannot stop a thread from outside. The serving code therefore calls `check` between its steps, and `wait`
     instead of waiting for an event.
     """
 
-    def __init__(
-        self, report_progress: ReportProgress = _report_nothing, read_roots: ReadRoots = _read_no_roots
-    ) -> None:
+    def __init__(self, report_progress: ReportProgress = report_nothing) -> None:
         self._cancelled = threading.Event()
         self.report_progress = report_progress
-        self.read_roots = read_roots
         self.notes: list[str] = []
-        """Notes for the answer, from the choice of the repository."""
+        """Notes for the answer, from the choice of the repository and from a repair."""
 
     def cancel(self) -> None:
         """Stop the serving thread at its next step. May be called from any thread, also after the end of the call."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.errors import ObserverFailed
-from gitmem.mcp.watching.inotify_queue import (
+from gitmem.resident.watching.inotify_queue import (
     ATTRIB,
     CLOSE_WRITE,
     CREATE,

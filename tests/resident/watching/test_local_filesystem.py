@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.mcp.watching.local_filesystem import is_local
+from gitmem.resident.watching.local_filesystem import is_local
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/mountinfo")

@@ -11,8 +11,8 @@ import pytest
 from gitmem.answering.search_query import Query
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.freshness.tree_selection import WORKING_TREE
-from gitmem.mcp.open_repository import OpenRepository, OpenTree
-from gitmem.mcp.tools.progress_and_cancellation import ToolCall
+from gitmem.resident.call import Call
+from gitmem.resident.open_repository import OpenRepository, OpenTree
 from tests.gitrepo import Repo
 from tests.mcp.clients import RawClient
 from tests.sample import SIGN, Cli
@@ -147,7 +147,7 @@ def test_calls_read_one_tree_side_by_side(indexed: Repo) -> None:
             together.wait()
             return found
 
-        told.append(session.with_tree(WORKING_TREE, (), ToolCall(), use))
+        told.append(session.with_tree(WORKING_TREE, (), Call(), use))
 
     threads = [threading.Thread(target=read) for _ in range(3)]
     for thread in threads:
@@ -166,13 +166,13 @@ def test_a_call_reads_on_from_its_tree_when_another_opens_the_next(own: Repo) ->
 
     def use(tree: OpenTree) -> None:
         own.commit({"src/next.py": "def next_thing():\n    return 1\n"})
-        newer = session.with_tree(WORKING_TREE, (), ToolCall(), lambda later: later.searcher)
+        newer = session.with_tree(WORKING_TREE, (), Call(), lambda later: later.searcher)
         assert newer is not tree.searcher
         assert [hit.path for hit in newer.find(Query("next_thing"), 1)[1]] == ["src/next.py"]
         assert tree.reader.read(blob) is not None
         assert all(hit.path != "src/next.py" for hit in tree.searcher.find(Query("next_thing"), 50)[1])
 
-    session.with_tree(WORKING_TREE, (), ToolCall(), use)
+    session.with_tree(WORKING_TREE, (), Call(), use)
     session.close(5)
 
 
@@ -185,7 +185,7 @@ def test_answers_asked_for_side_by_side_are_those_asked_for_one_by_one(indexed: 
             hits = tree.searcher.find(Query(question), 5)[1]
             return [(hit.path, hit.score, tree.reader.read(hit.blob)) for hit in hits]
 
-        return session.with_tree(WORKING_TREE, (), ToolCall(), use)
+        return session.with_tree(WORKING_TREE, (), Call(), use)
 
     expected = [ask(question) for question in questions]
     with ThreadPoolExecutor(8) as pool:

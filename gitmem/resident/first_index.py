@@ -7,7 +7,7 @@ from gitmem.display import count
 from gitmem.errors import Cancelled, GitmemError
 from gitmem.freshness.refresh import refresh
 from gitmem.indexing.run import Progress
-from gitmem.mcp.tools.progress_and_cancellation import ToolCall
+from gitmem.resident.call import Call
 from gitmem.workspace import Workspace
 
 _REPORT_SECONDS: Final = 0.25
@@ -29,7 +29,7 @@ class FirstIndex:
         """Stop after the current batch. Finished rows are published, and a later run continues from them."""
         self._cancelled = True
 
-    def wait(self, call: ToolCall, seconds: float) -> bool:
+    def wait(self, call: Call, seconds: float) -> bool:
         """Wait for the end and notify the client of the progress; return whether the build has ended.
 
         Raises: CallCancelled.

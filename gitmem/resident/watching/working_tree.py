@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Protocol
 
 from gitmem.errors import ObserverFailed
-from gitmem.mcp.watching.inotify import InotifyWatcher
-from gitmem.mcp.watching.inotify_queue import is_supported
-from gitmem.mcp.watching.local_filesystem import is_local
+from gitmem.resident.watching.inotify import InotifyWatcher
+from gitmem.resident.watching.inotify_queue import is_supported
+from gitmem.resident.watching.local_filesystem import is_local
 from gitmem.types import OWN_FOLDERS
 from gitmem.workspace import Workspace
 
@@ -47,7 +47,9 @@ def start_marker_file(worktree: Path, state: Path) -> ChangeObserver:
     """Start to observe by watchdog and marker files in `state`. Raises ObserverFailed."""
     if not (state.is_relative_to(worktree) and state.is_dir()):
         raise ObserverFailed(f"{state} is not a folder of the working tree")
-    from gitmem.mcp.watching.marker_file import MarkerFileWatcher  # watchdog takes 50 ms to import; Linux needs none
+    from gitmem.resident.watching.marker_file import (
+        MarkerFileWatcher,  # watchdog takes 50 ms to import; Linux needs none
+    )
 
     return MarkerFileWatcher(worktree, state)
 

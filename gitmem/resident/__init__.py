@@ -1,0 +1,1 @@
+"""Processes that stay: repositories held open between calls, and the detection of changes in between."""
