@@ -4,12 +4,13 @@ Objects are passed to git as a pack stream, as in a push, so that git handles ob
 repository. git can fsync files, but not the folders that contain them; this module does both.
 """
 
+import re
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from gitmem.errors import GitFailed
+from gitmem.errors import GitFailed, StorageFailed, UnsafeIndex
 from gitmem.fsio import read_file, remove_file, sync_folder
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawObject, format_pack, id_bytes
@@ -25,13 +26,25 @@ _PACK_FROM: Final = 100
 _STALE_LOCK_SECONDS: Final = 10.0
 """Age at which the lock file of a ref is considered left behind by a dead process: git holds one for milliseconds."""
 
+_OID: Final = re.compile(rb"[0-9a-f]+\n")
+_MAX_REF_BYTES: Final = 100
+
 _PAUSE_SECONDS: Final = 0.05
 _TRIES: Final = 3
 """Failures without a lock file before giving up. The lock may be gone by the time of the check, but not each time."""
 
 
 def read_reference(location: RepositoryLocation, name: str) -> str | None:
-    """Return the id of the object that a ref points to, None if the ref does not exist. Raises GitFailed."""
+    """Return the id of the object that a ref of the whole repository points to, None if it does not exist.
+
+    A ref that has a file of its own is read from it: git, too, prefers this to packed refs. Raises GitFailed.
+    """
+    try:
+        data = read_file(location.common_dir / name, limit=_MAX_REF_BYTES) or b""
+    except (StorageFailed, UnsafeIndex):
+        data = b""  # a symbolic link, a folder, or unreadable: git follows or reports it
+    if _OID.fullmatch(data) and len(data) == 2 * id_bytes(location.object_format) + 1:
+        return data.decode("ascii").rstrip()
     args = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
     result = run_git(args, git_dir=location.git_dir, check=False)
     if result.code == 0:

@@ -52,6 +52,42 @@ def test_a_reference_is_updated_only_from_its_expected_value(make_repo: MakeRepo
     assert read_reference(location, NAME) == second == repo.oid(NAME)
 
 
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+def test_a_reference_is_read_as_git_reads_it_wherever_it_is_stored(make_repo: MakeRepo, object_format: str) -> None:
+    repo = make_repo("repo", f"--object-format={object_format}")
+    location = locate(repo.path)
+    first, second = _commit(repo, "first"), _commit(repo, "second")
+    file = repo.path / ".git" / NAME
+    assert update_reference(location, NAME, first, None)
+    assert file.read_text() == f"{first}\n"
+    assert read_reference(location, NAME) == first
+    repo.git("pack-refs", "--all")
+    assert not file.exists()
+    assert read_reference(location, NAME) == first
+    assert update_reference(location, NAME, second, first)  # its own file counts, not the packed one
+    assert read_reference(location, NAME) == second
+    repo.git("update-ref", "refs/heads/other", first)
+    file.write_text("ref: refs/heads/other\n")
+    assert read_reference(location, NAME) == first
+    file.unlink()
+    file.symlink_to(repo.path / "other")
+    (repo.path / "other").write_text(f"{second}\n")
+    assert read_reference(location, NAME) == second == repo.oid(NAME)
+    file.unlink()
+    file.write_text("nonsense\n")
+    with pytest.raises(GitFailed, match="cannot read"):
+        read_reference(location, NAME)
+
+
+def test_a_reference_with_a_file_takes_no_process(make_repo: MakeRepo, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo = make_repo()
+    location = locate(repo.path)
+    commit = _commit(repo, "first")
+    assert update_reference(location, NAME, commit, None)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert read_reference(location, NAME) == commit
+
+
 def test_the_lock_of_a_dead_writer_is_removed(make_repo: MakeRepo) -> None:
     repo = make_repo()
     first = _commit(repo, "first")
