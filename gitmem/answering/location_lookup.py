@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from gitmem.answering.symbol_lookup import SymbolChunk, find_symbol
-from gitmem.errors import NoIndex, UsageError
+from gitmem.errors import UsageError
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.locations import LineRange, parse_location
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.view_file import REASONS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gitmem.git.object_reader import ObjectReader
     from gitmem.store.snapshot import Snapshot
     from gitmem.store.view_file import View
@@ -25,12 +27,13 @@ _COMPARED: Final = 5000
 class IndexedTree(NamedTuple):
     """Paths of a tree and the index of their blobs. The first `files` entries of the view are files, not records.
 
-    Without a snapshot, files and lines can be found; symbols and chunks raise NoIndex.
+    Without a snapshot, `chunk_file` computes the chunks of the file of an entry.
     """
 
     view: "View"
     snapshot: "Snapshot | None"
     files: int
+    chunk_file: "Callable[[int], list[SymbolChunk]] | None" = None
 
 
 class FoundLocation(NamedTuple):
@@ -48,7 +51,7 @@ class FoundLocation(NamedTuple):
 def find_location(tree: IndexedTree, text: str, folder: str = "") -> FoundLocation:
     """Find a location in the tree of a tree. Its path is relative to the root, or else to `folder`.
 
-    Raises: UsageError if it does not exist or is ambiguous, NoIndex if the tree has no index and one is needed.
+    Raises: UsageError if it does not exist or is ambiguous.
     """
     view = tree.view
     location = parse_location(text, lambda path: _find_entry(view, path, folder) is not None)
@@ -59,9 +62,7 @@ def find_location(tree: IndexedTree, text: str, folder: str = "") -> FoundLocati
         hint = _suggest_path(location.path, [*map(path_text, view.paths)])
         raise UsageError(f"no such file in this tree: `{location.path}`", hint=hint)
     if location.symbol:
-        snapshot = _require_snapshot(tree)
-        chunks = _read_chunks(snapshot, _rows_of(tree.view, snapshot, entry))
-        row, lines, symbol = find_symbol(path_text(view.paths[entry]), chunks, location.symbol)
+        row, lines, symbol = find_symbol(path_text(view.paths[entry]), _chunks_of(tree, entry), location.symbol)
         return FoundLocation(entry, lines, row, symbol)
     return FoundLocation(entry, location.lines)
 
@@ -77,7 +78,8 @@ def get_row(tree: IndexedTree, reader: "ObjectReader", text: str, folder: str = 
     path = path_text(tree.view.paths[location.entry])
     if location.lines is None:
         raise UsageError(f"`{path}` is a whole file", hint=f"add a line or a symbol, for example `{path}:1`")
-    snapshot, line = _require_snapshot(tree), location.lines.first
+    assert tree.snapshot is not None, "rows belong to an index"
+    snapshot, line = tree.snapshot, location.lines.first
     rows = _rows_of(tree.view, snapshot, location.entry)
     lines = len((reader.read(tree.view.oid(location.entry)) or b"").splitlines())
     if line > lines:
@@ -117,10 +119,15 @@ def _get_blob(tree: IndexedTree, prefix: str) -> int:
     return next(iter(blobs.values()))
 
 
-def _require_snapshot(tree: IndexedTree) -> "Snapshot":
-    if tree.snapshot is None:
-        raise NoIndex("symbols and chunks are found in the index")
-    return tree.snapshot
+def _chunks_of(tree: IndexedTree, entry: int) -> list[SymbolChunk]:
+    """Return all chunks of a file in order of start. Raises UsageError if it has none."""
+    if tree.snapshot is not None:
+        return _read_chunks(tree.snapshot, _rows_of(tree.view, tree.snapshot, entry))
+    assert tree.chunk_file is not None, "a tree has an index or the means to do without"
+    path = path_text(tree.view.paths[entry])
+    if tree.view.reasons[entry]:
+        raise UsageError(f"`{path}` is not indexed: {REASONS[tree.view.reasons[entry]]}")
+    return tree.chunk_file(entry)
 
 
 def _rows_of(view: "View", snapshot: "Snapshot", entry: int) -> range:
@@ -139,12 +146,11 @@ def _rows_of(view: "View", snapshot: "Snapshot", entry: int) -> range:
 
 def _find_chunk(tree: IndexedTree, entry: int, number: int) -> FoundLocation:
     """Find a chunk of a file by its number, from 0. Raises UsageError."""
-    snapshot = _require_snapshot(tree)
-    rows = _rows_of(tree.view, snapshot, entry)
-    if number >= len(rows):
+    chunks = _chunks_of(tree, entry)
+    if number >= len(chunks):
         path = path_text(tree.view.paths[entry])
-        raise UsageError(f"`{path}` has {len(rows)} chunks, chunk {number} does not exist")
-    (chunk,) = _read_chunks(snapshot, rows[number : number + 1])
+        raise UsageError(f"`{path}` has {len(chunks)} chunks, chunk {number} does not exist")
+    chunk = chunks[number]
     return FoundLocation(entry, chunk.lines, chunk.row, chunk.symbol)
 
 

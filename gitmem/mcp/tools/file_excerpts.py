@@ -22,8 +22,7 @@ _BINARY_BYTES: Final = 8000
 def read_file_excerpt(tree: IndexedTree, reader: ObjectReader, text: str) -> Excerpt:
     """Read the text of a location; lines beyond the end of the file are left out.
 
-    Raises: UsageError if the location does not exist, or its file is binary or unreadable; NoIndex if it is a symbol or
-    a chunk and the tree has no index.
+    Raises: UsageError if the location does not exist, or its file is binary or unreadable.
     """
     location = find_location(tree, text)
     path, oid = path_text(tree.view.paths[location.entry]), tree.view.oid(location.entry)

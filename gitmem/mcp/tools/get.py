@@ -6,10 +6,12 @@ from typing import Final, NamedTuple
 
 from gitmem.answering.answer import ViewState, view_state
 from gitmem.answering.answer_json import describe_view
+from gitmem.answering.file_chunks import chunk_file
 from gitmem.answering.location_lookup import IndexedTree
+from gitmem.answering.symbol_lookup import SymbolChunk
 from gitmem.answering.tree_files import read_tree_files
 from gitmem.display import hides_text, note_hidden_text
-from gitmem.errors import GitmemError, NoIndex, UsageError
+from gitmem.errors import GitmemError, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
@@ -57,11 +59,16 @@ def read_from_git(
 ) -> str:
     """Return the text of all names without the index; `notes` are added to the answer.
 
-    Raises: NoIndex if one of them is a symbol or a chunk, else as `read_without_tree`.
+    Raises as `read_without_tree`.
     """
     files = read_tree_files(workspace, selection)
     with open_reader(files.location, bulk=False, files=files.files) as reader:
-        return _read_excerpts(workspace, _Source(files.paths, reader, files.state, [*files.notes, *notes]), arguments)
+
+        def chunk(entry: int) -> list[SymbolChunk]:
+            return chunk_file(files.paths.view, entry, reader, workspace.settings.max_file_bytes)
+
+        tree = files.paths._replace(chunk_file=cache(chunk))
+        return _read_excerpts(workspace, _Source(tree, reader, files.state, [*files.notes, *notes]), arguments)
 
 
 def read_without_tree(workspace: Workspace, arguments: Arguments) -> str:
@@ -85,8 +92,6 @@ def _read_excerpts(workspace: Workspace, source: _Source | None, arguments: Argu
                 else:
                     assert source is not None, "a tree is opened for names of files"
                     excerpts.append(read_file_excerpt(source.tree, source.reader, name))
-            except NoIndex:
-                raise  # the caller opens the index
             except GitmemError as error:
                 failures.append(_Failure(name, error))
         if len(failures) == len(arguments["ids"]):

@@ -9,7 +9,6 @@ from gitmem.answering.index_status import read_status
 from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.search_query import Query, SearchFilters, SimilarQuery, check_query
 from gitmem.display import visible
-from gitmem.errors import NoIndex
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.get import read_from_git, read_from_index, read_without_tree
@@ -52,7 +51,7 @@ def related(get_repository: GetRepository, arguments: Arguments, call: ToolCall)
 
 
 def get(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
-    """Return the text of locations and records. Only symbols and chunks need an index; nothing else waits for one."""
+    """Return the text of locations and records. An index that is up to date finds symbols; none is waited for."""
     repository = get_repository(arguments["root"])
     if all(map(is_record_name, arguments["ids"])):  # records are not part of a tree, so none is opened
         return read_without_tree(repository.reopen(), arguments)
@@ -61,10 +60,7 @@ def get(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> 
     if answer is not None:
         return answer
     call.check()
-    try:
-        return read_from_git(repository.reopen(), selection, arguments, call.notes)
-    except NoIndex:
-        return repository.with_tree(selection, (), call, lambda tree: read_from_index(tree, arguments))
+    return read_from_git(repository.reopen(), selection, arguments, call.notes)
 
 
 def status(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:

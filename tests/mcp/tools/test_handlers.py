@@ -413,20 +413,27 @@ def test_get_waits_for_no_index(tmp_path: Path) -> None:
     repo = Repo.init(tmp_path / "new")
     repo.commit({"a.py": "def first():\n    return 1\n"})
     repo.git("tag", "v1")
-    repo.commit({"a.py": "def second():\n    return 2\n"})
-    repo.write({"b.py": "b = 1\n"})
+    repo.commit({"a.py": "def second():\n    return 2\n", "long.py": "x = 1\n" * 500})
+    repo.write({"b.py": "b = 1\n", "logo.dat": b"\0\1\2"})
+    repo.git("config", "gitmem.maxFileBytes", "2000")
     index = repo.path / ".gitmem"
 
     async def action(client: Client) -> None:
         assert "1 def second" in await ask(client, "get", ids=["a.py:1", "mem_00000000", "b.py"])
         here = await ask(client, "get", ids="b.py")
-        assert here.endswith(f"[main {repo.oid('HEAD')[:7]} + 1 uncommitted file, fresh]")
+        assert here.endswith(f"[main {repo.oid('HEAD')[:7]} + 2 uncommitted files, fresh]")
         assert "1 b = 1" in here
         assert "1 def first" in await ask(client, "get", ids="a.py", rev="v1")
         assert "no such file in this tree: `c.py`" in await refused(client, "get", ids="c.py")
+        assert "1 def second" in await ask(client, "get", ids="a.py#second")
+        assert "1 def first" in await ask(client, "get", ids="a.py#first", rev="v1")
+        blob = repo.oid("HEAD:a.py")[:12]
+        assert "a.py:1-2 second" in await ask(client, "get", ids=f"{blob}:0")
+        assert "has 1 chunks, chunk 1 does not exist" in await refused(client, "get", ids=f"{blob}:1")
+        assert "did you mean `a.py#second`?" in await refused(client, "get", ids="a.py#secnd")
+        assert "is not indexed: binary" in await refused(client, "get", ids="logo.dat#x")
+        assert "is not indexed: large" in await refused(client, "get", ids="long.py#x")
         assert not index.exists()
-        assert "1 def second" in await ask(client, "get", ids="a.py#second")  # symbols are in the index
-        assert index.exists()
 
     talk(repo.path, action)
 
@@ -445,8 +452,10 @@ def test_get_indexes_no_revision_and_no_change(own: Repo) -> None:
             assert "<results>" in await ask(client, "get", ids=location)
         assert segments() == before
         assert "newer.py:1-2 newer" in await ask(client, "search", query="newer", limit=1)
-        assert segments() != before
-        assert "1 def newer" in await ask(client, "get", ids="newer.py#newer")
+        assert (known := segments()) != before
+        own.write({"newer.py": "def newest():\n    pass\n"})
+        assert "1 def newest" in await ask(client, "get", ids="newer.py#newest")
+        assert segments() == known
 
     talk(own.path, action)
 

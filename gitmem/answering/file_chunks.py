@@ -1,0 +1,41 @@
+"""Chunk one file of a tree without its index, as an index run would: for a tree that is not indexed yet."""
+
+from typing import Final
+
+import numpy as np
+
+from gitmem.answering.symbol_lookup import SymbolChunk
+from gitmem.errors import UsageError
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.path_encoding import path_text
+from gitmem.indexing.pool import Pool
+from gitmem.indexing.worker_protocol import BlobContent
+from gitmem.locations import LineRange
+from gitmem.store.view_file import View
+
+_NO_ROW: Final = -1
+
+
+def chunk_file(view: View, entry: int, reader: ObjectReader, max_file_bytes: int) -> list[SymbolChunk]:
+    """Return the chunks of the file of an entry, in order of start. They are those of an index, but have no rows.
+
+    Raises: UsageError if an index would hold none, WorkersFailed.
+    """
+    path, oid = path_text(view.paths[entry]), view.oid(entry)
+    (size,) = reader.sizes([oid])
+    if size is not None and size > max_file_bytes:
+        raise UsageError(f"`{path}` is not indexed: large")
+    content = reader.read(oid)
+    if content is None:
+        raise UsageError(f"cannot read `{path}`: its blob is missing, damaged or was never fetched")
+    language = view.languages[int(view.language_codes[entry])]
+    # In a worker process, because parsers may crash or hang. A server keeps it for the next change.
+    with Pool(1) as pool:
+        ((rows,),) = pool.run([[BlobContent(language, content)]])
+    if not rows.symbols:
+        raise UsageError(f"`{path}` is not indexed: {rows.blobs[0].outcome}")
+    first, lines = (np.frombuffer(rows.columns[name], "<u4").tolist() for name in ("line", "lines"))
+    return [
+        SymbolChunk(_NO_ROW, LineRange(line, line + count - 1), symbol.decode("utf-8", "replace"))
+        for line, count, symbol in zip(first, lines, rows.symbols, strict=True)
+    ]
