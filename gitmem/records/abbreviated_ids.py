@@ -1,4 +1,4 @@
-"""Complete abbreviated ids of notes and documents, as git completes those of objects."""
+"""Complete abbreviated ids of notes and documents, as git completes those of objects, and names of conversations."""
 
 import re
 from collections.abc import Iterable
@@ -8,6 +8,8 @@ from gitmem.errors import UnknownRecord, UsageError
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.ref_log import ALL_COMMITS, read_ref_log
 from gitmem.memory.record_paths import (
+    CONVERSATION_PREFIX,
+    CONVERSATIONS,
     document_path,
     is_complete_id,
     is_conversation,
@@ -20,7 +22,25 @@ from gitmem.memory.record_store import RecordStore, Tip
 _ABBREVIATION: Final = re.compile(r"(?:mem|art)_[0-9a-f]{4,64}")
 """At least four digits, as in git."""
 
+_MIN_NAME: Final = 4
 _SHOWN: Final = 5
+
+
+def complete_name(store: RecordStore, tip: Tip, name: str) -> str:
+    """Do what `complete_id` does, and also complete the name of a conversation from four or more characters.
+
+    Only for commands that read. Names are words: one that deletes `plan` again must not delete `planning` instead.
+    Raises as `complete_id`.
+    """
+    start = name.removeprefix(CONVERSATION_PREFIX)
+    if not is_conversation(name) or len(start) < _MIN_NAME or store.find(tip, parse_id(name)):
+        return complete_id(store, tip, name)
+    # Their paths are hashes, so the names are in the turns. The last turn of each stands for it.
+    last = {entry.path.rpartition(b"/")[0]: entry for entry in store.entries(tip, CONVERSATIONS)}
+    names = sorted(record.id for record in store.read_records(last.values()) if record.id.startswith(start))
+    if not names:
+        return name
+    return _choose(name, [CONVERSATION_PREFIX + each for each in names], "give more of the name")
 
 
 def complete_id(store: RecordStore, tip: Tip, name: str) -> str:
@@ -56,7 +76,7 @@ def _folder(name: str) -> bytes:
     return (note_path if name.startswith("mem_") else document_path)(name).rpartition(b"/")[0]
 
 
-def _choose(name: str, ids: Iterable[str]) -> str:
+def _choose(name: str, ids: Iterable[str], hint: str = "give more digits") -> str:
     candidates = sorted({identity for identity in ids if identity.startswith(name)})
     if name in candidates or (not candidates and is_complete_id(name)):
         return name
@@ -65,4 +85,4 @@ def _choose(name: str, ids: Iterable[str]) -> str:
     if len(candidates) == 1:
         return candidates[0]
     more = f" and {len(candidates) - _SHOWN} more" if len(candidates) > _SHOWN else ""
-    raise UsageError(f"the id `{name}` is ambiguous: {', '.join(candidates[:_SHOWN])}{more}", hint="give more digits")
+    raise UsageError(f"the id `{name}` is ambiguous: {', '.join(candidates[:_SHOWN])}{more}", hint=hint)

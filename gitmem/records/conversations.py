@@ -20,6 +20,7 @@ from gitmem.memory.note import LIST_DEFAULT, MAX_LIST
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, CONVERSATIONS, conversation_folder, turn_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.record import format_record
+from gitmem.records.abbreviated_ids import complete_name
 from gitmem.records.listing import open_at
 from gitmem.records.unknown_record import unknown_record
 from gitmem.secrets.refusal import redact_secrets, refuse_secrets
@@ -82,11 +83,16 @@ def _next_number(store: RecordStore, tip: Tip, conversation: str) -> int:
 
 
 def last_turns(workspace: Workspace, conversation: str, limit: int = GET_DEFAULT) -> list[Turn]:
-    """Return the last turns of a conversation in order. Raises UsageError, UnknownRecord."""
+    """Return the last turns of a conversation in order; its name may be abbreviated.
+
+    Raises: UsageError, UnknownRecord.
+    """
     check_conversation(conversation)
     check_count("limit", limit, 1, MAX_GET)
     with RecordStore(workspace.location) as store:
-        entries = store.entries(store.tip(), conversation_folder(conversation))
+        tip = store.tip()
+        name = complete_name(store, tip, CONVERSATION_PREFIX + conversation)
+        entries = store.entries(tip, conversation_folder(name.removeprefix(CONVERSATION_PREFIX)))
         if not entries:
             raise unknown_record(CONVERSATION_PREFIX + conversation)
         return [load_turn(record) for record in store.read_records(entries[-limit:])]

@@ -13,7 +13,7 @@ from gitmem.memory.document import load_document
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, REFERENCE, is_conversation, parse_id
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.record import Record
-from gitmem.records.abbreviated_ids import complete_former_id, complete_id
+from gitmem.records.abbreviated_ids import complete_former_id, complete_id, complete_name
 from gitmem.records.unknown_record import unknown_record
 from gitmem.types import DOCUMENT, TURN
 from gitmem.workspace import Workspace
@@ -69,7 +69,7 @@ def show_records(workspace: Workspace, name: str, *, at: str = "") -> list[Recor
     """
     with RecordStore(workspace.location) as store:
         tip = store.at(find_commit(workspace.location, REFERENCE, at)) if at else store.tip()
-        name = complete_id(store, tip, name)
+        name = complete_name(store, tip, name)
         return _read_records(store, tip, name, parse_id(name), at)
 
 

@@ -10,6 +10,7 @@ from gitmem.mcp.tools.record_excerpts import read_records
 from gitmem.memory.record_paths import document_path
 from gitmem.memory.record_store import RecordStore
 from gitmem.records.abbreviated_ids import complete_id
+from gitmem.records.conversations import append_turn, last_turns
 from gitmem.records.documents import get_document
 from gitmem.records.revisions import delete_records, read_log, restore_records, show_records
 from gitmem.records.transfer import import_records
@@ -111,3 +112,35 @@ def test_a_tool_reads_a_record_by_its_abbreviated_id(workspace: Workspace) -> No
             read_records(store, store.tip(), "mem_abcd", 10)
         with pytest.raises(UnknownRecord, match="no such record: `mem_9999`"):
             read_records(store, store.tip(), "mem_9999", 10)
+
+
+def test_the_name_of_a_conversation_may_be_abbreviated_to_read_it(cli: Cli, repo: Repo, workspace: Workspace) -> None:
+    for name in ("planning 2026", "planning 2027", "release", "plan"):
+        append_turn(workspace, name, "user", f"words of {name}", None)
+    assert [turn.content for turn in last_turns(workspace, "rele")] == ["words of release"]
+    assert [turn.content for turn in last_turns(workspace, "plan")] == ["words of plan"]  # a name, not an abbreviation
+    assert [record.text for record in show_records(workspace, "conversation:relea")] == ["words of release"]
+    assert_error(
+        cli("conversation", "get", "plann", cwd=repo.path),
+        ExitCode.USAGE,
+        "the id `conversation:plann` is ambiguous: conversation:planning 2026, conversation:planning 2027\n"
+        "hint: give more of the name",
+    )
+    for name in ("rel", "nothing"):  # too short, and unknown
+        assert "no such conversation" in cli("conversation", "get", name, cwd=repo.path).err
+    with RecordStore(workspace.location) as store:
+        (excerpt,) = read_records(store, store.tip(), "conversation:relea 0", 10)
+        assert excerpt.heading == "conversation:release 0:1-1"
+        (excerpt,) = read_records(store, store.tip(), "conversation:planning 2027", 10)
+        assert excerpt.lines == ["words of planning 2027"]
+        with pytest.raises(UsageError, match="ambiguous"):
+            read_records(store, store.tip(), "conversation:planning", 10)
+        with pytest.raises(UnknownRecord, match="no such record: `conversation:relea 7`"):
+            read_records(store, store.tip(), "conversation:relea 7", 10)
+
+
+def test_only_its_full_name_deletes_a_conversation(workspace: Workspace) -> None:
+    append_turn(workspace, "planning", "user", "words", None)
+    with pytest.raises(UnknownRecord, match="no such conversation: `conversation:plan`"):
+        delete_records(workspace, ["conversation:plan"])
+    assert [deleted.id for deleted in delete_records(workspace, ["conversation:planning"])] == ["conversation:planning"]

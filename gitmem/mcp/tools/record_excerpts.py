@@ -15,7 +15,7 @@ from gitmem.memory.note import load_note
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, conversation_folder, parse_id, turn_path
 from gitmem.memory.record_store import RecordStore, Tip
 from gitmem.record import Record
-from gitmem.records.abbreviated_ids import complete_id
+from gitmem.records.abbreviated_ids import complete_id, complete_name
 from gitmem.records.record_json import document_json, note_json, turn_json
 from gitmem.records.unknown_record import unknown_record
 from gitmem.secrets.masking import mask_text, mask_value
@@ -70,32 +70,49 @@ def read_records(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Ex
 
     Raises: UnknownRecord, UsageError, DamagedFile.
     """
-    # The name of a conversation may look like a part of another one. Taken literally it has precedence.
     if name.startswith(CONVERSATION_PREFIX):
-        excerpts = _read_last_turns(store, tip, name, turns)
-        if excerpts:
-            return excerpts
+        return _read_conversation(store, tip, name, turns)
     parsed = parse_record_name(name)
-    if parsed.turn is None and parsed.id.startswith(CONVERSATION_PREFIX):
-        raise unknown_record(name, hint=_HINT)
-    record = _find_record(store, tip, parsed)
-    if record is None:
-        if parsed.turn is not None and not store.entries(tip, conversation_folder(_conversation(parsed.id))):
-            raise unknown_record(parsed.id, hint=_HINT)
-        raise UnknownRecord(f"no such record: `{name}`", hint=_HINT)
-    full = parsed._replace(id=record.id) if parsed.turn is None else parsed
-    return [_to_excerpt(record, full, name)]
-
-
-def _find_record(store: RecordStore, tip: Tip, parsed: RecordName) -> Record | None:
-    """Return the named turn, note or document, or None. Raises UsageError for an ambiguous id."""
-    if parsed.turn is not None:
-        return store.find_record(tip, turn_path(_conversation(parsed.id), parsed.turn))
     try:
         identity = complete_id(store, tip, parsed.id)
     except UnknownRecord:
-        return None
-    return store.find_record(tip, parse_id(identity))
+        identity = ""
+    record = store.find_record(tip, parse_id(identity)) if identity else None
+    if record is None:
+        raise UnknownRecord(f"no such record: `{name}`", hint=_HINT)
+    return [_to_excerpt(record, parsed._replace(id=record.id), name)]
+
+
+def _read_conversation(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Excerpt]:
+    """Read the end of a conversation, or one turn of it.
+
+    Its name may look like a turn of another one. Taken literally it has precedence, and a turn has precedence over an
+    abbreviated name.
+    """
+    excerpts = _read_last_turns(store, tip, name, turns)
+    if excerpts:
+        return excerpts
+    parsed = parse_record_name(name)
+    excerpts = _read_turn(store, tip, parsed, name)
+    full = complete_name(store, tip, name) if not excerpts else name
+    if full != name:
+        return _read_last_turns(store, tip, full, turns)
+    if not excerpts and parsed.turn is not None:
+        parsed = parsed._replace(id=complete_name(store, tip, parsed.id))
+        excerpts = _read_turn(store, tip, parsed, name)
+    if excerpts:
+        return excerpts
+    if parsed.turn is None or not store.entries(tip, conversation_folder(_conversation(parsed.id))):
+        raise unknown_record(name if parsed.turn is None else parsed.id, hint=_HINT)
+    raise UnknownRecord(f"no such record: `{name}`", hint=_HINT)
+
+
+def _read_turn(store: RecordStore, tip: Tip, parsed: RecordName, name: str) -> list[Excerpt]:
+    """Read the turn of a parsed name; empty if there is none."""
+    if parsed.turn is None:
+        return []
+    record = store.find_record(tip, turn_path(_conversation(parsed.id), parsed.turn))
+    return [_to_excerpt(record, parsed, name)] if record else []
 
 
 def _read_last_turns(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Excerpt]:
