@@ -67,7 +67,8 @@ def command(ctx: click.Context, clients: tuple[str, ...], everywhere: bool, file
     removed = uninstall(workspace, os.environ)
     items = [folder] * removed.index_gone + ["the hooks"] * removed.hooks_gone
     items += [f"the entry in {visible(file)}" for file in removed.files]
-    print("removed " + " and ".join(items) if items else "there is no index here; nothing was changed")
+    nothing = "there is no index here" if target else "there is no index here; nothing was changed"
+    print("removed " + " and ".join(items) if items else nothing)
     for problem in removed.problems:
         say(f"note: {problem}")
     for caller in removed.callers:

@@ -125,6 +125,15 @@ def add_note(cli: Cli, repo: Repo) -> None:
     assert cli("memory", "add", "Deploys happen on Tuesdays.", cwd=repo.path).code == 0
 
 
+def test_an_export_without_an_index_does_not_say_that_nothing_was_changed(cli: Cli, tmp_path: Path) -> None:
+    repo = make_sample(tmp_path / "repo")
+    add_note(cli, repo)
+    target = tmp_path / "memory.jsonl"
+    outcome = cli("uninstall", "--yes", "--export", str(target), cwd=repo.path)
+    assert outcome.out == f"there is no index here\nexported the memory to {target} and removed it\n"
+    assert "Deploys happen" in target.read_text()
+
+
 def test_the_memory_stays_and_is_named(cli: Cli, own: Repo) -> None:
     add_note(cli, own)
     outcome = cli("uninstall", "--yes", cwd=own.path)
