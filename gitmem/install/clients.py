@@ -173,8 +173,11 @@ CLIENTS: Final[Mapping[str, Client]] = {
     "jetbrains": Client(
         "JetBrains Junie",
         _PLAIN,
-        {PROJECT: Place((".junie/mcp/mcp.json",), _SERVERS), GLOBAL: Place(("~/.junie/mcp/mcp.json",), _SERVERS)},
-        signs=("junie", "~/.junie", "${APPLICATIONS}/JetBrains"),
+        {
+            PROJECT: Place((".junie/mcp/mcp.json",), _SERVERS),
+            GLOBAL: Place(("${JUNIE_HOME:-~/.junie}/mcp/mcp.json",), _SERVERS),
+        },
+        signs=("junie", "${JUNIE_HOME:-~/.junie}", "${APPLICATIONS}/JetBrains"),
         next_step="AI Assistant has no file: paste the entry in Settings | Tools | AI Assistant | MCP",
     ),
     "goose": Client(
