@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gitmem.answering.hit_text import Piece, named_hit, read_hits
+from gitmem.answering.hit_text import HitLines, Piece, named_hit, read_hits
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
 from gitmem.display import hides_text, note_hidden_text
 from gitmem.errors import DamagedFile
@@ -51,7 +51,8 @@ class Answer(NamedTuple):
     `changes` maps the paths of hits with uncommitted changes to `modified`, `staged` or `untracked`. `files` maps blobs
     that may exist only in the working tree to their paths. `records` maps the blobs of records to their fields.
     `adjacent` has the chunks before and after each hit, None at either end of a file or if not requested.
-    `code_notes` are the notes about the code of each hit.
+    `code_notes` are the notes about the code of each hit. `without_keys` are the lines of hits and adjacent chunks with
+    private keys as dots, None if there are none.
     """
 
     query: Query | SimilarQuery
@@ -65,6 +66,7 @@ class Answer(NamedTuple):
     records: Mapping[str, Mapping[str, Any]]
     adjacent: "Sequence[tuple[Piece | None, Piece | None]]"
     code_notes: "Sequence[Sequence[CodeNote]]"
+    without_keys: HitLines | None = None
 
 
 def answer(
@@ -131,7 +133,7 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
         query=query,
         view=view,
         terms=terms,
-        hits=texts.hits,
+        hits=texts.lines.hits,
         stats={
             "chunks": searcher.snapshot.rows,
             "generation": searcher.snapshot.manifest.generation,
@@ -140,13 +142,14 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
         notes=[
             *searcher.notes,
             *(f"`{path}` changed while it was read; ask again" for path in texts.changed),
-            *_note_hidden_text(texts.hits),
+            *_note_hidden_text(texts.lines.hits),
         ],
         changes={path_text(path): change for path, change in searcher.changes.items() if path in paths},
         files=searcher.files,
         records=texts.records,
-        adjacent=texts.adjacent,
+        adjacent=texts.lines.adjacent,
         code_notes=texts.code_notes,
+        without_keys=texts.without_keys,
     )
 
 

@@ -11,6 +11,7 @@ from gitmem.memory.kinds import CODE, content_line, kind_of
 from gitmem.memory.record_paths import CONVERSATION_PREFIX
 from gitmem.record import Record, parse_record
 from gitmem.search.snippet import lines_of, lines_of_span
+from gitmem.secrets.masking import mask_private_keys
 from gitmem.types import RECORD_KINDS, TURN
 
 # Records and their windows are imported only for hits that are records: a query of code saves a tenth of its start-up.
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from gitmem.records.code_notes import CodeNote
     from gitmem.search.adjacent_chunks import AdjacentChunk
     from gitmem.search.hits import Hit
+
+    _Adjacent = tuple[AdjacentChunk | None, AdjacentChunk | None]
 
 _INTERNAL_FIELDS: Final = ("chunks", "tokens", "tokenizer")
 
@@ -30,17 +33,25 @@ class Piece(NamedTuple):
     lines: list[str]
 
 
+class HitLines(NamedTuple):
+    """Lines of hits, and the chunks before and after each, None at either end of a file or if not requested."""
+
+    hits: "list[tuple[Hit, list[str]]]"
+    adjacent: "list[tuple[Piece | None, Piece | None]]"
+
+
 class HitTexts(NamedTuple):
     """Text of hits, in their order.
 
-    `changed` are the paths of uncommitted files that changed since they were searched. `records` maps the blobs of
-    records to their fields. `adjacent` and `code_notes` have one item a hit.
+    `without_keys` are the lines with private keys as dots, None if no blob has one. `changed` are the paths of
+    uncommitted files that changed since they were searched. `records` maps the blobs of records to their fields.
+    `code_notes` has one item a hit.
     """
 
-    hits: "list[tuple[Hit, list[str]]]"
+    lines: HitLines
+    without_keys: HitLines | None
     changed: list[str]
     records: dict[str, dict[str, Any]]
-    adjacent: "list[tuple[Piece | None, Piece | None]]"
     code_notes: "list[list[CodeNote]]"
 
 
@@ -51,15 +62,27 @@ def read_hits(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader,
     # An uncommitted blob without content: the file no longer has the hash under which it was indexed.
     changed = [path_text(files[oid]) for oid, content in data.items() if not content and oid in files]
     records = _parse_records(data, hits)
-    texts, adjacent = [], []
-    for hit in hits:
-        content, record = data[hit.blob], records.get(hit.blob)
-        shown = hit if record is None else _whole_window(hit, content, record)
-        texts.append((shown, _lines(content, shown, shown)))
-        before, after = _adjacent_chunks(searcher, shown, content, record) if neighbors else (None, None)
-        adjacent.append((_piece(content, shown, before), _piece(content, shown, after)))
+    shown = [_widen(hit, data[hit.blob], records.get(hit.blob)) for hit in hits]
+    beside = [_adjacent_chunks(searcher, hit, data[hit.blob], records.get(hit.blob)) if neighbors else (None, None)
+              for hit in shown]  # fmt: skip
+    # Only the whole blob shows that a chunk belongs to a key that began in an earlier chunk.
+    masked = {oid: mask_private_keys(content) for oid, content in data.items()}
     fields = {oid: _public_fields(record) for oid, record in records.items()}
-    return HitTexts(texts, changed, fields, adjacent, _read_code_notes(searcher, hits, reader))
+    return HitTexts(
+        _cut_lines(data, shown, beside),
+        None if masked == data else _cut_lines(masked, shown, beside),
+        changed,
+        fields,
+        _read_code_notes(searcher, hits, reader),
+    )
+
+
+def _cut_lines(data: Mapping[str, bytes], hits: "Sequence[Hit]", beside: "Sequence[_Adjacent]") -> HitLines:
+    return HitLines(
+        [(hit, _lines(data[hit.blob], hit, hit)) for hit in hits],
+        [(_piece(data[hit.blob], hit, before), _piece(data[hit.blob], hit, after))
+         for hit, (before, after) in zip(hits, beside, strict=True)],
+    )  # fmt: skip
 
 
 def _read_blobs(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader) -> dict[str, bytes]:
@@ -85,15 +108,16 @@ def _parse_records(data: Mapping[str, bytes], hits: "Sequence[Hit]") -> dict[str
     return {oid: parse_record(data[oid], path) for oid, path in paths.items()}
 
 
-def _whole_window(hit: "Hit", data: bytes, record: Record) -> "Hit":
+def _widen(hit: "Hit", data: bytes, record: Record | None) -> "Hit":
+    """Return the whole window of a record's hit; a hit of code unchanged."""
+    if record is None:
+        return hit
     from gitmem.answering.record_windows import widen
 
     return widen(hit, data, record)
 
 
-def _adjacent_chunks(
-    searcher: "Searcher", hit: "Hit", data: bytes, record: Record | None
-) -> "tuple[AdjacentChunk | None, AdjacentChunk | None]":
+def _adjacent_chunks(searcher: "Searcher", hit: "Hit", data: bytes, record: Record | None) -> "_Adjacent":
     if record is None:
         return searcher.adjacent_chunks(hit)
     from gitmem.answering.record_windows import find_beside

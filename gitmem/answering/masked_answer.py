@@ -1,4 +1,7 @@
-"""Mask secrets in an answer before it is shown: only the lines and fields of the results are searched."""
+"""Mask secrets in an answer before it is shown: only the lines and fields of the results are searched.
+
+Private keys are searched in whole blobs, when these are read.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -15,7 +18,8 @@ if TYPE_CHECKING:
 
 def mask_answer(answer: "Answer") -> "Answer":
     """Return an answer in which the characters of secrets are dots, with a note if there are any."""
-    texts = [_mask_pieces(lines, adjacent) for (_, lines), adjacent in zip(answer.hits, answer.adjacent, strict=True)]
+    shown = answer.without_keys or answer
+    texts = [_mask_pieces(lines, adjacent) for (_, lines), adjacent in zip(shown.hits, shown.adjacent, strict=True)]
     hits = [(hit, lines) for (hit, _), (lines, _) in zip(answer.hits, texts, strict=True)]
     adjacent = [pieces for _, pieces in texts]
     records = {blob: _mask_fields(fields) for blob, fields in answer.records.items()}
@@ -29,7 +33,7 @@ def mask_answer(answer: "Answer") -> "Answer":
 def _mask_pieces(
     lines: Sequence[str], adjacent: "tuple[Piece | None, Piece | None]"
 ) -> "tuple[list[str], tuple[Piece | None, Piece | None]]":
-    """Mask a chunk and those around it as one text: a private key may reach over several chunks."""
+    """Mask a chunk and those around it as one text: a value may stand in another chunk than its name."""
     before, after = adjacent
     first = len(before.lines) if before else 0
     masked = mask_lines([*(before.lines if before else []), *lines, *(after.lines if after else [])])

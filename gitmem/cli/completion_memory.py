@@ -48,5 +48,5 @@ def conversations(workspace: Workspace, incomplete: str) -> Values:
 
 def memory_revisions(workspace: Workspace, incomplete: str) -> Values:
     """Complete a revision of the memory, counted from the last one."""
-    log = read_log(workspace, limit=20)
-    return from_words({f"~{number}": entry.message for number, entry in enumerate(log) if number}, incomplete)
+    messages = [mask_text(entry.message) for entry in read_log(workspace, limit=20)]
+    return from_words({f"~{number}": message for number, message in enumerate(messages) if number}, incomplete)

@@ -8,7 +8,7 @@ from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import complete
 from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.record_output import format_conversation, format_turn
-from gitmem.cli.shown_secrets import show_secrets_option
+from gitmem.cli.shown_secrets import show_secrets_option, shown_value
 from gitmem.cli.text_input import (
     json_option,
     limit_option,
@@ -65,7 +65,7 @@ def append(
     appended = append_turn(open_here(ctx), conversation, role, content, turn, allow_secrets=allow_secrets)
     print_notices(ctx, appended.notices)
     if as_json:
-        write_json({**turn_json(appended.turn), "replaced": appended.replaced})
+        write_json(shown_value({**turn_json(appended.turn), "replaced": appended.replaced}))
     else:
         verb = "replaced" if appended.replaced else "stored"
         print(f"{verb} turn {appended.turn.number} of {visible(conversation)}")

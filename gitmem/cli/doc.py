@@ -11,7 +11,7 @@ from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.filter_options import filter_options
 from gitmem.cli.query import read_query, search_records
 from gitmem.cli.record_output import format_document, write_content
-from gitmem.cli.shown_secrets import show_secrets_option
+from gitmem.cli.shown_secrets import show_secrets_option, shown_value
 from gitmem.cli.text_input import json_option, limit_option, print_each, print_notices, read_input, secrets_option
 from gitmem.display import count
 from gitmem.errors import ExitCode, UsageError
@@ -84,7 +84,7 @@ def add(
     added = add_document(open_here(ctx), extracted.content, fields, allow_secrets=allow_secrets)
     print_notices(ctx, added.notices)
     if as_json:
-        write_json(added_document_json(added))
+        write_json(shown_value(added_document_json(added)))
         return ExitCode.OK
     document = added.document
     chunks = f" in {count(len(document.chunks), 'chunk')}" if document.chunks else ""

@@ -102,9 +102,14 @@ def _find_similar(name: str, known: Iterable[str]) -> str:
 
 
 def say(line: str) -> None:
-    """Write one line to standard error. Ignore a failure, which could be reported nowhere else."""
+    """Write one line to standard error, with secrets as dots.
+
+    A failure is ignored, because it could be reported nowhere else.
+    """
+    from gitmem.cli.shown_secrets import shown_text  # most commands say nothing
+
     try:
-        text = visible(line)
+        text = visible(shown_text(line))
         # A hint may be a command, which must stay one line to be pasted.
         if not text.startswith("hint: ") and sys.stderr.isatty():
             text = fold(text, terminal_width(os.environ))

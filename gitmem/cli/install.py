@@ -11,6 +11,7 @@ import click
 from gitmem.actions.install import Installer
 from gitmem.cli.context import is_quiet
 from gitmem.cli.error_output import say
+from gitmem.cli.shown_secrets import shown_text
 from gitmem.display import visible
 from gitmem.errors import ExitCode, NotARepository, UsageError
 from gitmem.git.locate import RepositoryLocation, locate
@@ -134,4 +135,4 @@ def _print_entries(installer: Installer) -> None:
     for entry in entries:
         started = shlex.join(entry.command) if entry.command else "another entry of this name"
         by_hand = "" if entry.is_recorded else "  (not added by this gitmem)"
-        print(visible(f"{entry.client:<15} {entry.scope:<8} {entry.file}  {started}{by_hand}"))
+        print(visible(shown_text(f"{entry.client:<15} {entry.scope:<8} {entry.file}  {started}{by_hand}")))

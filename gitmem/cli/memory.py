@@ -94,7 +94,7 @@ def add(
     )
     print_notices(ctx, added.notices)
     if as_json:
-        write_json({**note_json(added.note), "similar": shown_value(list(map(similar_note_json, added.similar)))})
+        write_json(shown_value({**note_json(added.note), "similar": list(map(similar_note_json, added.similar))}))
     else:
         print("\n".join([f"stored {added.note.id}", *map(shown_text, map(format_similar_note, added.similar))]))
     return ExitCode.OK

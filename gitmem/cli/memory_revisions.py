@@ -8,7 +8,7 @@ from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import confirm
 from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.record_output import diff_json, format_diff, format_log_entry, log_entry_json
-from gitmem.cli.shown_secrets import show_secrets_option, shown_value
+from gitmem.cli.shown_secrets import show_secrets_option, shown_text, shown_value
 from gitmem.cli.text_input import json_option, print_each, print_notices
 from gitmem.display import count, size, visible
 from gitmem.errors import ExitCode
@@ -110,11 +110,11 @@ def purge(ctx: click.Context, yes: bool, as_json: bool) -> ExitCode:
     set_warns(ctx, on=False)  # purge refuses then, with the same words
     result = purge_memory(open_here(ctx))
     if as_json:
-        write_json(result._asdict())
+        write_json(shown_value(result._asdict()))
     else:
         print(f"removed {count(result.objects, 'object')}, {size(result.bytes)}")
         if result.left:
-            print(_format_left(result))
+            print(shown_text(_format_left(result)))
     return ExitCode.FAILED if result.left else ExitCode.OK
 
 

@@ -7,8 +7,10 @@ import click
 
 from gitmem.cli.completer import complete
 from gitmem.cli.context import open_here, write_json
+from gitmem.cli.error_output import say
+from gitmem.cli.shown_secrets import shown_value
 from gitmem.cli.text_input import json_option, print_notices, read_lines, secrets_option
-from gitmem.display import count, visible
+from gitmem.display import count
 from gitmem.errors import ExitCode
 from gitmem.fsio import write_atomic
 from gitmem.records.transfer import export_records, import_records
@@ -34,9 +36,9 @@ def import_(ctx: click.Context, file: str, partial: bool, allow_secrets: bool, a
     result = import_records(open_here(ctx), read_lines(file), partial=partial, allow_secrets=allow_secrets)
     print_notices(ctx, result.notices)
     for line in result.bad:
-        print(f"warning: line {line.number}: {visible(line.reason)}", file=sys.stderr)
+        say(f"warning: line {line.number}: {line.reason}")
     if as_json:
-        bad = [line._asdict() for line in result.bad]
+        bad = shown_value([line._asdict() for line in result.bad])
         write_json({"written": result.written, "unchanged": result.unchanged, "bad_lines": bad})
     else:
         print(f"imported {count(result.written, 'record')}, {result.unchanged:,} unchanged")
@@ -47,7 +49,7 @@ def import_(ctx: click.Context, file: str, partial: bool, allow_secrets: bool, a
 @click.argument("file", metavar="[FILE|-]", shell_complete=complete("files"), default="-")
 @click.pass_context
 def export(ctx: click.Context, file: str) -> ExitCode:
-    """Export records of every kind as JSON Lines.
+    """Export records of every kind as JSON Lines, complete: secrets that were stored are in the file.
 
     \b
     Examples:

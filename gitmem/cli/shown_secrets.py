@@ -18,7 +18,8 @@ show_secrets_option = click.option(
 
 def shows_secrets() -> bool:
     """Return whether the command shows secrets. A setting could not ask for it: agents run commands too."""
-    return bool(click.get_current_context().obj.get(_SHOWS))
+    context = click.get_current_context(silent=True)  # none before a command is known, and none after its end
+    return bool(context and context.obj and context.obj.get(_SHOWS))
 
 
 def shown_text(text: str) -> str:

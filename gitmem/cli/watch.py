@@ -1,7 +1,6 @@
 """`gitmem watch`."""
 
 import os
-import sys
 import threading
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import click
 
 from gitmem.actions.watch import WatchEvent, watch
 from gitmem.cli.context import is_quiet
+from gitmem.cli.error_output import say
 from gitmem.display import count, visible
 
 
@@ -29,7 +29,7 @@ def command(ctx: click.Context) -> None:
 
     def report(event: WatchEvent) -> None:
         if event.problem:
-            print(f"warning: {visible(event.problem)}", file=sys.stderr, flush=True)
+            say(f"warning: {event.problem}")
         elif event.report and not quiet:
             print(f"{visible(event.name)}: {count(event.report.embedded, 'blob')} embedded", flush=True)
 

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from gitmem.fsio import read_file, write_atomic
 from gitmem.paths import IndexPaths
+from gitmem.secrets.masking import mask_text
 
 DONE: Final = "done"
 DEFERRED: Final = "deferred"
@@ -30,7 +31,8 @@ class Entry(NamedTuple):
 def add_entry(paths: IndexPaths, event: str, folder: Path, outcome: str, message: str, seconds: float) -> None:
     """Append a run to the log and drop the oldest. The caller holds the background lock. Raises StorageFailed."""
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    entry = Entry(at, event, str(folder), outcome, message, round(seconds, 3))
+    # A message may quote git, and git a URL with a password.
+    entry = Entry(at, event, str(folder), outcome, mask_text(message), round(seconds, 3))
     entries = [*read_entries(paths), entry][-_MAX_ENTRIES:]
     write_atomic(paths.log, [json.dumps(line).encode() + b"\n" for line in entries], durable=False)
 

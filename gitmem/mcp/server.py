@@ -126,5 +126,8 @@ def _error_result(error: Exception) -> types.CallToolResult:
     else:
         _log.error("a tool call failed", exc_info=error)
         text = f"gitmem failed: {type(error).__name__}: {error}\nhint: gitmem doctor"
-    lines = [visible(line)[:_MAX_ERROR_COLUMNS] for line in text.splitlines()[:_MAX_ERROR_LINES]]
+    from gitmem.secrets.masking import mask_text  # not before the handshake
+
+    # A message may quote a file or a record.
+    lines = [visible(line)[:_MAX_ERROR_COLUMNS] for line in mask_text(text).splitlines()[:_MAX_ERROR_LINES]]
     return types.CallToolResult(content=[types.TextContent(type="text", text="\n".join(lines))], is_error=True)

@@ -69,7 +69,8 @@ def ingest_document(workspace: Workspace, arguments: Arguments) -> str:
         notes = list(result.notices)
         if len(document.chunks) > _MAX_CHUNK_IDS:
             notes.append(f"`chunk_ids` has the first {_MAX_CHUNK_IDS}; read any chunk as `{document.id}:NUMBER`")
-        return dump({**added_document_json(result), "chunk_ids": result.chunk_ids[:_MAX_CHUNK_IDS], "notes": notes})
+        shown = mask_value(added_document_json(result))
+        return dump({**shown, "chunk_ids": result.chunk_ids[:_MAX_CHUNK_IDS], "notes": notes})
     text = f"{result.status} {document.id}: {count(document.tokens, 'token')}"
     if document.chunks:
         text += f" in {count(len(document.chunks), 'chunk')}, `{document.id}:0` to `:{len(document.chunks) - 1}`"
