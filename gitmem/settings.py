@@ -43,6 +43,7 @@ SETTINGS: Final = (
     Setting("maxFileBytes", 1 << 20, "Larger files are not indexed.", 1024, 1 << 30),
     Setting("healBudget", 300, "Milliseconds that a query may spend on indexing changes before it answers.", 0, 60_000),
     Setting("graphThreshold", 50_000, "Number of chunks from which on an approximate neighbour graph is built.", 1000),
+    Setting("useServer", "true", "Whether a running gitmem answers queries of commands.", choices=("true", "false")),
     Setting("jobs", 0, "Number of worker processes for indexing; 0 is one per core.", 0, 256),
 )
 
@@ -56,6 +57,7 @@ class Settings(NamedTuple):
     max_file_bytes: int = 1 << 20
     heal_budget: int = 300
     graph_threshold: int = 50_000
+    use_server: str = "true"
     jobs: int = 0
 
 

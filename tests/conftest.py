@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO, TextIOWrapper
@@ -28,10 +29,19 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def runtime_folder() -> Iterator[Path]:
+    """Make a folder for sockets; its path is short, because that of a socket is limited."""
+    folder = Path(tempfile.mkdtemp(prefix="gm-"))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.fixture(autouse=True)
-def _isolated(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+def _isolated(monkeypatch: pytest.MonkeyPatch, home: Path, runtime_folder: Path) -> None:
     """Give each test an empty home directory, no host configuration and no inherited repository."""
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime_folder))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     for name in [name for name in os.environ if name.startswith(("GITMEM_", "GIT_"))]:
         monkeypatch.delenv(name)

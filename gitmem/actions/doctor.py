@@ -22,6 +22,7 @@ from gitmem.install.clients import CLIENTS
 from gitmem.install.hook_state import INSTALLED, OUTDATED, SKIPPED
 from gitmem.memory.last_tip import find_lost_records
 from gitmem.memory.record_paths import REFERENCE
+from gitmem.resident.running_server import ANSWERS, OTHER_VERSION, find_server
 from gitmem.words import count_identifiers
 from gitmem.workspace import Workspace, is_writable, open_snapshot, open_workspace, require_index
 
@@ -81,6 +82,7 @@ def examine_repository(folder: Path, environment: Mapping[str, str]) -> list[Che
         _check("hooks", lambda: _hooks(workspace)),
         _check("clients", lambda: _clients(Installer(workspace.location, environment))),
         _check("background", lambda: _background(workspace)),
+        _check("server", lambda: _server(workspace, environment)),
         _check("disk", lambda: _disk(workspace)),
         _completion(environment),
     ]
@@ -257,6 +259,24 @@ def _background(workspace: Workspace) -> Check:
     if failed:
         message += f"; {len(failed)} of the last {len(entries)} failed, at {failed[-1].at}: {failed[-1].message}"
     return Check("background", OK, message)
+
+
+def _server(workspace: Workspace, environment: Mapping[str, str]) -> Check:
+    """Say which process answers queries of the command line, if one does."""
+    if workspace.settings.use_server != "true":
+        return Check("server", OK, "off: gitmem.useServer is false")
+    server = find_server(workspace.location, environment)
+    if server is None:
+        return Check(
+            "server", OK, "none: each query starts from nothing; `gitmem watch` and `gitmem mcp` answer queries"
+        )
+    process = f"process {server.pid}" if server.pid else "a process"
+    if server.state == ANSWERS:
+        return Check("server", OK, f"`{server.command}`, {process}, answers queries")
+    restart = f"end {process} and start it again"
+    if server.state == OTHER_VERSION:
+        return Check("server", WARN, f"`{server.command}`, {process}, is of version {server.version}", restart)
+    return Check("server", WARN, f"the process at {server.path} does not answer", "end it: gitmem mcp or gitmem watch")
 
 
 def _disk(workspace: Workspace) -> Check:

@@ -140,7 +140,7 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
             "results": len(hits),
         },
         notes=[
-            *searcher.notes,
+            *searcher.take_notes(),
             *(f"`{path}` changed while it was read; ask again" for path in texts.changed),
             *_note_hidden_text(texts.lines.hits),
         ],

@@ -8,7 +8,7 @@ This module imports numpy and the search. A command imports it after it has star
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,7 +58,7 @@ class SearchResult(NamedTuple):
 class Searcher:
     """One tree in one generation of the index, held open for any number of searches.
 
-    `tree` is the tree, `selection` how the user named it. `notes` tell the user about the state of the index.
+    `tree` is the tree, `selection` how the user named it.
     """
 
     def __init__(
@@ -72,6 +72,7 @@ class Searcher:
         encoder: Encoder,
         weights: FusionWeights,
         notes: list[str],
+        opening_notes: list[str],
         records_tree: str | None,
     ) -> None:
         self._workspace = workspace
@@ -86,7 +87,15 @@ class Searcher:
         self.selection = selection
         self.tree = tree
         self.snapshot = snapshot
-        self.notes = notes
+        self._notes = notes
+        self._opening_notes = opening_notes
+
+    def take_notes(self) -> list[str]:
+        """Return the notes about the state of the index; those about its opening only at the first call."""
+        try:
+            return [self._opening_notes.pop(), *self._notes]
+        except IndexError:
+            return list(self._notes)
 
     @property
     def view(self) -> View:
@@ -234,18 +243,22 @@ def open_searcher(
     refresh: bool = True,
     reader: TreeReader | None = None,
     encoder: Encoder | None = None,
+    is_cancelled: Callable[[], bool] = lambda: False,
 ) -> Searcher:
     """Open a tree for searching; index what the index lacks of it first.
 
     A named revision is indexed completely, any other tree for `gitmem.healBudget` milliseconds, nothing without
     `refresh`. `kinds` are the kinds that will be searched; the records are opened if one of them is a kind of records.
     `reader` is a TreeReader of the selection that already runs, `encoder` one that is already loaded.
+    Indexing ends early once `is_cancelled` returns true.
 
     Raises: UnknownRevision, UsageError, NoIndex, UnsafeIndex, NewerFormat, DamagedFile, GitFailed.
     """
     if reader is None:
         with TreeReader(workspace.location, selection) as own:
-            return open_searcher(workspace, selection, kinds, refresh=refresh, reader=own, encoder=encoder)
+            return open_searcher(
+                workspace, selection, kinds, refresh=refresh, reader=own, encoder=encoder, is_cancelled=is_cancelled
+            )
     # Order matters: the manifest is read before the tree, so a commit in between leaves the index older, never newer.
     manifest = require_index(workspace)
     encoder = encoder or BundledEncoder()
@@ -264,11 +277,13 @@ def open_searcher(
     overlay = _open_overlay(workspace, tree, manifest, records, deadline, write=refresh)
     heal_note = ""
     if refresh and (tree.named or budget > 0):
-        snapshot, heal_note = _heal(workspace, tree, overlay, snapshot, deadline)
+        snapshot, heal_note = _heal(workspace, tree, overlay, snapshot, deadline, is_cancelled)
     weights, weights_note = load_weights(workspace)
-    notes = [rebuild_note, *tree_notes(tree, overlay), heal_note, *snapshot.lost, weights_note]
-    notes = [note for note in notes if note]
-    searcher = Searcher(workspace, selection, kinds, tree, overlay, snapshot, encoder, weights, notes, records)
+    notes = [note for note in (*tree_notes(tree, overlay), heal_note, *snapshot.lost, weights_note) if note]
+    opening_notes = [rebuild_note] if rebuild_note else []
+    searcher = Searcher(
+        workspace, selection, kinds, tree, overlay, snapshot, encoder, weights, notes, opening_notes, records
+    )
     # A named revision was indexed completely. For the working tree the rest is left to the background.
     if searcher.missing_files and refresh and not tree.named:
         from gitmem.freshness.background import start_background_refresh
@@ -311,7 +326,12 @@ def tree_notes(tree: SelectedTree, overlay: Overlay) -> list[str]:
 
 
 def _heal(
-    workspace: Workspace, tree: SelectedTree, overlay: Overlay, snapshot: Snapshot, deadline: float
+    workspace: Workspace,
+    tree: SelectedTree,
+    overlay: Overlay,
+    snapshot: Snapshot,
+    deadline: float,
+    is_cancelled: Callable[[], bool],
 ) -> tuple[Snapshot, str]:
     """Index what the tree has and the index lacks; return the index afterwards, and a note if that failed, else ""."""
     # Nothing missing is the common case; it must not take the lock nor load the worker pool.
@@ -325,8 +345,14 @@ def _heal(
     try:
         resume = resume_command(tree.revision.name if tree.named else "")
         manifest = heal(
-            workspace, overlay.view, overlay.files, deadline=deadline, wait=tree.named, resume=resume
-        )  # fmt: skip
+            workspace,
+            overlay.view,
+            overlay.files,
+            deadline=deadline,
+            wait=tree.named,
+            resume=resume,
+            is_cancelled=is_cancelled,
+        )
     except (Busy, StorageFailed) as problem:
         return snapshot, problem.message
     return (snapshot if manifest is None else open_snapshot(workspace, manifest)), ""

@@ -1,15 +1,16 @@
 """Options and output that `query` and `related` share."""
 
-import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from gitmem.answering.answer import Answer
+from gitmem.answering.answer import Answer, answer
 from gitmem.answering.answer_json import answer_json, describe_view, first_mentions, hit_json
 from gitmem.answering.hit_text import named_hit
 from gitmem.answering.masked_answer import mask_answer
+from gitmem.answering.search_query import Query, SimilarQuery
+from gitmem.cli import console
 from gitmem.cli.context import is_quiet, page_output, write_json, write_json_line
 from gitmem.cli.error_output import say
 from gitmem.cli.hit_output import format_explanation, format_hit, format_legend
@@ -17,6 +18,7 @@ from gitmem.cli.shown_secrets import show_secrets_option, shows_secrets
 from gitmem.cli.style import CHOICES, Style, choose_style
 from gitmem.display import visible
 from gitmem.errors import ExitCode, UsageError
+from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -75,6 +77,16 @@ class Format(NamedTuple):
         return cls(limit=limit or 0, quiet=is_quiet(ctx), **options)
 
 
+def answer_here(
+    workspace: Workspace, query: Query | SimilarQuery, selection: TreeSelection = WORKING_TREE, *, refresh: bool = True
+) -> Answer:
+    """Answer a query, for a client of this process from the trees that it holds open. Raises: as `answer`."""
+    client = console.client_console()
+    if client is not None:
+        return client.answers.answer(query, selection, refresh=refresh)
+    return answer(workspace, query, selection, refresh=refresh)
+
+
 def write_answer(workspace: Workspace, answer: Answer, form: Format) -> ExitCode:
     """Print an answer; return OK with hits and NO_RESULTS without."""
     page_output(click.get_current_context())
@@ -90,9 +102,9 @@ def write_answer(workspace: Workspace, answer: Answer, form: Format) -> ExitCode
             write_json_line(hit_json(answer, index, explanation))
     elif form.paths_only:
         for path in dict.fromkeys(named_hit(hit).path for hit, _ in answer.hits):
-            print(visible(path))
+            console.put(visible(path))
     elif answer.hits:
-        _write_hits(workspace, answer, explanations, form, choose_style(form.color, os.environ))
+        _write_hits(workspace, answer, explanations, form, choose_style(form.color, console.environment()))
     if not answer.hits:
         say(_no_results(answer))
     return ExitCode.OK if answer.hits else ExitCode.NO_RESULTS
@@ -126,14 +138,15 @@ def _write_hits(
         )  # fmt: skip
         # People see at once where a result begins; a program would pay for the empty lines.
         separator = [""] if index and style.width else []
-        print("\n".join([*separator, *output, *(format_explanation(explanation, hit, style) if explanation else [])]))
+        reasons = format_explanation(explanation, hit, style) if explanation else []
+        console.put("\n".join([*separator, *output, *reasons]))
     if form.quiet:
         return
     if form.explain:
         from gitmem.search.explain import LEGEND  # as above
 
-        print("\n".join(format_legend(filter(None, explanations), LEGEND, style)))
-    print(style.paint("dim", _describe(answer)))
+        console.put("\n".join(format_legend(filter(None, explanations), LEGEND, style)))
+    console.put(style.paint("dim", _describe(answer)))
 
 
 def _no_results(answer: Answer) -> str:

@@ -1,18 +1,22 @@
 """Shared by all commands: the repository they work in, `--quiet`, and JSON output."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Final
 
 import click
 
+from gitmem.cli import console
 from gitmem.workspace import Workspace, open_workspace
 
 
 def open_here(ctx: click.Context, path: str = "") -> Workspace:
     """Open the repository of `-C`, or of a path relative to it. Commands on records warn if the memory lost some."""
-    workspace = open_workspace(Path(ctx.obj["folder"]) / path, os.environ)
+    client = console.client_console()
+    if client is not None:
+        workspace = client.answers.workspace()
+    else:
+        workspace = open_workspace(Path(ctx.obj["folder"]) / path, os.environ)
     if ctx.obj.get(_WARNS):
         _warn_of_lost_records(workspace)
     return workspace
@@ -52,7 +56,7 @@ def is_quiet(ctx: click.Context) -> bool:
 
 def page_output(ctx: click.Context) -> None:
     """Send all further output of the command into a pager if standard output is a terminal."""
-    if ctx.obj["pager"] and sys.stdout.isatty():
+    if ctx.obj["pager"] and console.stdout().isatty():
         from gitmem.cli.pager import start_pager  # programs never need it
 
         start_pager(ctx)
@@ -62,11 +66,11 @@ def write_json(value: object) -> None:
     """Print a value as JSON in plain ASCII, which every output encoding can represent."""
     import json
 
-    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+    console.stdout().write(json.dumps(value, indent=2) + "\n")
 
 
 def write_json_line(value: object) -> None:
     """Print a value as JSON on one line."""
     import json
 
-    sys.stdout.write(json.dumps(value, separators=(",", ":")) + "\n")
+    console.stdout().write(json.dumps(value, separators=(",", ":")) + "\n")

@@ -1,12 +1,11 @@
 """Errors as two lines on standard error, `error:` and `hint:`, and their exit codes."""
 
 import errno
-import os
-import sys
 from collections.abc import Iterable, Mapping
 
 import click
 
+from gitmem.cli import console
 from gitmem.cli.style import fold, terminal_width
 from gitmem.display import visible
 from gitmem.errors import ExitCode, GitmemError
@@ -20,7 +19,7 @@ def report(problem: Exception, environment: Mapping[str, str]) -> ExitCode:
     if environment.get(DEBUG_VARIABLE):
         import traceback
 
-        traceback.print_exception(problem)
+        traceback.print_exception(problem, file=console.stderr())
     message, hint, code = explain(problem)
     say(f"error: {message}")
     if hint:
@@ -111,8 +110,8 @@ def say(line: str) -> None:
     try:
         text = visible(shown_text(line))
         # A hint may be a command, which must stay one line to be pasted.
-        if not text.startswith("hint: ") and sys.stderr.isatty():
-            text = fold(text, terminal_width(os.environ))
-        print(text, file=sys.stderr)
+        if not text.startswith("hint: ") and console.stderr().isatty():
+            text = fold(text, terminal_width(console.environment()))
+        print(text, file=console.stderr())
     except (OSError, ValueError, AttributeError):
         return

@@ -23,7 +23,8 @@ def main() -> None:
     )  # importing numpy would start a thread per core, for tiny products
     try:
         _occupy_standard_streams()
-        code = run(sys.argv[1:])
+        answered = _ask_server(sys.argv[1:])
+        code = run(sys.argv[1:]) if answered is None else answered
         sys.stderr.flush()
     except KeyboardInterrupt:
         from gitmem.errors import ExitCode
@@ -31,6 +32,18 @@ def main() -> None:
         code = ExitCode.INTERRUPTED
     # The interpreter's shutdown costs a fifth of a query, and an interrupt during it would print a traceback.
     os._exit(code)
+
+
+def _ask_server(args: list[str]) -> int | None:
+    """Print the answer of a running gitmem and return the exit code; None if this process must answer."""
+    try:
+        from gitmem.cli.ask_server import ask_server
+
+        return ask_server(args)
+    except KeyboardInterrupt as interrupt:
+        return _interrupted(interrupt)
+    except Exception as problem:
+        return _report(problem)
 
 
 def run(args: list[str]) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from gitmem.cli.command_service import serve_commands
 from gitmem.cli.completer import complete
 from gitmem.cli.error_output import say
 from gitmem.errors import ExitCode, UsageError
@@ -51,7 +52,16 @@ def command(ctx: click.Context, toolsets: str, http: bool, host: str, port: int,
             raise UsageError(f"`--{options[0]}` needs `--http`", hint=f"gitmem mcp --http --{options[0]} ...")
         from gitmem.mcp.transport.stdio import serve_stdio
 
-        return serve_stdio(folder, os.environ, tools)
+        return serve_stdio(folder, os.environ, tools, serve_commands("gitmem mcp"))
     from gitmem.mcp.transport.http import serve_http
 
-    return serve_http(folder, os.environ, tools, host=host, port=port, path=socket, announce=say)
+    return serve_http(
+        folder,
+        os.environ,
+        tools,
+        host=host,
+        port=port,
+        path=socket,
+        announce=say,
+        serve_commands=serve_commands("gitmem mcp --http"),
+    )

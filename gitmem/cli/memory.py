@@ -2,6 +2,7 @@
 
 import click
 
+from gitmem.cli import console
 from gitmem.cli.answer_output import format_options, neighbors_option
 from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import complete
@@ -175,9 +176,8 @@ def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
         )
         return ExitCode.OK
     for record in records:
-        print(
-            shown_text(format_record_head(record, missing)), flush=True
-        )  # before the content, which bypasses the text layer
+        # Flushed before the content, which bypasses the text layer.
+        console.put(shown_text(format_record_head(record, missing)), flush=True)
         write_content(record.content if shows_secrets() else shown_text(record.text).encode())
     return ExitCode.OK
 

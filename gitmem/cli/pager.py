@@ -10,6 +10,7 @@ from typing import Final
 
 import click
 
+from gitmem.cli import console
 from gitmem.cli.error_output import say
 from gitmem.cli.style import PAGER_IN_USE
 from gitmem.git.program import run_git
@@ -54,8 +55,16 @@ class Pager:
 
 def start_pager(ctx: click.Context) -> None:
     """Send all further output into the pager, until the command ends."""
-    command = choose_pager(os.environ, ctx.obj["folder"])
-    pager = _start(command) if command else None
+    variables, client = console.environment(), console.client_console()
+    command = choose_pager(variables, ctx.obj["folder"])
+    if not command:
+        return
+    if client is not None:
+        variables.setdefault("COLUMNS", str(console.terminal_columns()))
+        client.start_pager(command)
+        variables[PAGER_IN_USE] = "true"
+        return
+    pager = start(command)
     if pager is not None:
         ctx.find_root().call_on_close(pager.close)
 
@@ -71,14 +80,19 @@ def choose_pager(environment: Mapping[str, str], folder: str) -> str:
     return "" if command == "cat" else command
 
 
-def _start(command: str) -> Pager | None:
-    """Start a pager; return None if there is none to start."""
+def needs_shell(command: str) -> bool:
+    """Return whether a shell must run the command of a pager."""
+    return _SHELL_SYNTAX.search(command) is not None
+
+
+def start(command: str) -> Pager | None:
+    """Start a pager on the output of this process; return None if there is none to start."""
     sys.stdout.flush()
     sys.stderr.flush()
     # The pager and its pipe hide the width of the terminal from this process.
-    os.environ.setdefault("COLUMNS", str(os.get_terminal_size(sys.stdout.fileno()).columns))
+    os.environ.setdefault("COLUMNS", str(console.terminal_columns()))
     environment = {**_DEFAULTS, **os.environ}
-    through_shell = _SHELL_SYNTAX.search(command) is not None
+    through_shell = needs_shell(command)
     try:
         process = subprocess.Popen(command, shell=through_shell, stdin=subprocess.PIPE, env=environment)
     except OSError as error:

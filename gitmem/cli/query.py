@@ -2,16 +2,15 @@
 
 import codecs
 import os
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from gitmem.answering.answer import answer
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.search_query import MAX_QUERY, MODES, Query, SearchFilters
-from gitmem.cli.answer_output import Format, format_options, neighbors_option, write_answer
+from gitmem.cli import console
+from gitmem.cli.answer_output import Format, answer_here, format_options, neighbors_option, write_answer
 from gitmem.cli.completer import AFTER_DASHES, complete
 from gitmem.cli.context import folder_in_tree, open_here
 from gitmem.cli.error_output import say
@@ -153,7 +152,7 @@ def command(
     if len(words) > 1 and not paths and not form.quiet:
         _hint_at_paths(ctx, words)
     selection = TreeSelection(rev, staged, changed)
-    return write_answer(workspace, answer(workspace, query, selection, refresh=not no_refresh), form)
+    return write_answer(workspace, answer_here(workspace, query, selection, refresh=not no_refresh), form)
 
 
 def search_records(
@@ -164,7 +163,7 @@ def search_records(
     form = Format.load(ctx, limit, shown)
     workspace = open_here(ctx)
     query = Query(text, form.limit, filters=filters, neighbors=form.neighbors)
-    return write_answer(workspace, answer(workspace, query), form)
+    return write_answer(workspace, answer_here(workspace, query), form)
 
 
 def read_query(words: Sequence[str], paths: Sequence[str] = ()) -> str:
@@ -173,12 +172,7 @@ def read_query(words: Sequence[str], paths: Sequence[str] = ()) -> str:
         hint = "words come before `--`, paths behind it" if paths else 'gitmem query "where are cookies signed"'
         raise UsageError("the query is missing", hint=hint)
     from_stdin = list(words) == ["-"]
-    if not from_stdin:
-        data = os.fsencode(" ".join(words))
-    elif sys.stdin is None or sys.stdin.closed:
-        raise UsageError("standard input is closed", hint='pass the query: gitmem query "where are cookies signed"')
-    else:
-        data = _read_bounded()
+    data = _read_bounded() if from_stdin else os.fsencode(" ".join(words))
     try:
         # Input at the bound may be cut inside a character; only shorter input must be complete UTF-8.
         query, _ = codecs.utf_8_decode(data, "strict", len(data) < _MOST_BYTES)
@@ -212,6 +206,9 @@ def _hint_at_paths(ctx: click.Context, words: Sequence[str]) -> None:
 
 def _read_bounded() -> bytes:
     try:
-        return sys.stdin.buffer.read(_MOST_BYTES)
+        data = console.read_stdin(_MOST_BYTES)
     except OSError as problem:
         raise UsageError(f"standard input cannot be read: {problem.strerror}") from problem
+    if data is None:
+        raise UsageError("standard input is closed", hint='pass the query: gitmem query "where are cookies signed"')
+    return data

@@ -1,12 +1,11 @@
 """Text output of records of every kind, and output of the memory's log and differences."""
 
-import os
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from difflib import unified_diff
 from typing import Any
 
+from gitmem.cli import console
 from gitmem.cli.style import is_terminal
 from gitmem.display import count, first_line, visible, visible_code
 from gitmem.memory.conversation import Conversation, Turn
@@ -20,13 +19,13 @@ from gitmem.records.similar_notes import SimilarNote
 
 def write_content(content: bytes) -> None:
     """Write content to standard output byte for byte; on a terminal, print control characters as escapes."""
-    if is_terminal(os.environ):
+    if is_terminal(console.environment()):
         # Stored text may come from anybody, and a terminal executes the escape sequences in it.
-        print("\n".join(map(visible_code, content.decode("utf-8", "replace").splitlines())))
+        console.put("\n".join(map(visible_code, content.decode("utf-8", "replace").splitlines())))
         return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    console.stdout().flush()
+    console.stdout().buffer.write(content)
+    console.stdout().buffer.flush()
 
 
 def format_note(note: Note) -> str:

@@ -4,9 +4,8 @@ import os
 
 import click
 
-from gitmem.answering.answer import answer
 from gitmem.answering.search_query import SimilarQuery
-from gitmem.cli.answer_output import Format, format_options, write_answer
+from gitmem.cli.answer_output import Format, answer_here, format_options, write_answer
 from gitmem.cli.completer import complete
 from gitmem.cli.context import folder_in_tree, open_here
 from gitmem.errors import ExitCode
@@ -33,7 +32,7 @@ def command(ctx: click.Context, /, place: str, limit: int | None, no_refresh: bo
     workspace = open_here(ctx)
     place = _from_root(workspace, place)
     query = SimilarQuery(place, form.limit, folder_in_tree(ctx, workspace))
-    return write_answer(workspace, answer(workspace, query, refresh=not no_refresh), form)
+    return write_answer(workspace, answer_here(workspace, query, refresh=not no_refresh), form)
 
 
 def _from_root(workspace: Workspace, place: str) -> str:

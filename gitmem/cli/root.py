@@ -9,6 +9,7 @@ import click
 from gitmem import __version__
 from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import complete
+from gitmem.cli.console import absolute
 from gitmem.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -81,11 +82,12 @@ class LazyGroup(CommandGroup):
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no notes.")
 @click.option("--no-pager", is_flag=True, help="Do not pipe long output into a pager.")
+@click.option("--no-server", is_flag=True, help="Do not ask a running gitmem for the answer.")
 @click.version_option(__version__, "-V", "--version", message="gitmem %(version)s", help="Print the version.")
 @click.pass_context
-def root(ctx: click.Context, folder: str, quiet: bool, no_pager: bool) -> None:
+def root(ctx: click.Context, folder: str, quiet: bool, no_pager: bool, no_server: bool) -> None:  # noqa: ARG001 (see `ask_server`)
     """Search git repositories by meaning and by symbol, at any revision, offline."""
-    ctx.obj = {"folder": folder, "quiet": quiet, "pager": not no_pager}
+    ctx.obj = {"folder": absolute(folder), "quiet": quiet, "pager": not no_pager}
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 

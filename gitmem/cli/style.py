@@ -1,10 +1,10 @@
 """Colours, width and line breaks of the output, depending on the terminal."""
 
-import os
 import re
-import sys
 from collections.abc import Mapping
 from typing import Final, NamedTuple
+
+from gitmem.cli import console
 
 CHOICES: Final = ("auto", "always", "never")
 PAGER_IN_USE: Final = "GIT_PAGER_IN_USE"
@@ -44,23 +44,22 @@ def choose_style(choice: str, environment: Mapping[str, str]) -> Style:
 
 def is_terminal(environment: Mapping[str, str]) -> bool:
     """Return whether standard output is a terminal, or a pager that shows it on one."""
-    return sys.stdout.isatty() or bool(environment.get(PAGER_IN_USE))
+    return console.stdout().isatty() or bool(environment.get(PAGER_IN_USE))
 
 
 def terminal_width(environment: Mapping[str, str]) -> int:
     """Return the columns of the terminal at standard output or standard error, or behind the pager."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            return max(_MIN_WIDTH, os.get_terminal_size(stream.fileno()).columns)
-        except (OSError, ValueError):
-            continue
+    width = console.terminal_columns()
+    if width:
+        return max(_MIN_WIDTH, width)
     columns = environment.get("COLUMNS", "")
     return max(_MIN_WIDTH, int(columns)) if columns.isdecimal() and len(columns) < 5 else _DEFAULT_WIDTH
 
 
 def print_line(line: str) -> None:
     """Print a line to standard output; on a terminal break it between words. Do not use it for lines to be pasted."""
-    print(fold(line, terminal_width(os.environ)) if is_terminal(os.environ) else line)
+    variables = console.environment()
+    console.put(fold(line, terminal_width(variables)) if is_terminal(variables) else line)
 
 
 def fold(line: str, width: int) -> str:

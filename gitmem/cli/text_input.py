@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from gitmem.cli import console
 from gitmem.cli.context import is_quiet, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.shown_secrets import shown_text, shown_value
@@ -34,7 +35,7 @@ def print_each(
         write_json([shown_value(to_json(item)) for item in items])
         return
     for item in items:
-        print(shown_text(to_line(item)))
+        console.put(shown_text(to_line(item)))
 
 
 def print_notices(ctx: click.Context, notices: Iterable[str]) -> None:

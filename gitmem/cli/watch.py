@@ -7,9 +7,11 @@ from pathlib import Path
 import click
 
 from gitmem.actions.watch import WatchEvent, watch
+from gitmem.cli.command_service import serve_commands
 from gitmem.cli.context import is_quiet
 from gitmem.cli.error_output import say
 from gitmem.display import count, visible
+from gitmem.resident.repositories import OpenRepositories
 
 
 @click.command()
@@ -33,4 +35,6 @@ def command(ctx: click.Context) -> None:
         elif event.report and not quiet:
             print(f"{visible(event.name)}: {count(event.report.embedded, 'blob')} embedded", flush=True)
 
-    watch(Path(ctx.obj["folder"]), os.environ, report, threading.Event())
+    folder = Path(ctx.obj["folder"]).absolute()
+    with serve_commands("gitmem watch")(OpenRepositories(folder, os.environ)):
+        watch(folder, os.environ, report, threading.Event())

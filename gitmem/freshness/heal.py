@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from gitmem.errors import Cancelled
@@ -17,6 +17,7 @@ from gitmem.store.snapshot import Snapshot
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gitmem.indexing.run import Progress
     from gitmem.store.view_file import View
 
 _BLOBS_PER_SECOND: Final = 2000
@@ -24,9 +25,16 @@ _BLOBS_PER_SECOND: Final = 2000
 
 
 def heal(
-    workspace: Workspace, view: "View", files: Mapping[str, bytes], *, deadline: float, wait: bool, resume: str = RESUME
+    workspace: Workspace,
+    view: "View",
+    files: Mapping[str, bytes],
+    *,
+    deadline: float,
+    wait: bool,
+    resume: str = RESUME,
+    is_cancelled: Callable[[], bool] = lambda: False,
 ) -> Manifest | None:
-    """Index the missing blobs of a view until the deadline (`time.monotonic`) or `gitmem cancel`.
+    """Index the missing blobs of a view until the deadline (`time.monotonic`), `gitmem cancel`, or `is_cancelled`.
 
     The blobs of `files`, which are uncommitted, come first. `resume` is the command that continues a stopped run.
     Return the manifest afterwards, or None if it no longer exists or has another fingerprint.
@@ -34,6 +42,11 @@ def heal(
     Raises: Busy if another process writes and `wait` is False, StorageFailed, DamagedFile.
     """
     paths, settings = workspace.paths, workspace.settings
+
+    def stop_if_cancelled(_: "Progress") -> None:
+        if is_cancelled():
+            raise Cancelled("nobody waits for the answer any more")
+
     with open_index_writer(paths, wait=wait) as writer:
         old = writer.manifest
         if old is None or old.fingerprint != current_fingerprint(settings.max_file_bytes):
@@ -43,7 +56,7 @@ def heal(
             return old
         run = Run(workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
         try:
-            with stoppable(paths, resume=resume) as (stop, report):
+            with stoppable(paths, stop_if_cancelled, resume=resume) as (stop, report):
                 result = run.execute(
                     blobs, old, publish=writer.publish, deadline=deadline, report=report, stop=stop
                 )  # fmt: skip

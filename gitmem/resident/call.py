@@ -20,12 +20,13 @@ class Call:
     """One call.
 
     Python cannot stop a thread from outside. The serving code therefore calls `check` between its steps, and `wait`
-    instead of waiting for an event.
+    instead of waiting for an event. With `builds_index` the first index is built if there is none.
     """
 
-    def __init__(self, report_progress: ReportProgress = report_nothing) -> None:
+    def __init__(self, report_progress: ReportProgress = report_nothing, *, builds_index: bool = True) -> None:
         self._cancelled = threading.Event()
         self.report_progress = report_progress
+        self.builds_index = builds_index
         self.notes: list[str] = []
         """Notes for the answer, from the choice of the repository and from a repair."""
 
@@ -33,9 +34,13 @@ class Call:
         """Stop the serving thread at its next step. May be called from any thread, also after the end of the call."""
         self._cancelled.set()
 
+    def is_cancelled(self) -> bool:
+        """Return whether the call was cancelled."""
+        return self._cancelled.is_set()
+
     def check(self) -> None:
         """Raise CallCancelled if the call was cancelled."""
-        if self._cancelled.is_set():
+        if self.is_cancelled():
             raise CallCancelled
 
     def wait(self, event: threading.Event, seconds: float) -> bool:

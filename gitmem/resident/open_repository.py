@@ -67,6 +67,9 @@ FIRST_INDEX_SECONDS: Final = 20.0
 
 Result = TypeVar("Result")
 
+_SlotName = tuple[TreeSelection, tuple[str, ...]]
+"""Selection of a tree, and the kinds that are searched in it."""
+
 
 class OpenTree(NamedTuple):
     """Open tree as one call uses it. The reader belongs to the call alone; `notes` are for the user.
@@ -151,10 +154,12 @@ class OpenRepository:
         self._environment = environment
         self._encoder = encoder
         self._configuration: list[Path] = []
+        self._read_from: StateSignature = ()
+        """State that `workspace` was read from."""
         self._watcher = WorkingTreeWatcher(self.workspace)
         self._lock = threading.Lock()
         """Guards the two attributes below."""
-        self._slots: OrderedDict[tuple[str, ...], _TreeSlot] = OrderedDict()
+        self._slots: OrderedDict[_SlotName, _TreeSlot] = OrderedDict()
         self._first_index: FirstIndex | None = None
 
     def close(self, seconds: float) -> None:
@@ -173,20 +178,40 @@ class OpenRepository:
         self.workspace = open_workspace(self._folder, self._environment)
         return self.workspace
 
+    def current_workspace(self) -> Workspace:
+        """Return the present state and settings; read them again only if a file that decides them has changed."""
+        if not self._configuration:
+            self._configuration = configuration_files(self.workspace.location, self._environment)
+        signature = read_signature(self.workspace, self._configuration)
+        if signature == self._read_from:
+            return self.workspace
+        workspace = self.reopen()
+        self._configuration = configuration_files(workspace.location, self._environment)
+        # Of before the reading: a change meanwhile makes the next call read again.
+        self._read_from = signature
+        return workspace
+
+    @property
+    def is_building(self) -> bool:
+        """Whether the first index is being built."""
+        return self._first_index is not None
+
     def with_tree(
         self, selection: TreeSelection, kinds: tuple[str, ...], call: Call, action: Callable[[OpenTree], Result]
     ) -> Result:
         """Call a function with the selected tree in its present state; `kinds` are those it will search.
 
-        A damaged index is repaired once.
+        A damaged index is repaired once, with a note.
 
         Raises: CallCancelled, NoIndex, UnknownRevision, and any error of the function.
         """
-        slot = self._get_slot((selection.rev, *kinds) if selection.rev else ())
-        kinds = kinds if selection.rev else ()  # one slot for the working tree, with all kinds
+        if selection.is_working_tree:
+            kinds = ()  # one slot for the working tree, with all kinds
+        slot = self._get_slot((selection, kinds))
         try:
             return self._with_slot(slot, selection, kinds, call, action)
-        except DamagedFile:
+        except DamagedFile as problem:
+            call.notes.append(f"{problem.message}; rebuilt")
             with slot.lock:
                 slot.close()
                 self._repair(selection)
@@ -200,7 +225,7 @@ class OpenRepository:
         Raises: any error of the function, except DamagedFile.
         """
         with self._lock:
-            slot = self._slots.get((selection.rev,) if selection.rev else ())
+            slot = self._slots.get((selection, ()))
         if slot is None or not slot.lock.acquire(blocking=False):
             return None
         try:
@@ -226,6 +251,7 @@ class OpenRepository:
         with slot.lock:
             call.check()  # the call may have been cancelled while it waited for the lock
             tree = self._get_tree(slot, selection, kinds, call)
+            call.check()  # opening may have ended early
         with tree.use() as open_tree:
             return action(open_tree._replace(notes=[*open_tree.notes, *call.notes]))
 
@@ -234,8 +260,8 @@ class OpenRepository:
         with TreeReader(self.workspace.location, selection) as reader:
             refresh(self.workspace, reader.read().revision.tree, check=True)
 
-    def _get_slot(self, name: tuple[str, ...]) -> _TreeSlot:
-        """Return the slot of a tree and evict the least recently used ones. The name of the working tree is empty."""
+    def _get_slot(self, name: _SlotName) -> _TreeSlot:
+        """Return the slot of a tree and evict the least recently used ones."""
         with self._lock:
             slot = self._slots.setdefault(name, _TreeSlot())
             self._slots.move_to_end(name)
@@ -255,13 +281,15 @@ class OpenRepository:
         if first_index is None and slot.tree is not None and self._is_current(slot, slot.tree, selection):
             return slot.tree
         try:
-            return self._open(slot, selection, kinds, first_index)
+            return self._open(slot, selection, kinds, first_index, call)
         except NoIndex:
+            if not call.builds_index:
+                raise
             first_index = first_index or self._start_first_index()
         has_finished = first_index.wait(call, FIRST_INDEX_SECONDS)
         self._forget_finished(first_index)
         try:
-            return self._open(slot, selection, kinds, self._first_index)
+            return self._open(slot, selection, kinds, self._first_index, call)
         except NoIndex as error:
             if has_finished:
                 raise first_index.error or error from error
@@ -280,9 +308,14 @@ class OpenRepository:
                 self._first_index = None
 
     def _open(
-        self, slot: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], first_index: FirstIndex | None
+        self,
+        slot: _TreeSlot,
+        selection: TreeSelection,
+        kinds: tuple[str, ...],
+        first_index: FirstIndex | None,
+        call: Call,
     ) -> _SharedTree:
-        """Open a tree; missing blobs are indexed, unless the first index is being built."""
+        """Open a tree; missing blobs are indexed, unless the first index is being built or the call is cancelled."""
         slot.close()
         # Both are taken before the tree is read: a change during the reading makes the tree stale at the next call.
         if selection.is_working_tree:
@@ -290,7 +323,14 @@ class OpenRepository:
         workspace = self.reopen()
         self._configuration = configuration_files(workspace.location, self._environment)
         slot.signature = read_signature(workspace, self._configuration)
-        searcher = open_searcher(workspace, selection, kinds, refresh=first_index is None, encoder=self._encoder)
+        searcher = open_searcher(
+            workspace,
+            selection,
+            kinds,
+            refresh=first_index is None,
+            encoder=self._encoder,
+            is_cancelled=call.is_cancelled,
+        )
         if searcher.snapshot.manifest.graph:
             searcher.load_graph()
         # Opening may itself have written the manifest, the first file of the signature. The new signature is taken

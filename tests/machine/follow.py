@@ -53,7 +53,7 @@ class Follower:
         """Return the differences from the paths and blobs of the working tree as git lists and hashes them."""
         searcher = open_searcher(self._workspace(place), WORKING_TREE)
         if searcher.stale:
-            return [f"{searcher.missing_files} files are missing, {searcher.notes}"]
+            return [f"{searcher.missing_files} files are missing, {searcher.take_notes()}"]
         expected = list_blobs(Repo(place))
         view = searcher.view
         entries = {path_text(view.path(entry)): entry for entry in range(len(view))}

@@ -4,9 +4,7 @@ The repositories are held open between calls; for their locks see `open_reposito
 """
 
 import gc
-import threading
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,35 +15,26 @@ from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.client_roots import ClientRoots
 from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.registry import read_registry
+from gitmem.resident.repositories import OpenRepositories
 
 # This module is loaded before the handshake is answered, so the imports below are made inside functions: numpy, the
 # index and the model take 150 ms. Afterwards `warm_up` loads them in a thread, while another one loads the SDK.
 if TYPE_CHECKING:
-    from gitmem.embedding.encoder import Encoder
     from gitmem.resident.open_repository import OpenRepository
-
-SPARE_WORKER_SECONDS: Final = 120.0
-"""Time for which an idle indexing process is kept for the next change: while someone edits, there is one soon."""
 
 WRITING_TOOLS: Final = ("memory_store", "conversation_append", "document_ingest", "delete")
 """Tools that change the memory."""
 
 _MEMORY_TOOLS: Final = (*WRITING_TOOLS, "list")
 
-MAX_OTHER_REPOSITORIES: Final = 4
-"""Repositories held open in addition to the server's own."""
-
 
 class ToolHandlers:
     """Handles the calls of one server, from any number of threads."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self.repositories = OpenRepositories(folder, environment)
         self._folder = folder
         self._environment = environment
-        self._repositories: dict[Path, OpenRepository] = {}
-        """Open repositories by folder, the least recently used first."""
-        self._lock = threading.Lock()
-        """Guards the table of repositories."""
         self._roots = ClientRoots()
 
     def handle(self, name: str, arguments: Arguments, call: ToolCall) -> str:
@@ -91,51 +80,27 @@ class ToolHandlers:
 
     def close(self, seconds: float) -> None:
         """Stop the background work and close all repositories; wait at most `seconds` for each step."""
-        from gitmem.indexing.spare_worker import spare_worker
-
-        spare_worker.seconds = 0.0
-        spare_worker.end()
-        with self._lock:
-            for repository in self._repositories.values():
-                repository.close(seconds)
-
-    @cached_property
-    def _encoder(self) -> "Encoder":
-        """Model, loaded once for all trees."""
-        from gitmem.embedding.bundled import BundledEncoder
-
-        return BundledEncoder()
+        self.repositories.close(seconds)
 
     def _get_repository(self, root: str, call: ToolCall) -> "OpenRepository":
-        """Return the repository of a `root` argument; open it if necessary, and close the least recently used one.
+        """Return the repository of a `root` argument.
 
         Raises: UsageError, NotARepository, CallCancelled.
         """
-        from gitmem.indexing.spare_worker import spare_worker
         from gitmem.mcp.tools.root_argument import find_root
-        from gitmem.resident.open_repository import OpenRepository
 
         own = self._own_folder(call, has_root=bool(root))
-        folder = find_root(own, root, self._environment, lambda: self._roots.read(call).repositories)
-        spare_worker.seconds = SPARE_WORKER_SECONDS
-        with self._lock:
-            repository = self._repositories.pop(folder, None)
-            if repository is None:
-                repository = OpenRepository(folder, self._environment, self._encoder)
-            self._repositories[folder] = repository
-            others = [other for other in self._repositories if other != self._folder]
-            for other in others[:-MAX_OTHER_REPOSITORIES]:
-                self._repositories.pop(other).close(0)
-        return repository
+        return self.repositories.get(
+            find_root(own, root, self._environment, lambda: self._roots.read(call).repositories)
+        )
 
     def _own_folder(self, call: ToolCall, *, has_root: bool) -> Path:
         """Return the folder that the server serves: its own, or outside a repository the first open one of the client.
 
         Raises: NotARepository without either, unless the call has a root; CallCancelled.
         """
-        with self._lock:
-            if self._folder in self._repositories:
-                return self._folder
+        if self.repositories.is_own_open:
+            return self._folder
         try:
             locate(self._folder)
         except NotARepository as error:

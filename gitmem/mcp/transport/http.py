@@ -38,6 +38,7 @@ from gitmem.mcp.transport.http_log import OneLineHandler
 from gitmem.mcp.transport.http_sessions import RETRY_MILLISECONDS, SessionEvents, SessionTable
 from gitmem.mcp.transport.listening_socket import listen_on_port, listen_on_socket_file
 from gitmem.mcp.transport.shutdown import Shutdown
+from gitmem.resident.command_server import ServeCommands
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
@@ -65,10 +66,12 @@ def serve_http(
     port: int,
     path: str,
     announce: Callable[[str], None],
+    serve_commands: ServeCommands,
 ) -> ExitCode:
     """Serve on a port, or on a Unix socket if `path` is given, until a signal ends the process.
 
-    `announce` prints the address, and the token unless the user has chosen it, and later the problems.
+    `announce` prints the address, and the token unless the user has chosen it, and later the problems. `serve_commands`
+    starts to serve the commands of this user as well.
 
     Raises: UsageError if it cannot listen there, or if the user's token is too short.
     """
@@ -83,9 +86,11 @@ def serve_http(
         if token and TOKEN_VARIABLE not in environment:
             announce(f"gitmem: Authorization: Bearer {token}")
 
+    command_server = serve_commands(handlers.repositories)
     try:
         run_until_signal(app, listening, announce, ready=announce_address)
     finally:
+        command_server.close()
         handlers.close(_GRACE_SECONDS)
         if path:
             Path(path).unlink(missing_ok=True)

@@ -25,12 +25,15 @@ from gitmem.mcp.transport.handshake import Handshake
 from gitmem.mcp.transport.jsonrpc import claim_stdio
 from gitmem.mcp.transport.shutdown import Shutdown
 from gitmem.mcp.transport.stdin_reader import StdinReader
+from gitmem.resident.command_server import ServeCommands
 
 _CLOSE_SECONDS: Final = 0.8
 """Time for the background work to end; less than the grace period of the shutdown."""
 
 
-def serve_stdio(folder: Path, environment: Mapping[str, str], tools: dict[str, Tool]) -> ExitCode:
+def serve_stdio(
+    folder: Path, environment: Mapping[str, str], tools: dict[str, Tool], serve_commands: ServeCommands
+) -> ExitCode:
     """Serve one client until it ends; return the exit code. Call from the main thread."""
     stream, shutdown = claim_stdio(max_message_bytes(tools)), Shutdown()
     shutdown.watch_parent()
@@ -47,6 +50,7 @@ def serve_stdio(folder: Path, environment: Mapping[str, str], tools: dict[str, T
         from gitmem.mcp.transport.sdk_bridge import run_server
 
         threading.Thread(target=handlers.warm_up, name="warm-up", daemon=True).start()
+        shutdown.add_callback(serve_commands(handlers.repositories).close)
         run_server(make_server(handlers, tools, use_roots=True), reader, shutdown)
     shutdown.request()
     handlers.close(_CLOSE_SECONDS)

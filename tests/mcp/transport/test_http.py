@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx2
@@ -17,6 +18,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from starlette.testclient import TestClient
 
+from gitmem.cli.command_service import serve_commands
 from gitmem.errors import UsageError
 from gitmem.mcp.tools.handlers import ToolHandlers
 from gitmem.mcp.tools.toolsets import DEFAULT, parse_toolsets
@@ -225,21 +227,25 @@ def test_a_socket_is_its_owners_and_needs_no_token(indexed: Repo, tmp_path: Path
     assert not place.exists()
 
 
+SILENT: Any = {"announce": print, "serve_commands": serve_commands("test")}
+"""Arguments that are never used: these servers do not start."""
+
+
 def test_a_place_that_is_taken_is_refused(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(UsageError, match=f"cannot listen on 127.0.0.1 port {port}"):
-            serve_http(tmp_path, {}, {}, host="127.0.0.1", port=port, path="", announce=print)
+            serve_http(tmp_path, {}, {}, host="127.0.0.1", port=port, path="", **SILENT)
     file = tmp_path / "file"
     file.write_text("keep")
     with pytest.raises(UsageError, match="cannot listen on"):
-        serve_http(tmp_path, {}, {}, host="", port=0, path=str(file), announce=print)
+        serve_http(tmp_path, {}, {}, host="", port=0, path=str(file), **SILENT)
     assert file.read_text() == "keep"
 
 
 def test_a_short_token_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="shorter than 16"):
-        serve_http(tmp_path, {TOKEN_VARIABLE: "short"}, {}, host="", port=0, path="", announce=print)
+        serve_http(tmp_path, {TOKEN_VARIABLE: "short"}, {}, host="", port=0, path="", **SILENT)
 
 
 def test_the_server_says_where_it_listens_and_with_which_token_if_it_made_one(indexed: Repo) -> None:

@@ -1,0 +1,103 @@
+"""Let a running gitmem answer a command that only reads, and print its answer. Imports next to nothing.
+
+The command line is not parsed here: that needs click and the modules of the command. Whether a server may answer is
+decided by the names of the command and the global options in front of them.
+"""
+
+import os
+
+from gitmem.resident.client import Answer, Client
+from gitmem.resident.wire import ERR, OUT, PAGER
+
+_ALL = ""
+
+SERVED = {
+    "query": (_ALL,),
+    "search": (_ALL,),
+    "related": (_ALL,),
+    "memory": ("search", "list", "show", "log", "diff"),
+    "doc": ("search", "get", "list"),
+    "conversation": ("get", "list"),
+}
+"""Commands that a server may answer, and for a group of commands which of them. All of them only read records."""
+
+_FLAGS = ("-q", "--quiet", "--no-pager")
+_COMPLETION = "_GITMEM_COMPLETE"
+_DEBUG = "GITMEM_DEBUG"
+
+
+def ask_server(args: list[str]) -> int | None:
+    """Print the answer of a server and return the exit code; None if this process must answer.
+
+    Raises: OSError if the answer cannot be printed.
+    """
+    folder = served_folder(args)
+    if folder is None or _COMPLETION in os.environ or _DEBUG in os.environ:
+        return None
+    client = Client()
+    answer = client.ask(args, folder)
+    if answer is not None:
+        return print_answer(answer)
+    if client.taken is not None:
+        _put_back(client.taken)
+    return None
+
+
+def served_folder(args: list[str]) -> str | None:
+    """Return the folder of `-C`, "" without it, or None if a server may not answer this command line."""
+    folder = ""
+    rest = iter(args)
+    for arg in rest:
+        if arg == "-C":
+            folder = next(rest, "")
+        elif arg.startswith("-C"):
+            folder = arg[2:]
+        elif arg not in _FLAGS:
+            names = SERVED.get(arg, ())
+            # The help of a command is as wide as the terminal, and click asks the system for its width.
+            served = bool(names) and (names == (_ALL,) or next(rest, None) in names)
+            return folder if served and not {"-h", "--help"}.intersection(args) else None
+    return None
+
+
+def print_answer(answer: Answer) -> int:
+    """Write the parts of an answer in their order and return the exit code. Raises OSError."""
+    pager = None
+    try:
+        for kind, data in answer[:-1]:
+            if kind == PAGER:
+                from gitmem.cli.pager import start  # only for terminals
+
+                pager = start(os.fsdecode(data))
+            elif kind == OUT:
+                _write(1, data)
+            elif kind == ERR:
+                _write_error(data)
+    except BrokenPipeError:
+        return 0  # the reader, `head` for example, closed the pipe because it has enough
+    finally:
+        if pager is not None:
+            pager.close()
+    return answer[-1][1][0]
+
+
+def _write(number: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(number, rest) :]
+
+
+def _write_error(data: bytes) -> None:
+    """Write to standard error. Ignore a failure, which could be reported nowhere else."""
+    try:
+        _write(2, data)
+    except OSError:
+        return
+
+
+def _put_back(data: bytes) -> None:
+    """Make standard input yield bytes that were read for a server that then failed to answer."""
+    import io
+    import sys
+
+    sys.stdin = io.TextIOWrapper(io.BytesIO(data), encoding=sys.stdin.encoding)

@@ -1,0 +1,77 @@
+"""Repositories that a process holds open between calls. For their locks see `open_repository`."""
+
+import threading
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+# Numpy, the index and the model take 150 ms and 60 MB. They are loaded when the first repository is opened.
+if TYPE_CHECKING:
+    from gitmem.embedding.encoder import Encoder
+    from gitmem.resident.open_repository import OpenRepository
+
+MAX_OTHER_REPOSITORIES: Final = 4
+"""Repositories held open in addition to the process's own."""
+
+SPARE_WORKER_SECONDS: Final = 120.0
+"""Time for which an idle indexing process is kept for the next change: while someone edits, there is one soon."""
+
+
+class OpenRepositories:
+    """Table of open repositories by folder. The repository of `own` is never closed for another one."""
+
+    def __init__(self, own: Path, environment: Mapping[str, str]) -> None:
+        self.own = own
+        self.environment = environment
+        self.on_open: Callable[[OpenRepository], None] = lambda _: None
+        """Called with each repository that is opened."""
+        self._repositories: dict[Path, OpenRepository] = {}
+        """Open repositories, the least recently used first."""
+        self._lock = threading.Lock()
+        """Guards the table."""
+
+    @property
+    def is_own_open(self) -> bool:
+        """Whether the repository of `own` is open."""
+        with self._lock:
+            return self.own in self._repositories
+
+    def get(self, folder: Path) -> "OpenRepository":
+        """Return the repository of a folder; open it if necessary, and close the least recently used one.
+
+        Raises: NotARepository, ConfigError.
+        """
+        from gitmem.indexing.spare_worker import spare_worker
+        from gitmem.resident.open_repository import OpenRepository
+
+        spare_worker.seconds = SPARE_WORKER_SECONDS
+        with self._lock:
+            repository = self._repositories.pop(folder, None)
+            is_new = repository is None
+            if repository is None:
+                repository = OpenRepository(folder, self.environment, self._encoder)
+            self._repositories[folder] = repository
+            others = [other for other in self._repositories if other != self.own]
+            for other in others[:-MAX_OTHER_REPOSITORIES]:
+                self._repositories.pop(other).close(0)
+        if is_new:
+            self.on_open(repository)
+        return repository
+
+    def close(self, seconds: float) -> None:
+        """Stop the background work and close all repositories; wait at most `seconds` for each step."""
+        from gitmem.indexing.spare_worker import spare_worker
+
+        spare_worker.seconds = 0.0
+        spare_worker.end()
+        with self._lock:
+            for repository in self._repositories.values():
+                repository.close(seconds)
+
+    @cached_property
+    def _encoder(self) -> "Encoder":
+        """Model, loaded once for all trees."""
+        from gitmem.embedding.bundled import BundledEncoder
+
+        return BundledEncoder()
