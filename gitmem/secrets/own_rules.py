@@ -44,7 +44,9 @@ OWN_RULES: Final = (
     _rule("hugging-face-token", ["hf_"], r"\b(hf_[A-Za-z0-9]{34})\b", 3),
     _rule("vault-token", ["hvs.", "hvb.", "hvr."], r"\b(hv[sbr]\.[\w-]{24,300})", 3.5),
     _rule("slack-token", ["xoxa-", "xoxb-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"], r"\b(xox[abopsr]-(?:\d+-)+[\w-]+)"),
-    _rule("gitlab-token", ["gl"], r"\b(gl(?:agent|cbt|dt|ft|imt|oas|pat|ptt|rt|soat)-[\w-]{20,64})(?![\w-])", 2.5),
+    _rule("gitlab-token",
+          ["glagent-", "glcbt-", "gldt-", "glft-", "glimt-", "gloas-", "glpat-", "glptt-", "glrt-", "glsoat-"],
+          r"\b(gl(?:agent|cbt|dt|ft|imt|oas|pat|ptt|rt|soat)-[\w-]{20,64})(?![\w-])", 2.5),
 )  # fmt: skip
 
 OWN_ALLOWED: Final = {

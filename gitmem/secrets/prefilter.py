@@ -10,9 +10,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.secrets.scan import find_places
+
 _TOKEN: Final = 1
 _DIGIT: Final = 2
 
+_TRIGRAM: Final = 3
 _TRIGRAM_BITS: Final = 16
 
 
@@ -46,31 +49,34 @@ class RunFinder:
         return list(zip(starts[has_digit].tolist(), ends[has_digit].tolist(), strict=True))
 
 
-class KeywordFilter:
-    """Excludes most keywords that a text does not contain, by the hashes of their trigrams.
+class KeywordFinder:
+    """Finds the occurrences of some two hundred keywords in one pass: looking for each would read a text as often.
 
-    A keyword can only occur in a text that has all of its trigrams. Looking for each of some two hundred keywords
-    would read the text as often.
+    Places at which no keyword can begin are excluded by two tables of hashes: of the first trigrams, and of the second.
     """
 
     def __init__(self, keywords: Sequence[bytes]) -> None:
-        longest = max(map(len, keywords)) - 2
         self._keywords = keywords
-        # Shorter lists of trigrams are filled with their first one. Keywords below three bytes are never excluded.
-        self._short = np.array([len(keyword) < 3 for keyword in keywords])
-        self._trigrams = np.zeros((len(keywords), longest), np.uint16)
-        for row, keyword in enumerate(keywords):
-            if len(keyword) >= 3:
-                hashes = _hash_trigrams(keyword)
-                self._trigrams[row] = hashes[0]
-                self._trigrams[row, : len(hashes)] = hashes
+        self._short = [keyword for keyword in keywords if len(keyword) <= _TRIGRAM]
+        self._first, self._second = (np.zeros(1 << _TRIGRAM_BITS, np.bool_) for _ in range(2))
+        self._by_start: dict[bytes, list[bytes]] = {}
+        for keyword in keywords:
+            if len(keyword) > _TRIGRAM:
+                self._first[_hash_trigrams(keyword[:_TRIGRAM])] = True
+                self._second[_hash_trigrams(keyword[1 : _TRIGRAM + 1])] = True
+                self._by_start.setdefault(keyword[: _TRIGRAM + 1], []).append(keyword)
 
-    def find_possible(self, text: bytes) -> list[bytes]:
-        """Return the keywords that may occur in a text, in their order."""
-        present = np.zeros(1 << _TRIGRAM_BITS, np.bool_)
-        present[_hash_trigrams(text)] = True
-        possible = present[self._trigrams].all(axis=1) | self._short
-        return [self._keywords[row] for row in np.flatnonzero(possible).tolist()]
+    def find(self, text: bytes) -> dict[bytes, list[int]]:
+        """Return the places of each keyword that occurs, in the order of the keywords; those of one do not overlap."""
+        places = {keyword: found for keyword in self._short if (found := find_places(text, keyword))}
+        hashes = _hash_trigrams(text)
+        for place in np.flatnonzero(self._first[hashes[:-1]] & self._second[hashes[1:]]).tolist():
+            for keyword in self._by_start.get(text[place : place + _TRIGRAM + 1], ()):
+                if text.startswith(keyword, place):
+                    found = places.setdefault(keyword, [])
+                    if not found or place >= found[-1] + len(keyword):
+                        found.append(place)
+        return {keyword: places[keyword] for keyword in self._keywords if keyword in places}
 
 
 def _hash_trigrams(text: bytes) -> NDArray[np.uint16]:

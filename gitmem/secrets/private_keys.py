@@ -19,12 +19,17 @@ _VISIBLE: Final = re.compile(rb"[!-~]")
 Span = tuple[int, int]
 
 
+def contains_key_header(data: bytes) -> bool:
+    """Return whether a text may have a private key. Cheap."""
+    return any(header in data for header in _KEY_HEADERS)
+
+
 def find_private_keys(data: bytes) -> Iterator[Span]:
     """Yield the spans of the encoded lines of private keys.
 
     A header whose following text is mostly not encoded is skipped: that is code which reads keys.
     """
-    if not any(key in data for key in _KEY_HEADERS):
+    if not contains_key_header(data):
         return
     for header in _KEY_HEADER.finditer(data):
         limit = header.end() + _MAX_KEY_BYTES

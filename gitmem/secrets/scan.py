@@ -6,14 +6,16 @@ rule sees a bounded window around its keyword, so time grows linearly with the l
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from gitmem.secrets.private_keys import find_private_keys
+from gitmem.secrets.private_keys import contains_key_header, find_private_keys
 
 if TYPE_CHECKING:
-    from gitmem.secrets.prefilter import KeywordFilter, RunFinder
+    from gitmem.secrets.prefilter import KeywordFinder, RunFinder
     from gitmem.secrets.rules import Rule
 
 Span = tuple[int, int]
@@ -66,21 +68,40 @@ class Finding(NamedTuple):
 
 def find_secrets(data: bytes) -> list[Finding]:
     """Return the secrets of a text in the order of their offsets; they may overlap."""
-    findings = [Finding(PRIVATE_KEY, start, end) for start, end in find_private_keys(data)]
-    regions = _find_regions(data)
+    return find_secrets_in([data])[0]
+
+
+def find_secrets_in(texts: Sequence[bytes]) -> list[list[Finding]]:
+    """Return the secrets of each text.
+
+    Texts are joined by line ends, which no candidate contains: one pass over all costs half of a pass over each.
+    """
+    joined = b"\n".join(texts) if len(texts) > 1 else texts[0] if texts else b""
+    ends = list(accumulate((len(text) + 1 for text in texts), initial=-1))[1:]
+    findings: list[list[Finding]] = [[] for _ in texts]
+    if contains_key_header(joined):
+        for own, text in zip(findings, texts, strict=True):
+            own += [Finding(PRIVATE_KEY, start, end) for start, end in find_private_keys(text)]
+    regions = _find_regions(joined, ends)
     if regions:
-        findings += _apply_rules(data, regions)
-    return sorted(findings, key=lambda finding: finding[1:])
+        _apply_rules(joined, ends, regions, findings)
+    return [sorted(own, key=lambda finding: finding[1:]) for own in findings]
 
 
-def _find_regions(data: bytes) -> list[Span]:
-    """Return the surroundings of candidates, in order and without overlaps."""
+def _find_regions(data: bytes, ends: Sequence[int]) -> list[Span]:
+    """Return the surroundings of candidates, in order and without overlaps. None reaches into two texts."""
     regions: list[list[int]] = []
+    number = -1
+    text_start, text_end = 0, -1
     for start, end in sorted(_find_candidates(data)):
+        while start > text_end:
+            number += 1
+            text_start, text_end = text_end + 1, ends[number]
         # The region ends with a line, or after a token: a rule must not see half of one.
-        line_end = data.find(b"\n", end, end + _AFTER)
-        stop = line_end if line_end >= 0 else min(len(data), end + _AFTER)
-        first = max(0, start - _BEFORE)
+        reach = min(text_end, end + _AFTER)
+        line_end = data.find(b"\n", end, reach)
+        stop = line_end if line_end >= 0 else reach
+        first = max(text_start, start - _BEFORE)
         if regions and first <= regions[-1][1]:
             regions[-1][1] = max(stop, regions[-1][1])
         else:
@@ -158,47 +179,67 @@ def _find_url_passwords(data: bytes) -> Iterator[Span]:
         start = data.find(_URL, start + len(_URL))
 
 
-def _apply_rules(data: bytes, regions: Sequence[Span]) -> list[Finding]:
+def _apply_rules(data: bytes, ends: Sequence[int], regions: Sequence[Span], findings: Sequence[list[Finding]]) -> None:
+    """Apply the rules near their keywords, and add the secrets to those of each text."""
     from gitmem.secrets.rules import load_rules  # most texts have no candidate, and queries start faster without it
 
-    lowered = [data[start:end].lower() for start, end in regions]
-    # Most keywords occur in no region: one search over all of them excludes these.
-    joined = b"\n".join(lowered)
-    findings: list[Finding] = []
-    work = 0
+    # All regions in lower case as one text: most keywords occur nowhere in it, and the others are found in one pass.
+    lowered = b"\n".join([data[start:end] for start, end in regions]).lower()
+    starts = list(accumulate((end - start + 1 for start, end in regions), initial=0))
+    text_of = [bisect_left(ends, start) for start, _ in regions]
+    work = [0] * len(ends)
     by_keyword = load_rules().by_keyword
-    for keyword in _keyword_filter().find_possible(joined) if len(data) >= _LARGE else by_keyword:
-        if keyword not in joined:
-            continue
-        rules = by_keyword[keyword]
-        for (start, end), text in zip(regions, lowered, strict=True):
-            for rule in rules if keyword in text else ():
-                for finding in _apply_rule(rule, _find_all(text, keyword, start), data, (start, end)):
+    places_of = _keyword_finder().find(lowered) if len(data) >= _LARGE else _find_keywords(lowered, by_keyword)
+    for keyword, places in places_of.items():
+        for region, positions in _by_region(places, starts, regions):
+            number = text_of[region]
+            begin = ends[number - 1] + 1 if number else 0
+            for rule in by_keyword[keyword] if work[number] <= _MAX_WORK else ():
+                for finding in _apply_rule(rule, positions, data, regions[region]):
                     if isinstance(finding, Finding):
-                        findings.append(finding)
-                    work += _MATCH_WORK if finding else 1
-                    if work > _MAX_WORK:
-                        return [Finding(UNCHECKED, *span) for span in _find_candidates(data)]
-    return findings
+                        findings[number].append(Finding(rule.id, finding.start - begin, finding.end - begin))
+                    work[number] += _MATCH_WORK if finding else 1
+                    if work[number] > _MAX_WORK:
+                        break
+    for number, attempts in enumerate(work):
+        if attempts > _MAX_WORK:
+            text = data[ends[number - 1] + 1 if number else 0 : ends[number]]
+            findings[number][:] = [Finding(UNCHECKED, *span) for span in _find_candidates(text)]
 
 
 @cache
-def _keyword_filter() -> "KeywordFilter":
-    from gitmem.secrets.prefilter import KeywordFilter
+def _keyword_finder() -> "KeywordFinder":
+    from gitmem.secrets.prefilter import KeywordFinder
     from gitmem.secrets.rules import load_rules
 
-    return KeywordFilter(list(load_rules().by_keyword))
+    return KeywordFinder(list(load_rules().by_keyword))
 
 
-def _find_all(text: bytes, keyword: bytes, offset: int) -> Iterator[int]:
+def _find_keywords(lowered: bytes, keywords: Iterable[bytes]) -> dict[bytes, list[int]]:
+    """Return the places of each keyword that occurs, in the order of the keywords."""
+    return {keyword: find_places(lowered, keyword) for keyword in keywords if keyword in lowered}
+
+
+def find_places(text: bytes, keyword: bytes) -> list[int]:
+    """Return the places of a keyword, which do not overlap."""
+    places = []
     place = text.find(keyword)
     while place >= 0:
-        yield offset + place
+        places.append(place)
         place = text.find(keyword, place + len(keyword))
+    return places
+
+
+def _by_region(
+    places: Sequence[int], starts: Sequence[int], regions: Sequence[Span]
+) -> Iterator[tuple[int, list[int]]]:
+    """Yield the regions that contain places, with their positions in the data. `starts` are those of the regions."""
+    for region, own in groupby(places, lambda place: bisect_right(starts, place) - 1):
+        yield region, [regions[region][0] + place - starts[region] for place in own]
 
 
 def _apply_rule(
-    rule: "Rule", positions: Iterator[int], data: bytes, region: Span
+    rule: "Rule", positions: Sequence[int], data: bytes, region: Span
 ) -> "Iterator[Finding | Literal[True] | None]":
     """Apply a rule at the positions of its keyword: yield the secrets, True for other matches, None for no match."""
     first, end = region

@@ -117,8 +117,8 @@ def _is_hash(name: object) -> bool:
     return isinstance(name, str) and re.fullmatch("[0-9a-f]{40}", name) is not None
 
 
-def write_manifest(path: Path, manifest: Manifest) -> None:
-    """Publish a generation; readers see it from then on."""
+def write_manifest(path: Path, manifest: Manifest, *, durable: bool = True) -> None:
+    """Publish a generation; readers see it from then on. Without `durable` a power cut may lose or damage it."""
     fields = {
         "fingerprint": manifest.fingerprint,
         "generation": manifest.generation,
@@ -127,4 +127,4 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
         "views": list(manifest.views),
         "segments": [[entry.name, entry.rows, entry.blobs, entry.bytes] for entry in manifest.segments],
     }
-    write_atomic(path, [bytes(part) for part in build_container(MAGIC, fields, {})])
+    write_atomic(path, [bytes(part) for part in build_container(MAGIC, fields, {})], durable=durable)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem import fsio
 from gitmem.indexing.compact import drop_duplicates
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.indexing.retention import GRACE_SECONDS, remove_unnamed
@@ -50,6 +51,30 @@ def test_segments_of_an_unfinished_full_run_stay(tmp_path: Path) -> None:
         writer.drop_unfinished()
         writer.publish(Manifest("1", 3))
         assert not paths.segment(entry.name).exists()
+
+
+class CountingDisk(fsio.Disk):
+    """Disk that counts fsyncs."""
+
+    syncs = 0
+
+    def sync(self, handle: int) -> None:
+        type(self).syncs += 1
+        super().sync(handle)
+
+
+def test_only_a_generation_is_made_durable_not_the_progress_of_a_full_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = IndexPaths(tmp_path)
+    for folder in (paths.segments, paths.state):
+        folder.mkdir()
+    monkeypatch.setattr(fsio, "disk", CountingDisk())
+    with open_index_writer(paths, wait=False) as writer:
+        writer.publish_unfinished(Manifest("1", 1))
+        assert CountingDisk.syncs == 0
+        writer.publish(Manifest("1", 2))
+        assert CountingDisk.syncs > 0
 
 
 @pytest.mark.parametrize("outcomes", [("failed", "text"), ("text", "failed"), ("missing", "text"), ("text", "text")])

@@ -1,16 +1,17 @@
 """The prefilters for whole files find what the loops for short texts find."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.secrets.masking import mask_secrets
-from gitmem.secrets.prefilter import KeywordFilter, RunFinder
+from gitmem.secrets.masking import mask_each, mask_secrets
+from gitmem.secrets.prefilter import KeywordFinder, RunFinder
 from gitmem.secrets.rules import load_rules
-from gitmem.secrets.scan import MAX_RUN, MIN_RUN, TOKEN_BYTES, find_runs
+from gitmem.secrets.scan import MAX_RUN, MIN_RUN, TOKEN_BYTES, find_places, find_runs
 from tests.secrets.samples import SAMPLES
 
 RUNS = RunFinder(TOKEN_BYTES, MIN_RUN, MAX_RUN)
-KEYWORDS = KeywordFilter(list(load_rules().by_keyword))
+KEYWORDS = KeywordFinder(list(load_rules().by_keyword))
+PLAIN = [b"retries_after_first_1 = 3", b"https://example.com/a/path1", b"://user:", b"@host1"]
 TEXTS = st.lists(
     st.sampled_from([b" ", b"\n", b"0", b"12", b"aB", b"_-=/", b"\xc3\xa9", b"x" * 9, b"y" * 5000, b"akia", b"hf_"]),
     max_size=40,
@@ -22,16 +23,33 @@ def test_runs_are_those_of_the_loop(text: bytes) -> None:
     assert RUNS.find(text) == list(find_runs(text))
 
 
-@given(st.one_of(TEXTS, st.binary(max_size=300)), st.sampled_from(sorted(load_rules().by_keyword)))
-def test_no_keyword_of_a_text_is_excluded(text: bytes, keyword: bytes) -> None:
-    whole = text + keyword + text
-    possible = KEYWORDS.find_possible(whole)
-    assert [word for word in load_rules().by_keyword if word in whole] == [word for word in possible if word in whole]
+@given(st.lists(st.one_of(TEXTS, st.binary(max_size=300), st.sampled_from(sorted(load_rules().by_keyword)))))
+def test_keywords_are_found_where_a_search_for_each_finds_them(parts: list[bytes]) -> None:
+    text = b"".join(parts)
+    expected = {word: places for word in load_rules().by_keyword if (places := find_places(text, word))}
+    found = KEYWORDS.find(text)
+    assert found == expected
+    assert list(found) == list(expected)
 
 
-def test_most_keywords_are_excluded_from_a_text_without_them() -> None:
-    text = b"def handle(request):\n    return respond(request, status=200, body=render('index.html'))\n" * 50
-    assert len(KEYWORDS.find_possible(text)) < len(load_rules().by_keyword) / 4
+CONTENTS = st.lists(
+    st.sampled_from([*(sample.encode() for sample in SAMPLES.values()), *PLAIN, b"\n", b" ", b"key", b"x" * 3000]),
+    max_size=6,
+).map(b"".join)
+
+
+@settings(deadline=None)
+@given(st.lists(CONTENTS, max_size=5))
+def test_texts_together_are_masked_as_each_alone(texts: list[bytes]) -> None:
+    assert mask_each(texts) == list(map(mask_secrets, texts))
+
+
+def test_a_text_with_too_many_candidates_is_masked_alone() -> None:
+    full = b"key = token_1234567 \n" * 60_000
+    plain = b"retries_after_the_first_1 = 3\n" * 100
+    masked = mask_each([plain, full, plain])
+    assert masked == [plain, mask_secrets(full), plain]
+    assert b"token_1234567" not in masked[1]
 
 
 def test_a_secret_is_masked_in_a_large_file_as_in_a_small_one() -> None:
