@@ -38,13 +38,12 @@ def ensure_view(
                 view.check()
             return view
     contents = _derive(location, paths, tree, base) if base else None
-    if contents is not None:
-        write_view(target, tree, contents.entries, contents.postings)
-    else:
-        write_view(target, tree, build_view(location, tree))
+    entries = contents.entries if contents else build_view(location, tree)
+    postings = contents.postings if contents else None
+    write_view(target, tree, entries, postings)
     view = find_view(target)
-    assert view is not None, "it was written just now"
-    return view
+    # `gitmem gc --now` of another process may have removed the file already.
+    return view if view is not None else load_view(target, tree, entries, postings)
 
 
 def open_view(location: RepositoryLocation, paths: IndexPaths, tree: str, *, base: str, keep: bool) -> View:
