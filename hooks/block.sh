@@ -5,7 +5,7 @@
     set -C
     true >"$starting" || [ -z "$(find "$starting" -mmin -1)" ] || exit 0
     if command -v gitmem; then set -- gitmem; else set -- @PROGRAM@; fi
-    nice -n 10 "$@" hook @EVENT@ || true
+    GITMEM_CALLER=$PPID nice -n 10 "$@" hook @EVENT@ || true
     rm -f "$starting"
 ) & ) </dev/null >/dev/null 2>&1 &
 # <<< gitmem <<<

@@ -5,6 +5,7 @@ It is not a command for people, so `--help` does not list it, and it runs withou
 
 import os
 import signal
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,14 @@ _PRE_COMMIT_EVENTS: Final = {
 }
 _NICENESS: Final = 10
 """Scheduling priority, the same as in `hooks/*.sh`."""
+
+_CALLER: Final = "GITMEM_CALLER"
+"""Variable by which the shell of a hook passes on the process id of the git command that called it."""
+
+_CALLER_SECONDS: Final = 2.0
+"""How long to wait for the end of that command; it may be a rebase, or wait for the editor of a commit message."""
+
+_POLL_SECONDS: Final = 0.05
 
 
 def run_hook(args: Sequence[str]) -> ExitCode:
@@ -69,6 +78,27 @@ def _runs_without(location: "RepositoryLocation", event: str) -> bool:
     return starts_gitmem(location, event, read_version())
 
 
+def _await_caller(process_id: str) -> None:
+    """Wait a while for the end of the git command that called the hook.
+
+    A commit runs several hooks, and its own work goes on between them and afterwards. Until it ends, the index would
+    compete with it for the processor, and be outdated at once.
+    """
+    deadline = time.monotonic() + _CALLER_SECONDS
+    while process_id.isdecimal() and _is_running(int(process_id)) and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+
+
+def _is_running(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except PermissionError:
+        return True  # it belongs to another user
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
 def _catch_up(event: str) -> None:
     from gitmem.freshness.catch_up import catch_up
     from gitmem.workspace import open_workspace
@@ -76,6 +106,7 @@ def _catch_up(event: str) -> None:
     workspace = open_workspace(Path(), os.environ)
     if _PRE_COMMIT in os.environ and _runs_without(workspace.location, event):
         return
+    _await_caller(os.environ.get(_CALLER, ""))
     # From here on a later event may be missed, so the next hook must start a process of its own again.
     with suppress(OSError):
         (Path(os.environ.get("GIT_DIR") or ".git") / STARTING).unlink()

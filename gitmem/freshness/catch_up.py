@@ -5,16 +5,15 @@ has released the lock, so no mark is lost between the last look and the release.
 and removed afterwards; if the process dies, the next one finds the renamed mark.
 """
 
-import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem.errors import Busy, GitmemError, NoIndex, NotARepository
-from gitmem.freshness.background import mark_dirty
+from gitmem.freshness.background import find_dirty_tree, mark_dirty
 from gitmem.freshness.run_log import DEFERRED, DONE, FAILED, add_entry
-from gitmem.fsio import read_file, remove_file, rename_file
+from gitmem.fsio import remove_file, rename_file
 from gitmem.git.locate import describe_head
 from gitmem.git.pending_operation import find_operation
 from gitmem.locks import is_locked, writer_lock
@@ -83,9 +82,10 @@ def _process_marks(workspace: Workspace, job: _Job) -> list[_Mark]:
     for abandoned in paths.state.glob(f"{_TAKEN}*"):
         rename_file(abandoned, abandoned.with_name(DIRTY + abandoned.name.removeprefix(_TAKEN)))
     deferred: list[_Mark] = []
-    while (marks := _list_marks(paths)) != deferred:
-        deferred = [mark for mark in marks if not _process_mark(paths, mark, job)]
+    while _list_marks(paths) != deferred:
+        # Wait first, not afterwards: an index of the first of several commits serves nobody.
         _debounce(paths, workspace.location.git_dir / STARTING)
+        deferred = [mark for mark in _list_marks(paths) if not _process_mark(paths, mark, job)]
     return deferred
 
 
@@ -103,10 +103,10 @@ def _list_marks(paths: IndexPaths) -> list[_Mark]:
 def _process_mark(paths: IndexPaths, mark: _Mark, job: _Job) -> bool:
     """Index one working tree; return False if git is in the middle of an operation there."""
     started = time.monotonic()
-    content = read_file(mark.file)
-    if content is None:
+    tree = find_dirty_tree(mark.file)
+    if tree is None:
         return True
-    folder = Path(os.fsdecode(content))
+    folder = tree.folder
     claim = mark.file.with_name(_TAKEN + mark.file.name.removeprefix(DIRTY))
     try:
         operation = _await_operation(folder, paths, job)
@@ -116,7 +116,7 @@ def _process_mark(paths: IndexPaths, mark: _Mark, job: _Job) -> bool:
         with writer_lock(paths.lock, wait=True):
             pass  # the mark stays visible while another process writes
         rename_file(mark.file, claim)
-        outcome, message = DONE, _refresh(folder, job.environment)
+        outcome, message = DONE, _refresh(folder, job.environment, uncommitted=tree.files)
     except NotARepository:  # the working tree was removed, or its folder belongs to another repository now
         remove_file(mark.file)
         remove_file(claim)
@@ -151,8 +151,8 @@ def _debounce(paths: IndexPaths, starting: Path) -> None:
             marks, changed = current, time.monotonic()
 
 
-def _refresh(folder: Path, environment: Mapping[str, str]) -> str:
-    """Index a working tree; return a sentence for the log."""
+def _refresh(folder: Path, environment: Mapping[str, str], *, uncommitted: bool) -> str:
+    """Index HEAD and the staged files, with `uncommitted` also the changed files; return a sentence for the log."""
     # Imported here because a hook with nothing to do must not pay for it.
     from gitmem.freshness.graph_build import start_if_behind
     from gitmem.freshness.refresh import refresh
@@ -160,7 +160,7 @@ def _refresh(folder: Path, environment: Mapping[str, str]) -> str:
     workspace = open_workspace(folder, environment)
     if not is_our_index(workspace):  # removed by `gitmem uninstall` in the meantime: do not create it again
         raise NoIndex(f"{workspace.paths.root} no longer exists")
-    report = refresh(workspace, workspace.location.head_tree, uncommitted=True)
+    report = refresh(workspace, workspace.location.head_tree, staged=True, uncommitted=uncommitted)
     name = describe_head(workspace.location)
     if report.up_to_date:
         return f"{name}: nothing to do"

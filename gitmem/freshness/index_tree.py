@@ -14,7 +14,7 @@ from gitmem.errors import DamagedFile
 from gitmem.freshness.cancellation import StoppableRun, stoppable
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.memory_view import records_tree
-from gitmem.freshness.tree_selection import STAGED_TREE, WORKING_TREE, TreeReader
+from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.path_encoding import path_text
 from gitmem.indexing.compact import compact
@@ -39,7 +39,7 @@ class Job(NamedTuple):
     """Parameters of a run, see `refresh`."""
 
     tree: str
-    uncommitted: bool
+    uncommitted: tuple[TreeSelection, ...]
     full: bool
     check: bool
     resume: str
@@ -66,7 +66,7 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
     manifest, result.rebuilt = _starting_point(workspace, old, current_fingerprint(settings.max_file_bytes), job)
     latest = manifest.views[-1] if manifest.views else ""
     views = [ensure_view(location, paths, job.tree, check=job.check, base=latest)]
-    overlays = _open_uncommitted(workspace, manifest) if job.uncommitted else []
+    overlays = _open_uncommitted(workspace, manifest, job.uncommitted)
     views += [overlay.view for overlay in overlays]
     files = {oid: path for overlay in overlays for oid, path in overlay.files.items()}
     before = Snapshot(paths, manifest)
@@ -132,10 +132,10 @@ def _open_memory(workspace: Workspace, *, check: bool) -> list[View]:
     return [open_records(workspace.location, workspace.paths.records, tree, keep=True, check=check)] if tree else []
 
 
-def _open_uncommitted(workspace: Workspace, manifest: Manifest) -> list[Overlay]:
-    """Open the staged tree and the working tree."""
+def _open_uncommitted(workspace: Workspace, manifest: Manifest, selections: Iterable[TreeSelection]) -> list[Overlay]:
+    """Open the staged tree, the working tree, or both."""
     overlays = []
-    for selection in (STAGED_TREE, WORKING_TREE):
+    for selection in selections:
         with TreeReader(workspace.location, selection) as reader:
             tree = reader.read()
         overlays.append(open_tree(workspace._replace(location=tree.location), tree, manifest))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from gitmem.freshness.cancellation import RESUME, signals_as_exceptions
 from gitmem.freshness.currency import holds_tree
 from gitmem.freshness.index_report import IndexReport
+from gitmem.freshness.tree_selection import STAGED_TREE, WORKING_TREE, TreeSelection
+from gitmem.git.status import read_staged
 from gitmem.git.trees import empty_tree
 from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.indexing.index_writer import open_index_writer, read_manifest_for_writing
@@ -21,6 +23,7 @@ def refresh(
     workspace: Workspace,
     tree: str | None,
     *,
+    staged: bool = False,
     uncommitted: bool = False,
     full: bool = False,
     check: bool = False,
@@ -32,25 +35,25 @@ def refresh(
 ) -> IndexReport:
     """Index every blob of a tree that the index lacks. A repository without commits gets an empty index.
 
-    With `uncommitted` the staged and the changed files are indexed as well; `tree` must then be HEAD's. `full` embeds
-    everything again, continuing an interrupted full run. `check` verifies every checksum first and replaces damaged
-    files. With `details` the report has all counts even if there is nothing to do. `resume` is the command that
-    continues this run if it is stopped. `on_wait` is called before the run waits for another process.
+    With `staged` the staged files are indexed as well, with `uncommitted` all changed ones; `tree` must then be
+    HEAD's. `full` embeds everything again, continuing an interrupted full run. `check` verifies every checksum first
+    and replaces damaged files. With `details` the report has all counts even if there is nothing to do. `resume` is the
+    command that continues this run if it is stopped. `on_wait` is called before the run waits for another process.
 
     Raises: Busy if another process writes and `wait` is False, Cancelled, StorageFailed, UnsafeIndex, NewerFormat.
     """
     started = time.monotonic()
     create_index(workspace, wait=wait, on_wait=on_wait)
-    uncommitted = uncommitted and workspace.location.worktree is not None
-    if tree is None and not uncommitted:
+    selections = _uncommitted_trees(workspace, staged=staged, uncommitted=uncommitted)
+    if tree is None and not selections:
         return _refresh_empty(workspace, wait=wait)
     tree_or_empty = tree or empty_tree(workspace.location)
-    if not (uncommitted or full or check or details) and _is_current(workspace, tree_or_empty):
+    if not (uncommitted or full or check or details) and _is_current(workspace, tree_or_empty, staged=bool(selections)):
         return IndexReport(tree_or_empty, up_to_date=True, seconds=time.monotonic() - started)
     # Imports numpy, the worker pool and the views, which a run with nothing to do must not pay for.
     from gitmem.freshness.index_tree import Job, index_tree
 
-    job = Job(tree_or_empty, uncommitted, full, check, resume)
+    job = Job(tree_or_empty, selections, full, check, resume)
     with (
         signals_as_exceptions(),
         open_index_writer(workspace.paths, wait=wait, on_wait=on_wait, replace_newer=full) as writer,
@@ -62,10 +65,22 @@ def refresh(
     return result
 
 
-def _is_current(workspace: Workspace, tree: str) -> bool:
-    """Return whether there is nothing to do. `create_index` has just checked that the index is ours."""
+def _uncommitted_trees(workspace: Workspace, *, staged: bool, uncommitted: bool) -> tuple[TreeSelection, ...]:
+    """Return the trees to index besides HEAD's; none if the repository has no working tree."""
+    if workspace.location.worktree is None or not (staged or uncommitted):
+        return ()
+    return (STAGED_TREE, WORKING_TREE) if uncommitted else (STAGED_TREE,)
+
+
+def _is_current(workspace: Workspace, tree: str, *, staged: bool) -> bool:
+    """Return whether there is nothing to do. `create_index` has just checked that the index is ours.
+
+    With `staged`, files that are staged count as something to do.
+    """
     manifest = read_manifest_for_writing(workspace.paths)
-    return manifest is not None and holds_tree(workspace, manifest, tree)
+    if manifest is None or not holds_tree(workspace, manifest, tree):
+        return False
+    return not (staged and read_staged(workspace.location))
 
 
 def _refresh_empty(workspace: Workspace, *, wait: bool) -> IndexReport:

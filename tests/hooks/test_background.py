@@ -14,6 +14,7 @@ import pytest
 
 from gitmem.actions.doctor import OK, WARN
 from gitmem.actions.doctor import _background as check_background
+from gitmem.cli.hook import _await_caller as await_caller
 from gitmem.errors import ExitCode, StorageFailed
 from gitmem.freshness import catch_up as module
 from gitmem.freshness.background import mark_dirty, start_background_refresh
@@ -436,3 +437,46 @@ def test_an_unknown_event_is_refused(own: Repo) -> None:
     done = hook(own, "pre-push")
     assert done.returncode == ExitCode.USAGE
     assert b"gitmem index" in done.stderr
+
+
+def test_the_process_waits_for_the_end_of_its_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    polls = []
+
+    def end_caller(seconds: float) -> None:
+        polls.append(seconds)
+        caller.communicate(b"\n")
+
+    monkeypatch.setattr(time, "sleep", end_caller)
+    await_caller(str(caller.pid))
+    assert len(polls) == 1
+    await_caller(str(caller.pid))
+    await_caller("")
+    await_caller("1" * 30)
+    assert len(polls) == 1
+
+
+def test_an_event_of_git_indexes_what_git_keeps_and_a_query_the_files_as_well(own: Repo) -> None:
+    own.commit(NEW)
+    own.write({"staged.py": "def staged_thing():\n    return 3\n"})
+    own.git("add", "staged.py")
+    own.write({"changed.py": "def changed_thing():\n    return 4\n"})
+    catch_up(open_sample(own), "post-commit", {})
+    assert "2 blobs embedded" in last_message(own)
+    mark_dirty(open_sample(own), files=True)
+    catch_up(open_sample(own), "post-commit", {})
+    assert "1 blobs embedded" in last_message(own)
+
+
+def test_an_event_without_anything_to_index_reads_no_file_of_the_index(
+    own: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own.commit(NEW)
+    catch_up(open_sample(own), "pre-commit", {})
+    monkeypatch.setattr("gitmem.freshness.index_tree.index_tree", lambda *_: pytest.fail("the tree is compared"))
+    catch_up(open_sample(own), "post-commit", {})
+    assert "nothing to do" in last_message(own)
+
+
+def last_message(repo: Repo) -> str:
+    return read_entries(open_sample(repo).paths)[-1].message
