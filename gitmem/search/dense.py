@@ -22,6 +22,14 @@ The graph, and a scan of the whole snapshot, would mostly visit rows that are ou
 """
 
 
+MAX_DISTANCE: Final = 255
+"""Largest distance that is told apart from larger ones; rows that differ in nearly all signs are never near."""
+
+_BLOCK_ROWS: Final = 8192
+_SUMMED: Final[dict[int, type[np.unsignedinteger]]] = {1: np.uint8, 2: np.uint16, 4: np.uint32}
+"""Numbers of 64-bit words per row whose bit counts are summed as one integer, and its type."""
+
+
 class DenseRanking(NamedTuple):
     """Rows by falling cosine."""
 
@@ -30,30 +38,44 @@ class DenseRanking(NamedTuple):
 
 
 def search_dense(scope: Scope, vector: NDArray[np.float32], count: int, graph: RowGraph | None = None) -> DenseRanking:
-    """Return about the `count` rows of each partition of a scope nearest to a unit vector, with exact cosines.
-
-    The scan over sign bits selects the rows or, if given, the graph does.
-    """
-    parts = [_nearest_rows(scope.snapshot, part, vector, count, graph) for part in scope.partitions]
-    rows = parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
+    """Return about the `count` rows of each partition of a scope nearest to a unit vector, with exact cosines."""
+    rows = find_near_rows(scope, vector, count, graph)
     cosines = exact_cosines(scope.snapshot, vector, rows)
     order = np.lexsort((rows, -cosines))  # ties go by row
     return DenseRanking(rows[order], cosines[order])
 
 
-def _nearest_rows(
-    snapshot: Snapshot, part: NDArray[np.bool_], vector: NDArray[np.float32], count: int, graph: RowGraph | None
+def find_near_rows(
+    scope: Scope, vector: NDArray[np.float32], count: int, graph: RowGraph | None = None
 ) -> NDArray[np.int64]:
-    size = int(part.sum())
+    """Return about the `count` rows of each partition of a scope nearest to a unit vector, ascending.
+
+    The scan over sign bits selects the rows or, if given, the graph does.
+    """
+    partitions = zip(scope.partitions, scope.partition_sizes, strict=True)
+    parts = [_nearest_rows(scope.snapshot, part, size, vector, count, graph) for part, size in partitions]
+    return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
+
+
+def _nearest_rows(
+    snapshot: Snapshot,
+    part: NDArray[np.bool_],
+    size: int,
+    vector: NDArray[np.float32],
+    count: int,
+    graph: RowGraph | None,
+) -> NDArray[np.int64]:
     if size < SMALL_SHARE * snapshot.rows:
         return _scan_rows(snapshot, np.flatnonzero(part), vector, count)
     if graph is not None:
         return _graph_rows(snapshot, part, vector, count, graph)
-    distances = bit_distances(snapshot, vector)
-    if size < snapshot.rows:
-        # Rows out of scope get a distance that no row can have.
-        distances = np.where(part, distances, np.uint16(len(vector) + 1))
-    return _nearest(distances, min(count, size))
+    nearest = _nearest(_mask_distances(bit_distances(snapshot, vector), part, size), min(count, size))
+    return nearest if size == snapshot.rows else nearest[part[nearest]]
+
+
+def _mask_distances(distances: NDArray[np.uint8], part: NDArray[np.bool_], size: int) -> NDArray[np.uint8]:
+    """Return the distances with rows out of scope as far away as possible."""
+    return distances if size == len(distances) else np.where(part, distances, np.uint8(MAX_DISTANCE))
 
 
 def _scan_rows(
@@ -61,9 +83,9 @@ def _scan_rows(
 ) -> NDArray[np.int64]:
     """Return the nearest of some rows by their sign bits."""
     signs = np.packbits(vector > 0)
-    distances = np.zeros(len(rows), np.uint16)
+    distances = np.zeros(len(rows), np.uint8)
     for segment, own, positions in snapshot.split(rows):
-        distances[positions] = _hamming_distances(segment.bits()[own], signs)
+        distances[positions] = hamming_distances(segment.bits()[own], signs)
     return rows[_nearest(distances, min(count, len(rows)))]
 
 
@@ -77,31 +99,76 @@ def _graph_rows(
     return np.sort(np.concatenate([nearest[part[nearest]], added]))
 
 
-def bit_distances(snapshot: Snapshot, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
-    """Return the number of differing signs between a vector and every row, [rows]."""
+def bit_distances(snapshot: Snapshot, vector: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Return the number of differing signs between a vector and every row, at most MAX_DISTANCE, [rows]."""
     signs = np.packbits(vector > 0)
-    distances = [_hamming_distances(segment.bits(), signs) for segment in snapshot.segments]
-    return np.concatenate(distances) if distances else np.zeros(0, np.uint16)
+    distances = np.empty(snapshot.rows, np.uint8)
+    for segment, start in zip(snapshot.segments, snapshot.bases.tolist(), strict=False):
+        distances[start : start + segment.rows] = hamming_distances(segment.bits(), signs)
+    return distances
 
 
-def _hamming_distances(bits: NDArray[np.uint8], signs: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """Return the number of differing bits between each row of `bits` [rows, bytes] and `signs` [bytes]."""
-    word = np.uint64 if bits.shape[1] % 8 == 0 else np.uint8
-    columns = np.ascontiguousarray(bits).view(word).T
-    total = np.zeros(len(bits), np.uint16)
-    # One pass per column over all rows: faster than a reduction along an axis of a few words.
-    for column, own in zip(columns, signs.view(word), strict=True):
-        total += np.bitwise_count(column ^ own)
-    return total
+def hamming_distances(bits: NDArray[np.uint8], signs: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the number of differing bits between each row of `bits` [rows, bytes] and `signs` [bytes].
+
+    A distance above MAX_DISTANCE counts as that.
+    """
+    width = len(signs) // 8
+    if len(signs) % 8 or width not in _SUMMED:
+        exact: NDArray[np.uint16] = np.bitwise_count(bits ^ signs).sum(axis=1, dtype=np.uint16)
+        return np.minimum(exact, MAX_DISTANCE).astype(np.uint8)
+    words = np.ascontiguousarray(bits).view(np.uint64).reshape(-1)
+    pattern = np.tile(signs.view(np.uint64), min(_BLOCK_ROWS, len(bits)))
+    # Buffers for one block of rows stay in the cache of the processor, and numpy allocates nothing per block.
+    different = np.empty_like(pattern)
+    counts = np.empty(len(pattern), np.uint8)
+    distances = np.empty(len(bits), np.uint8)
+    for start in range(0, len(words), max(len(pattern), 1)):
+        own = words[start : start + len(pattern)]
+        size = len(own)
+        np.bitwise_xor(own, pattern[:size], out=different[:size])
+        np.bitwise_count(different[:size], out=counts[:size])
+        distances[start // width : (start + size) // width] = _sum_rows(counts[:size], width)
+    _mend_overflows(distances, bits, signs)
+    return distances
 
 
-def _nearest(distances: NDArray[np.uint16], count: int) -> NDArray[np.int64]:
+def _sum_rows(counts: NDArray[np.uint8], width: int) -> NDArray[np.unsignedinteger]:
+    """Return the sums, modulo 256, of groups of `width` bytes."""
+    # A group is read as one integer. Multiplied by 0x0101..., its highest byte is the sum of all bytes: the carries of
+    # the lower ones stay out of it, because they are sums of at most 64 * (width - 1) < 256.
+    groups: NDArray[np.unsignedinteger] = counts.view(_SUMMED[width])
+    groups *= groups.dtype.type(0x01010101 & ((1 << 8 * width) - 1))
+    groups >>= groups.dtype.type(8 * width - 8)
+    return groups
+
+
+def _mend_overflows(distances: NDArray[np.uint8], bits: NDArray[np.uint8], signs: NDArray[np.uint8]) -> None:
+    """Correct the distance of rows in which all of 256 bits differ, which became 0."""
+    if 8 * len(signs) <= MAX_DISTANCE:
+        return
+    zeros = np.flatnonzero(distances == 0)
+    distances[zeros[(bits[zeros] != signs).any(axis=1)]] = MAX_DISTANCE
+
+
+def _nearest(distances: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
     """Return the positions of the smallest distances: at least `count`, with all that share the largest of them."""
     if count <= 0:
         return np.zeros(0, np.int64)
-    # Distances are small integers, so a histogram gives the threshold in one pass without sorting.
-    threshold = int(np.searchsorted(np.cumsum(np.bincount(distances)), count))
-    return np.flatnonzero(distances <= threshold)
+    likely = np.flatnonzero(distances <= _upper_bound(distances, count))
+    threshold = np.partition(distances[likely], count - 1)[count - 1]
+    nearest: NDArray[np.int64] = likely[distances[likely] <= threshold]
+    return nearest
+
+
+def _upper_bound(distances: NDArray[np.uint8], count: int) -> int:
+    """Return a distance that at least `count` rows do not exceed, close to the smallest such one among many rows."""
+    # The minima of 8 * count groups, as in `top_rows.lower_bound`: this reads the distances once and sorts few.
+    size = len(distances) // (8 * count)
+    if size < 2:
+        return MAX_DISTANCE
+    minima = distances[: size * 8 * count].reshape(size, -1).min(axis=0)
+    return int(np.partition(minima, count - 1)[count - 1])
 
 
 def exact_cosines(snapshot: Snapshot, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:

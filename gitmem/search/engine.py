@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.embedding.encoder import Encoder
-from gitmem.search.dense import exact_cosines, search_dense
+from gitmem.search.dense import exact_cosines, find_near_rows
 from gitmem.search.fuse import (
     COSINE_PRIOR,
     FusionWeights,
@@ -20,10 +20,11 @@ from gitmem.search.fuse import (
     standardise_lexical,
 )
 from gitmem.search.hits import Hit, RetrievalScores, Spans, load_candidates, load_hit, load_spans, select_candidates
-from gitmem.search.lexical import LexicalScores, max_score, search_lexical
+from gitmem.search.lexical import LexicalQuery, max_score
 from gitmem.search.query_parser import ParsedQuery
 from gitmem.search.rank import Candidates, Features, combine_features, compute_features, confidence
 from gitmem.search.scope import Scope
+from gitmem.search.top_rows import find_top_rows
 from gitmem.store.graph import RowGraph
 from gitmem.words import count_identifiers
 
@@ -108,18 +109,28 @@ def retrieve(
     scope: Scope, query: ParsedQuery, encoder: Encoder, *, mode: str = "hybrid", graph: RowGraph | None = None
 ) -> Retrieval:
     """Retrieve the candidates of a query; only this stage searches the index."""
-    lexical = search_lexical(scope, (*query.terms, *query.compounds))
-    lexical_rows = _best_per_partition(scope, lexical.rows) if mode != "semantic" else np.zeros(0, np.int64)
+    lexical = LexicalQuery(scope, (*query.terms, *query.compounds))
+    lexical_rows = _find_lexical_rows(scope, lexical) if mode != "semantic" else np.zeros(0, np.int64)
     if mode == "lexical":
-        candidates = load_candidates(scope, lexical_rows, _scores_of(scope, lexical_rows, lexical))
-        return Retrieval(query, candidates, load_spans(scope, lexical_rows), lexical.idf)
-    vector = encoder.encode_query(query.text)
-    rows = _add_near_rows(scope, lexical_rows, vector, lexical, graph)
-    cosines = exact_cosines(scope.snapshot, vector, rows)
-    candidates = load_candidates(scope, rows, _scores_of(scope, rows, lexical if mode == "hybrid" else None, cosines))
-    path_cosines = _path_cosines(candidates, encoder, vector, max_score(lexical.idf))
-    candidates = candidates._replace(path_cosine=path_cosines[candidates.file])
+        rows, cosines, vector = lexical_rows, None, None
+    else:
+        vector = encoder.encode_query(query.text)
+        rows, cosines = _add_near_rows(scope, lexical_rows, vector, lexical, graph)
+    scores = _scores_of(scope, rows, lexical if mode != "semantic" else None, cosines)
+    candidates = load_candidates(scope, rows, scores)
+    if vector is not None:
+        path_cosines = _path_cosines(candidates, encoder, vector, max_score(lexical.idf))
+        candidates = candidates._replace(path_cosine=path_cosines[candidates.file])
     return Retrieval(query, candidates, load_spans(scope, rows), lexical.idf)
+
+
+def _find_lexical_rows(scope: Scope, lexical: LexicalQuery) -> NDArray[np.int64]:
+    """Return the best rows of each partition of a scope.
+
+    With a limit of their own, long documents cannot crowd out code, nor a large tree a note.
+    """
+    parts = zip(scope.partitions, scope.partition_sizes, strict=True)
+    return np.concatenate([find_top_rows(lexical, part, size, CANDIDATE_LIMIT) for part, size in parts])
 
 
 def _path_cosines(
@@ -142,29 +153,34 @@ def _path_cosines(
 
 
 def _scores_of(
-    scope: Scope, rows: NDArray[np.int64], lexical: LexicalScores | None, cosines: NDArray[np.float32] | None = None
+    scope: Scope, rows: NDArray[np.int64], lexical: LexicalQuery | None, cosines: NDArray[np.float32] | None
 ) -> RetrievalScores:
     """Return the retrieval scores of some rows; zeros for a retrieval that the mode excludes."""
     zeros = np.zeros(len(rows), np.float32)
-    return RetrievalScores(
-        dense=zeros if cosines is None else cosines,
-        lexical=zeros if lexical is None else lexical.rows[rows],
-        file_lexical=zeros if lexical is None else lexical.files[scope.entry_of[rows]],
-    )
+    dense = zeros if cosines is None else cosines
+    if lexical is None:
+        return RetrievalScores(dense, zeros, zeros)
+    entries, file = np.unique(scope.entry_of[rows].astype(np.int64), return_inverse=True)
+    return RetrievalScores(dense, lexical.score_rows(rows), lexical.score_files(entries)[file])
 
 
 def _add_near_rows(
     scope: Scope,
     lexical_rows: NDArray[np.int64],
     vector: NDArray[np.float32],
-    lexical: LexicalScores,
+    lexical: LexicalQuery,
     graph: RowGraph | None,
-) -> NDArray[np.int64]:
-    """Return the rows of either retrieval, ascending."""
-    nearest = search_dense(scope, vector, CANDIDATE_LIMIT, graph)
-    near_rows = nearest.rows[(nearest.cosines >= MIN_COSINE) | (lexical.rows[nearest.rows] > 0)]
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return the rows of either retrieval, ascending, and their cosines."""
+    near_rows = find_near_rows(scope, vector, CANDIDATE_LIMIT, graph)
     rows = np.concatenate([lexical_rows, near_rows])
-    return np.unique(rows, return_index=True)[0]  # without return_index, numpy imports numpy.ma
+    rows = np.unique(rows, return_index=True)[0]  # without return_index, numpy imports numpy.ma
+    cosines = exact_cosines(scope.snapshot, vector, rows)
+    likely = cosines >= MIN_COSINE
+    # A row that shares a word with the query may be less similar to it.
+    others = np.flatnonzero(~likely)
+    likely[others] = lexical.score_rows(rows[others]) > 0
+    return rows[likely], cosines[likely]
 
 
 def rank_candidates(
@@ -200,38 +216,6 @@ def _fuse_row_and_file(
     row_weights = weights._replace(lexical=ROW_SHARE * weights.lexical)
     by_row = _fuse(dense, candidates.lexical, fusion, row_weights, max_lexical)
     return by_row, _fuse(dense, candidates.file_lexical, fusion, weights, max_lexical)
-
-
-def _best_per_partition(scope: Scope, scores: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Return the best rows of each partition of a scope.
-
-    With a limit of their own, long documents cannot crowd out code, nor a large tree a note.
-    """
-    if len(scope.partitions) == 1:
-        return _best(scores, CANDIDATE_LIMIT)
-    masked = [np.where(part, scores, np.float32(0)) for part in scope.partitions]
-    return np.concatenate([_best(part_scores, CANDIDATE_LIMIT) for part_scores in masked])
-
-
-def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-    """Return the rows of the `count` highest positive scores, with all that tie with the last of them."""
-    likely = np.flatnonzero((scores > 0) & (scores >= _lower_bound(scores, count)))
-    if len(likely) <= count:
-        return likely
-    threshold = np.partition(scores[likely], -count)[-count]
-    best: NDArray[np.int64] = likely[scores[likely] >= threshold]
-    return best
-
-
-def _lower_bound(scores: NDArray[np.float32], count: int) -> float:
-    """Return a score that at least `count` of very many scores reach; 0 for few scores."""
-    # Split the scores into 8 * count groups and take the maximum of each: the count-th highest maximum is reached by
-    # at least `count` scores. It is close to the threshold, and the search for that needs to look at few scores then.
-    size = len(scores) // (8 * count)
-    if size < 2:
-        return 0.0
-    maxima = scores[: size * 8 * count].reshape(size, -1).max(axis=0)
-    return float(np.partition(maxima, -count)[-count])
 
 
 def _fuse(

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.search.scope import Scope
+from gitmem.search.term_postings import RowRanges, TermPostings, find_term
 
 K1: Final = 1.2
 """Saturation: with a high k1, each further occurrence of a term still adds much; with 0 only its presence counts."""
@@ -46,152 +47,98 @@ FILE_WEIGHTS: Final = FieldWeights(text=1.0, symbol=2.0, stem=6.0, folder=2.0, b
 """A file's name describes the file better than each of its rows. Its symbols are length-normalised like its text."""
 
 
-class LexicalScores(NamedTuple):
-    """Scores of rows [rows] and of files [entries], zero without a match, and the `idf` of each term over the rows."""
+class WeightedTerm(NamedTuple):
+    """Postings of a term and its idf over the rows and over the files in scope; 0 if it does not occur."""
 
-    rows: NDArray[np.float32]
-    files: NDArray[np.float32]
-    idf: dict[str, float]
-
-
-class _TermPostings(NamedTuple):
-    """Postings of a term: rows and term frequencies in text and symbol, entries with the term in their path."""
-
-    text: tuple[NDArray[np.int64], NDArray[np.float32]]
-    symbol: tuple[NDArray[np.int64], NDArray[np.float32]]
-    stem: NDArray[np.int64]
-    folder: NDArray[np.int64]
+    name: str
+    postings: TermPostings
+    row_idf: float
+    file_idf: float
 
 
-class _WeightedRows(NamedTuple):
-    """Rows and the weighted frequency of a term in each."""
+class LexicalQuery:
+    """The terms of a query with their postings. It scores the rows and files that it is asked about.
 
-    rows: NDArray[np.int64]
-    frequency: NDArray[np.float32]
+    Scores of all rows would cost as much as the postings of the most common term. `top_rows` finds the best rows
+    without them.
+    """
+
+    def __init__(self, scope: Scope, names: Sequence[str]) -> None:
+        self.scope = scope
+        self.terms = [_weigh(scope, name) for name in names]
+
+    @property
+    def idf(self) -> dict[str, float]:
+        """Return the idf of each term over the rows."""
+        return {term.name: term.row_idf for term in self.terms}
+
+    def score_rows(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the scores of some rows in scope, zero without a match."""
+        scores = np.zeros(len(rows), np.float32)
+        numbers = rows.astype(np.int32)
+        for term in self.terms:
+            scores += self.score_term(term, numbers)
+        return scores
+
+    def score_term(self, term: WeightedTerm, rows: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Return what a term adds to the scores of some rows in scope."""
+        # The fields are summed before saturation, so a match in two of them is not counted twice.
+        postings = term.postings
+        frequency = ROW_WEIGHTS.text * postings.text.frequencies_in(rows)
+        frequency /= row_norm(self.scope, rows)
+        outside = ROW_WEIGHTS.symbol * postings.symbol.frequencies_in(rows)
+        if len(postings.stem) or len(postings.folder):
+            entries = self.scope.entry_of.take(rows)
+            outside += ROW_WEIGHTS.stem * _are_in(entries, postings.stem)
+            outside += ROW_WEIGHTS.folder * _are_in(entries, postings.folder)
+        frequency += outside
+        scores: NDArray[np.float32] = term.row_idf * saturate(frequency)
+        return scores
+
+    def score_files(self, entries: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the scores of some files that have rows in scope, each scored as one document."""
+        scores = np.zeros(len(entries), np.float32)
+        ranges = self._ranges_of(entries)
+        norm = length_norm(self.scope.relative_file_lengths[entries], FILE_WEIGHTS.b)
+        for term in self.terms:
+            frequency = FILE_WEIGHTS.text * term.postings.text.sum_in(ranges)
+            frequency += FILE_WEIGHTS.symbol * term.postings.symbol.sum_in(ranges)
+            frequency /= norm
+            frequency += FILE_WEIGHTS.stem * _are_in(entries, term.postings.stem)
+            frequency += FILE_WEIGHTS.folder * _are_in(entries, term.postings.folder)
+            scores += term.file_idf * saturate(frequency)
+        return scores
+
+    def _ranges_of(self, entries: NDArray[np.int64]) -> RowRanges:
+        first = self.scope.snapshot.blob_first
+        blobs = self.scope.blob_of[entries]
+        return RowRanges(entries, first[blobs].astype(np.int32), first[blobs + 1].astype(np.int32), self.scope.entry_of)
 
 
-def search_lexical(scope: Scope, terms: Sequence[str]) -> LexicalScores:
-    """Score every row and every file in scope."""
-    scorer = _Scorer(scope)
-    # One term after the other, on arrays over all rows: a term only touches the rows in its posting lists.
-    idf = {term: scorer.add(_find_postings(scope, term.encode("utf-8", "replace"))) for term in terms}
-    return LexicalScores(scorer.rows, scorer.files, idf)
-
-
-def _find_postings(scope: Scope, term: bytes) -> _TermPostings:
-    return _TermPostings(
-        _find_rows(scope, "text", term),
-        _find_rows(scope, "symbol", term),
-        _find_entries(scope, "stem", term),
-        _find_entries(scope, "folder", term),
+def _weigh(scope: Scope, name: str) -> WeightedTerm:
+    postings = find_term(scope, name)
+    return WeightedTerm(
+        name,
+        postings,
+        inverse_document_frequency(scope.row_count, postings.counts.rows),
+        inverse_document_frequency(scope.file_count, postings.counts.files),
     )
 
 
-def _find_rows(scope: Scope, field: str, term: bytes) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Find the rows in scope with a term in a field, and its frequency in each."""
-    rows, frequencies = [], []
-    for segment, base in zip(scope.snapshot.segments, scope.snapshot.bases, strict=False):
-        postings = segment.find_postings(field, term)
-        if postings is not None:
-            rows.append(np.add(postings[0], base, dtype=np.int64))
-            frequencies.append(postings[1])
-    if not rows:
-        return np.zeros(0, np.int64), np.zeros(0, np.float32)
-    all_rows, all_frequencies = np.concatenate(rows), np.concatenate(frequencies).astype(np.float32)
-    if scope.is_whole_snapshot:
-        return all_rows, all_frequencies
-    inside = scope.mask[all_rows]
-    return all_rows[inside], all_frequencies[inside]
+def _are_in(entries: NDArray[np.integer], ascending: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return 1 for each entry that an ascending list contains, else 0."""
+    if not len(ascending):
+        return np.zeros(len(entries), np.float32)
+    found: NDArray[np.bool_] = ascending.take(np.searchsorted(ascending, entries), mode="clip") == entries
+    return found.astype(np.float32)
 
 
-def _find_entries(scope: Scope, field: str, term: bytes) -> NDArray[np.int64]:
-    """Find the entries with rows in scope and a term in a part of their path."""
-    postings = scope.view.find_postings(field, term)
-    if postings is None:
-        return np.zeros(0, np.int64)
-    entries = postings.astype(np.int64)
-    return entries[scope.has_rows[entries]]
+def row_norm(scope: Scope, rows: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Return the divisors of the term frequencies in the text of some rows."""
+    return length_norm(scope.relative_lengths.take(rows), ROW_WEIGHTS.b)
 
 
-class _Scorer:
-    """Accumulated scores of rows and of files."""
-
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
-        self.rows = np.zeros(scope.snapshot.rows, np.float32)
-        self.files = np.zeros(len(scope.view), np.float32)
-        self._row_norm = _length_norm(scope.relative_lengths, ROW_WEIGHTS.b)
-        self._file_norm = _length_norm(scope.relative_file_lengths, FILE_WEIGHTS.b)
-        # Weighted frequency of the current term in symbol and path, [rows]. Invariant: all zeros between two terms, so
-        # that no term pays for clearing an array of the size of the index.
-        self._outside_text = np.zeros_like(self.rows)
-
-    def add(self, postings: _TermPostings) -> float:
-        """Add the scores of a term; return its idf over the rows, 0 if it does not occur."""
-        if not any(map(len, (postings.text[0], postings.symbol[0], postings.stem, postings.folder))):
-            return 0.0
-        self._add_to_files(postings)
-        return self._add_to_rows(postings)
-
-    def _add_to_rows(self, postings: _TermPostings) -> float:
-        """Add a term to the rows that contain it in any field; return its idf."""
-        # The fields must be summed per row before saturation. Symbol and path are therefore scattered into one array
-        # first. The rows with the term in their text gather theirs from it, then the rows that remain, each once.
-        rows, frequencies = postings.text
-        symbol_rows, symbol_frequencies = postings.symbol
-        self._outside_text[symbol_rows] = ROW_WEIGHTS.symbol * symbol_frequencies
-        path_rows = [
-            self._scatter_path(entries, weight)
-            for entries, weight in ((postings.stem, ROW_WEIGHTS.stem), (postings.folder, ROW_WEIGHTS.folder))
-            if len(entries)
-        ]
-        frequency = ROW_WEIGHTS.text * frequencies
-        frequency /= self._row_norm.take(rows)
-        if len(symbol_rows) or path_rows:
-            frequency += self._outside_text.take(rows)
-            self._outside_text[rows] = 0
-        remaining = [self._gather(positions) for positions in (symbol_rows, *path_rows)]
-        # Path matches do not count for df: a folder's name would make a term common in all files below it.
-        holding = len(rows) + len(remaining[0].rows)
-        idf = inverse_document_frequency(
-            self._scope.row_count, holding or sum(len(weighted.rows) for weighted in remaining)
-        )
-        for positions, weighted_frequency in (_WeightedRows(rows, frequency), *remaining):
-            np.add.at(self.rows, positions, idf * _saturate(weighted_frequency))
-        return idf
-
-    def _scatter_path(self, entries: NDArray[np.int64], weight: float) -> NDArray[np.int64]:
-        """Add the weight of a term in some paths to the rows of these paths; return the rows."""
-        rows = self._scope.rows_of(entries)
-        self._outside_text[rows] += np.float32(weight)
-        return rows
-
-    def _gather(self, rows: NDArray[np.int64]) -> _WeightedRows:
-        """Take the frequencies that are left in `_outside_text` for some rows, and clear them."""
-        frequency = self._outside_text.take(rows)
-        is_left = frequency > 0
-        self._outside_text[rows] = 0
-        return _WeightedRows(rows[is_left], frequency[is_left])
-
-    def _add_to_files(self, postings: _TermPostings) -> None:
-        """Add a term to the files that contain it, each file scored as one document."""
-        frequency = FILE_WEIGHTS.text * self._sum_by_file(*postings.text)
-        if len(postings.symbol[0]):
-            frequency += FILE_WEIGHTS.symbol * self._sum_by_file(*postings.symbol)
-        holding = int(np.count_nonzero(frequency))
-        frequency /= self._file_norm
-        frequency[postings.stem] += FILE_WEIGHTS.stem
-        frequency[postings.folder] += FILE_WEIGHTS.folder
-        idf = inverse_document_frequency(self._scope.file_count, holding or int(np.count_nonzero(frequency)))
-        self.files += idf * _saturate(frequency)
-
-    def _sum_by_file(self, rows: NDArray[np.int64], frequencies: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the frequency of a term in each file, [entries]."""
-        sums = np.bincount(self._scope.entry_of.take(rows), frequencies, len(self.files))
-        return sums.astype(np.float64, copy=False)
-
-
-def _length_norm(relative_lengths: NDArray[np.float32], b: float) -> NDArray[np.float32]:
+def length_norm(relative_lengths: NDArray[np.float32], b: float) -> NDArray[np.float32]:
     """Return the divisors of term frequencies for texts of some lengths, given in units of the mean length."""
     norm: NDArray[np.float32] = 1 - b + b * relative_lengths
     return norm
@@ -202,7 +149,8 @@ def max_score(idf: Mapping[str, float]) -> float:
     return (K1 + 1) * sum(idf.values())
 
 
-def _saturate(frequency: Floats) -> Floats:
+def saturate(frequency: Floats) -> Floats:
+    """Return a term's share of its highest score, times `K1 + 1`: the second occurrence adds less than the first."""
     return frequency * (K1 + 1) / (frequency + K1)
 
 

@@ -33,6 +33,13 @@ class Filters(NamedTuple):
         return any(self)
 
 
+class TermCounts(NamedTuple):
+    """Number of rows and of files in scope that hold a term."""
+
+    rows: int
+    files: int
+
+
 class Scope:
     """Searchable rows of a snapshot, and the statistics over them that ranking needs.
 
@@ -46,7 +53,9 @@ class Scope:
         self.snapshot = snapshot
         self.view = view
         blob_of = snapshot.match(view) if blob_of is None else blob_of
-        self._blob_of = blob_of
+        self.blob_of = blob_of
+        # Counted once per term: queries of one conversation repeat their words.
+        self.term_counts: dict[str, TermCounts] = {}
         allowed = (blob_of >= 0) & self._path_filter(filters)
         self.entry_of = _assign_rows(snapshot, blob_of, allowed)
         if filters.languages:
@@ -76,7 +85,7 @@ class Scope:
 
     def rows_of(self, entries: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows in scope that belong to some entries, all of which are indexed."""
-        rows, sizes = _rows_of_blobs(self.snapshot, self._blob_of[entries])
+        rows, sizes = _rows_of_blobs(self.snapshot, self.blob_of[entries])
         inside: NDArray[np.bool_] = self.entry_of[rows] == np.repeat(entries, sizes)
         return rows[inside]
 
@@ -106,6 +115,11 @@ class Scope:
         records = self._language_rows((RECORD_LANGUAGE,))
         partitions = [part for part in (self.mask & ~records, self.mask & records) if part.any()]
         return partitions if len(partitions) == 2 else [self.mask]
+
+    @cached_property
+    def partition_sizes(self) -> list[int]:
+        """Return the number of rows of each partition."""
+        return [int(np.count_nonzero(part)) for part in self.partitions]
 
     @cached_property
     def word_counts(self) -> NDArray[np.float32]:

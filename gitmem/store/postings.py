@@ -138,6 +138,40 @@ _Bounds = tuple[int, int, int, int]
 """Start and end of a term's places, and start and end of its counts."""
 
 
+class PackedPostings:
+    """Postings of one term as they are stored: places with a flag for a frequency above one, and these frequencies."""
+
+    __slots__ = ("_flag", "_packed", "_repeats")
+
+    def __init__(self, packed: NDArray[np.unsignedinteger], repeats: NDArray[np.uint8]) -> None:
+        self._packed = packed
+        self._repeats = repeats
+        self._flag = packed.dtype.type(1 << (8 * packed.dtype.itemsize - 1))
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def write_places(self, target: NDArray[np.integer]) -> None:
+        """Write the places, ascending, to an array of a wider integer type, [len(self)]."""
+        np.bitwise_and(self._packed, ~self._flag, out=target)
+
+    def write_repeats(self, target: NDArray[np.uint8]) -> None:
+        """Write the frequencies above one to an array that holds ones, [len(self)]."""
+        target[np.flatnonzero(self._packed >= self._flag)] = self._repeats
+
+    def find_fault(self, limit: int) -> str:
+        """Return why the postings cannot be those of a file with `limit` places, or ""."""
+        if np.count_nonzero(self._packed >= self._flag) != len(self._repeats):
+            return "counts do not match the places"
+        return "place out of range" if len(self) and (self._packed & ~self._flag).max() >= limit else ""
+
+    def unpack(self) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
+        """Return the places, ascending, and the frequencies."""
+        counts = np.ones(len(self), np.uint8)
+        self.write_repeats(counts)
+        return self._packed & ~self._flag, counts
+
+
 class PostingList:
     """Inverted index of one field in an open file."""
 
@@ -147,7 +181,6 @@ class PostingList:
         self._limit = limit
         self._field = field
         self._place = np.dtype(place)
-        self._flag = self._place.type(1 << (8 * self._place.itemsize - 1))
         self._terms = container[f"{field}.terms"]
         self._places = container[f"{field}.places"]
         self._counts = container[f"{field}.counts"]
@@ -175,10 +208,17 @@ class PostingList:
 
     def find(self, term: bytes) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]] | None:
         """Return the places of a term, ascending, and its counts; None if it does not occur."""
+        packed = self.find_packed(term)
+        return None if packed is None else packed.unpack()
+
+    def find_packed(self, term: bytes) -> PackedPostings | None:
+        """Return the postings of a term without unpacking them; None if it does not occur. Raises DamagedFile."""
         try:
             bounds = self._bounds[term]
         except KeyError:
             bounds = self._look_up(term)
+            if bounds is not None:
+                self._require_sound(self._read(*bounds))
             if len(self._bounds) >= KNOWN_TERMS:
                 self._bounds.clear()
             self._bounds[term] = bounds
@@ -231,25 +271,15 @@ class PostingList:
             yield data[at], data[at + 2 : rest_end], places, repeats
             at = after
 
-    def _read(
-        self, start: int, end: int, repeat_start: int, repeat_end: int
-    ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
+    def _read(self, start: int, end: int, repeat_start: int, repeat_end: int) -> PackedPostings:
         size = self._place.itemsize
         packed = np.frombuffer(self._places.read(size * start, size * end), self._place)
-        return self._unpack(packed, np.frombuffer(self._counts.read(repeat_start, repeat_end), np.uint8))
+        return PackedPostings(packed, np.frombuffer(self._counts.read(repeat_start, repeat_end), np.uint8))
 
-    def _unpack(
-        self, packed: NDArray[np.unsignedinteger], repeats: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]:
-        repeated = np.flatnonzero(packed >= self._flag)
-        if len(repeated) != len(repeats):
-            raise damaged(self._file.path, f"section `{self._field}.counts` does not match its places")
-        counts = np.ones(len(packed), np.uint8)
-        counts[repeated] = repeats
-        places = packed & ~self._flag
-        if len(places) and places.max() >= self._limit:
-            raise damaged(self._file.path, f"place out of range in section `{self._field}.places`")
-        return places, counts
+    def _require_sound(self, postings: PackedPostings) -> None:
+        fault = postings.find_fault(self._limit)
+        if fault:
+            raise damaged(self._file.path, f"{fault} in field `{self._field}`")
 
     def load(self) -> Postings:
         """Return all postings as triples."""
@@ -260,9 +290,11 @@ class PostingList:
                 term = term[:shared] + rest
                 terms.append(term)
                 sizes.append(size)
-        places, counts = self._unpack(
+        packed = PackedPostings(
             np.frombuffer(self._places.all(), self._place), np.frombuffer(self._counts.all(), np.uint8)
         )
+        self._require_sound(packed)
+        places, counts = packed.unpack()
         numbers = np.repeat(np.arange(len(terms), dtype=np.int32), sizes)
         return Postings(terms, numbers, places.astype(np.int32), counts)
 

@@ -18,7 +18,7 @@ from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
 from gitmem.store.keys import blob_keys
 from gitmem.store.manifest import SegmentEntry
-from gitmem.store.postings import ROW, PostingList, pack_offsets, posting_sections, read_offsets
+from gitmem.store.postings import ROW, PackedPostings, PostingList, pack_offsets, posting_sections, read_offsets
 from gitmem.types import CHUNK_TYPES
 
 if TYPE_CHECKING:
@@ -189,6 +189,10 @@ class Segment:
     def find_postings(self, field: str, term: bytes) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]] | None:
         """Return the rows that contain a term, ascending, and its frequencies; None if it does not occur."""
         return self._postings[field].find(term)
+
+    def find_packed_postings(self, field: str, term: bytes) -> PackedPostings | None:
+        """Return the same as stored, for a caller that joins the postings of many segments."""
+        return self._postings[field].find_packed(term)
 
     def load_rows(self) -> "Rows":
         """Return all rows as they were written."""

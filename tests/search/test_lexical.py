@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.paths import IndexPaths
-from gitmem.search.lexical import FILE_WEIGHTS, K1, ROW_WEIGHTS, FieldWeights, search_lexical
+from gitmem.search.lexical import FILE_WEIGHTS, K1, ROW_WEIGHTS, FieldWeights, LexicalQuery
 from gitmem.search.scope import Filters, Scope
 from gitmem.store.manifest import Manifest
 from gitmem.store.segment import write_segment
@@ -109,7 +110,7 @@ def test_scores_equal_a_plain_bm25f_over_the_tree(
 ) -> None:
     corpus[0] = corpus[0]._replace(inside=True)
     scope = make_scope(tmp_path, corpus, parts)
-    results = search_lexical(scope, terms)
+    query = LexicalQuery(scope, terms)
     inside = [file for file in corpus if file.inside]
     by_row = [Document(*row, file.stem, file.folder) for file in inside for row in file.rows]
     by_file = [
@@ -121,13 +122,12 @@ def test_scores_equal_a_plain_bm25f_over_the_tree(
         )
         for file in inside
     ]
-    scores = [float(score) for score, entry in zip(results.rows, scope.entry_of, strict=True) if entry >= 0]
+    scores = query.score_rows(np.flatnonzero(scope.mask)).tolist()
     expected = reference(by_row, terms, ROW_WEIGHTS, normalise_symbols=False)
     assert sorted(scores) == pytest.approx(sorted(expected), rel=1e-4, abs=1e-5)
-    assert sorted(results.files.tolist()) == pytest.approx(
+    assert sorted(query.score_files(np.flatnonzero(scope.has_rows)).tolist()) == pytest.approx(
         sorted(reference(by_file, terms, FILE_WEIGHTS, normalise_symbols=True)), rel=1e-4, abs=1e-5
     )
-    assert not results.rows[~scope.mask].any()
 
 
 def test_each_row_and_file_gets_its_own_score(tmp_path: Path) -> None:
@@ -136,17 +136,16 @@ def test_each_row_and_file_gets_its_own_score(tmp_path: Path) -> None:
         FileWords("lib", "table", [RowWords(["match"], [])], True),
     ]
     scope = make_scope(tmp_path, corpus, 1)
-    results = search_lexical(scope, ["rout"])
-    matches = [
-        (scope.view.path(int(entry)), bool(score)) for entry, score in zip(scope.entry_of, results.rows, strict=True)
-    ]
+    query = LexicalQuery(scope, ["rout"])
+    scores = query.score_rows(np.arange(3))
+    matches = [(scope.view.path(int(entry)), bool(score)) for entry, score in zip(scope.entry_of, scores, strict=True)]
     assert sorted(matches) == [(b"lib/keys_000.go", False), (b"lib/keys_000.go", True), (b"lib/table_001.go", False)]
-    assert results.files.astype(bool).tolist() == [True, False]
+    assert query.score_files(np.arange(2)).astype(bool).tolist() == [True, False]
 
 
 def test_a_term_without_occurrence_scores_nothing(tmp_path: Path) -> None:
     scope = make_scope(tmp_path, [FileWords("lib", "keys", [RowWords(["sign"], [])], True)], 1)
-    results = search_lexical(scope, ["absent"])
-    assert results.idf == {"absent": 0.0}
-    assert not results.rows.any()
-    assert search_lexical(scope, []).idf == {}
+    query = LexicalQuery(scope, ["absent"])
+    assert query.idf == {"absent": 0.0}
+    assert not query.score_rows(np.arange(1)).any()
+    assert LexicalQuery(scope, []).idf == {}

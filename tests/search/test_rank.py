@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.search.engine import CANDIDATE_LIMIT, _best
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
 from gitmem.search.query_parser import parse_query
@@ -113,20 +112,6 @@ def test_confidence_never_falls_as_the_score_rises(scores: list[float]) -> None:
     confidences = [confidence(score) for score in sorted(scores)]
     assert confidences == sorted(confidences)
     assert all(0 <= value <= 1 for value in confidences)
-
-
-@given(
-    rows=st.integers(0, 30 * CANDIDATE_LIMIT),
-    different=st.integers(1, 5000),
-    positive=st.floats(0, 1),
-    seed=st.integers(0, 99),
-)
-def test_the_best_rows_are_those_of_a_full_sort(rows: int, different: int, positive: float, seed: int) -> None:
-    dice = np.random.default_rng(seed)
-    scores = (dice.integers(0, different, rows) * (dice.random(rows) < positive)).astype(np.float32)
-    ordered = sorted(scores[scores > 0].tolist(), reverse=True)
-    threshold = ordered[CANDIDATE_LIMIT - 1] if len(ordered) >= CANDIDATE_LIMIT else 0.0
-    assert _best(scores, CANDIDATE_LIMIT).tolist() == np.flatnonzero((scores > 0) & (scores >= threshold)).tolist()
 
 
 def test_the_lexical_gap_is_the_distance_to_the_best_chunk_of_the_file() -> None:
