@@ -36,7 +36,12 @@ class Text(NamedTuple):
 
 def count_identifiers(text: str) -> Text:
     """Count the identifiers of a text."""
-    return Text(text, Counter(_IDENTIFIER.findall(text)))
+    return Text(text, Counter(find_identifiers(text)))
+
+
+def find_identifiers(text: str) -> list[str]:
+    """Return the identifiers of a text in order, with repetitions."""
+    return _IDENTIFIER.findall(text)
 
 
 def decode(data: bytes) -> str:
@@ -66,9 +71,14 @@ def terms_of(identifier: str) -> tuple[str, ...]:
 
     These are its stemmed parts, then the compound if it has several. A single letter counts only as a whole identifier.
     """
+    return split_terms(identifier)
+
+
+def split_terms(identifier: str) -> tuple[str, ...]:
+    """Return what `terms_of` returns, for callers that ask once for each identifier."""
     identifier = identifier[: MAX_IDENTIFIER if identifier.isascii() else MAX_TERM_BYTES // 4]
     parts = [part.lower() for part in split_identifier(identifier)]
-    terms = [stem(part) for part in parts if len(part) > 1]
+    terms = [_cached_stem(part) for part in parts if len(part) > 1]
     if len(parts) > 1:
         compound = "".join(parts)
         if compound not in terms:
@@ -105,6 +115,10 @@ def stem(word: str) -> str:
     if len(word) > 4 and word.endswith("e"):
         word = word[:-1]
     return word[:-1] + "i" if len(word) > 3 and word.endswith("y") else word
+
+
+_cached_stem = lru_cache(maxsize=1 << 14)(stem)
+"""The parts of identifiers are few words that occur in many of them."""
 
 
 def _without_plural(word: str) -> str:

@@ -126,10 +126,11 @@ def _git() -> Check:
 
 def _model() -> Check:
     from gitmem.embedding.bundled import BundledEncoder
+    from gitmem.identifier_counts import bag_texts
 
     encoder = BundledEncoder()
     # Indexing runs the graph in onnxruntime, a query runs the same formula in numpy: both must give the same vector.
-    text = encoder.encode([count_identifiers("read a file")])
+    text = encoder.encode(bag_texts([count_identifiers("read a file")]))
     query = encoder.encode_query(count_identifiers("read a file"))
     if abs(float(text.vectors[0] @ query) - 1.0) > 0.01:
         return Check("model", FAIL, "query and text embeddings of the same words differ", "install gitmem again")

@@ -8,6 +8,7 @@ import mmap
 import os
 import re
 import time
+from contextlib import suppress
 from functools import cache
 from typing import ClassVar, Final, cast, get_args
 
@@ -17,7 +18,9 @@ from tree_sitter import Node, Parser, Tree
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS
 
 _BLOCK: Final = 1 << 12
-"""Bytes handed to the parser at once."""
+_BLOCKS: Final = 16
+"""The parser gets whole blocks of bytes, at most so many at once, and last the rest. Each time costs some microseconds,
+and a scanner that looks ahead may ask for the same bytes hundreds of times."""
 
 # Bounds that hold before a parse.
 _MAX_BYTES: Final = 4 << 20
@@ -42,8 +45,9 @@ _TRIAL_BYTES: Final = 0.2
 """Share of the bytes that must be parsed by then. A slower parse would not finish in time, and the words of the blob
 must still be counted. Random bytes are that slow, hand-written text never."""
 
-_CALLS: Final = 8
-"""Memory is read at every eighth call of the parser. Reading it at each call would take a tenth of the parse."""
+_PAUSE: Final = 0.002
+"""Seconds between two looks at processor time and memory. A look at each call, every 200 bytes or so, would take a
+fifth of the parse. Elapsed time costs little to read, and processor time never passes faster."""
 
 _PAGE: Final = mmap.PAGESIZE
 
@@ -97,9 +101,9 @@ class _Reader:
     700 MB. References to an object that is used again cost nothing. The parser needs a block only until its next call.
     """
 
-    _block: ClassVar[memoryview] = memoryview(bytearray(_BLOCK))
+    _block: ClassVar[memoryview] = memoryview(bytearray(_BLOCK * _BLOCKS))
     _views: ClassVar[dict[int, memoryview]] = {}
-    """The first bytes of the buffer, by their number: the length of a block is that of the view."""
+    """The first bytes of the buffer, by their number: the length of what is handed over is that of the view."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -107,14 +111,16 @@ class _Reader:
         """Whether the parser calls. The tree calls as well, for the text of a node, and crashes on other than bytes."""
 
     def __call__(self, offset: int, _point: object) -> memoryview | bytes:
-        """Return the block that begins at `offset`; an empty one at the end."""
-        block = self._data[offset : offset + _BLOCK]
+        """Return the bytes from `offset` on: some whole blocks, or less than one; nothing at the end."""
+        block = self._data[offset : offset + _BLOCK * _BLOCKS]
         if not self.parsing:
             return block
-        view = self._views.get(len(block))
+        # Few lengths are possible, because their views stay for good.
+        size = len(block) if len(block) < _BLOCK else len(block) - len(block) % _BLOCK
+        view = self._views.get(size)
         if view is None:
-            view = self._views[len(block)] = self._block[: len(block)]
-        view[:] = block
+            view = self._views[size] = self._block[:size]
+        view[:] = block if size == len(block) else block[:size]
         return view
 
 
@@ -130,31 +136,43 @@ class _Watch:
         self._stop = started + seconds
         self._trial = started + _TRIAL_SECONDS * seconds
         self._trial_bytes = int(_TRIAL_BYTES * size)
-        self._calls = 0
+        self._next = time.monotonic() + _PAUSE
         self.reason = "took too long to parse"
-        try:
-            self._memory = os.open("/proc/self/statm", os.O_RDONLY)
-        except OSError:  # systems without procfs: only the time is limited
-            self._memory = -1
-        self._max_pages = self._pages() + memory // _PAGE
+        self._memory = memory
+        self._max_pages = 0
+        """Resident pages of the process beyond which the parse stops; 0 until the first look."""
+
+        self._statm = -1
 
     def __call__(self, offset: int, _error: bool) -> bool:
         """Return whether to stop. `offset` is the number of bytes parsed."""
-        self._calls += 1
-        if self._calls % _CALLS == 0 and self._pages() > self._max_pages:
+        elapsed = time.monotonic()
+        if elapsed < self._next:
+            return False
+        self._next = elapsed + _PAUSE
+        if self._exceeds_memory():
             self.reason = "took too much memory to parse"
             return True
         now = time.thread_time()
         return now > self._stop or (now > self._trial and offset < self._trial_bytes)
 
+    def _exceeds_memory(self) -> bool:
+        """Return whether the process has grown too much since the first look, which most parses end before."""
+        if not self._max_pages:
+            # Systems without procfs limit only the time.
+            with suppress(OSError):
+                self._statm = os.open("/proc/self/statm", os.O_RDONLY)
+            self._max_pages = self._pages() + self._memory // _PAGE
+        return self._pages() > self._max_pages
+
     def _pages(self) -> int:
         """Return the number of resident pages of this process, 0 if unknown."""
-        return int(os.pread(self._memory, 64, 0).split()[1]) if self._memory >= 0 else 0
+        return int(os.pread(self._statm, 64, 0).split()[1]) if self._statm >= 0 else 0
 
     def close(self) -> None:
         """Close the file that memory is read from."""
-        if self._memory >= 0:
-            os.close(self._memory)
+        if self._statm >= 0:
+            os.close(self._statm)
 
 
 def _too_deep(data: bytes, name: str) -> bool:

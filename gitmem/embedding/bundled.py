@@ -24,7 +24,7 @@ from gitmem.embedding.pieces import MAX_CACHED, LongestPiece, WordPieces, longes
 from gitmem.embedding.vocabulary import Vocabulary
 from gitmem.errors import ModelDamaged
 from gitmem.fsio import map_file, read_file
-from gitmem.identifier_counts import Counts, count_ids, distinct_identifiers
+from gitmem.identifier_counts import Bags, IdTable, bag_texts
 from gitmem.paths import bundled
 from gitmem.words import Text
 
@@ -56,13 +56,13 @@ class BundledEncoder:
         self._names: dict[str, NDArray[np.float32]] = {}
         self._loading = threading.Lock()
 
-    def encode(self, texts: Sequence[Text], before_step: Callable[[], None] = lambda: None) -> Embeddings:
-        pieces = _count_pieces(texts, self._pieces)
+    def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
+        pieces = self._piece_ids.count(texts)
         weights = (1.0 + np.log(pieces.counts)).astype(np.float32)
-        sizes = np.bincount(pieces.bags, minlength=len(texts))
+        sizes = np.bincount(pieces.bags, minlength=texts.size)
         starts = np.cumsum(sizes) - sizes
-        vectors = np.zeros((len(texts), self.dimensions), np.float32)
-        norms = np.zeros(len(texts), np.float32)
+        vectors = np.zeros((texts.size, self.dimensions), np.float32)
+        norms = np.zeros(texts.size, np.float32)
         for places in _batches(sizes.tolist()):
             before_step()
             # The last text of a batch is its longest. Padding has the weight 0 and so adds nothing.
@@ -95,7 +95,7 @@ class BundledEncoder:
         # From Python 3.12 on, cached_property does not lock: concurrent first queries would each check the whole file.
         with self._loading:
             splitter, (table, scale) = self._query_pieces, self._tables
-        pieces = _count_pieces(texts, splitter)
+        pieces = IdTable(splitter.ids_of).count(bag_texts(texts))
         # The vectors are int8 with a scale each, which is multiplied into the weight: that saves dequantising the rows.
         weights = (1.0 + np.log(pieces.counts)).astype(np.float32) * scale[pieces.ids]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
@@ -111,6 +111,10 @@ class BundledEncoder:
     def _pieces(self) -> WordPieces:
         """Splitter for many texts, with the whole vocabulary in a dictionary."""
         return self._split_with(longest_piece_in(self._vocabulary.load()), MAX_CACHED)
+
+    @cached_property
+    def _piece_ids(self) -> IdTable:
+        return IdTable(self._pieces.ids_of)
 
     @cached_property
     def _query_pieces(self) -> WordPieces:
@@ -181,9 +185,3 @@ def _batches(lengths: list[int]) -> list[list[int]]:
         else:
             groups.append([place])
     return groups
-
-
-def _count_pieces(texts: Sequence[Text], splitter: WordPieces) -> Counts:
-    """Count the word pieces of each text. Each distinct identifier is split once."""
-    bags = [text.identifiers for text in texts]
-    return count_ids(bags, {identifier: splitter.ids_of(identifier) for identifier in distinct_identifiers(bags)})

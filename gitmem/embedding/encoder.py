@@ -6,6 +6,7 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.identifier_counts import Bags
 from gitmem.words import Text
 
 STEP_TEXTS: Final = 10
@@ -33,7 +34,7 @@ class Encoder(Protocol):
     def dimensions(self) -> int:
         """Length of a vector."""
 
-    def encode(self, texts: Sequence[Text], before_step: Callable[[], None] = lambda: None) -> Embeddings:
+    def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
         """Embed many texts, in their order. `before_step` is called before each `STEP_TEXTS` texts and may raise."""
 
     def encode_query(self, text: Text) -> NDArray[np.float32]:

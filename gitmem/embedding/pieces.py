@@ -13,8 +13,8 @@ from gitmem.words import MAX_IDENTIFIER, split_identifier
 _CONTINUATION = "##"
 """Prefix of pieces that do not begin a word."""
 
-MAX_CACHED: Final = 200_000
-"""Identifiers whose pieces are cached while a repository is indexed; some 55 MB."""
+MAX_CACHED: Final = 50_000
+"""Words whose pieces are cached while a repository is indexed; some 12 MB. Identifiers consist of few words."""
 
 LongestPiece = Callable[[str], tuple[int, int] | None]
 """Function from a text to id and length of the longest piece that is a prefix of it, None if there is none."""
@@ -56,11 +56,20 @@ class WordPieces:
 
     def ids_of(self, identifier: str) -> tuple[int, ...]:
         """Return the piece ids of an identifier's parts, in order and with repetitions. Long identifiers are cut."""
-        ids = self._cache.get(identifier)
+        identifier = identifier[:MAX_IDENTIFIER]
+        if not identifier.isascii():
+            return self._cached(identifier, self._split_by_library)
+        ids: tuple[int, ...] = ()
+        for part in split_identifier(identifier):
+            ids += self._cached(part.lower(), self._split_alone)
+        return ids
+
+    def _cached(self, word: str, split: Callable[[str], tuple[int, ...]]) -> tuple[int, ...]:
+        ids = self._cache.get(word)
         if ids is None:
             if len(self._cache) >= self._max_cached:
                 self._cache.clear()
-            ids = self._cache[identifier] = self._split(identifier[:MAX_IDENTIFIER])
+            ids = self._cache[word] = split(word)
         return ids
 
     def offsets_in(self, identifier: str) -> tuple[int, ...]:
@@ -75,10 +84,11 @@ class WordPieces:
             at += len(part)
         return tuple(offsets)
 
-    def _split(self, identifier: str) -> tuple[int, ...]:
-        if not identifier.isascii():
-            return tuple(self._library.encode(identifier, add_special_tokens=False).ids)
-        return tuple(piece for part in split_identifier(identifier) for piece, _ in self._split_word(part.lower()))
+    def _split_by_library(self, identifier: str) -> tuple[int, ...]:
+        return tuple(self._library.encode(identifier, add_special_tokens=False).ids)
+
+    def _split_alone(self, word: str) -> tuple[int, ...]:
+        return tuple([piece for piece, _ in self._split_word(word)])
 
     def _split_word(self, word: str) -> list[tuple[int, int]]:
         """Return the pieces of a word, each with its offset in the word."""

@@ -4,7 +4,9 @@ Runs inside a worker process. The rows of a batch are columns that can be concat
 `store.rows` for their meaning.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Final
 
 import numpy as np
 
@@ -12,15 +14,19 @@ from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.chunking.languages import language_from_head
 from gitmem.embedding.encoder import Encoder, quantise
-from gitmem.identifier_counts import Counts, count_ids, distinct_identifiers
+from gitmem.identifier_counts import Bags, Counts, Identifiers, IdTable, Numbers, count_occurrences
 from gitmem.indexing.skip_reason import skip_reason
+from gitmem.indexing.word_finder import find_words
 from gitmem.indexing.worker_protocol import Batch, BlobOutcome, PackedPostings, PackedRows
 from gitmem.secrets.masking import mask_each
 from gitmem.types import CHUNK_TYPES, Chunk
-from gitmem.words import Text, count_identifiers, terms_of
+from gitmem.words import find_identifiers, split_terms
 
-_CHUNK_TYPE_CODES = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TYPES)}
-_HEAD_BYTES = 256
+_CHUNK_TYPE_CODES: Final = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TYPES)}
+_HEAD_BYTES: Final = 256
+
+_MAX_IDENTIFIERS: Final = 100_000
+"""Identifiers whose terms and word pieces are kept for the next batch: some 40 MB."""
 
 
 def build_rows(
@@ -29,16 +35,8 @@ def build_rows(
     bounds: ChunkBounds = DEFAULT_BOUNDS,
     check_stop: Callable[[], None] = lambda: None,
 ) -> PackedRows:
-    """Return the rows of a batch of blobs. `check_stop` runs before each blob and each few chunks."""
-    builder = RowBuilder(bounds)
-    # Secrets are masked byte for byte before anything reads the content, so no term, name or vector can leak one, and
-    # the byte offsets of the chunks still hold for the original blob.
-    texts = [_classify(*blob) for blob in batch]
-    masked = iter(mask_each([blob.content for blob, (_, reason) in zip(batch, texts, strict=True) if not reason]))
-    for language, reason in texts:
-        check_stop()
-        builder.add(language, reason, b"" if reason else next(masked))
-    return builder.finish(encoder, check_stop)
+    """Return the rows of one batch of blobs, see `RowBuilder.build`."""
+    return RowBuilder(encoder, bounds).build(batch, check_stop)
 
 
 def _classify(language: str, content: bytes) -> tuple[str, str]:
@@ -48,93 +46,118 @@ def _classify(language: str, content: bytes) -> tuple[str, str]:
 
 
 class RowBuilder:
-    """Rows of a batch under construction: call `add` for each blob, then `finish` once.
+    """Builds the rows of one batch of blobs after the other. Keeps what it knows about identifiers in between."""
 
-    Embedding waits for `finish` because the encoder is much faster with many texts at once.
-    """
-
-    def __init__(self, bounds: ChunkBounds = DEFAULT_BOUNDS) -> None:
+    def __init__(self, encoder: Encoder, bounds: ChunkBounds = DEFAULT_BOUNDS) -> None:
+        self._encoder = encoder
         self._bounds = bounds
-        self._blobs: list[BlobOutcome] = []
-        self._columns: dict[str, list[int]] = {name: [] for name in ("start", "length", "line", "lines", "kind")}
-        self._symbols: list[bytes] = []
-        self._texts: list[Text] = []
-        self._bodies: list[dict[str, int]] = []
-        self._names: list[dict[str, int]] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        self._identifiers = Identifiers()
+        self._terms = Identifiers()
+        self._term_ids = IdTable(self._number_terms)
+
+    def _number_terms(self, identifier: str) -> list[int]:
+        return [self._terms[term.encode("utf-8", "replace")] for term in split_terms(identifier)]
+
+    def build(self, batch: Batch, check_stop: Callable[[], None] = lambda: None) -> PackedRows:
+        """Return the rows of a batch. `check_stop` runs before each blob and each few chunks."""
+        if len(self._identifiers) > _MAX_IDENTIFIERS:
+            self._forget()
+        chunks = _BatchChunks(self._bounds, self._identifiers)
+        # Secrets are masked byte for byte before anything reads the content, so no term, name or vector can leak one,
+        # and the byte offsets of the chunks still hold for the original blob.
+        texts = [_classify(*blob) for blob in batch]
+        masked = iter(mask_each([blob.content for blob, (_, reason) in zip(batch, texts, strict=True) if not reason]))
+        for language, reason in texts:
+            check_stop()
+            chunks.add(language, reason, b"" if reason else next(masked))
+        size = len(chunks.symbols)
+        bodies, names = chunks.bodies.count(), chunks.names.count()
+        # Terms of body and symbol are separate fields of the lexical index, but one text for the embedding. Embedding
+        # waits for the whole batch because the encoder is much faster with many texts at once.
+        both = Counts(*(np.concatenate(pair) for pair in zip(bodies, names, strict=True)))
+        embeddings = self._encoder.encode(Bags(self._identifiers, size, both), check_stop)
+        text = self._term_ids.count(Bags(self._identifiers, size, bodies))
+        symbol = self._term_ids.count(Bags(self._identifiers, size, names))
+        quantised = quantise(embeddings.vectors)
+        columns = {name: np.array(values, "<u4").tobytes() for name, values in chunks.columns.items()}
+        columns["words"] = np.bincount(text.bags, text.counts, size).clip(max=65535).astype("<u4").tobytes()
+        columns["scale"] = quantised.scales.astype("<f2").tobytes()
+        columns["norm"] = embeddings.norms.astype("<f2").tobytes()
+        return PackedRows(
+            chunks.blobs,
+            columns,
+            chunks.symbols,
+            quantised.vectors.tobytes(),
+            self._encoder.dimensions,
+            {"text": self._pack_postings(text), "symbol": self._pack_postings(symbol)},
+        )
+
+    def _pack_postings(self, counts: Counts) -> PackedPostings:
+        """Return the postings of one field. Only the terms that occur are listed, and numbered anew."""
+        is_used = np.zeros(len(self._terms), np.bool_)
+        is_used[counts.ids] = True
+        names = self._terms.names
+        return PackedPostings(
+            [names[number] for number in np.flatnonzero(is_used).tolist()],
+            (np.cumsum(is_used) - 1)[counts.ids].astype("<i4").tobytes(),
+            counts.bags.astype("<i4").tobytes(),
+            counts.counts.clip(max=255).astype("<u1").tobytes(),
+        )
+
+
+class _Occurrences:
+    """Occurrences of identifiers in the chunks of a batch."""
+
+    def __init__(self) -> None:
+        self._rows: list[Numbers] = [np.zeros(0, np.int64)]
+        self._numbers: list[Numbers] = [np.zeros(0, np.int64)]
+
+    def add(self, rows: Numbers, numbers: Numbers) -> None:
+        self._rows.append(rows)
+        self._numbers.append(numbers)
+
+    def count(self) -> Counts:
+        return count_occurrences(np.concatenate(self._rows), np.concatenate(self._numbers))
+
+
+class _BatchChunks:
+    """Chunks of a batch under construction, as columns, with the identifiers in them."""
+
+    def __init__(self, bounds: ChunkBounds, identifiers: Identifiers) -> None:
+        self._bounds = bounds
+        self._identifiers = identifiers
+        self.blobs: list[BlobOutcome] = []
+        self.columns: dict[str, list[int]] = {name: [] for name in ("start", "length", "line", "lines", "kind")}
+        self.symbols: list[bytes] = []
+        self.bodies = _Occurrences()
+        self.names = _Occurrences()
 
     def add(self, language: str, reason: str, content: bytes) -> None:
         """Chunk one blob without secrets. With a reason it gets no rows, and the reason is its outcome."""
         if reason:
-            self._blobs.append(BlobOutcome(language, reason, 0))
+            self.blobs.append(BlobOutcome(language, reason, 0))
             return
         chunked = chunk_blob(content, language, self._bounds)
-        encoding = _encoding(content)
-        for chunk in chunked.chunks:
-            self._add_chunk(chunk, content, encoding)
+        if chunked.chunks:
+            self._add_chunks(chunked.chunks, content)
         outcome = ("parsed" if chunked.parsed else "text") if chunked.chunks else "empty"
-        self._blobs.append(BlobOutcome(chunked.language, outcome, len(chunked.chunks)))
+        self.blobs.append(BlobOutcome(chunked.language, outcome, len(chunked.chunks)))
 
-    def _add_chunk(self, chunk: Chunk, content: bytes, encoding: str) -> None:
-        own = "\n".join(content[start:end].decode(encoding, "replace") for start, end in chunk.parts)
-        body = count_identifiers(own)
-        name = count_identifiers(chunk.symbol)
-        columns = self._columns
-        columns["start"].append(chunk.start)
-        columns["length"].append(chunk.end - chunk.start)
-        columns["line"].append(chunk.start_line)
-        columns["lines"].append(chunk.end_line - chunk.start_line + 1)
-        columns["kind"].append(_CHUNK_TYPE_CODES[chunk.chunk_type])
-        self._bodies.append(body.identifiers)
-        self._names.append(name.identifiers)
-        self._symbols.append(chunk.symbol.encode("utf-8", "replace"))
-        # Terms of body and symbol are separate fields of the lexical index, but one text for the embedding.
-        counts = dict(body.identifiers)
-        for identifier, times in name.identifiers.items():
-            counts[identifier] = counts.get(identifier, 0) + times
-        self._texts.append(Text(f"{chunk.symbol}\n{own}", counts))
-
-    def finish(self, encoder: Encoder, check_stop: Callable[[], None] = lambda: None) -> PackedRows:
-        """Embed the batch and return its rows."""
-        embeddings = encoder.encode(self._texts, check_stop)
-        terms, counts = _count_terms(self._bodies)
-        words = np.bincount(counts.bags, counts.counts, len(self._texts)).clip(max=65535)
-        quantised = quantise(embeddings.vectors)
-        columns = {name: np.array(values, "<u4").tobytes() for name, values in self._columns.items()}
-        columns["words"] = words.astype("<u4").tobytes()
-        columns["scale"] = quantised.scales.astype("<f2").tobytes()
-        columns["norm"] = embeddings.norms.astype("<f2").tobytes()
-        return PackedRows(
-            self._blobs,
-            columns,
-            self._symbols,
-            quantised.vectors.tobytes(),
-            encoder.dimensions,
-            {"text": _pack_postings(terms, counts), "symbol": _pack_postings(*_count_terms(self._names))},
-        )
-
-
-def _count_terms(texts: Sequence[Mapping[str, int]]) -> tuple[list[bytes], Counts]:
-    """Return the terms of a batch, numbered in order of appearance, and the count of each in each row."""
-    numbers: dict[str, int] = {}
-    ids = {
-        identifier: [numbers.setdefault(term, len(numbers)) for term in terms_of(identifier)]
-        for identifier in distinct_identifiers(texts)
-    }
-    counts = count_ids(texts, ids)
-    return [term.encode("utf-8", "replace") for term in numbers], counts
-
-
-def _pack_postings(terms: list[bytes], counts: Counts) -> PackedPostings:
-    capped = counts.counts.clip(max=255).astype("<u1")
-    return PackedPostings(
-        terms, counts.ids.astype("<i4").tobytes(), counts.bags.astype("<i4").tobytes(), capped.tobytes()
-    )
-
-
-def _encoding(content: bytes) -> str:
-    """Return utf-8 if the content is valid UTF-8, else latin-1, which decodes anything."""
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "utf-8"
+    def _add_chunks(self, chunks: Sequence[Chunk], content: bytes) -> None:
+        first = len(self.symbols)
+        columns, identifiers = self.columns, self._identifiers
+        columns["start"] += [chunk.start for chunk in chunks]
+        columns["length"] += [chunk.end - chunk.start for chunk in chunks]
+        columns["line"] += [chunk.start_line for chunk in chunks]
+        columns["lines"] += [chunk.end_line - chunk.start_line + 1 for chunk in chunks]
+        columns["kind"] += [_CHUNK_TYPE_CODES[chunk.chunk_type] for chunk in chunks]
+        symbols = [chunk.symbol.encode("utf-8", "replace") for chunk in chunks]
+        self.symbols += symbols
+        places, numbers = find_words(content, chunks, identifiers)
+        self.bodies.add(places + first, numbers)
+        named = [[identifiers[word.encode("utf-8")] for word in find_identifiers(chunk.symbol)] for chunk in chunks]
+        rows = np.repeat(np.arange(first, len(self.symbols)), list(map(len, named)))
+        self.names.add(rows, np.fromiter(chain.from_iterable(named), np.int64, len(rows)))

@@ -11,6 +11,7 @@ from typing import Final
 from gitmem.errors import Cancelled
 from gitmem.indexing.worker_protocol import Batch, read_batch, write_rows, write_stopped
 from gitmem.processes.limits import limit_seconds
+from gitmem.processes.memory import resident_bytes
 
 BATCH_SECONDS: Final = 10.0
 BYTE_SECONDS: Final = 1e-5
@@ -28,9 +29,9 @@ def main() -> None:
     gc.set_threshold(_GARBAGE_THRESHOLD)
     # Imported after the redirection, because an import may print too.
     from gitmem.embedding.bundled import BundledEncoder
-    from gitmem.indexing.row_builder import build_rows
+    from gitmem.indexing.row_builder import RowBuilder
 
-    encoder = BundledEncoder()
+    builder = RowBuilder(BundledEncoder())
     while True:
         try:
             batch, stop = read_batch(requests)
@@ -39,11 +40,11 @@ def main() -> None:
         limit_seconds(seconds_for(batch))
         try:
             try:
-                rows = build_rows(batch, encoder, check_stop=stop.check if stop else _go_on)
+                rows = builder.build(batch, stop.check if stop else _go_on)
             except Cancelled:
                 write_stopped(answers)
             else:
-                write_rows(answers, rows)
+                write_rows(answers, rows._replace(resident=resident_bytes()))
         except BrokenPipeError:
             os._exit(0)  # the parent was killed; a traceback would only disturb the user
 

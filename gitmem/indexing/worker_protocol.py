@@ -42,7 +42,8 @@ class PackedRows(NamedTuple):
     """Rows of a batch, as in `store.rows.Rows`, with arrays as bytes.
 
     `blobs` has one entry per blob of the batch, in order. Columns are `<u4`, but `scale` and `norm` are `<f2`.
-    `vectors` are int8 [rows, dimensions]. `postings` has one entry per field of `store.columns.FIELDS`.
+    `vectors` are int8 [rows, dimensions]. `postings` has one entry per field of `store.columns.FIELDS`. `resident`
+    is the memory of the worker in bytes. `losses` says how workers ended that worked on these blobs before.
     """
 
     blobs: list[BlobOutcome]
@@ -51,6 +52,8 @@ class PackedRows(NamedTuple):
     vectors: bytes
     dimensions: int
     postings: dict[str, PackedPostings]
+    resident: int = 0
+    losses: Sequence[str] = ()
 
 
 def write_batch(stream: BinaryIO, batch: Batch, stop: StopRequest | None = None) -> None:

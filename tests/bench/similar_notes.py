@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.embedding.bundled import BundledEncoder
+from gitmem.identifier_counts import bag_texts
 from gitmem.records.similar_notes import min_score
 from gitmem.words import count_identifiers
 from tests.bench.figures import Figure
@@ -69,7 +70,7 @@ def judge(
 
 def find_similar(texts: Sequence[str]) -> NDArray[np.bool_]:
     """Return which notes are reported as similar to each one, [new, old]."""
-    embeddings = BundledEncoder().encode([count_identifiers(f"\n{text}") for text in texts])
+    embeddings = BundledEncoder().encode(bag_texts([count_identifiers(f"\n{text}") for text in texts]))
     thresholds = np.array([min_score(float(norm)) for norm in embeddings.norms])
     similar: NDArray[np.bool_] = embeddings.vectors @ embeddings.vectors.T >= thresholds[:, None]
     np.fill_diagonal(similar, False)

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.embedding.encoder import quantise
 from gitmem.errors import ModelDamaged
+from gitmem.identifier_counts import bag_texts
 from gitmem.paths import bundled
 from gitmem.words import MAX_IDENTIFIER, count_identifiers
 
@@ -36,7 +37,7 @@ texts = st.one_of(
 @given(text=texts)
 def test_a_query_and_a_chunk_of_the_same_words_have_the_same_vector(encoder: BundledEncoder, text: str) -> None:
     counted = count_identifiers(text)
-    assert np.abs(encoder.encode([counted]).vectors[0] - encoder.encode_query(counted)).max() < 1e-5
+    assert np.abs(encoder.encode(bag_texts([counted])).vectors[0] - encoder.encode_query(counted)).max() < 1e-5
 
 
 @many
@@ -51,7 +52,9 @@ def test_names_have_the_vectors_of_queries(encoder: BundledEncoder, batch: list[
 
 def test_a_request_to_stop_is_looked_for_before_every_ten_texts(encoder: BundledEncoder) -> None:
     steps: list[int] = []
-    encoder.encode([count_identifiers(f"word{n} " * (n % 7 + 1)) for n in range(45)], lambda: steps.append(1))
+    encoder.encode(
+        bag_texts([count_identifiers(f"word{n} " * (n % 7 + 1)) for n in range(45)]), lambda: steps.append(1)
+    )
     assert 5 <= len(steps) <= 45
 
 
@@ -68,8 +71,8 @@ def test_the_cache_of_names_keeps_its_limit() -> None:
 def test_a_vector_does_not_depend_on_its_batch(encoder: BundledEncoder, batch: list[str], data: st.DataObject) -> None:
     counted = [count_identifiers(text) for text in batch]
     order = data.draw(st.permutations(range(len(batch))))
-    together = encoder.encode(counted)
-    shuffled = encoder.encode([counted[place] for place in order])
+    together = encoder.encode(bag_texts(counted))
+    shuffled = encoder.encode(bag_texts([counted[place] for place in order]))
     assert together.vectors.shape == (len(batch), encoder.dimensions)
     for place, other in enumerate(order):
         assert np.abs(shuffled.vectors[place] - together.vectors[other]).max() < 1e-5
@@ -96,13 +99,12 @@ def test_the_vector_follows_the_documented_formula(encoder: BundledEncoder) -> N
     total = sum(weight * table[piece].astype(np.float64) * scale[piece] for piece, weight in weights.items())
     expected = total / np.linalg.norm(total)
     assert np.abs(encoder.encode_query(counted) - expected).max() < 1e-5
-    assert encoder.encode([counted]).norms[0] == pytest.approx(float(np.linalg.norm(total)), rel=1e-3)
+    assert encoder.encode(bag_texts([counted])).norms[0] == pytest.approx(float(np.linalg.norm(total)), rel=1e-3)
 
 
 def test_similar_words_are_closer_than_others(encoder: BundledEncoder) -> None:
-    vectors = encoder.encode(
-        [count_identifiers(text) for text in ("delete a file", "remove file", "parse http header")]
-    )
+    texts = ("delete a file", "remove file", "parse http header")
+    vectors = encoder.encode(bag_texts([count_identifiers(text) for text in texts]))
     near, far = vectors.vectors[0] @ vectors.vectors[1], vectors.vectors[0] @ vectors.vectors[2]
     assert near > far
 
@@ -130,7 +132,7 @@ def test_a_changed_byte_of_the_model_is_refused(tampered: Callable[[str, int], P
     with pytest.raises(ModelDamaged, match=name):
         encoder.encode_query(count_identifiers("sign the naïve cookie"))
     with pytest.raises(ModelDamaged, match=name):
-        encoder.encode([count_identifiers("sign the naïve cookie")])
+        encoder.encode(bag_texts([count_identifiers("sign the naïve cookie")]))
 
 
 def test_ascii_words_need_no_tokenizer(tampered: Callable[[str, int], Path]) -> None:
@@ -194,7 +196,7 @@ def test_the_model_is_loaded_once_and_only_when_something_is_embedded(monkeypatc
     encoder.encode_query(count_identifiers("a query needs no session"))
     assert sessions == []
     for _ in range(3):
-        encoder.encode([count_identifiers("text")])
+        encoder.encode(bag_texts([count_identifiers("text")]))
     assert len(sessions) == 1
 
 
@@ -206,8 +208,8 @@ def test_indexing_sends_no_telemetry_and_writes_nothing_to_the_home_directory(tm
         "        if name == 'onnxruntime': print(os.environ.get('ORT_DISABLE_TELEMETRY'))\n"
         "sys.meta_path.insert(0, Imports())\n"
         "from gitmem.embedding.bundled import BundledEncoder\n"
-        "from gitmem.words import count_identifiers\n"
-        "BundledEncoder().encode([count_identifiers('where is getUser signed')])\n"
+        "from gitmem.identifier_counts import bag_texts\nfrom gitmem.words import count_identifiers\n"
+        "BundledEncoder().encode(bag_texts([count_identifiers('where is getUser signed')]))\n"
     )
     # Variables of build servers would disable the telemetry on their own.
     silencing = {"CI", "TF_BUILD", "GITHUB_ACTIONS", "ORT_RUNNING_UNIT_TESTS", "ORT_DISABLE_TELEMETRY"}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gitmem.embedding.encoder import Embeddings
 from gitmem.git.status import Status, parse_status
-from gitmem.words import Text
+from gitmem.identifier_counts import Bags
 from tests.indexes import HashEncoder, InlinePool
 from tests.machine.commands import COMMANDS, World
 from tests.machine.follow import Follower
@@ -58,7 +58,7 @@ def test_control_an_index_without_uncommitted_changes_is_caught(
 
 def test_control_an_index_whose_rows_depend_on_earlier_ones_is_caught(tmp_path: Path) -> None:
     class DriftingEncoder(HashEncoder):
-        def encode(self, texts: Sequence[Text], before_step: Callable[[], None] = lambda: None) -> Embeddings:
+        def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
             embeddings = super().encode(texts, before_step)
             return embeddings._replace(vectors=np.roll(embeddings.vectors, type(self).encoded, axis=1))
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gitmem.embedding.bundled import BundledEncoder
+from gitmem.identifier_counts import bag_texts
 from gitmem.words import count_identifiers
 from models.recipe.bags import Corpus, encode_records, make_bags
 from models.recipe.evaluate import measure_pairs
@@ -88,7 +89,7 @@ def test_the_built_model_finds_code_that_shares_no_word_with_the_query(folder: P
     assert figures["pairs/code"]["mrr"] > 0.8
     assert figures["docstrings/path"]["queries"] == len(held_out)
     encoder = BundledEncoder(tmp_path / "out")
-    codes = encoder.encode([count_identifiers(pair.code) for pair in held_out]).vectors
+    codes = encoder.encode(bag_texts([count_identifiers(pair.code) for pair in held_out])).vectors
     queries = np.stack([encoder.encode_query(count_identifiers(pair.query)) for pair in held_out])
     assert np.mean((queries @ codes.T).argmax(axis=1) == np.arange(len(held_out))) > 0.7
     untrained = dataclasses.replace(SMALL, epochs=0.4, learning_rate=0.0, seeds=(0,))

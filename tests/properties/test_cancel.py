@@ -1,6 +1,6 @@
 """Stopping a run at any point: hardly anything is embedded afterwards, and a resumed run ends like any other."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gitmem.embedding.encoder import STEP_TEXTS, Embeddings
 from gitmem.errors import Cancelled
 from gitmem.freshness.cancellation import read_run, request_stop
-from gitmem.words import Text
+from gitmem.identifier_counts import Bags
 from gitmem.workspace import require_index
 from tests.gitrepo import Repo
 from tests.indexes import HashEncoder, InlinePool, dump_rows, index, snapshot_of, workspace_of
@@ -31,7 +31,7 @@ class StoppingEncoder(HashEncoder):
         self._left = step
         self.after = 0
 
-    def encode(self, texts: Sequence[Text], before_step: Callable[[], None] = lambda: None) -> Embeddings:
+    def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
         def step() -> None:
             before_step()
             self._left -= 1

@@ -16,10 +16,10 @@ from gitmem import fsio
 from gitmem.chunking.languages import language_of
 from gitmem.embedding.encoder import Embeddings
 from gitmem.errors import GitmemError, NoIndex
+from gitmem.identifier_counts import Bags
 from gitmem.locks import writer_lock
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.snapshot import Snapshot
-from gitmem.words import Text
 from tests.faults.dying_disk import DISK_FULL, DyingDisk, Killed
 from tests.gitrepo import Repo
 from tests.indexes import (
@@ -214,7 +214,7 @@ class SaltedEncoder(HashEncoder):
         self.fingerprint = name
         self._salt = np.random.default_rng(zlib.crc32(name.encode())).permutation(DIMENSIONS)
 
-    def encode(self, texts: Sequence[Text], before_step: Callable[[], None] = lambda: None) -> Embeddings:
+    def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
         embeddings = super().encode(texts, before_step)
         return Embeddings(embeddings.vectors[:, self._salt], embeddings.norms)
 
