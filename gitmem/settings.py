@@ -44,6 +44,7 @@ SETTINGS: Final = (
     Setting("healBudget", 300, "Milliseconds that a query may spend on indexing changes before it answers.", 0, 60_000),
     Setting("graphThreshold", 50_000, "Number of chunks from which on an approximate neighbour graph is built.", 1000),
     Setting("useServer", "true", "Whether a running gitmem answers queries of commands.", choices=("true", "false")),
+    Setting("maxMemory", 1 << 30, "Bytes that all processes of an index run may occupy together.", 384 << 20, 1 << 38),
     Setting("jobs", 0, "Number of worker processes for indexing; 0 is one per core.", 0, 256),
 )
 
@@ -58,6 +59,7 @@ class Settings(NamedTuple):
     heal_budget: int = 300
     graph_threshold: int = 50_000
     use_server: str = "true"
+    max_memory: int = 1 << 30
     jobs: int = 0
 
 

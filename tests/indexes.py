@@ -14,6 +14,8 @@ from gitmem.embedding.encoder import STEP_TEXTS, Embeddings
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import refresh
 from gitmem.freshness.tree_selection import TreeSelection
+from gitmem.identifier_counts import Bags
+from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.row_builder import build_rows
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_protocol import Batch, BlobContent, BlobOutcome, PackedRows
@@ -35,12 +37,16 @@ class HashEncoder:
     dimensions = DIMENSIONS
     encoded = 0
 
-    def encode(self, texts: Sequence[Text], before_step: Callable[[], None] = lambda: None) -> Embeddings:
-        for place in range(0, len(texts), STEP_TEXTS):
+    def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
+        for place in range(0, texts.size, STEP_TEXTS):
             before_step()
-            type(self).encoded += len(texts[place : place + STEP_TEXTS])
-        vectors = np.stack([self.encode_query(text) for text in texts] or [np.zeros(DIMENSIONS, np.float32)])
-        return Embeddings(vectors[: len(texts)], np.ones(len(texts), np.float32))
+            type(self).encoded += min(STEP_TEXTS, texts.size - place)
+        counted = [Text("", {}) for _ in range(texts.size)]
+        for bag, number, times in zip(*(column.tolist() for column in texts.counts), strict=True):
+            word = texts.identifiers.names[number].decode()
+            counted[bag].identifiers[word] = counted[bag].identifiers.get(word, 0) + times
+        vectors = np.stack([self.encode_query(text) for text in counted] or [np.zeros(DIMENSIONS, np.float32)])
+        return Embeddings(vectors[: texts.size], np.ones(texts.size, np.float32))
 
     def encode_names(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         vectors = [self.encode_query(text) for text in texts]
@@ -62,7 +68,7 @@ class InlinePool:
     digested: int = 0
     encoder: Any = HashEncoder()
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, budget: MemoryBudget | None = None) -> None:
         self.workers = workers
 
     def run(self, batches: Iterable[Batch], stop: StopRequest | None = None) -> Iterator[list[PackedRows]]:

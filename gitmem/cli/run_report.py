@@ -1,5 +1,6 @@
 """The report of an index run, for people and as JSON."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from gitmem.cli.error_output import say
@@ -52,10 +53,15 @@ def print_notes(report: IndexReport) -> None:
     """Print why the index was rebuilt, and on standard error the files that failed."""
     if report.rebuilt:
         print_line(f"  rebuilt: {visible(report.rebuilt)}")
-    for line in report.problems[:_PROBLEMS_SHOWN]:
+    _print_warnings(report.problems, "files")
+    _print_warnings(report.worker_losses, "workers")
+
+
+def _print_warnings(lines: Sequence[str], things: str) -> None:
+    for line in lines[:_PROBLEMS_SHOWN]:
         say(f"warning: {line}")
-    if len(report.problems) > _PROBLEMS_SHOWN:
-        say(f"warning: {len(report.problems) - _PROBLEMS_SHOWN} more files like these")
+    if len(lines) > _PROBLEMS_SHOWN:
+        say(f"warning: {len(lines) - _PROBLEMS_SHOWN} more {things} like these")
 
 
 def index_json(report: IndexReport) -> dict[str, Any]:
@@ -80,4 +86,5 @@ def index_json(report: IndexReport) -> dict[str, Any]:
         "seconds": round(report.seconds, 3),
         "rebuilt": report.rebuilt,
         "problems": report.problems,
+        "worker_losses": report.worker_losses,
     }

@@ -165,7 +165,13 @@ def _refresh(folder: Path, environment: Mapping[str, str], *, uncommitted: bool)
     if report.up_to_date:
         return f"{name}: nothing to do"
     start_if_behind(workspace)
-    return "; ".join([f"{name}: {report.embedded} blobs embedded, {report.reused} reused", *report.problems[:1]])
+    return "; ".join(
+        [
+            f"{name}: {report.embedded} blobs embedded, {report.reused} reused",
+            *report.problems[:1],
+            *report.worker_losses[:1],
+        ]
+    )
 
 
 def _describe(problem: Exception) -> str:

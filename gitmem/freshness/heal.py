@@ -10,6 +10,7 @@ from gitmem.freshness.cancellation import RESUME, stoppable
 from gitmem.indexing.compact import compact
 from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.indexing.index_writer import open_index_writer
+from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import MissingBlob, find_missing_blobs
 from gitmem.indexing.run import Run
 from gitmem.store.manifest import Manifest
@@ -42,6 +43,7 @@ def heal(
     Raises: Busy if another process writes and `wait` is False, StorageFailed, DamagedFile.
     """
     paths, settings = workspace.paths, workspace.settings
+    budget = MemoryBudget(settings.max_memory)
 
     def stop_if_cancelled(_: "Progress") -> None:
         if is_cancelled():
@@ -54,7 +56,10 @@ def heal(
         blobs = _choose(find_missing_blobs(view, Snapshot(paths, old)), files, deadline)
         if not blobs:
             return old
-        run = Run(workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
+        run = Run(
+            workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files,
+            budget=budget,
+        )  # fmt: skip
         try:
             with stoppable(paths, stop_if_cancelled, resume=resume) as (stop, report):
                 result = run.execute(

@@ -10,7 +10,7 @@ class IndexReport:
 
     `embedded` and `reused` count blobs; `chunks...` count chunks. `text_bytes` is the size of the embedded text.
     `rebuilt` is the reason why the index was rebuilt, "" if it was not. `problems` has a line for each blob that could
-    not be read or chunked.
+    not be read or chunked, and `worker_losses` one for each worker that died for another reason.
     """
 
     tree: str
@@ -30,6 +30,7 @@ class IndexReport:
     seconds: float = 0.0
     rebuilt: str = ""
     problems: list[str] = field(default_factory=list)
+    worker_losses: list[str] = field(default_factory=list)
 
     @property
     def status(self) -> str:

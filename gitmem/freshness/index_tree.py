@@ -4,7 +4,7 @@
 `refresh` imports it only then.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from gitmem.git.path_encoding import path_text
 from gitmem.indexing.compact import compact
 from gitmem.indexing.fingerprint import current_fingerprint, view_key
 from gitmem.indexing.index_writer import IndexWriter, find_unfinished
+from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import find_missing_blobs
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.record_views import open_records
@@ -58,6 +59,7 @@ def index_tree(workspace: Workspace, writer: IndexWriter, job: Job, report: Call
 
 def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_run: StoppableRun) -> IndexReport:
     location, paths, settings = workspace.location, workspace.paths, workspace.settings
+    budget = MemoryBudget(settings.max_memory)
     for folder in (paths.root, paths.segments):
         sweep_leftovers(folder)
     sweep_leftovers(paths.views, grace=LEFTOVER_SECONDS)  # queries write views too, without a lock
@@ -74,12 +76,15 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
     missing = list(dict.fromkeys(item for view in all_views for item in find_missing_blobs(view, before, retry=True)))
     key = view_key(job.tree)
     if missing:
-        run = Run(location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files)
+        run = Run(
+            location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files, budget=budget
+        )
         publish = _publish_progress(writer) if job.full else writer.publish
         stop, report = stoppable_run
         outcome = run.execute(missing, manifest, publish=publish, report=report, stop=stop)
         manifest, result.chunks_added, result.text_bytes = outcome.manifest, outcome.rows, outcome.bytes
         result.problems = _problems(all_views, outcome.unreadable, outcome.failed)
+        result.worker_losses = outcome.losses
     elif manifest is old and old.complete and latest == key:
         return _describe_current(job, views[-1], before)
     manifest = compact(paths, manifest)
@@ -186,16 +191,19 @@ def _is_intact(segment: Segment) -> bool:
     return True
 
 
-def _problems(views: Iterable[View], unreadable: list[str], failed: list[str]) -> list[str]:
+def _problems(views: Iterable[View], unreadable: list[str], failed: Mapping[str, str]) -> list[str]:
     """Return a line for each blob that could not be read or chunked, under the first path that has it."""
-    if not unreadable and not failed:
-        return []
+    wanted = {*unreadable, *failed}
     paths: dict[str, str] = {}
-    for view in views:
+    for view in views if wanted else ():
         for entry in range(len(view)):
-            paths.setdefault(view.oid(entry), path_text(view.paths[entry]))
+            if (oid := view.oid(entry)) in wanted:
+                paths.setdefault(oid, path_text(view.paths[entry]))
     lines = [f"{paths.get(oid, oid)}: the blob {oid[:12]} cannot be read (missing or damaged)" for oid in unreadable]
-    return lines + [f"{paths.get(oid, oid)}: chunking failed, the file is skipped" for oid in failed]
+    return lines + [
+        f"{paths.get(oid, oid)}: chunking failed, the file is skipped" + (f": {reason}" if reason else "")
+        for oid, reason in failed.items()
+    ]
 
 
 def _count_view(report: IndexReport, view: View, snapshot: Snapshot) -> None:

@@ -10,6 +10,7 @@ start as eight bare Pythons.
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Final
 
 import pygit2
 
@@ -18,6 +19,9 @@ from gitmem.git.batch import WINDOW, ProgramReader
 from gitmem.git.ids import object_id
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import read_with_fallback, sizes_with_fallback
+
+_WINDOW_BYTES: Final = 4 << 20
+_MAPPED_BYTES: Final = 32 << 20
 
 
 def find_reader(location: RepositoryLocation) -> "LibraryReader | None":
@@ -28,6 +32,9 @@ def find_reader(location: RepositoryLocation) -> "LibraryReader | None":
     # libgit2 verifies with a collision-detecting SHA-1, which takes as long as everything else together. `_read_packed`
     # finds damage with the fast SHA-1 of hashlib.
     pygit2.option(pygit2.enums.Option.ENABLE_STRICT_HASH_VERIFICATION, False)
+    # By default libgit2 maps packs as a whole, and all pages that were read count as memory of this process.
+    pygit2.option(pygit2.enums.Option.SET_MWINDOW_SIZE, _WINDOW_BYTES)
+    pygit2.option(pygit2.enums.Option.SET_MWINDOW_MAPPED_LIMIT, _MAPPED_BYTES)
     packs = pygit2.Odb()
     try:
         packs.add_backend(pygit2.OdbBackendPack(str(objects)), 1)

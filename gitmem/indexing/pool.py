@@ -1,11 +1,14 @@
 """A pool of worker processes. A worker that dies or hangs costs one blob, never the run."""
 
+import math
 import queue
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Self
 
 from gitmem.errors import GitmemError, WorkersFailed
+from gitmem.indexing.memory_budget import MIN_WORKER, MemoryBudget
 from gitmem.indexing.spare_worker import spare_worker
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_process import WORKER_COMMAND, WorkerProcess
@@ -20,7 +23,12 @@ class Pool:
     used: its pool breaks as a whole when one worker dies, and it cannot identify the blob that killed it.
     """
 
-    def __init__(self, workers: int, command: Sequence[str] = WORKER_COMMAND) -> None:
+    def __init__(
+        self, workers: int, command: Sequence[str] = WORKER_COMMAND, budget: MemoryBudget | None = None
+    ) -> None:
+        self._budget = budget
+        self._working = workers
+        self._retiring = threading.Lock()
         self._jobs: queue.SimpleQueue[tuple[int, Batch, StopRequest | None] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[tuple[int, list[PackedRows] | GitmemError]] = queue.SimpleQueue()
         spare = spare_worker.take() if command is WORKER_COMMAND else None
@@ -50,12 +58,14 @@ class Pool:
         sent = expected = 0
         remaining = iter(batches)
         exhausted = False
+        in_flight: deque[int] = deque()  # bytes of the batches that have not been yielded
         while not exhausted or expected < sent:
-            while not exhausted and sent - expected < 2 * len(self._workers) + 2:
+            while not exhausted and self._has_room(in_flight):
                 batch = next(remaining, None)
                 if batch is None:
                     exhausted = True
                     break
+                in_flight.append(sum(len(blob.content) for blob in batch))
                 self._jobs.put((sent, batch, stop))
                 sent += 1
                 self._unanswered += 1
@@ -68,8 +78,16 @@ class Pool:
                 continue
             result = early.pop(expected)
             expected += 1
+            in_flight.popleft()
             yield result
         self._finished = True
+
+    def _has_room(self, in_flight: Collection[int]) -> bool:
+        """Return whether another batch may be sent, given the sizes of those that have not been yielded."""
+        if not in_flight:
+            return True
+        room = math.inf if self._budget is None else self._budget.in_flight_bytes
+        return len(in_flight) < 2 * len(self._workers) + 2 and sum(in_flight) < room
 
     def take_finished(self, *, wait: bool) -> Iterator[tuple[int, list[PackedRows]]]:
         """Yield the results that a stopped run has not yielded, each with the number of its batch.
@@ -99,7 +117,8 @@ class Pool:
         Only a pool that has finished its run keeps one. After an early end the worker may be in the middle of a batch,
         whose answer would be read as the answer to the next request.
         """
-        spare = self._workers[0] if self._finished and spare_worker.enabled else None
+        retired = self._working < len(self._workers)
+        spare = self._workers[0] if self._finished and spare_worker.enabled and not retired else None
         for worker in self._workers:
             if worker is not spare:
                 worker.end()
@@ -124,7 +143,23 @@ class Pool:
             number, batch, stop = job
             try:
                 self._results.put((number, worker.build_rows(batch, stop)))
+                if self._budget is not None and not self._is_within_budget(worker, self._budget):
+                    return
             except GitmemError as problem:
                 self._results.put((number, problem))
             except Exception as problem:  # a thread that ends without an answer would leave the run waiting forever
                 self._results.put((number, WorkersFailed(f"an indexing worker cannot be used: {problem!r}")))
+
+    def _is_within_budget(self, worker: WorkerProcess, budget: MemoryBudget) -> bool:
+        """Replace a worker that occupies more than its share. Return False if it has to end for good.
+
+        The number of workers falls by one if their shares have become too small to work with.
+        """
+        with self._retiring:
+            retires = self._working > 1 and budget.share_of(self._working) < MIN_WORKER
+            self._working -= retires
+        if retires:
+            worker.end()
+        else:
+            worker.recycle(max(MIN_WORKER, budget.share_of(self._working)))
+        return not retires

@@ -19,6 +19,7 @@ from gitmem.errors import Cancelled
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import BULK_FROM, open_reader
+from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import MissingBlob
 from gitmem.indexing.pool import Pool
 from gitmem.indexing.stop_request import StopRequest
@@ -33,6 +34,9 @@ from gitmem.types import RECORD_LANGUAGE
 
 FLUSH_ROWS: Final = 16_000
 """Number of waiting rows at which a segment is published: about 20 MB of memory, some seconds of work."""
+
+_WRITE_FACTOR: Final = 6
+"""Memory that the rows of a segment take while it is written, as a multiple of their arrays."""
 
 BATCH_BLOBS: Final = 48
 _BATCH_BYTES: Final = 384 << 10
@@ -57,25 +61,30 @@ class Progress:
 
 @dataclass(slots=True)
 class RunResult:
-    """Result of a run. `outcomes` counts blobs; `unreadable` and `failed` list object ids in hexadecimal."""
+    """Result of a run. `outcomes` counts blobs; `unreadable` lists object ids in hexadecimal.
+
+    `failed` says for each blob that could not be chunked how its worker ended. `losses` are the ends of other workers.
+    """
 
     manifest: Manifest
     rows: int = 0
     bytes: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    losses: list[str] = field(default_factory=list)
 
-    def add(self, rows: Sequence[Rows], text_bytes: int) -> None:
-        """Count the rows of one batch."""
-        for part in rows:
-            for key, code in zip(part.blobs.keys, part.blobs.outcomes, strict=True):
-                outcome = OUTCOMES[code]
-                self.outcomes[outcome] += 1
-                if outcome == "failed":
-                    self.failed.append(key[0].hex())
-            self.rows += len(part)
-        self.bytes += text_bytes
+    def add(self, rows: Rows, losses: Sequence[str]) -> None:
+        """Count the rows of one answer. `losses` says how workers ended before it."""
+        failed = []
+        for key, code in zip(rows.blobs.keys, rows.blobs.outcomes, strict=True):
+            outcome = OUTCOMES[code]
+            self.outcomes[outcome] += 1
+            if outcome == "failed":
+                failed.append(key[0].hex())
+        self.failed |= dict.fromkeys(failed, "; ".join(losses))
+        self.losses += () if failed else losses
+        self.rows += len(rows)
 
 
 class Run:
@@ -90,6 +99,7 @@ class Run:
         paths: IndexPaths,
         *,
         max_file_bytes: int,
+        budget: MemoryBudget,
         jobs: int = 0,
         files: Mapping[str, bytes] | None = None,
     ) -> None:
@@ -97,6 +107,7 @@ class Run:
         self._paths = paths
         self._files = files or {}
         self._max_file_bytes = max_file_bytes
+        self._budget = budget
         self._jobs = jobs or usable_cores()
 
     def execute(
@@ -118,11 +129,14 @@ class Run:
         Raises: Cancelled (from `report` and `stop`), WorkersFailed, GitFailed, StorageFailed.
         """
         result = RunResult(manifest)
-        segments = _SegmentBuffer(self._paths, manifest, publish)
-        workers = max(1, min(self._jobs, -(-len(blobs) // _BLOBS_PER_WORKER)))
+        segments = _SegmentBuffer(self._paths, manifest, publish, self._budget.flush_bytes)
+        workers = self._budget.count_workers(min(self._jobs, -(-len(blobs) // _BLOBS_PER_WORKER)))
         bulk = len(blobs) >= BULK_FROM
         try:
-            with open_reader(self._location, bulk=bulk, files=self._files) as reader, Pool(workers) as pool:
+            with (
+                open_reader(self._location, bulk=bulk, files=self._files) as reader,
+                Pool(workers, budget=self._budget) as pool,
+            ):
                 batches = _Batches(reader, blobs, self._max_file_bytes, self._files, deadline)
                 intake = _Intake(batches, segments, result, report, len(blobs))
                 try:
@@ -180,27 +194,38 @@ class _Intake:
     def load(self, number: int, answers: Sequence[PackedRows]) -> None:
         """Take the answers to one batch."""
         batch = self.batches.sent.pop(number)
-        rows = [_load_rows(part, keys) for part, keys in batch.assign_keys(answers)]
-        self.segments.append(rows)
-        self.result.add(rows, batch.content_bytes)
+        for part, keys in batch.assign_keys(answers):
+            rows = _load_rows(part, keys)
+            self.segments.append(rows)
+            self.result.add(rows, part.losses)
+        self.result.bytes += batch.content_bytes
         self.blobs += len(batch.keys)
 
 
 class _SegmentBuffer:
-    """Rows that wait for the next segment, and the manifest with the segments written so far."""
+    """Rows that wait for the next segment, and the manifest with the segments written so far.
 
-    def __init__(self, paths: IndexPaths, manifest: Manifest, publish: Callable[[Manifest], object] | None) -> None:
+    A segment is written when it has `FLUSH_ROWS` rows, or when it would take `max_bytes` of memory to write it.
+    """
+
+    def __init__(
+        self, paths: IndexPaths, manifest: Manifest, publish: Callable[[Manifest], object] | None, max_bytes: int
+    ) -> None:
         self.manifest = manifest
         self._folder = paths.segments
         self._publish = publish
+        self._max_bytes = max_bytes
         self._waiting: list[Rows] = []
+        self._rows = self._bytes = 0
 
     @property
     def is_full(self) -> bool:
-        return sum(map(len, self._waiting)) >= FLUSH_ROWS
+        return self._rows >= FLUSH_ROWS or _WRITE_FACTOR * self._bytes >= self._max_bytes
 
-    def append(self, rows: Sequence[Rows]) -> None:
-        self._waiting += rows
+    def append(self, rows: Rows) -> None:
+        self._waiting.append(rows)
+        self._rows += len(rows)
+        self._bytes += _size_of(rows)
 
     def flush(self) -> None:
         """Write the waiting rows as a segment and publish the manifest that names it."""
@@ -212,6 +237,7 @@ class _SegmentBuffer:
             self._publish(self.manifest)
         # Cleared last: after an interrupt in this method the next flush writes the same segment again.
         self._waiting.clear()
+        self._rows = self._bytes = 0
 
 
 def add_segment(manifest: Manifest, entry: SegmentEntry) -> Manifest:
@@ -324,6 +350,13 @@ def _load_rows(packed: PackedRows, keys: list[tuple[bytes, str]]) -> Rows:
     vectors = np.frombuffer(packed.vectors, np.int8).reshape(-1, packed.dimensions)
     postings = {field: _load_postings(packed.postings[field]) for field in FIELDS}
     return Rows(blobs, columns, packed.symbols, vectors, postings)
+
+
+def _size_of(rows: Rows) -> int:
+    """Return the bytes of the arrays of rows, which are nearly all of their memory."""
+    arrays = [rows.vectors, *rows.columns.values()]
+    arrays += [array for postings in rows.postings.values() for array in postings[1:]]
+    return sum(array.nbytes for array in arrays)
 
 
 def _load_postings(packed: PackedPostings) -> Postings:

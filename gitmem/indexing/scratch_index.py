@@ -12,6 +12,7 @@ from typing import NamedTuple
 from gitmem.fsio import link_or_copy, make_folder, remove_file, remove_tree
 from gitmem.git.locate import RepositoryLocation
 from gitmem.indexing.fingerprint import view_key
+from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import find_missing_blobs
 from gitmem.indexing.run import Run
 from gitmem.indexing.views import ensure_view
@@ -64,6 +65,7 @@ def open_scratch(
     manifest: Manifest,
     *,
     max_file_bytes: int,
+    max_memory: int,
     jobs: int,
 ) -> Iterator[ScratchIndex]:
     """Create a scratch index in a folder and remove it at the end.
@@ -81,6 +83,7 @@ def open_scratch(
             link_or_copy(origin.segment(entry.name), paths.segment(entry.name))
         for key in manifest.views[-1:]:
             link_or_copy(origin.view(key), paths.view(key))
-        yield ScratchIndex(location, paths, manifest, Run(location, paths, max_file_bytes=max_file_bytes, jobs=jobs))
+        run = Run(location, paths, max_file_bytes=max_file_bytes, jobs=jobs, budget=MemoryBudget(max_memory))
+        yield ScratchIndex(location, paths, manifest, run)
     finally:
         remove_tree(folder)

@@ -12,6 +12,7 @@ from gitmem.indexing.worker import main
 from gitmem.indexing.worker_protocol import Batch, BlobContent, BlobOutcome, PackedRows, read_rows, write_batch
 from gitmem.processes.child import ChildProcess
 from gitmem.processes.fork import ForkedWorker
+from gitmem.processes.memory import proportional_bytes
 
 WORKER_COMMAND: Final = (sys.executable, "-P", "-m", "gitmem.indexing.worker")
 
@@ -34,6 +35,7 @@ class WorkerProcess:
         self._stop_request: StopRequest | None = None
         self._child = ChildProcess(command, "indexing worker")
         self._has_answered = self._has_processed_blobs = False
+        self._resident = 0
 
     def fork(self) -> None:
         """Start as a copy of this process, which must not have threads yet. After a death a new program is started."""
@@ -55,9 +57,16 @@ class WorkerProcess:
         rows = self._ask(batch)
         if rows is not None:
             return [rows]
+        loss = self._child.last_failure
         if not self._has_answered and self._ask([]) is None:
             raise WorkersFailed(f"the indexing worker does not start{self._last_error_line()}")
-        return [self._build_single(blob) for blob in batch]
+        singles = [self._build_single(blob) for blob in batch]
+        # If a blob failed again, it is to blame, and its own answer says how. Otherwise the cause was something else.
+        if singles and not any(single.losses for single in singles):
+            files = f"{len(batch)} files" if len(batch) > 1 else "file"
+            loss = f"an indexing worker {loss}; its {files} were indexed again, one by one"
+            singles[0] = singles[0]._replace(losses=(loss,))
+        return singles
 
     def _build_single(self, blob: BlobContent) -> PackedRows:
         rows = self._ask([blob])
@@ -70,10 +79,11 @@ class WorkerProcess:
                 )
             rows = self._ask([blob])
         if rows is None:
+            loss = f"the worker {self._child.last_failure}"
             empty = self._ask([])
             if empty is None:
                 raise WorkersFailed("the indexing worker does not start again")
-            rows = empty._replace(blobs=[BlobOutcome(blob.language, "failed", 0)])
+            rows = empty._replace(blobs=[BlobOutcome(blob.language, "failed", 0)], losses=(loss,))
         return rows
 
     def _ask(self, batch: Batch) -> PackedRows | None:
@@ -81,6 +91,7 @@ class WorkerProcess:
         seconds = SECONDS_PER_BATCH + SECONDS_PER_BLOB * len(batch)
         rows = self._child.ask(partial(write_batch, batch=batch, stop=self._stop_request), read_rows, seconds)
         if rows is not None:
+            self._resident = rows.resident
             self._has_answered = True
             self._has_processed_blobs = self._has_processed_blobs or bool(batch)
         return rows
@@ -89,6 +100,17 @@ class WorkerProcess:
         """Return the last line of the worker's standard error as a suffix for a message."""
         line = self._child.last_error_line()
         return f": {line}" if line else ""
+
+    def recycle(self, share: int) -> bool:
+        """End the idle process if it occupies more than `share` bytes; the next batch starts another one.
+
+        Return whether it was ended. Caches, fragmented memory and leaks of libraries go with it.
+        """
+        process = self._child.process
+        if process is None or self._resident <= share or (proportional_bytes(process.pid) or self._resident) <= share:
+            return False
+        self._child.replace()
+        return True
 
     def end(self) -> None:
         """End the process for good; a call that waits for its answer returns at once."""

@@ -1,6 +1,7 @@
 """One child process, seen from the process that uses it: start, ask, restart after a failure, end."""
 
 import os
+import signal
 import subprocess
 import tempfile
 import threading
@@ -25,6 +26,8 @@ class ChildProcess:
         self._process: subprocess.Popen[bytes] | ForkedWorker | None = None
         self._ended = False
         self._starting = threading.Lock()
+        self.last_failure = ""
+        """How the child failed to answer the last time that it did, for people; "" if it never did."""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the child)
 
     def fork(self, main: Callable[[], None]) -> None:
@@ -40,14 +43,26 @@ class ChildProcess:
         Raises WorkersFailed if it cannot be started.
         """
         process = self._process or self._start()
-        timer = threading.Timer(seconds, process.kill)
+        expired = threading.Event()
+
+        def give_up() -> None:
+            expired.set()
+            process.kill()
+
+        timer = threading.Timer(seconds, give_up)
         timer.daemon = True
         timer.start()
         try:
             send(cast(BinaryIO, process.stdin))
             return receive(cast(BinaryIO, process.stdout))
-        except (EOFError, OSError, ValueError, TypeError):
-            self._stop()
+        except (EOFError, OSError, ValueError, TypeError) as problem:
+            code = self._stop()
+            if expired.is_set():
+                self.last_failure = f"gave no answer within {seconds:,.0f} s"
+            elif isinstance(problem, ValueError | TypeError):
+                self.last_failure = "gave an answer that cannot be read"
+            else:
+                self.last_failure = _describe_exit(code, self.last_error_line())
             return None
         finally:
             timer.cancel()
@@ -82,15 +97,22 @@ class ChildProcess:
         messages = [line.strip() for line in lines if line.strip()]
         return messages[-1][:200] if messages else ""
 
-    def _stop(self) -> None:
+    def replace(self) -> None:
+        """End an idle child. The next request starts another one."""
+        self._stop()
+
+    def _stop(self) -> int:
+        """End the process and return its exit code as `subprocess` does, 0 without a process."""
         process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            for stream in (process.stdin, process.stdout):
-                with suppress(OSError):
-                    if stream is not None:
-                        stream.close()
-            process.wait()
+        if process is None:
+            return 0
+        process.kill()
+        for stream in (process.stdin, process.stdout):
+            with suppress(OSError):
+                if stream is not None:
+                    stream.close()
+        # A process that had closed its pipes by dying keeps the exit code it died with.
+        return process.wait()
 
     def end(self) -> None:
         """End the process for good; a call that waits for its answer returns at once."""
@@ -105,3 +127,14 @@ class ChildProcess:
         """Close the pipes. Call it after `end`, when no thread uses the child any more."""
         self._stop()
         self._stderr.close()
+
+
+def _describe_exit(code: int, error: str) -> str:
+    """Say how a process ended, from its exit code (a signal is negative) and the last line of its standard error."""
+    if code >= 0:
+        return f"ended with exit code {code}" + (f": {error}" if error else "")
+    number = -code
+    name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+    if name == "SIGXCPU":
+        return "took too much processor time"
+    return f"was killed by {name}" + (" (the system does that when memory runs out)" if name == "SIGKILL" else "")

@@ -53,6 +53,7 @@ class ForkedWorker:
         self.stdin: BinaryIO = os.fdopen(to_worker, "wb")
         self.stdout: BinaryIO = os.fdopen(from_worker, "rb")
         self._reaped = False
+        self._code = 0
         self._reaping = threading.Lock()
 
     def kill(self) -> None:
@@ -61,12 +62,13 @@ class ForkedWorker:
             if not self._reaped:
                 os.kill(self.pid, signal.SIGKILL)
 
-    def wait(self) -> None:
-        """Reap a process that was killed."""
+    def wait(self) -> int:
+        """Reap a process that was killed. Return its exit code, the negative number of the signal that ended it."""
         with self._reaping:
             if not self._reaped:
-                os.waitpid(self.pid, 0)
+                self._code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
                 self._reaped = True
+            return self._code
 
 
 def _serve(requests: int, answers: int, stderr: int, main: Callable[[], None]) -> NoReturn:

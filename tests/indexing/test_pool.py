@@ -33,6 +33,9 @@ def process(language, content):
         sys.exit(0)
     if content == b"hang":
         time.sleep(600)
+    if content == b"kill once" and not os.path.exists(sys.argv[0] + ".killed"):
+        open(sys.argv[0] + ".killed", "w").close()
+        os.kill(os.getpid(), 9)
     if content == b"raise":
         raise RuntimeError("the parser met its match")
     if content == b"noise":
@@ -58,6 +61,17 @@ while True:
     write_rows(sys.stdout.buffer, PackedRows([process(*blob) for blob in batch], {}, contents, b"", 0, {}))
 """
 """A worker that copies each content into the symbols, and misbehaves at the name of a fault."""
+
+
+ENDS = {
+    b"abort": "was killed by SIGABRT",
+    b"exit": "ended with exit code 0",
+    b"raise": "ended with exit code 1: RuntimeError: the parser met its match",
+    b"hang": "gave no answer within 1 s",
+    b"noise": "gave an answer that cannot be read",
+    b"nonsense": "gave an answer that cannot be read",
+}
+"""What is reported for each fault."""
 
 
 @pytest.fixture
@@ -131,6 +145,19 @@ def test_a_blob_that_kills_its_worker_costs_only_itself(
         results = list(pool.run([texts(b"a", fault, b"b"), texts(b"c")]))
     assert outcomes(results) == ["text", "failed", "text", "text"]
     assert capfd.readouterr() == ("", ""), "the user does not see the traceback of a worker"
+    (loss,) = [loss for parts in results for rows in parts for loss in rows.losses]
+    assert loss == f"the worker {ENDS[fault]}"
+    assert [rows.losses for rows in results[0]][1] == (loss,)
+
+
+def test_a_worker_that_is_killed_once_is_reported_with_the_number_of_its_files(command: list[str]) -> None:
+    with Pool(1, command) as pool:
+        results = list(pool.run([texts(b"a"), texts(b"b", b"kill once", b"c")]))
+    assert outcomes(results) == ["text"] * 4
+    assert [loss for parts in results for rows in parts for loss in rows.losses] == [
+        "an indexing worker was killed by SIGKILL (the system does that when memory runs out); "
+        "its 3 files were indexed again, one by one"
+    ]
 
 
 def test_a_first_batch_that_only_kills_workers_does_not_end_the_run(command: list[str]) -> None:
@@ -205,10 +232,12 @@ def test_a_file_that_kills_real_workers_is_skipped_and_the_rest_is_indexed(
         {"good.py": python_file("sign_cookie"), "bad.py": python_file("poison"), "fine.py": python_file("fine")}
     )
     with monkeypatch.context() as patch:
-        patch.setattr("gitmem.indexing.run.Pool", lambda workers: Pool(workers, [sys.executable, str(script)]))
+        patch.setattr(
+            "gitmem.indexing.run.Pool", lambda workers, budget: Pool(workers, [sys.executable, str(script)], budget)
+        )
         report = index(repo)
     assert report.status == "partial"
-    assert [line.split(":")[0] for line in report.problems] == ["bad.py"]
+    assert report.problems == ["bad.py: chunking failed, the file is skipped: the worker was killed by SIGABRT"]
     assert next(path for path, *_ in brief_hits(search(repo, "sign_cookie"))) == "good.py"
     assert index(repo).status == "success"
     assert "bad.py" in [path for path, *_ in brief_hits(search(repo, "poison"))]

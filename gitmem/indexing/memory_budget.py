@@ -1,0 +1,64 @@
+"""Divide the memory that a run may take (`gitmem.maxMemory`) between this process, its workers and what they exchange.
+
+The bound holds for all processes of a run together. This process is measured, and what it is about to need for a
+segment is set aside. Workers share the rest: one that takes more than its share is replaced between two batches, and
+fewer of them work if the shares become too small. Neither changes any row. A worker may exceed its share until the
+batch that it works on is done.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from gitmem.errors import ConfigError
+from gitmem.processes.memory import resident_bytes
+
+MIN_WORKER: Final = 160 << 20
+"""Smallest share with which a worker is useful: libraries, model and grammars take two thirds of it."""
+
+_PROCESS: Final = 40 << 20
+"""Memory of this process before the run, and of a git process that reads for it."""
+
+_FLUSH_DIVISOR: Final = 8
+_IN_FLIGHT_DIVISOR: Final = 32
+
+
+class MemoryBudget:
+    """Memory of one run. `limit` is the bound in bytes.
+
+    Make it before the run loads anything. Memory that a server took for other purposes before does not count.
+    """
+
+    def __init__(self, limit: int, measure: Callable[[], int] = resident_bytes) -> None:
+        self.limit = limit
+        self._measure = measure
+        self._before = measure()
+
+    @property
+    def left(self) -> int:
+        """Number of bytes that this process may take on top of what it has, as long as there are no workers."""
+        return self.limit - _PROCESS - max(0, self._measure() - self._before)
+
+    @property
+    def flush_bytes(self) -> int:
+        """Number of bytes that the rows of the next segment may take while they wait and while it is written."""
+        return self.limit // _FLUSH_DIVISOR
+
+    @property
+    def in_flight_bytes(self) -> int:
+        """Number of bytes of text that may be with the workers, or wait as rows for their turn."""
+        return self.limit // _IN_FLIGHT_DIVISOR
+
+    def share_of(self, workers: int) -> int:
+        """Return the number of bytes that each of some workers may take."""
+        return (self.left - self.flush_bytes - self.in_flight_bytes) // workers
+
+    def count_workers(self, wanted: int) -> int:
+        """Return how many workers may run, at most those wanted. Raises ConfigError if there is no room for any."""
+        room = self.share_of(1)
+        if room < MIN_WORKER:
+            needed = self.limit - room + MIN_WORKER
+            raise ConfigError(
+                f"this run needs about {needed >> 20} MiB of memory, `gitmem.maxMemory` allows {self.limit >> 20}",
+                hint=f"git config gitmem.maxMemory {-(-needed * 5 // 4 >> 20)}m",
+            )
+        return max(1, min(wanted, room // MIN_WORKER))
