@@ -62,10 +62,9 @@ def heal(
         )  # fmt: skip
         try:
             with stoppable(paths, stop_if_cancelled, resume=resume) as (stop, report):
-                result = run.execute(
+                manifest = run.execute(
                     blobs, old, publish=writer.publish, deadline=deadline, report=report, stop=stop
-                )  # fmt: skip
-                manifest = result.manifest
+                ).manifest  # fmt: skip
         except Cancelled:
             return writer.manifest
         if time.monotonic() < deadline:

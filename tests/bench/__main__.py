@@ -19,6 +19,7 @@ from tests.bench import (
     mixed_kinds,
     quality,
     refresh,
+    served,
     server_memory,
     similar_notes,
     size,
@@ -47,6 +48,7 @@ class Benchmark(Protocol):
 BENCHMARKS: Final[dict[str, Benchmark]] = {
     "cold": cold,
     "index": index,
+    "served": served,
     "idle": idle,
     "refresh": refresh,
     "warm": warm,
