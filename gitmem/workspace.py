@@ -24,10 +24,11 @@ from gitmem.fsio import (
 from gitmem.git.git_config import read_config
 from gitmem.git.locate import RepositoryLocation, locate, main_worktree
 from gitmem.git.program import require_folder
+from gitmem.git.status_shortcuts import parse_shortcuts
 from gitmem.git.tracking import add_exclude, is_tracked, lacks_exclude, remove_exclude
 from gitmem.locks import writer_lock
 from gitmem.paths import INDEX_NAME, MEMORY_LOCK, PURGING, STARTING, IndexPaths
-from gitmem.settings import Settings, parse_settings
+from gitmem.settings import PREFIX, Settings, parse_settings
 from gitmem.store.manifest import Manifest, find_manifest
 
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ class Workspace(NamedTuple):
 def open_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
     """Find the repository of a path; its index need not exist. Raises: NotARepository, ConfigError."""
     location = locate(path)
-    settings = parse_settings(((entry.key, entry.value, entry.scope) for entry in read_config(location)), environment)
+    entries = read_config(location)
+    location = location._replace(shortcuts=parse_shortcuts(entries))
+    settings = parse_settings((entry for entry in entries if entry.key.startswith(PREFIX)), environment)
     home = main_worktree(location)
     root = home / INDEX_NAME if home and home.is_dir() else location.common_dir / INDEX_NAME.lstrip(".")
     return Workspace(location, settings, IndexPaths(root))

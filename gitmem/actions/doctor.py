@@ -13,6 +13,7 @@ from typing import Final
 from gitmem import __version__
 from gitmem.actions.hooks import read_state
 from gitmem.actions.install import Installer
+from gitmem.actions.status_cost import measure_status
 from gitmem.distribution import conflict_remedy, find_conflicts
 from gitmem.errors import GitmemError, NoIndex, NotARepository
 from gitmem.freshness.run_log import FAILED, read_entries
@@ -78,6 +79,7 @@ def examine_repository(folder: Path, environment: Mapping[str, str]) -> list[Che
     return [
         _check("repository", lambda: _repository(workspace)),
         _check("index", lambda: _index(workspace)),
+        _check("git status", lambda: _git_status(workspace)),
         _check("memory", lambda: _memory(workspace)),
         _check("hooks", lambda: _hooks(workspace)),
         _check("clients", lambda: _clients(Installer(workspace.location, environment))),
@@ -197,6 +199,16 @@ def _index(workspace: Workspace) -> Check:
         OK,
         f"{root}, generation {manifest.generation}, {manifest.rows:,} chunks; check every byte: gitmem verify",
     )
+
+
+def _git_status(workspace: Workspace) -> Check:
+    if workspace.location.worktree is None:
+        return Check("git status", OK, "not needed: the repository has no working tree")
+    cost = measure_status(workspace)
+    message = f"takes {cost.seconds:.2g} s of CPU time, in each query without a running `gitmem watch` or `gitmem mcp`"
+    if cost.untracked:
+        message += f"; {cost.untracked:.2g} s of it look for untracked files"
+    return Check("git status", WARN if cost.remedy else OK, message, cost.remedy)
 
 
 def _memory(workspace: Workspace) -> Check:

@@ -1,4 +1,7 @@
-"""`gitmem.*` entries of git's configuration, from all scopes, read with one git process; `settings` interprets them."""
+"""Entries of git's configuration that gitmem uses, from all scopes, read with one git process.
+
+`settings` interprets those that begin with `gitmem.`, `status_shortcuts` the few others.
+"""
 
 import os
 from collections.abc import Mapping
@@ -8,10 +11,11 @@ from typing import Final, NamedTuple
 from gitmem.errors import GitFailed
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git
+from gitmem.git.status_shortcuts import KEYS
 
 
 class ConfigEntry(NamedTuple):
-    """Entry of the configuration. `key` is lower case and begins with `gitmem.`.
+    """Entry of the configuration. `key` is lower case.
 
     `value` is None for a key without `=`, which git reads as true. `scope` is `system`, `global`, `local` or
     `worktree`.
@@ -22,17 +26,27 @@ class ConfigEntry(NamedTuple):
     scope: str
 
 
+_OPTION: Final = "command"
+"""Scope of an entry that an option `-c` sets."""
+
+_READ: Final = r"^gitmem\.|^(" + "|".join(KEYS).replace(".", r"\.") + ")$"
+"""Extended regular expression, which git compares with keys in lower case."""
+
+
 def read_config(location: RepositoryLocation) -> list[ConfigEntry]:
-    """Return all `gitmem.*` entries in the order in which git applies them: the last one of a key wins.
+    """Return all `gitmem.*` entries and those of `KEYS`, in the order in which git applies them.
+
+    The last one of a key wins. The options of gitmem's own commands of git are left out.
 
     Raises: GitFailed if the configuration cannot be read.
     """
-    args = ["config", "--null", "--show-scope", "--get-regexp", r"^gitmem\."]
+    args = ["config", "--null", "--show-scope", "--get-regexp", _READ]
     result = run_git(args, git_dir=location.git_dir, check=False)
     if result.code not in (0, 1):
         raise GitFailed(f"git cannot read its configuration: {first_error_line(result.stderr)}")
     fields = result.stdout.decode("utf-8", "surrogateescape").split("\0")
-    return [_parse(scope, entry) for scope, entry in zip(fields[0::2], fields[1::2], strict=False)]
+    pairs = zip(fields[0::2], fields[1::2], strict=False)
+    return [_parse(scope, entry) for scope, entry in pairs if scope != _OPTION]
 
 
 _NAMING_FILES: Final = ("core.excludesfile", "core.attributesfile")

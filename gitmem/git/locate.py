@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed, NotARepository
 from gitmem.git.program import GitResult, first_error_line, run_git
+from gitmem.git.status_shortcuts import StatusShortcuts
 
 SEPARATOR: Final = "--gitmem-next"
 """Unknown option, which rev-parse echoes: separates output that may contain line feeds."""
@@ -26,7 +27,10 @@ REV_PARSE_ARGS: Final = (
 
 
 class RepositoryLocation(NamedTuple):
-    """Paths and state of one working tree or bare repository. All paths are absolute and without symbolic links."""
+    """Paths and state of one working tree or bare repository. All paths are absolute and without symbolic links.
+
+    `shortcuts` come from the configuration, which `locate` does not read: without them `git status` takes longer.
+    """
 
     worktree: Path | None
     git_dir: Path
@@ -37,6 +41,7 @@ class RepositoryLocation(NamedTuple):
     branch: str | None
     bare: bool
     shallow: bool
+    shortcuts: StatusShortcuts = StatusShortcuts()
 
     @property
     def linked(self) -> bool:

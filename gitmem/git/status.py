@@ -1,9 +1,11 @@
 """Uncommitted changes: differences of the working tree, or of the index, from HEAD, read from `git status`.
 
 The process can be started early and read late, so that it runs while other things are loaded. It takes no lock, does
-not refresh the index, and neither starts a file system monitor nor enters submodules.
+not refresh the index, and neither starts a file system monitor nor enters submodules. It uses the shortcuts that the
+user has configured (`status_shortcuts`).
 """
 
+import os
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -25,11 +27,14 @@ WORKTREE_FOLDER: Final = b".claude/worktrees/"
 One that remains there without its link is not a part of this working tree, but git lists its files as untracked.
 """
 
-_STATUS: Final = ("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all",
-                  "--no-renames", "--ignore-submodules=dirty")  # fmt: skip
+_STATUS: Final = ("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-renames",
+                  "--ignore-submodules=dirty")  # fmt: skip
 _STAGED: Final = ("--no-replace-objects", "diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev",
                   "--ita-invisible-in-index", "--ignore-submodules=none")  # fmt: skip
+_UNTRACKED: Final = ("--literal-pathspecs", "ls-files", "--others", "--exclude-standard", "-z", "--")
 _NO_FILE: Final = b"000000"
+_MAX_FOLDERS: Final = 256
+"""Number of untracked folders whose files are listed one folder at a time; of more, all are listed at once."""
 
 
 class StatusEntry(NamedTuple):
@@ -78,12 +83,29 @@ class StatusProcess(Closeable):
     def __init__(self, location: RepositoryLocation) -> None:
         assert location.worktree is not None, "a bare repository has no uncommitted changes"
         self._worktree: Path = location.worktree
-        option = f"--work-tree={self._worktree}"
-        self._process = start_git(
-            [option, *_STATUS], cwd=self._worktree, git_dir=location.git_dir, stdin=subprocess.DEVNULL
-        )
+        self._location = location
+        self._process = self._start(location.shortcuts.untracked)
+
+    def _start(self, untracked: str) -> subprocess.Popen[bytes]:
+        location = self._location
+        options = ["-c", f"core.fsmonitor={location.shortcuts.monitor(location.git_dir)}"]
+        args = [*options, f"--work-tree={self._worktree}", *_STATUS, f"--untracked-files={untracked}"]
+        return start_git(args, cwd=self._worktree, git_dir=location.git_dir, stdin=subprocess.DEVNULL)
 
     def finish(self) -> Status:
+        """Wait for git and return the changes. Raises GitFailed."""
+        status = self._parse_output()
+        folders = [entry.path for entry in status.entries if _is_folder(entry)]
+        if not folders or self._location.shortcuts.untracked == "all":
+            return _without_folders(status, [])  # folders of nested repositories
+        if len(folders) <= _MAX_FOLDERS:
+            args = [f"--work-tree={self._worktree}", *_UNTRACKED, *map(os.fsdecode, folders)]
+            output = run_git(args, cwd=self._worktree, git_dir=self._location.git_dir).stdout
+            return _without_folders(status, output.split(b"\0")[:-1])
+        self._process = self._start("all")
+        return _without_folders(self._parse_output(), [])
+
+    def _parse_output(self) -> Status:
         """Wait for git and parse its output. Raises GitFailed."""
         out, err = self._process.communicate()
         if self._process.returncode != 0:
@@ -101,7 +123,10 @@ class StatusProcess(Closeable):
 
 
 def parse_status(output: bytes) -> Status:
-    """Parse the output of `git status --porcelain=v2 -z --branch`. Format: git-status(1)."""
+    """Parse the output of `git status --porcelain=v2 -z --branch`. Format: git-status(1).
+
+    An untracked folder is an entry whose path ends with a slash.
+    """
     commit = None
     entries: dict[bytes, StatusEntry] = {}
     for record in output.split(b"\0")[:-1]:
@@ -115,7 +140,7 @@ def parse_status(output: bytes) -> Status:
         elif kind == b"u":
             *_, mode, _, _, _, path = record.split(b" ", 10)
             entries[path] = StatusEntry(path, MODIFIED, None if mode == _NO_FILE else int(mode, 8), None)
-        elif kind == b"?" and _is_own_file(path := record[2:]):
+        elif kind == b"?" and ((path := record[2:]).endswith(b"/") or _is_own_file(path)):
             entries[path] = StatusEntry(path, UNTRACKED, FILE, None)
     return Status(commit, list(entries.values()))
 
@@ -129,6 +154,17 @@ def _changed(path: bytes, state: bytes, mode: bytes, oid: bytes) -> StatusEntry:
     number = int(mode, 8)
     known = in_worktree == b"." or number == GITLINK
     return StatusEntry(path, change, number, oid.decode("ascii") if known else None)
+
+
+def _is_folder(entry: StatusEntry) -> bool:
+    return entry.change == UNTRACKED and entry.path.endswith(b"/")
+
+
+def _without_folders(status: Status, files: list[bytes]) -> Status:
+    """Return the status with the untracked files below the untracked folders instead of these folders."""
+    entries = [entry for entry in status.entries if not _is_folder(entry)]
+    entries += [StatusEntry(path, UNTRACKED, FILE, None) for path in files if _is_own_file(path)]
+    return status._replace(entries=entries)
 
 
 def _is_own_file(path: bytes) -> bool:
