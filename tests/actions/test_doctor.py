@@ -31,7 +31,7 @@ def test_a_sound_repository_has_no_failed_check(cli: Cli, indexed: Repo) -> None
     assert parsed["sound"] is True
     assert {check["name"] for check in parsed["checks"]} == {
         "versions", "conflicts", "git", "model", "grammars", "worker", "graph", "repository", "index", "memory",
-        "git status",         "hooks", "clients", "background", "disk", "completion"
+        "git status", "server", "hooks", "clients", "background", "disk", "completion"
     }  # fmt: skip
 
 
