@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from coverage import Coverage
 
 from gitmem.cli.main import run
 from gitmem.embedding.bundled import BundledEncoder
@@ -19,6 +20,15 @@ from gitmem.paths import bundled
 from tests.gitrepo import ISOLATION, MakeRepo, Repo
 from tests.indexes import HashEncoder, InlinePool
 from tests.sample import Cli, Outcome, make_sample
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Save the coverage now: pytest-xdist kills a worker that needs more than ten seconds after its last test."""
+    measured = Coverage.current()
+    if measured is not None:
+        measured.stop()
+        measured.save()
 
 
 @pytest.fixture

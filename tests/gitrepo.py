@@ -15,7 +15,7 @@ IDENTITY: Final = {
     "GIT_COMMITTER_DATE": "2024-01-02T03:04:05+00:00",
 }
 ISOLATION: Final = {
-    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_GLOBAL": str(Path(__file__).with_name("gitconfig")),
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GITMEM_NO_REGISTRY": "1",

@@ -43,10 +43,7 @@ class Quarantine:
         for oid in oids:
             source = self._folder / oid[:2] / oid[2:]
             if source.exists():
-                target = self._objects / oid[:2]
-                # git has given the folder here the permissions that `core.sharedRepository` asks for.
-                make_folder_like(target, source.parent)
-                publish_unsynced(source, target / source.name)
+                _move_loose(source, self._objects / oid[:2])
 
     def release_packs(self) -> None:
         """Move packs into the database, each with its index last: git ignores a pack without an index."""
@@ -73,6 +70,20 @@ def remove_abandoned(location: RepositoryLocation) -> None:
     """Remove the quarantines of dead writers. The caller excludes living ones by a lock. Raises StorageFailed."""
     for folder in (location.common_dir / "objects").glob(f"{PREFIX}*"):
         _remove(folder)
+
+
+def _move_loose(source: Path, folder: Path) -> None:
+    """Move an object into a folder of the database. A `git gc` removes empty folders: then it is made again."""
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            # git has given the folder here the permissions that `core.sharedRepository` asks for.
+            make_folder_like(folder, source.parent)
+            publish_unsynced(source, folder / source.name)
+        except StorageFailed as problem:
+            if not (tries_left and isinstance(problem.__cause__, FileNotFoundError) and source.exists()):
+                raise
+        else:
+            return
 
 
 def _remove(folder: Path) -> None:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from gitmem import fsio
+from gitmem.errors import StorageFailed
+from gitmem.fsio import Disk
 from gitmem.git.locate import locate
 from gitmem.git.object_format import RawObject, make_object
 from gitmem.git.object_quarantine import PREFIX, remove_abandoned
@@ -92,3 +95,33 @@ def test_a_full_disk_leaves_nothing_behind(make_repo: MakeRepo, number: int) -> 
     done = subprocess.run([sys.executable, "-c", code, str(repo.path), str(number)], check=False)
     assert done.returncode == 7
     assert files(repo) == set()
+
+
+def test_a_folder_that_git_removes_meanwhile_is_made_again(
+    make_repo: MakeRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = make_repo()
+
+    class Pruned(Disk):
+        """Disk on which `git prune-packed` runs before the first renames into the object database."""
+
+        left = 3
+
+        def rename(self, source: Path, target: Path) -> None:
+            if self.left and target.parent.parent.name == "objects":
+                self.left -= 1
+                repo.git("prune-packed")
+            super().rename(source, target)
+
+    monkeypatch.setattr(fsio, "disk", Pruned())
+    item = blobs(1)
+    store_objects(locate(repo.path), item)
+    assert repo.git("cat-file", "-t", item[0].oid) == "blob"
+
+
+def test_an_object_folder_that_cannot_be_written_is_reported_once(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    item = blobs(1)
+    (repo.path / ".git/objects" / item[0].oid[:2]).write_bytes(b"not a folder")
+    with pytest.raises(StorageFailed, match="cannot write"):
+        store_objects(locate(repo.path), item)

@@ -12,6 +12,10 @@ import pytest
 from tests.faults.torture import FILES, MEMORY, SECONDS
 from tests.gitrepo import Repo, isolated_environment
 
+SLACK: Final = 3.0
+"""Factor for busy machines, whose processes displace each other from the caches. Without bounds on a parse one of the
+files alone takes several times as long as all of them may."""
+
 MEASURE: Final = (
     "import json, resource, subprocess, sys\n"
     "done = subprocess.run(sys.argv[1:], capture_output=True, text=True)\n"
@@ -34,6 +38,6 @@ def test_pathological_files_are_indexed_within_bounds(tmp_path: Path, home: Path
     assert code == 0, err
     assert out.startswith("indexed ")
     assert memory < MEMORY
-    assert seconds < SECONDS * len(FILES)
+    assert seconds < SLACK * SECONDS * len(FILES)
     query = subprocess.run([*command[:-1], "query", "-l", "-n", "1", "fine"], env=environment, capture_output=True)
     assert os.fsdecode(query.stdout) == "good.py\n"

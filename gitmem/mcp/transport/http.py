@@ -86,14 +86,15 @@ def serve_http(
         if token and TOKEN_VARIABLE not in environment:
             announce(f"gitmem: Authorization: Bearer {token}")
 
-    command_server = serve_commands(handlers.repositories)
+    command_server, shutdown = serve_commands(handlers.repositories), Shutdown(EXIT_SECONDS)
     try:
-        run_until_signal(app, listening, announce, ready=announce_address)
+        run_until_signal(app, listening, announce, ready=announce_address, shutdown=shutdown)
     finally:
         command_server.close()
         handlers.close(_GRACE_SECONDS)
         if path:
             Path(path).unlink(missing_ok=True)
+        shutdown.finish()
     return ExitCode.OK
 
 
@@ -109,16 +110,15 @@ def run_until_signal(
     log: Callable[[str], None],
     *,
     ready: Callable[[], None],
-    exit_seconds: float = EXIT_SECONDS,
+    shutdown: Shutdown,
 ) -> None:
     """Serve an application on a socket until a signal asks for the end. Call from the main thread.
 
-    `ready` is called as soon as signals are handled. `exit_seconds` after the signal the process exits in any case.
+    `ready` is called as soon as signals are handled. The caller finishes the shutdown.
     """
     handler = OneLineHandler(log)
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     server = _Server(_configuration(app))
-    shutdown = Shutdown(exit_seconds)
     shutdown.add_callback(handler.mute)
     shutdown.add_callback(server.request_exit)
     shutdown.watch_signals()

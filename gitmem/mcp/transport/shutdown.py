@@ -7,7 +7,6 @@ That is safe: files are replaced atomically (`gitmem.fsio`), and the system rele
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Final
@@ -28,6 +27,10 @@ class Shutdown:
 
     def __init__(self, grace_seconds: float = GRACE_SECONDS) -> None:
         self.requested = threading.Event()
+        self._finished = threading.Event()
+        self._exit_lock = threading.Lock()
+        """Decides whether the process ends by itself or is ended: it must not do both at once."""
+
         self._grace_seconds = grace_seconds
         self._callbacks: list[Callable[[], None]] = []
         self._lock = threading.Lock()
@@ -58,6 +61,11 @@ class Shutdown:
         for callback in list(self._callbacks):
             callback()
 
+    def finish(self) -> None:
+        """Let the process end by itself: call last. Does not return if the grace period has expired."""
+        with self._exit_lock:
+            self._finished.set()
+
     def _handle_signal(self, _number: int, _frame: FrameType | None) -> None:
         # In another thread: the signal may interrupt this one while it holds the lock.
         try:
@@ -72,5 +80,7 @@ class Shutdown:
                 self.request()
 
     def _exit_after_grace(self) -> None:
-        time.sleep(self._grace_seconds)
-        os._exit(0)
+        if not self._finished.wait(self._grace_seconds):
+            with self._exit_lock:
+                if not self._finished.is_set():
+                    os._exit(0)

@@ -54,4 +54,5 @@ def serve_stdio(
         run_server(make_server(handlers, tools, use_roots=True), reader, shutdown)
     shutdown.request()
     handlers.close(_CLOSE_SECONDS)
+    shutdown.finish()
     return ExitCode.OK

@@ -220,6 +220,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 STUCK = """
 import socket, sys, time
 from gitmem.mcp.transport.http import run_until_signal
+from gitmem.mcp.transport.shutdown import Shutdown
 async def stuck(scope, receive, send):
     if scope["type"] == "http":
         print("stuck", flush=True)
@@ -229,7 +230,9 @@ async def stuck(scope, receive, send):
     await send({"type": "lifespan.shutdown.complete"})
 listening = socket.create_server(("127.0.0.1", 0))
 ready = lambda: print(listening.getsockname()[1], flush=True)
-run_until_signal(stuck, listening, print, ready=ready, exit_seconds=0.1)
+shutdown = Shutdown(0.1)
+run_until_signal(stuck, listening, print, ready=ready, shutdown=shutdown)
+shutdown.finish()
 """
 
 
