@@ -16,10 +16,14 @@ from coverage import Coverage
 from gitmem.cli.main import run
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.git.batch import ProgramReader
+from gitmem.indexing.spare_worker import spare_worker
 from gitmem.paths import bundled
 from tests.gitrepo import ISOLATION, MakeRepo, Repo
 from tests.indexes import HashEncoder, InlinePool
 from tests.sample import Cli, Outcome, make_sample
+
+WORKER_SECONDS = 3600.0
+"""Seconds for which the indexing worker of one test is kept for the next ones."""
 
 
 @pytest.hookimpl(trylast=True)
@@ -59,6 +63,15 @@ def _isolated(monkeypatch: pytest.MonkeyPatch, home: Path, runtime_folder: Path)
         monkeypatch.delenv(name, raising=False)
     for name, value in ISOLATION.items():
         monkeypatch.setenv(name, value)
+    # As in a server. Each test that indexes with the real model would start a worker, which costs half a second.
+    monkeypatch.setattr(spare_worker, "seconds", WORKER_SECONDS)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _spare_worker() -> Iterator[None]:
+    """End the worker that the tests share."""
+    yield
+    spare_worker.end()
 
 
 @pytest.fixture

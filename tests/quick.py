@@ -70,7 +70,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in set(slow)]
 
 
-def find_slow(durations: Mapping[str, float], *, limit: float, budget: float) -> set[str]:
+def find_slow(durations: Mapping[str, float], *, limit: float = math.inf, budget: float = math.inf) -> set[str]:
     """Return the tests above the limit, and the slowest ones, so that the others fit into the budget (in seconds)."""
     names = sorted((seconds, name) for name, seconds in durations.items() if name != OTHERS)
     slow, total = set(), durations.get(OTHERS, 0.0)

@@ -2,12 +2,14 @@
 
 import ast
 import math
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests import coverage_floors, private_patches, property_tags, prose_check, pytest_output, quick
+from tests import coverage_floors, measurement, private_patches, property_tags, prose_check, pytest_output, quick
 from tests.import_graph import build_graph, count_lazy_imports, find_cycles
 from tests.property_tags import Tag
 
@@ -124,6 +126,23 @@ def test_failures_are_kept_for_the_end(tmp_path: Path, capfdbinary: pytest.Captu
     assert b"reason" not in shown
     assert report.startswith(b"=")
     assert b"AssertionError: assert 'reason' == 1" in report
+
+
+def test_neither_slow_tests_nor_programs_are_measured(tmp_path: Path) -> None:
+    durations = quick.read_durations()
+    slow, name = max(durations, key=lambda test: durations[test] * (test != quick.OTHERS)).split("::")
+    (tmp_path / slow).parent.mkdir(parents=True)
+    (tmp_path / slow).write_text(
+        "import os\nfrom coverage import Coverage\n"
+        f"def {name}():\n    assert Coverage.current() is None\n"
+        f"def test_fast():\n    assert Coverage.current()\n    assert {measurement.VARIABLE!r} not in os.environ\n"
+    )
+    options = [f"--rcfile={quick.ROOT / 'pyproject.toml'}", f"--source={tmp_path}"]
+    command = [sys.executable, "-m", "coverage", "run", *options, "-m", "pytest", "-p", "tests.measurement", slow]
+    environment = {**os.environ, "PYTHONPATH": str(quick.ROOT), measurement.VARIABLE: ""}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list(tmp_path.glob(".coverage.*"))
 
 
 @pytest.mark.parametrize(

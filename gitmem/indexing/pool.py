@@ -31,13 +31,14 @@ class Pool:
         self._retiring = threading.Lock()
         self._jobs: queue.SimpleQueue[tuple[int, Batch, StopRequest | None] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[tuple[int, list[PackedRows] | GitmemError]] = queue.SimpleQueue()
-        spare = spare_worker.take() if command is WORKER_COMMAND else None
+        self._is_usual = command is WORKER_COMMAND
+        spare = spare_worker.take() if self._is_usual else None
         self._workers = [spare or WorkerProcess(command), *(WorkerProcess(command) for _ in range(workers - 1))]
         self._finished = False
         self._early: dict[int, list[PackedRows]] = {}
         self._unanswered = 0
         # Forking needs a process with a single thread, so it comes before the threads below.
-        if command is WORKER_COMMAND and can_fork():
+        if self._is_usual and can_fork():
             for worker in self._workers:
                 if worker is not spare:
                     worker.fork()
@@ -114,11 +115,11 @@ class Pool:
     def close(self) -> None:
         """End the workers at once, even in the middle of a batch. An idle one may stay as the spare worker.
 
-        Only a pool that has finished its run keeps one. After an early end the worker may be in the middle of a batch,
-        whose answer would be read as the answer to the next request.
+        Only a pool of usual workers that has finished its run keeps one. After an early end the worker may be in the
+        middle of a batch, whose answer would be read as the answer to the next request.
         """
-        retired = self._working < len(self._workers)
-        spare = self._workers[0] if self._finished and spare_worker.enabled and not retired else None
+        reusable = self._finished and self._is_usual and self._working == len(self._workers)
+        spare = self._workers[0] if reusable and spare_worker.enabled else None
         for worker in self._workers:
             if worker is not spare:
                 worker.end()

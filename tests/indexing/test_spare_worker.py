@@ -9,6 +9,7 @@ import pytest
 from gitmem.indexing import pool as pool_module
 from gitmem.indexing.pool import Pool
 from gitmem.indexing.spare_worker import spare_worker
+from gitmem.indexing.worker_process import WORKER_COMMAND
 from gitmem.indexing.worker_protocol import BlobContent
 
 BATCH = [BlobContent("python", b"def f():\n    return 1\n")]
@@ -61,6 +62,12 @@ def test_no_worker_is_kept_unless_enabled() -> None:
 def test_a_pool_closed_during_its_run_keeps_no_worker() -> None:
     with Pool(1) as pool:
         next(pool.run([BATCH, BATCH, BATCH]))
+    assert spare_worker.take() is None
+
+
+def test_a_worker_of_another_program_is_not_kept() -> None:
+    with Pool(1, [*WORKER_COMMAND]) as pool:
+        list(pool.run([BATCH]))
     assert spare_worker.take() is None
 
 
