@@ -7,13 +7,14 @@ from gitmem.errors import ExitCode, GitFailed
 from gitmem.freshness.currency import is_current, is_marked
 from gitmem.git.locate import RepositoryLocation, describe_head
 from gitmem.git.status import StatusProcess
+from gitmem.install.registered_files import users_entries
 from gitmem.workspace import open_workspace
 
 
 def answer_if_current() -> ExitCode | None:
     """Print that HEAD is indexed and return OK; return None if the full command must run.
 
-    It must run if any file is uncommitted: only that command compares such files with the index.
+    It must run if a file of the user is uncommitted: only that command compares such files with the index.
     """
     workspace = open_workspace(Path(), os.environ)
     tree, name = workspace.location.head_tree, describe_head(workspace.location)
@@ -26,7 +27,10 @@ def answer_if_current() -> ExitCode | None:
 
 
 def _has_uncommitted_files(location: RepositoryLocation) -> bool:
-    """Return whether the working tree differs from HEAD, or cannot be compared with it."""
+    """Return whether the working tree differs from HEAD, or cannot be compared with it.
+
+    A client's file as `gitmem init` wrote it does not count: it may stay uncommitted for ever, and a query indexes it.
+    """
     if location.worktree is None:
         return False
     try:
@@ -34,4 +38,4 @@ def _has_uncommitted_files(location: RepositoryLocation) -> bool:
             status = process.finish()
     except GitFailed:
         return True
-    return bool(status.entries) or status.commit != location.head_commit
+    return bool(users_entries(location, status.entries)) or status.commit != location.head_commit

@@ -66,6 +66,15 @@ def test_index_with_nothing_to_do_imports_neither_numpy_nor_click(indexed: Repo)
     assert not modules & (IDLE | {"click", "dataclasses", "inspect", "difflib", "tempfile", "shutil", "rich", "email"})
 
 
+def test_index_takes_no_longer_because_the_files_of_clients_are_not_committed(own: Repo) -> None:
+    assert "numpy" not in imported_modules(own.path, "index")
+    imported_modules(own.path, "-q", "install", "claude")
+    assert own.git("status", "--short") == "?? .mcp.json"
+    assert "numpy" not in imported_modules(own.path, "index")
+    own.write({".mcp.json": (own.path / ".mcp.json").read_text() + "\n"})
+    assert "numpy" in imported_modules(own.path, "index")  # now it is a file of the user
+
+
 @pytest.mark.parametrize("args", [["status"], ["query", SIGN], ["query", "-C", "2", "--color", "always", SIGN],
                                   ["related", "src/cookies.py:8"]])  # fmt: skip
 def test_reading_commands_import_no_module_of_indexing(indexed: Repo, args: list[str]) -> None:
