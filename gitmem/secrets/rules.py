@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from math import log2
 from pathlib import Path
@@ -72,15 +72,17 @@ class Rule:
             ],
         }
         return (
-            None if any(allowed.permits(texts) for allowed in (load_rules().allowed, *self._allowed)) else (start, end)
+            None
+            if any(allowed.permits(texts) for allowed in (*load_rules().allowed(), *self._allowed))
+            else (start, end)
         )
 
 
 class Rules(NamedTuple):
-    """All rules by keyword, and the allow-list of all."""
+    """All rules by keyword, and the allow-list of all, whose patterns are compiled when a rule matches."""
 
     by_keyword: Mapping[bytes, Sequence[Rule]]
-    allowed: Allowed
+    allowed: Callable[[], Sequence[Allowed]]
 
 
 @cache
@@ -93,7 +95,7 @@ def load_rules() -> Rules:
             rule = Rule(values)
             for keyword in rule.keywords:
                 by_keyword.setdefault(keyword, []).append(rule)
-    return Rules(by_keyword, _load_allowed({"target": "secret", **listed["allowed"]}))
+    return Rules(by_keyword, cache(lambda: [_load_allowed({"target": "secret", **listed["allowed"]})]))
 
 
 def _load_allowed(values: Mapping[str, Any]) -> Allowed:
