@@ -28,7 +28,7 @@ from gitmem.resident.exchange import Exchange
 from gitmem.resident.repositories import OpenRepositories
 from gitmem.resident.request import Request, find_difference, parse_request
 from gitmem.resident.socket_owner import OwnedSocket, own_socket
-from gitmem.resident.socket_path import socket_name, socket_paths
+from gitmem.resident.socket_path import find_repository, socket_name, socket_paths
 from gitmem.resident.wire import HELLO, PROTOCOL, REQUEST, Channel, peer
 
 RETRY_SECONDS: Final = 1.0
@@ -177,8 +177,14 @@ class CommandServer(Closeable):
         difference = find_difference(request, self._environment)
         if not difference and read_code_signature() != self._code:
             difference = "newer code on the disk"
-        if not difference and socket_name(os.fspath(locate(request.root).common_dir)) != name:
+        if not difference and not _belongs(request, name):
             difference = "another repository"
         if difference:
             _log.debug("a command is left to its client: %s", difference)
         return bool(difference)
+
+
+def _belongs(request: Request, name: str) -> bool:
+    """Return whether a request is about the repository of a socket."""
+    found = find_repository(os.fspath(request.root))
+    return found is not None and socket_name(found[1]) == name and request.root.samefile(found[0])
