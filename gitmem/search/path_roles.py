@@ -34,28 +34,26 @@ CACHED_NAMES: Final = 1 << 15
 """Paths and names whose terms a long-lived process caches: at most some 20 MB."""
 
 
-class PathTerms(NamedTuple):
-    """Terms of a path and its role.
+class PathNames(NamedTuple):
+    """Names in a path. `stem` is the file's name without its ending, or the folder it represents (`mod.rs`).
 
-    `stem` comes from the file's name without its ending, or from the folder that the file represents (`mod.rs`).
-    `folder` comes from all folders.
+    `folder` has all folders.
     """
 
-    stem: tuple[str, ...]
-    folder: tuple[str, ...]
-    role: str
+    stem: str
+    folder: str
 
 
-@lru_cache(maxsize=CACHED_NAMES)
-def path_terms(path: str) -> PathTerms:
-    """Return the terms of a path and its role."""
+def path_names(path: str) -> PathNames:
+    """Return the names in a path."""
     folder, name = posixpath.split(path)
     stem = name.split(".")[0]
     if folder and stem.lower() in _FOLDER_FILES:
         stem = posixpath.basename(folder)
-    return PathTerms(content_terms(stem), content_terms(folder), path_role(path))
+    return PathNames(stem, folder)
 
 
+@lru_cache(maxsize=CACHED_NAMES)
 def path_role(path: str) -> str:
     """Return `test`, `example`, `auxiliary` (vendored, generated, compatibility), `document`, or "" for plain code."""
     folder, name = posixpath.split(path)

@@ -7,7 +7,6 @@ below are the whole model.
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
-from gitmem.search.path_roles import CACHED_NAMES, ROLES, content_terms, path_terms
+from gitmem.search.path_roles import ROLES, content_terms, path_names, path_role
 from gitmem.search.query_parser import ParsedQuery
 from gitmem.types import CHUNK_TYPES, RECORD_KINDS
 
@@ -117,15 +116,17 @@ Features = Mapping[str, NDArray[np.float64]]
 
 
 class _TermWeights(NamedTuple):
-    """The idf of each term of the query, and their sum."""
+    """The idf of each term of the query, their sum, and the letters that a name with one of the terms must contain."""
 
     idf: Mapping[str, float]
     total: float
+    prefixes: Sequence[str]
 
 
 def compute_features(query: ParsedQuery, candidates: Candidates, idf: Mapping[str, float]) -> Features:
     """Compute the features of all candidates."""
-    weights = _TermWeights(idf, sum(idf.values()) or 1.0)
+    # A stem keeps the letters of its word, except for the last one (y becomes i).
+    weights = _TermWeights(idf, sum(idf.values()) or 1.0, [term[:-1] or term for term in idf])
     by_file = _path_features(query, candidates.paths, weights)
     return {
         "fused": candidates.fused.astype(np.float64),
@@ -134,7 +135,7 @@ def compute_features(query: ParsedQuery, candidates: Candidates, idf: Mapping[st
         "file": _file_coherence(candidates),
         **_shape_features(query, candidates),
         **_definition_features(query, candidates),
-        "symbol": np.array([_coverage(_name_terms(symbol), weights) for symbol in candidates.symbol]),
+        "symbol": np.array([_coverage(_own_name(symbol), weights) for symbol in candidates.symbol]),
         **{name: values[candidates.file] for name, values in by_file.items()},
     }
 
@@ -245,30 +246,41 @@ def _qualified_names(symbol: str) -> list[tuple[str, ...]]:
     return [first, *(first[:-1] + name for name in others)]
 
 
-@lru_cache(maxsize=CACHED_NAMES)
-def _name_terms(symbol: str) -> tuple[str, ...]:
-    """Return the terms of the first name of a symbol, without its containers."""
-    return content_terms(symbol.split(", ", 1)[0].rsplit(".", 1)[-1].rsplit(" > ", 1)[-1])
+def _own_name(symbol: str) -> str:
+    """Return the first name of a symbol, without its containers."""
+    return symbol.split(", ", 1)[0].rsplit(".", 1)[-1].rsplit(" > ", 1)[-1]
 
 
-def _coverage(terms: Sequence[str], weights: _TermWeights) -> float:
+def _coverage(name: str, weights: _TermWeights) -> float:
     """Return the geometric mean of two shares: of the name's terms in the query, and of the query's idf in the name."""
     # Precision and recall of the name. Either alone would misjudge: a long name covers much of any query, and a name
     # of one common word is covered by many.
-    if weights.idf.keys().isdisjoint(terms):  # true of nearly all names
+    if not _may_contain(name, weights.prefixes):  # true of nearly all names, and much cheaper than splitting them
+        return 0.0
+    terms = content_terms(name)
+    if weights.idf.keys().isdisjoint(terms):
         return 0.0
     shared = [weights.idf[term] for term in terms if term in weights.idf]
     return float((len(shared) / len(terms) * min(1.0, sum(shared) / weights.total)) ** 0.5)
 
 
+def _may_contain(name: str, prefixes: Sequence[str]) -> bool:
+    """Return whether a name may have a term that begins with one of some prefixes."""
+    # The lower case of other letters may depend on their neighbours, so that a part differs from the whole name.
+    if not name.isascii():
+        return True
+    folded = _fold(name.lower())
+    return any(prefix in folded for prefix in prefixes)
+
+
 def _path_features(query: ParsedQuery, paths: Sequence[str], weights: _TermWeights) -> dict[str, NDArray[np.float64]]:
     """Return the features of the paths, one value per path."""
-    by_path = [path_terms(path) for path in paths]
-    roles = np.array([terms.role for terms in by_path], str)
+    by_path = [path_names(path) for path in paths]
+    roles = np.array([path_role(path) for path in paths], str)
     mentioned = _mentioned_roles(query)
     return {
-        "stem": np.array([_coverage(terms.stem, weights) for terms in by_path]),
-        "folder": np.array([_coverage(terms.folder, weights) for terms in by_path]),
+        "stem": np.array([_coverage(names.stem, weights) for names in by_path]),
+        "folder": np.array([_coverage(names.folder, weights) for names in by_path]),
         "path": np.array([float(any(part in path.lower() for part in query.paths)) for path in paths]),
         **{role: (roles == role) * float(role not in mentioned) for role in ROLES},
     }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitmem.search.path_roles import path_terms
+from gitmem.search.path_roles import path_names
 from gitmem.search.query_parser import parse_query
 
 
@@ -46,9 +46,9 @@ def test_spelling_distinguishes_a_symbol_from_prose(text: str, bare: bool, coded
 
 @pytest.mark.parametrize("path", ["src/routing/mod.rs", "lib/routing/index.ts", "routing/__init__.py"])
 def test_a_file_that_represents_its_folder_has_its_name(path: str) -> None:
-    assert path_terms(path).stem == path_terms("routing.py").stem
+    assert path_names(path).stem == "routing"
 
 
 def test_other_files_and_files_without_a_folder_keep_their_name() -> None:
-    assert path_terms("src/routing/table.rs").stem == ("tabl",)
-    assert path_terms("main.c").stem == ("main",)
+    assert path_names("src/routing/table.rs").stem == "table"
+    assert path_names("main.c").stem == "main"

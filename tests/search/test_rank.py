@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
+from gitmem.search.path_roles import content_terms
 from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import (
     BIAS,
@@ -112,6 +113,22 @@ def test_confidence_never_falls_as_the_score_rises(scores: list[float]) -> None:
     confidences = [confidence(score) for score in sorted(scores)]
     assert confidences == sorted(confidences)
     assert all(0 <= value <= 1 for value in confidences)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ("Parse", "caching", "ENTRIES", "copies", "keys", "class", "v2", "x", "été", "ΟΔΟΣ", "_", "データ")
+        ),
+        min_size=1,
+        max_size=4,
+    ).map("".join)
+)
+def test_a_name_covers_each_of_its_terms(name: str) -> None:
+    """A test of letters rules out names before they are split; it must not rule out one that has the term."""
+    for term in content_terms(name):
+        features = compute_features(parse_query("keys"), make_candidates([(0, 0.0)], name), {term: 1.0})
+        assert features["symbol"][0] > 0
 
 
 def test_the_lexical_gap_is_the_distance_to_the_best_chunk_of_the_file() -> None:
