@@ -24,7 +24,7 @@ from gitmem.search.lexical import LexicalQuery, max_score
 from gitmem.search.query_parser import ParsedQuery
 from gitmem.search.rank import Candidates, Features, combine_features, compute_features, confidence
 from gitmem.search.scope import Scope
-from gitmem.search.top_rows import find_top_rows
+from gitmem.search.top_rows import are_best, find_contenders
 from gitmem.store.graph import RowGraph
 from gitmem.words import count_identifiers
 
@@ -110,13 +110,8 @@ def retrieve(
 ) -> Retrieval:
     """Retrieve the candidates of a query; only this stage searches the index."""
     lexical = LexicalQuery(scope, (*query.terms, *query.compounds))
-    lexical_rows = _find_lexical_rows(scope, lexical) if mode != "semantic" else np.zeros(0, np.int64)
-    if mode == "lexical":
-        rows, cosines, vector = lexical_rows, None, None
-    else:
-        vector = encoder.encode_query(query.text)
-        rows, cosines = _add_near_rows(scope, lexical_rows, vector, lexical, graph)
-    scores = _scores_of(scope, rows, lexical if mode != "semantic" else None, cosines)
+    vector = None if mode == "lexical" else encoder.encode_query(query.text)
+    rows, scores = _find_rows(scope, lexical, vector, mode, graph)
     candidates = load_candidates(scope, rows, scores)
     if vector is not None:
         path_cosines = _path_cosines(candidates, encoder, vector, max_score(lexical.idf))
@@ -124,13 +119,33 @@ def retrieve(
     return Retrieval(query, candidates, load_spans(scope, rows), lexical.idf)
 
 
-def _find_lexical_rows(scope: Scope, lexical: LexicalQuery) -> NDArray[np.int64]:
-    """Return the best rows of each partition of a scope.
-
-    With a limit of their own, long documents cannot crowd out code, nor a large tree a note.
-    """
-    parts = zip(scope.partitions, scope.partition_sizes, strict=True)
-    return np.concatenate([find_top_rows(lexical, part, size, CANDIDATE_LIMIT) for part, size in parts])
+def _find_rows(
+    scope: Scope, lexical: LexicalQuery, vector: NDArray[np.float32] | None, mode: str, graph: RowGraph | None
+) -> tuple[NDArray[np.int64], RetrievalScores]:
+    """Return the rows of either retrieval, ascending, and their scores; zeros for one that the mode excludes."""
+    # With a limit for each partition, long documents cannot crowd out code, nor a large tree a note.
+    parts = zip(scope.partitions, scope.partition_sizes, strict=True) if mode != "semantic" else ()
+    contenders = [find_contenders(lexical, part, size, CANDIDATE_LIMIT) for part, size in parts]
+    near = np.zeros(0, np.int64) if vector is None else find_near_rows(scope, vector, CANDIDATE_LIMIT, graph)
+    rows = np.unique(np.concatenate([*contenders, near]), return_index=True)[0]  # without it, numpy imports numpy.ma
+    scores = lexical.score_rows(rows)
+    selected = np.zeros(len(rows), bool)
+    for own in contenders:
+        places = np.searchsorted(rows, own)
+        selected[places] |= are_best(scores[places], CANDIDATE_LIMIT)
+    cosines = np.zeros(len(rows), np.float32)
+    if vector is not None:
+        is_near = np.zeros(len(rows), bool)
+        is_near[np.searchsorted(rows, near)] = True
+        compared = np.flatnonzero(selected | is_near)
+        cosines[compared] = exact_cosines(scope.snapshot, vector, rows[compared])
+        # A row that shares a word with the query may be less similar to it.
+        selected |= is_near & ((cosines >= MIN_COSINE) | (scores > 0))
+    rows, scores, cosines = rows[selected], scores[selected], cosines[selected]
+    if mode == "semantic":
+        return rows, RetrievalScores(cosines, np.zeros_like(cosines), np.zeros_like(cosines))
+    entries, file = np.unique(scope.entry_of[rows].astype(np.int64), return_inverse=True)
+    return rows, RetrievalScores(cosines, scores, lexical.score_files(entries)[file])
 
 
 def _path_cosines(
@@ -150,37 +165,6 @@ def _path_cosines(
     # einsum, because paths with the same words must get the same bits: a matrix product does not promise that.
     cosines[best] = np.einsum("ij,j->i", names, vector)
     return cosines
-
-
-def _scores_of(
-    scope: Scope, rows: NDArray[np.int64], lexical: LexicalQuery | None, cosines: NDArray[np.float32] | None
-) -> RetrievalScores:
-    """Return the retrieval scores of some rows; zeros for a retrieval that the mode excludes."""
-    zeros = np.zeros(len(rows), np.float32)
-    dense = zeros if cosines is None else cosines
-    if lexical is None:
-        return RetrievalScores(dense, zeros, zeros)
-    entries, file = np.unique(scope.entry_of[rows].astype(np.int64), return_inverse=True)
-    return RetrievalScores(dense, lexical.score_rows(rows), lexical.score_files(entries)[file])
-
-
-def _add_near_rows(
-    scope: Scope,
-    lexical_rows: NDArray[np.int64],
-    vector: NDArray[np.float32],
-    lexical: LexicalQuery,
-    graph: RowGraph | None,
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Return the rows of either retrieval, ascending, and their cosines."""
-    near_rows = find_near_rows(scope, vector, CANDIDATE_LIMIT, graph)
-    rows = np.concatenate([lexical_rows, near_rows])
-    rows = np.unique(rows, return_index=True)[0]  # without return_index, numpy imports numpy.ma
-    cosines = exact_cosines(scope.snapshot, vector, rows)
-    likely = cosines >= MIN_COSINE
-    # A row that shares a word with the query may be less similar to it.
-    others = np.flatnonzero(~likely)
-    likely[others] = lexical.score_rows(rows[others]) > 0
-    return rows[likely], cosines[likely]
 
 
 def rank_candidates(

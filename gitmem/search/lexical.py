@@ -76,16 +76,17 @@ class LexicalQuery:
         """Return the scores of some rows in scope, zero without a match."""
         scores = np.zeros(len(rows), np.float32)
         numbers = rows.astype(np.int32)
-        for term in self.terms:
-            scores += self.score_term(term, numbers)
+        norm = row_norm(self.scope, numbers)
+        for term in filter(lambda term: term.row_idf, self.terms):
+            scores += self.score_term(term, numbers, norm)
         return scores
 
-    def score_term(self, term: WeightedTerm, rows: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Return what a term adds to the scores of some rows in scope."""
+    def score_term(self, term: WeightedTerm, rows: NDArray[np.int32], norm: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return what a term adds to the scores of some rows in scope, given their `row_norm`."""
         # The fields are summed before saturation, so a match in two of them is not counted twice.
         postings = term.postings
         frequency = ROW_WEIGHTS.text * postings.text.frequencies_in(rows)
-        frequency /= row_norm(self.scope, rows)
+        frequency /= norm
         outside = ROW_WEIGHTS.symbol * postings.symbol.frequencies_in(rows)
         if len(postings.stem) or len(postings.folder):
             entries = self.scope.entry_of.take(rows)
@@ -101,6 +102,8 @@ class LexicalQuery:
         ranges = self._ranges_of(entries)
         norm = length_norm(self.scope.relative_file_lengths[entries], FILE_WEIGHTS.b)
         for term in self.terms:
+            if not term.file_idf:
+                continue
             frequency = FILE_WEIGHTS.text * term.postings.text.sum_in(ranges)
             frequency += FILE_WEIGHTS.symbol * term.postings.symbol.sum_in(ranges)
             frequency /= norm

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
+from gitmem.search.line_search import names_containing, prefixes_of
 from gitmem.search.path_roles import ROLES, content_terms, path_names, path_role
 from gitmem.search.query_parser import ParsedQuery
 from gitmem.types import CHUNK_TYPES, RECORD_KINDS
@@ -116,17 +117,15 @@ Features = Mapping[str, NDArray[np.float64]]
 
 
 class _TermWeights(NamedTuple):
-    """The idf of each term of the query, their sum, and the letters that a name with one of the terms must contain."""
+    """The idf of each term of the query, and their sum."""
 
     idf: Mapping[str, float]
     total: float
-    prefixes: Sequence[str]
 
 
 def compute_features(query: ParsedQuery, candidates: Candidates, idf: Mapping[str, float]) -> Features:
     """Compute the features of all candidates."""
-    # A stem keeps the letters of its word, except for the last one (y becomes i).
-    weights = _TermWeights(idf, sum(idf.values()) or 1.0, [term[:-1] or term for term in idf])
+    weights = _TermWeights(idf, sum(idf.values()) or 1.0)
     by_file = _path_features(query, candidates.paths, weights)
     return {
         "fused": candidates.fused.astype(np.float64),
@@ -135,7 +134,7 @@ def compute_features(query: ParsedQuery, candidates: Candidates, idf: Mapping[st
         "file": _file_coherence(candidates),
         **_shape_features(query, candidates),
         **_definition_features(query, candidates),
-        "symbol": np.array([_coverage(_own_name(symbol), weights) for symbol in candidates.symbol]),
+        "symbol": _coverages([_own_name(symbol) for symbol in candidates.symbol], weights),
         **{name: values[candidates.file] for name, values in by_file.items()},
     }
 
@@ -251,37 +250,34 @@ def _own_name(symbol: str) -> str:
     return symbol.split(", ", 1)[0].rsplit(".", 1)[-1].rsplit(" > ", 1)[-1]
 
 
-def _coverage(name: str, weights: _TermWeights) -> float:
+def _coverages(names: Sequence[str], weights: _TermWeights) -> NDArray[np.float64]:
+    """Return how well each name covers the query and the query the name, [names]; 0 without a common term."""
+    coverages = np.zeros(len(names))
+    # Nearly all names have no term of the query; to split and stem them would be a third of a query.
+    for position in names_containing(prefixes_of(weights.idf), names):
+        coverages[position] = _coverage(content_terms(names[position]), weights)
+    return coverages
+
+
+def _coverage(terms: Sequence[str], weights: _TermWeights) -> float:
     """Return the geometric mean of two shares: of the name's terms in the query, and of the query's idf in the name."""
     # Precision and recall of the name. Either alone would misjudge: a long name covers much of any query, and a name
     # of one common word is covered by many.
-    if not _may_contain(name, weights.prefixes):  # true of nearly all names, and much cheaper than splitting them
-        return 0.0
-    terms = content_terms(name)
-    if weights.idf.keys().isdisjoint(terms):
-        return 0.0
     shared = [weights.idf[term] for term in terms if term in weights.idf]
-    return float((len(shared) / len(terms) * min(1.0, sum(shared) / weights.total)) ** 0.5)
-
-
-def _may_contain(name: str, prefixes: Sequence[str]) -> bool:
-    """Return whether a name may have a term that begins with one of some prefixes."""
-    # The lower case of other letters may depend on their neighbours, so that a part differs from the whole name.
-    if not name.isascii():
-        return True
-    folded = _fold(name.lower())
-    return any(prefix in folded for prefix in prefixes)
+    return float((len(shared) / len(terms) * min(1.0, sum(shared) / weights.total)) ** 0.5) if shared else 0.0
 
 
 def _path_features(query: ParsedQuery, paths: Sequence[str], weights: _TermWeights) -> dict[str, NDArray[np.float64]]:
     """Return the features of the paths, one value per path."""
-    by_path = [path_names(path) for path in paths]
+    names = [path_names(path) for path in paths]
     roles = np.array([path_role(path) for path in paths], str)
     mentioned = _mentioned_roles(query)
     return {
-        "stem": np.array([_coverage(names.stem, weights) for names in by_path]),
-        "folder": np.array([_coverage(names.folder, weights) for names in by_path]),
-        "path": np.array([float(any(part in path.lower() for part in query.paths)) for path in paths]),
+        "stem": _coverages([name.stem for name in names], weights),
+        "folder": _coverages([name.folder for name in names], weights),
+        "path": np.array([float(any(part in path.lower() for part in query.paths)) for path in paths])
+        if query.paths
+        else np.zeros(len(paths)),
         **{role: (roles == role) * float(role not in mentioned) for role in ROLES},
     }
 

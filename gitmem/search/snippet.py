@@ -4,12 +4,12 @@
 """
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
+from gitmem.search.line_search import lines_containing, prefixes_of
 from gitmem.search.signature import comment_mask, find_name_line, find_signature, has_text, unqualified_names
 from gitmem.words import decode, terms_of
 
@@ -26,7 +26,6 @@ MIN_VALUE: Final = 1.0
 """Least value of a line beyond the minimum number: one new term, or two that occurred once."""
 
 _WORD: Final = re.compile(r"\w+")
-_LINE_END: Final = re.compile("\n")
 
 
 class SnippetLine(NamedTuple):
@@ -113,30 +112,13 @@ def _best_matches(
 
 def _match_terms(lines: Sequence[str], terms: frozenset[str]) -> Mapping[int, frozenset[str]]:
     """Return the terms of the query in each line that has any."""
-    # Most lines have none, and a substring search shows that without splitting and stemming them: a stem keeps the
-    # letters of its word, except for the last one (y becomes i).
-    prefixes = [term[:-1] or term for term in terms]
+    prefixes = prefixes_of(terms)
     matches = {}
-    for position in _lines_containing(prefixes, lines):
+    for position in lines_containing(prefixes, lines):
         shared = terms.intersection(chain.from_iterable(map(terms_of, _WORD.findall(lines[position]))))
         if shared:
             matches[position] = shared
     return matches
-
-
-def _lines_containing(prefixes: Sequence[str], lines: Sequence[str]) -> set[int]:
-    """Return the positions of the lines that contain one of the prefixes, ignoring case and underscores."""
-    # One search through the joined text per prefix; after a hit it goes on in the next line.
-    text = "\n".join(lines).replace("_", "").lower()
-    ends = [match.start() for match in _LINE_END.finditer(text)]
-    positions = set()
-    for prefix in prefixes:
-        at = text.find(prefix)
-        while at >= 0:
-            position = bisect_left(ends, at)
-            positions.add(position)
-            at = text.find(prefix, ends[position]) if position < len(ends) else -1
-    return positions
 
 
 def _definition_lines(lines: Sequence[str], symbol: str) -> frozenset[int]:

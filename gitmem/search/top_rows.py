@@ -30,21 +30,20 @@ MARGIN: Final = 1e-4
 """Allowance for rounding, relative to the highest possible score: 32-bit sums of a hundred terms err by less."""
 
 
-def find_top_rows(query: LexicalQuery, part: NDArray[np.bool_], size: int, count: int) -> NDArray[np.int64]:
-    """Return the rows of a partition with the `count` highest positive scores, with all that tie with the last.
+def find_contenders(query: LexicalQuery, part: NDArray[np.bool_], size: int, count: int) -> NDArray[np.int64]:
+    """Return rows of a partition, ascending, among which are the `count` with the highest scores.
 
     `part` is the mask of the partition, [rows], and `size` the number of its rows.
     """
-    rows = np.flatnonzero(part) if size <= FEW_ROWS else _Search(query, part, size, count).run()
-    return _best(rows, query.score_rows(rows), count)
+    return np.flatnonzero(part) if size <= FEW_ROWS else _Search(query, part, size, count).run()
 
 
-def _best(rows: NDArray[np.int64], scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-    """Return the rows of the `count` highest positive scores, with all that tie with the last of them."""
-    positive = scores > 0
-    if np.count_nonzero(positive) > count:
-        positive &= scores >= np.partition(scores, -count)[-count]
-    return rows[positive]
+def are_best(scores: NDArray[np.float32], count: int) -> NDArray[np.bool_]:
+    """Return which are the `count` highest positive scores, with all that tie with the last of them."""
+    best = scores > 0
+    if np.count_nonzero(best) > count:
+        best &= scores >= np.partition(scores, -count)[-count]
+    return best
 
 
 class _Search:
@@ -87,7 +86,8 @@ class _Search:
         """Add the terms from `number` on to the scores of some rows; discard rows as soon as they fall behind."""
         scores = self._scores[rows]
         for position in range(number, len(self._terms)):
-            scores += self._query.score_term(self._terms[position], rows.astype(np.int32))
+            numbers = rows.astype(np.int32)
+            scores += self._query.score_term(self._terms[position], numbers, row_norm(self._scope, numbers))
             if len(rows) > self._count:
                 threshold = np.partition(scores, -self._count)[-self._count] - self._rest[position + 1] - self._slack
                 rows, scores = rows[scores >= threshold], scores[scores >= threshold]

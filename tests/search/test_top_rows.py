@@ -13,7 +13,7 @@ from gitmem.paths import IndexPaths
 from gitmem.search import top_rows
 from gitmem.search.lexical import LexicalQuery, WeightedTerm
 from gitmem.search.scope import Filters, Scope
-from gitmem.search.top_rows import find_top_rows
+from gitmem.search.top_rows import are_best, find_contenders
 from gitmem.store.manifest import Manifest
 from gitmem.store.segment import write_segment
 from gitmem.store.snapshot import Snapshot
@@ -52,6 +52,12 @@ def make_chunk(dice: np.random.Generator) -> SampleChunk:
     return SampleChunk(0, int(dice.integers(0, len(CHUNK_TYPES))), b"", text, names)
 
 
+def pruned_search(query: LexicalQuery, part: NDArray[np.bool_], count: int) -> list[int]:
+    """Return the best rows of a partition without scoring all of them."""
+    rows = find_contenders(query, part, int(part.sum()), count)
+    return [int(row) for row in rows[are_best(query.score_rows(rows), count)]]
+
+
 def full_scan(query: LexicalQuery, part: NDArray[np.bool_], count: int) -> list[int]:
     """Return the best rows of a partition after scoring all of them."""
     rows = np.flatnonzero(part)
@@ -73,7 +79,7 @@ def test_the_best_rows_are_those_of_a_full_scan(
     monkeypatch.setattr(top_rows, "LOOKUP_COST", 1)
     query = LexicalQuery(scope, [f"w{number}" for number in terms])
     part = scope.mask & (np.random.default_rng(7).random(len(scope.mask)) < share)
-    assert find_top_rows(query, part, int(part.sum()), count).tolist() == full_scan(query, part, count)
+    assert pruned_search(query, part, count) == full_scan(query, part, count)
 
 
 def test_common_terms_are_looked_up_for_a_few_rows_only(scope: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,11 +88,11 @@ def test_common_terms_are_looked_up_for_a_few_rows_only(scope: Scope, monkeypatc
     asked: list[int] = []
     score_term = query.score_term
 
-    def record(term: WeightedTerm, rows: NDArray[np.int32]) -> NDArray[np.float32]:
+    def record(term: WeightedTerm, rows: NDArray[np.int32], norm: NDArray[np.float32]) -> NDArray[np.float32]:
         asked.append(len(rows))
-        return score_term(term, rows)
+        return score_term(term, rows, norm)
 
     monkeypatch.setattr(query, "score_term", record)
-    assert find_top_rows(query, scope.mask, scope.row_count, 3).tolist() == full_scan(query, scope.mask, 3)
+    assert pruned_search(query, scope.mask, 3) == full_scan(query, scope.mask, 3)
     assert asked
     assert max(asked[:3]) < scope.row_count / 4
