@@ -1,4 +1,4 @@
-"""All writes, renames, syncs and maps of the program, so that crash tests need to intercept only one place.
+"""All writes, renames and syncs of the program, so that crash tests need to intercept only one place.
 
 A file is published in this order: write a temporary file, fsync it, rename it, fsync the directory. Files are never
 changed in place or truncated, so a memory map stays valid for as long as it is held. The meaning of the bytes is the
@@ -6,7 +6,6 @@ concern of the callers.
 """
 
 import errno
-import mmap
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -133,7 +132,7 @@ def write_atomic(
     Raises: StorageFailed. The old content remains, unless only the last step failed, the fsync of the folder: then the
     new content is in place, but may not survive a power cut.
     """
-    temporary = _temporary_path(path)
+    temporary = temporary_path(path)
     try:
         handle = disk.create(temporary, FILE_MODE)
         try:
@@ -165,7 +164,7 @@ def rename_file(path: Path, target: Path) -> bool:
     return True
 
 
-def _temporary_path(path: Path) -> Path:
+def temporary_path(path: Path) -> Path:
     """Return a new name for the temporary file. Process ids would not do: in containers they repeat."""
     return path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
 
@@ -175,7 +174,7 @@ def write_once(path: Path, data: bytes) -> None:
 
     Afterwards the file is durable, whichever process wrote it. Raises: StorageFailed.
     """
-    temporary = _temporary_path(path)
+    temporary = temporary_path(path)
     write_atomic(temporary, [data])
     try:
         try:
@@ -297,7 +296,7 @@ def read_file(path: Path, limit: int | None = None) -> bytes | None:
 
     Symbolic links are not followed. Raises: StorageFailed, UnsafeIndex for a link.
     """
-    handle = _open_regular(path)
+    handle = open_regular(path)
     if handle is None:
         return None
     try:
@@ -309,33 +308,7 @@ def read_file(path: Path, limit: int | None = None) -> bytes | None:
         raise read_failed(path, problem) from problem
 
 
-def map_file(path: Path) -> mmap.mmap | bytes | None:
-    """Map a regular file for reading; return None if it does not exist, and `b""` for an empty file.
-
-    No system maps empty files. Symbolic links are not followed. Raises: StorageFailed, UnsafeIndex for a link.
-    """
-    handle = _open_regular(path)
-    if handle is None:
-        return None
-    try:
-        # The map holds its own reference to the file, so the descriptor is closed below.
-        return mmap.mmap(handle, 0, access=mmap.ACCESS_READ) if os.fstat(handle).st_size else b""
-    except (OSError, ValueError) as problem:
-        raise read_failed(path, problem) from problem
-    finally:
-        os.close(handle)
-
-
-def is_untruncated(data: object) -> bool:
-    """Return whether a mapped file still has all its bytes. Other data needs no check: it is in memory.
-
-    gitmem never truncates a file. If another program did, reading the missing pages would end the process by SIGBUS,
-    which Python cannot handle. Call this before each use of a map that is kept for long.
-    """
-    return not isinstance(data, mmap.mmap) or data.size() >= len(data)
-
-
-def _open_regular(path: Path) -> int | None:
+def open_regular(path: Path) -> int | None:
     """Return a descriptor for reading, None without a file. Links are not followed, and pipes are not waited for."""
     # Opening a pipe without O_NONBLOCK would wait for a writer. Not every system has all of these flags.
     flags = ("O_NOFOLLOW", "O_BINARY", "O_NONBLOCK")

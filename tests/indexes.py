@@ -15,10 +15,11 @@ from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import refresh
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.identifier_counts import Bags
+from gitmem.indexing.known_vectors import KnownVectors
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.row_builder import build_rows
 from gitmem.indexing.stop_request import StopRequest
-from gitmem.indexing.worker_protocol import Batch, BlobContent, BlobOutcome, PackedRows
+from gitmem.indexing.worker_protocol import Batch, BlobContent, BlobOutcome, KnownSegments, PackedRows
 from gitmem.store.columns import COLUMNS, OUTCOMES
 from gitmem.store.manifest import find_manifest
 from gitmem.store.snapshot import Snapshot
@@ -68,8 +69,9 @@ class InlinePool:
     digested: int = 0
     encoder: Any = HashEncoder()
 
-    def __init__(self, workers: int, budget: MemoryBudget | None = None) -> None:
+    def __init__(self, workers: int, budget: MemoryBudget | None = None, known: KnownSegments | None = None) -> None:
         self.workers = workers
+        self.known = KnownVectors(known)
 
     def run(self, batches: Iterable[Batch], stop: StopRequest | None = None) -> Iterator[list[PackedRows]]:
         check_stop = stop.check if stop else lambda: None
@@ -78,7 +80,7 @@ class InlinePool:
             if self._poisoned(batch):
                 yield [self._build(blob) for blob in batch]
             else:
-                yield [build_rows(batch, self.encoder, check_stop=check_stop)]
+                yield [build_rows(batch, self.encoder, check_stop=check_stop, known=self.known)]
 
     def take_finished(self, *, wait: bool) -> Iterator[tuple[int, list[PackedRows]]]:
         """Return nothing: no batch is built before its predecessor was taken."""

@@ -12,7 +12,6 @@ from gitmem.errors import StorageFailed, UnsafeIndex
 from gitmem.fsio import (
     link_or_copy,
     make_folder,
-    map_file,
     read_file,
     remove_file,
     remove_tree,
@@ -22,6 +21,7 @@ from gitmem.fsio import (
 )
 from gitmem.leftover_files import sweep_leftovers
 from gitmem.locks import writer_lock
+from gitmem.maps import map_file
 
 
 def test_readers_never_see_a_partial_file(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from gitmem.indexing.retention import GRACE_SECONDS, Removed, remove_unnamed
 from gitmem.leftover_files import LEFTOVER_SECONDS, sweep_leftovers
 from gitmem.locks import writer_lock
 from gitmem.paths import IndexPaths
+from gitmem.permissions import restrict_access
 from gitmem.store.graph import graph_files
 from gitmem.store.manifest import Manifest
 from gitmem.store.uncommitted_ids import KEEP_DAYS
@@ -62,6 +63,8 @@ def _collect(workspace: Workspace, writer: IndexWriter | None, *, now: bool) -> 
     manifest = require_index(workspace)
     # Leftovers first: they may be most of the space if earlier runs were killed.
     leftovers = 0 if dry_run else _sweep(paths)
+    if not dry_run:
+        restrict_access(paths.root)
     days = 0 if now else KEEP_DAYS
     if not dry_run:
         remove_old_uncommitted(paths, worktree_ids(workspace.location), days)

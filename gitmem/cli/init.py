@@ -24,6 +24,7 @@ from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.git.locate import describe_head
 from gitmem.install.hook_state import INSTALLED
 from gitmem.memory.kinds import CODE
+from gitmem.permissions import restrict_access
 from gitmem.workspace import Workspace, create_index
 
 
@@ -47,6 +48,7 @@ def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> Exit
     workspace = open_here(ctx, path)
     name = describe_head(workspace.location)
     create_index(workspace)
+    restrict_access(workspace.paths.root)
     clients = None if no_mcp or workspace.location.worktree is None else Installer(workspace.location, os.environ)
     client_lines = [visible(line) for line in register_project(clients)] if clients else []
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx)) as progress:

@@ -23,8 +23,9 @@ from gitmem.embedding.encoder import STEP_TEXTS, Embeddings
 from gitmem.embedding.pieces import MAX_CACHED, LongestPiece, WordPieces, longest_piece_in
 from gitmem.embedding.vocabulary import Vocabulary
 from gitmem.errors import ModelDamaged
-from gitmem.fsio import map_file, read_file
+from gitmem.fsio import read_file
 from gitmem.identifier_counts import Bags, IdTable, bag_texts
+from gitmem.maps import map_file
 from gitmem.paths import bundled
 from gitmem.words import Text
 

@@ -74,6 +74,19 @@ def catch_up(
                 deferred = _process_marks(workspace, job)
         except Busy:
             return
+    _compact(workspace, event)
+
+
+def _compact(workspace: Workspace, event: str) -> None:
+    """Merge segments, now that every query finds an index that is up to date."""
+    from gitmem.freshness.compaction import compact_in_background
+
+    started = time.monotonic()
+    try:
+        compact_in_background(workspace)
+    except Exception as problem:  # as above, nobody else will see the problem; the next process tries again
+        folder = workspace.location.worktree or workspace.location.git_dir
+        add_entry(workspace.paths, event, folder, FAILED, _describe(problem), time.monotonic() - started)
 
 
 def _process_marks(workspace: Workspace, job: _Job) -> list[_Mark]:

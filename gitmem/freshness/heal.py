@@ -68,7 +68,7 @@ def heal(
         except Cancelled:
             return writer.manifest
         if time.monotonic() < deadline:
-            manifest = compact(paths, manifest)
+            manifest = compact(paths, manifest, before=old.segments)
         writer.publish(manifest)
     return manifest
 

@@ -87,7 +87,7 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
         result.worker_losses = outcome.losses
     elif manifest is old and old.complete and latest == key:
         return _describe_current(job, views[-1], before)
-    manifest = compact(paths, manifest)
+    manifest = compact(paths, manifest, before=before.manifest.segments)
     # A tree with unreadable blobs is not listed as indexed: the next run tries them again.
     manifest = manifest.as_complete() if result.problems else manifest.with_view(key)
     _publish(writer, manifest, key, full=job.full)
@@ -117,7 +117,10 @@ def _publish(writer: IndexWriter, manifest: Manifest, key: str, *, full: bool) -
         # take the whole of this one for its own beginning.
         writer.publish_unfinished(manifest)
     is_first = writer.manifest is None or not writer.manifest.complete
-    writer.publish(manifest, view_grace=VIEW_GRACE_SECONDS, keep_view=key)
+    # A first run has written everything twice, in parts and merged. Its readers know that the index is growing, and
+    # open the next generation if they miss a part.
+    grace = 0.0 if is_first else None
+    writer.publish(manifest, segment_grace=grace, view_grace=VIEW_GRACE_SECONDS, keep_view=key)
     if full or is_first:
         writer.drop_unfinished()
 

@@ -7,6 +7,7 @@ from gitmem.chunking import CHUNKER_VERSION
 from gitmem.embedding.card import Card
 from gitmem.paths import bundled
 from gitmem.secrets.version import SECRETS_VERSION
+from gitmem.store.columns import SCHEMA_VERSION
 
 WORDS_VERSION: Final = 1
 """Version of `gitmem.words`: increase it when the terms of any text change."""
@@ -18,7 +19,8 @@ RULES_VERSION: Final = 3
 def current_fingerprint(max_file_bytes: int) -> str:
     """Return a name for everything that a row depends on besides its blob and language."""
     # The size limit is part of it because blobs are recorded as too large, and a higher limit must index them.
-    return f"{CHUNKER_VERSION}.{WORDS_VERSION}.{max_file_bytes}.{SECRETS_VERSION}.{model_fingerprint()}"
+    versions = f"{CHUNKER_VERSION}.{WORDS_VERSION}.{max_file_bytes}.{SECRETS_VERSION}.{SCHEMA_VERSION}"
+    return f"{versions}.{model_fingerprint()}"
 
 
 def model_fingerprint() -> str:

@@ -26,6 +26,13 @@ from gitmem.store.view_file import find_view
 
 _DAY: Final = 86_400.0
 
+LARGE_ROWS: Final = 1 << 15
+TOLERATED_SHARE: Final = 1 / 16
+"""Share of unreachable rows that garbage collection leaves in a segment of `LARGE_ROWS` or more.
+
+Otherwise one dead blob would have hundreds of megabytes written again.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class ShrinkResult:
@@ -44,12 +51,20 @@ class ShrinkResult:
 
 
 def shrink(
-    paths: IndexPaths, manifest: Manifest, reachable: Collection[str], recent: Collection[str], *, write: bool
+    paths: IndexPaths,
+    manifest: Manifest,
+    reachable: Collection[str],
+    recent: Collection[str],
+    *,
+    write: bool,
+    tolerated: float = TOLERATED_SHARE,
 ) -> ShrinkResult:
     """Remove blobs from a manifest that are neither reachable nor recently used.
 
-    With `write` new segments are written; the caller publishes the manifest. Without it only count. Raises: DamagedFile
-    if a segment cannot be read, because then its blobs are unknown.
+    With `write` new segments are written; the caller publishes the manifest. Without it only count. A large segment
+    with no more than the share `tolerated` of such rows stays as it is.
+
+    Raises: DamagedFile if a segment cannot be read, because then its blobs are unknown.
     """
     entries: dict[str, SegmentEntry] = {}
     blobs = chunks = segments = recent_blobs = 0
@@ -58,9 +73,12 @@ def shrink(
         is_reachable, is_recent = _is_in(segment, reachable), _is_in(segment, recent)
         recent_blobs += int((is_recent & ~is_reachable).sum())
         keep = is_reachable | is_recent
+        dead = int(np.diff(segment.first)[~keep].sum())
+        if segment.rows >= LARGE_ROWS and dead <= tolerated * segment.rows:
+            keep[:] = True
         if not keep.all():
             blobs += int((~keep).sum())
-            chunks += int(np.diff(segment.first)[~keep].sum())
+            chunks += dead
             segments += 1
         rest = rewrite_without(paths, entry, segment, keep) if write else entry
         if rest is not None:

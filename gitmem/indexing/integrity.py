@@ -84,7 +84,7 @@ def _check_segment(paths: IndexPaths, entry: SegmentEntry) -> Segment | Fault:
         if segment is None:
             return Fault(f"`{paths.segment(entry.name)}` is missing", (file,))
         segment.check()
-        segment.load_rows()
+        segment.check_structure()
     except DamagedFile as problem:
         return Fault(problem.message, (file,))
     return segment

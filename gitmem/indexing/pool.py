@@ -12,7 +12,7 @@ from gitmem.indexing.memory_budget import MIN_WORKER, MemoryBudget
 from gitmem.indexing.spare_worker import spare_worker
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_process import WORKER_COMMAND, WorkerProcess
-from gitmem.indexing.worker_protocol import Batch, PackedRows
+from gitmem.indexing.worker_protocol import Batch, KnownSegments, PackedRows
 from gitmem.processes.fork import can_fork
 
 
@@ -24,8 +24,13 @@ class Pool:
     """
 
     def __init__(
-        self, workers: int, command: Sequence[str] = WORKER_COMMAND, budget: MemoryBudget | None = None
+        self,
+        workers: int,
+        command: Sequence[str] = WORKER_COMMAND,
+        budget: MemoryBudget | None = None,
+        known: KnownSegments | None = None,
     ) -> None:
+        """Start processes; they take the vectors of chunks that are in `known` from there."""
         self._budget = budget
         self._working = workers
         self._retiring = threading.Lock()
@@ -34,6 +39,8 @@ class Pool:
         self._is_usual = command is WORKER_COMMAND
         spare = spare_worker.take() if self._is_usual else None
         self._workers = [spare or WorkerProcess(command), *(WorkerProcess(command) for _ in range(workers - 1))]
+        for worker in self._workers:
+            worker.known_segments = known
         self._finished = False
         self._early: dict[int, list[PackedRows]] = {}
         self._unanswered = 0

@@ -15,10 +15,13 @@ from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.chunking.languages import language_from_head
 from gitmem.embedding.encoder import Encoder, quantise
 from gitmem.identifier_counts import Bags, Counts, Identifiers, IdTable, Numbers, count_occurrences
+from gitmem.indexing.content_hash import content_hash
+from gitmem.indexing.known_vectors import KnownVectors, Vectors
 from gitmem.indexing.skip_reason import skip_reason
-from gitmem.indexing.word_finder import find_words
+from gitmem.indexing.word_finder import encoding_of, find_words
 from gitmem.indexing.worker_protocol import Batch, BlobOutcome, PackedPostings, PackedRows
 from gitmem.secrets.masking import mask_each
+from gitmem.store.columns import CONTENT_BYTES
 from gitmem.types import CHUNK_TYPES, Chunk
 from gitmem.words import find_identifiers, split_terms
 
@@ -34,9 +37,10 @@ def build_rows(
     encoder: Encoder,
     bounds: ChunkBounds = DEFAULT_BOUNDS,
     check_stop: Callable[[], None] = lambda: None,
+    known: KnownVectors | None = None,
 ) -> PackedRows:
     """Return the rows of one batch of blobs, see `RowBuilder.build`."""
-    return RowBuilder(encoder, bounds).build(batch, check_stop)
+    return RowBuilder(encoder, bounds).build(batch, check_stop, known)
 
 
 def _classify(language: str, content: bytes) -> tuple[str, str]:
@@ -61,8 +65,13 @@ class RowBuilder:
     def _number_terms(self, identifier: str) -> list[int]:
         return [self._terms[term.encode("utf-8", "replace")] for term in split_terms(identifier)]
 
-    def build(self, batch: Batch, check_stop: Callable[[], None] = lambda: None) -> PackedRows:
-        """Return the rows of a batch. `check_stop` runs before each blob and each few chunks."""
+    def build(
+        self, batch: Batch, check_stop: Callable[[], None] = lambda: None, known: KnownVectors | None = None
+    ) -> PackedRows:
+        """Return the rows of a batch. `check_stop` runs before each blob and each few chunks.
+
+        Chunks in `known` are not embedded.
+        """
         if len(self._identifiers) > _MAX_IDENTIFIERS:
             self._forget()
         chunks = _BatchChunks(self._bounds, self._identifiers)
@@ -78,22 +87,42 @@ class RowBuilder:
         # Terms of body and symbol are separate fields of the lexical index, but one text for the embedding. Embedding
         # waits for the whole batch because the encoder is much faster with many texts at once.
         both = Counts(*(np.concatenate(pair) for pair in zip(bodies, names, strict=True)))
-        embeddings = self._encoder.encode(Bags(self._identifiers, size, both), check_stop)
+        vectors = self._embed(chunks.contents, both, check_stop, known or KnownVectors())
         text = self._term_ids.count(Bags(self._identifiers, size, bodies))
         symbol = self._term_ids.count(Bags(self._identifiers, size, names))
-        quantised = quantise(embeddings.vectors)
         columns = {name: np.array(values, "<u4").tobytes() for name, values in chunks.columns.items()}
         columns["words"] = np.bincount(text.bags, text.counts, size).clip(max=65535).astype("<u4").tobytes()
-        columns["scale"] = quantised.scales.astype("<f2").tobytes()
-        columns["norm"] = embeddings.norms.astype("<f2").tobytes()
+        columns["scale"] = vectors.scales.tobytes()
+        columns["norm"] = vectors.norms.tobytes()
         return PackedRows(
             chunks.blobs,
             columns,
             chunks.symbols,
-            quantised.vectors.tobytes(),
+            vectors.vectors.tobytes(),
             self._encoder.dimensions,
             {"text": self._pack_postings(text), "symbol": self._pack_postings(symbol)},
+            b"".join(chunks.contents),
         )
+
+    def _embed(
+        self, contents: Sequence[bytes], counts: Counts, check_stop: Callable[[], None], known: KnownVectors
+    ) -> Vectors:
+        """Return the vectors of all texts; each content is embedded once, and not at all if it is known."""
+        hashes = np.frombuffer(b"".join(contents), np.uint8).reshape(-1, CONTENT_BYTES)
+        found = known.find(hashes, self._encoder.dimensions)
+        first: dict[bytes, int] = {}  # of equal contents in this batch the first is embedded
+        for text in found.missing.tolist():
+            first.setdefault(contents[text], text)
+        new = np.fromiter(first.values(), np.int64, len(first))
+        bags = Bags(self._identifiers, len(new), _select_bags(counts, new, len(contents)))
+        embeddings = self._encoder.encode(bags, check_stop)
+        quantised = quantise(embeddings.vectors)
+        found.vectors[new] = quantised.vectors
+        found.scales[new], found.norms[new] = quantised.scales.astype("<f2"), embeddings.norms.astype("<f2")
+        sources = np.fromiter((first[contents[text]] for text in found.missing.tolist()), np.int64, len(found.missing))
+        for values in (found.vectors, found.scales, found.norms):
+            values[found.missing] = values[sources]
+        return found
 
     def _pack_postings(self, counts: Counts) -> PackedPostings:
         """Return the postings of one field. Only the terms that occur are listed, and numbered anew."""
@@ -106,6 +135,15 @@ class RowBuilder:
             counts.bags.astype("<i4").tobytes(),
             counts.counts.clip(max=255).astype("<u1").tobytes(),
         )
+
+
+def _select_bags(counts: Counts, selected: Numbers, size: int) -> Counts:
+    """Return the counts of selected bags, ascending, of `size` bags; they are numbered anew."""
+    numbers = np.full(size, -1, np.int64)
+    numbers[selected] = np.arange(len(selected))
+    bags = numbers[counts.bags]
+    is_selected = bags >= 0
+    return Counts(bags[is_selected], counts.ids[is_selected], counts.counts[is_selected])
 
 
 class _Occurrences:
@@ -132,6 +170,7 @@ class _BatchChunks:
         self.blobs: list[BlobOutcome] = []
         self.columns: dict[str, list[int]] = {name: [] for name in ("start", "length", "line", "lines", "kind")}
         self.symbols: list[bytes] = []
+        self.contents: list[bytes] = []
         self.bodies = _Occurrences()
         self.names = _Occurrences()
 
@@ -156,6 +195,10 @@ class _BatchChunks:
         columns["kind"] += [_CHUNK_TYPE_CODES[chunk.chunk_type] for chunk in chunks]
         symbols = [chunk.symbol.encode("utf-8", "replace") for chunk in chunks]
         self.symbols += symbols
+        encoding = encoding_of(content)
+        self.contents += [
+            content_hash(symbol, content, chunk.parts, encoding) for symbol, chunk in zip(symbols, chunks, strict=True)
+        ]
         places, numbers = find_words(content, chunks, identifiers)
         self.bodies.add(places + first, numbers)
         named = [[identifiers[word.encode("utf-8")] for word in find_identifiers(chunk.symbol)] for chunk in chunks]

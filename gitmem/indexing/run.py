@@ -23,13 +23,13 @@ from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import MissingBlob
 from gitmem.indexing.pool import Pool
 from gitmem.indexing.stop_request import StopRequest
-from gitmem.indexing.worker_protocol import BlobContent, BlobOutcome, PackedPostings, PackedRows
+from gitmem.indexing.worker_protocol import BlobContent, BlobOutcome, KnownSegments, PackedPostings, PackedRows
 from gitmem.paths import IndexPaths
-from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
+from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.postings import Postings
 from gitmem.store.rows import Blobs, Rows, concatenate
-from gitmem.store.segment import write_segment
+from gitmem.store.segment_writer import write_segment
 from gitmem.types import RECORD_LANGUAGE
 
 FLUSH_ROWS: Final = 16_000
@@ -132,10 +132,11 @@ class Run:
         segments = _SegmentBuffer(self._paths, manifest, publish, self._budget.flush_bytes)
         workers = self._budget.count_workers(min(self._jobs, -(-len(blobs) // _BLOBS_PER_WORKER)))
         bulk = len(blobs) >= BULK_FROM
+        known = KnownSegments(str(self._paths.segments), manifest.segments)
         try:
             with (
                 open_reader(self._location, bulk=bulk, files=self._files) as reader,
-                Pool(workers, budget=self._budget) as pool,
+                Pool(workers, budget=self._budget, known=known) as pool,
             ):
                 batches = _Batches(reader, blobs, self._max_file_bytes, self._files, deadline)
                 intake = _Intake(batches, segments, result, report, len(blobs))
@@ -349,7 +350,8 @@ def _load_rows(packed: PackedRows, keys: list[tuple[bytes, str]]) -> Rows:
     }
     vectors = np.frombuffer(packed.vectors, np.int8).reshape(-1, packed.dimensions)
     postings = {field: _load_postings(packed.postings[field]) for field in FIELDS}
-    return Rows(blobs, columns, packed.symbols, vectors, postings)
+    contents = np.frombuffer(packed.contents, np.uint8).reshape(-1, CONTENT_BYTES)
+    return Rows(blobs, columns, packed.symbols, vectors, contents, postings)
 
 
 def _size_of(rows: Rows) -> int:

@@ -29,18 +29,22 @@ def main() -> None:
     gc.set_threshold(_GARBAGE_THRESHOLD)
     # Imported after the redirection, because an import may print too.
     from gitmem.embedding.bundled import BundledEncoder
+    from gitmem.indexing.known_vectors import KnownVectors
     from gitmem.indexing.row_builder import RowBuilder
 
     builder = RowBuilder(BundledEncoder())
+    known_segments, known = None, KnownVectors()
     while True:
         try:
-            batch, stop = read_batch(requests)
+            batch, stop, segments = read_batch(requests)
         except EOFError:
             return
+        if segments != known_segments:
+            known_segments, known = segments, KnownVectors(segments)
         limit_seconds(seconds_for(batch))
         try:
             try:
-                rows = builder.build(batch, stop.check if stop else _go_on)
+                rows = builder.build(batch, stop.check if stop else _go_on, known)
             except Cancelled:
                 write_stopped(answers)
             else:

@@ -9,7 +9,16 @@ from typing import Final
 from gitmem.errors import WorkersFailed
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker import main
-from gitmem.indexing.worker_protocol import Batch, BlobContent, BlobOutcome, PackedRows, read_rows, write_batch
+from gitmem.indexing.worker_protocol import (
+    Batch,
+    BatchRequest,
+    BlobContent,
+    BlobOutcome,
+    KnownSegments,
+    PackedRows,
+    read_rows,
+    write_batch,
+)
 from gitmem.processes.child import ChildProcess
 from gitmem.processes.fork import ForkedWorker
 from gitmem.processes.memory import proportional_bytes
@@ -29,10 +38,14 @@ _MEMORY_HINT: Final = "free some memory, or run `gitmem doctor`"
 
 
 class WorkerProcess:
-    """A worker process that is started when first needed, and again after it died."""
+    """A worker process that is started when first needed, and again after it died.
+
+    `known_segments` are the segments whose vectors it may use again.
+    """
 
     def __init__(self, command: Sequence[str] = WORKER_COMMAND) -> None:
         self._stop_request: StopRequest | None = None
+        self.known_segments: KnownSegments | None = None
         self._child = ChildProcess(command, "indexing worker")
         self._has_answered = self._has_processed_blobs = False
         self._resident = 0
@@ -89,7 +102,8 @@ class WorkerProcess:
     def _ask(self, batch: Batch) -> PackedRows | None:
         """Return the worker's answer, or None if it died, exceeded the timeout or answered garbage."""
         seconds = SECONDS_PER_BATCH + SECONDS_PER_BLOB * len(batch)
-        rows = self._child.ask(partial(write_batch, batch=batch, stop=self._stop_request), read_rows, seconds)
+        request = BatchRequest(batch, self._stop_request, self.known_segments)
+        rows = self._child.ask(partial(write_batch, request=request), read_rows, seconds)
         if rows is not None:
             self._resident = rows.resident
             self._has_answered = True

@@ -6,6 +6,7 @@ from typing import BinaryIO, Final, NamedTuple
 from gitmem.errors import Cancelled
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.processes.frames import read_frame, write_frame
+from gitmem.store.manifest import SegmentEntry
 
 _STOPPED: Final = None
 """Answer of a worker that met a request to stop."""
@@ -42,8 +43,9 @@ class PackedRows(NamedTuple):
     """Rows of a batch, as in `store.rows.Rows`, with arrays as bytes.
 
     `blobs` has one entry per blob of the batch, in order. Columns are `<u4`, but `scale` and `norm` are `<f2`.
-    `vectors` are int8 [rows, dimensions]. `postings` has one entry per field of `store.columns.FIELDS`. `resident`
-    is the memory of the worker in bytes. `losses` says how workers ended that worked on these blobs before.
+    `vectors` are int8 [rows, dimensions], `contents` uint8 [rows, CONTENT_BYTES]. `postings` has one entry per field of
+    `store.columns.FIELDS`. `resident` is the memory of the worker in bytes. `losses` says how workers ended that worked
+    on these blobs before.
     """
 
     blobs: list[BlobOutcome]
@@ -52,19 +54,38 @@ class PackedRows(NamedTuple):
     vectors: bytes
     dimensions: int
     postings: dict[str, PackedPostings]
+    contents: bytes = b""
     resident: int = 0
     losses: Sequence[str] = ()
 
 
-def write_batch(stream: BinaryIO, batch: Batch, stop: StopRequest | None = None) -> None:
-    """Send a batch, and the request that ends its run."""
-    write_frame(stream, (tuple(stop) if stop else None, [tuple(blob) for blob in batch]))
+class KnownSegments(NamedTuple):
+    """Segments of one fingerprint, by their folder and their entries in the manifest. It can be sent to a worker."""
+
+    folder: str
+    entries: Sequence[SegmentEntry]
 
 
-def read_batch(stream: BinaryIO) -> tuple[list[BlobContent], StopRequest | None]:
-    """Receive a batch, and the request that ends its run. Raises EOFError if the other process is gone."""
-    stop, blobs = read_frame(stream)
-    return [BlobContent(*blob) for blob in blobs], StopRequest(*stop) if stop else None
+class BatchRequest(NamedTuple):
+    """Batch with the request that ends its run, and the segments whose vectors the run may use again."""
+
+    batch: Batch
+    stop: StopRequest | None = None
+    known: KnownSegments | None = None
+
+
+def write_batch(stream: BinaryIO, request: BatchRequest) -> None:
+    """Send a batch."""
+    batch, stop, known = request
+    known_values = (known.folder, [tuple(entry) for entry in known.entries]) if known else None
+    write_frame(stream, (tuple(stop) if stop else None, known_values, [tuple(blob) for blob in batch]))
+
+
+def read_batch(stream: BinaryIO) -> BatchRequest:
+    """Receive a batch. Raises EOFError if the other process is gone."""
+    stop, known, blobs = read_frame(stream)
+    segments = KnownSegments(known[0], tuple(SegmentEntry(*entry) for entry in known[1])) if known else None
+    return BatchRequest([BlobContent(*blob) for blob in blobs], StopRequest(*stop) if stop else None, segments)
 
 
 def write_stopped(stream: BinaryIO) -> None:

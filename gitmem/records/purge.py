@@ -24,6 +24,7 @@ from gitmem.memory.purgeable_objects import (
 )
 from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE
 from gitmem.memory.record_store import RecordStore
+from gitmem.store.segment_writer import TEMPORARY
 from gitmem.store.snapshot import Snapshot
 from gitmem.types import RECORD_LANGUAGE
 from gitmem.workspace import Workspace, find_index
@@ -87,13 +88,15 @@ def _purge_index(workspace: Workspace, purged: Collection[str], current: Collect
     with open_index_writer(paths, wait=True) as writer:
         # Files that killed writers were writing hold words of records too. The columns of the records are the only
         # file of them that is written without the lock; a query whose temporary file vanishes goes on without it.
-        for folder, prefix in ((paths.root, ""), (paths.segments, ""), (paths.state, paths.records.name)):
+        # A merge in the background fails without its file, and is repeated later from the segments that remain.
+        scratch = ((paths.state, paths.records.name), (paths.state, TEMPORARY))
+        for folder, prefix in ((paths.root, ""), (paths.segments, ""), *scratch):
             sweep_leftovers(folder, prefix=prefix)
         manifest = writer.manifest
         if manifest is None:
             return 0
         remaining = _remaining_blobs(Snapshot(paths, manifest), purged, current)
-        result = shrink(paths, manifest, remaining, (), write=True)
+        result = shrink(paths, manifest, remaining, (), write=True, tolerated=0.0)
         writer.drop_unfinished()  # its segments may hold purged records too
         # Without a grace period: the old segments and the columns hold words of the purged records.
         writer.publish(result.manifest, segment_grace=0.0)

@@ -176,6 +176,6 @@ def exact_cosines(snapshot: Snapshot, vector: NDArray[np.float32], rows: NDArray
     cosines = np.zeros(len(rows), np.float32)
     for segment, own, positions in snapshot.split(rows):
         # Vectors are stored as int8; `scale` brings each to unit length.
-        scales = segment.column("scale")[own].astype(np.float32)
+        scales = segment.values("scale", own).astype(np.float32)
         cosines[positions] = (segment.vectors(own).astype(np.float32) @ vector) * scales
     return cosines

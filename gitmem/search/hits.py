@@ -94,7 +94,8 @@ def load_hit(scope: Scope, candidates: Candidates, position: int, score: float, 
     entry = int(scope.entry_of[row])
     segment, own = scope.snapshot.locate(row)
     blob = int(np.searchsorted(segment.first, own, side="right")) - 1
-    start, length, line, lines = (int(segment.column(name)[own]) for name in ("start", "length", "line", "lines"))
+    columns = scope.snapshot.gather(("start", "length", "line", "lines"), np.array([row]))
+    start, length, line, lines = (int(column[0]) for column in columns.values())
     return Hit(
         path=candidates.paths[int(candidates.file[position])],
         start=start,

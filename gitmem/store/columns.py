@@ -2,6 +2,9 @@
 
 from typing import Final
 
+SCHEMA_VERSION: Final = 2
+"""Version of the content of segments, part of the fingerprint of an index: increase it when they must be rebuilt."""
+
 FIELDS: Final = ("text", "symbol")
 """Fields of the lexical index: the chunk's own text, and its qualified name."""
 
@@ -15,6 +18,12 @@ COLUMNS: Final = {
 chunk type, as an index into CHUNK_TYPES, and `words` the number of words of the text (capped). `scale` is the scale of
 the quantised vector, and `norm` its length before normalisation.
 """
+
+SCANNED: Final = ("words", "kind")
+"""Columns that a search reads over all rows, and not only of the rows that it finds."""
+
+CONTENT_BYTES: Final = 16
+"""Length of the hash of a chunk's content, see `indexing.content_hash`."""
 
 OUTCOMES: Final = ("parsed", "text", "empty", "binary", "large", "lfs", "minified", "missing", "failed")
 """Outcomes of chunking a blob. Their indices are stored on disk: append only."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem.fsio import read_file, write_atomic
-from gitmem.store.format import Container, build_container, damaged
+from gitmem.store.format import FIRST_FORMAT, Container, build_container, damaged
 
 MAGIC: Final = b"GITMEMTW"
 MAX_WEIGHT: Final = 100.0
@@ -32,7 +32,7 @@ def find_tuning(path: Path) -> Tuning | None:
     data = read_file(path)
     if data is None:
         return None
-    fields = Container(path, MAGIC, data).fields
+    fields = Container(path, MAGIC, data, oldest=FIRST_FORMAT).fields
     try:
         fingerprint, semantic, lexical, gain, queries = (fields[name] for name in _FIELDS)
         tuning = Tuning(str(fingerprint), float(semantic), float(lexical), float(gain), int(queries))

@@ -1,11 +1,14 @@
 """Container format of all files of the store, and its version history.
 
-Layout: a prefix of magic, format version, header length and CRC-32 of these and the header; the header (msgpack); the
-sections. The header holds, for each section, its offset, its length, and one CRC-32 per block of 4096 bytes. A block is
-verified when it is first read and not again.
+Layout: a prefix of magic, format version and CRC-32; the sections; the header (msgpack); the length and the CRC-32 of
+the header. The header comes last, so that a file of any size is written in one pass. It holds, for each section, its
+offset, its length, the size of its blocks, and one CRC-32 per block. A block is verified when it is first read and not
+again, unless the whole file is known to be as its writer left it.
 
-Versions of `FORMAT`, newest last. A reader refuses newer versions; files older than `OLDEST_READ` are rebuilt:
-  1  first version
+Versions of `FORMAT`, newest last. A reader refuses newer versions. A reader of a kind of file names the oldest version
+that it understands. Sections and fields that a reader does not know are ignored, so adding one needs no new version.
+  1  first version: the header follows the prefix, and all blocks have 4096 bytes
+  2  header at the end, block sizes; segments of any number of windows of 32,768 rows, with the hash of each chunk
 """
 
 # One checksum over the whole file would have to be verified before the first byte is used, and so read a whole segment
@@ -15,49 +18,92 @@ Versions of `FORMAT`, newest last. A reader refuses newer versions; files older 
 
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgpack
 
 from gitmem.errors import DamagedFile, NewerFormat, OldFormat
-from gitmem.fsio import is_untruncated, map_file
+from gitmem.maps import MappedFile, find_mapped
 
 if TYPE_CHECKING:  # `gitmem index` with nothing to do reads the manifest without numpy; the methods import it lazily
     import numpy as np
     from numpy.typing import NDArray
 
-FORMAT: Final = 1
-OLDEST_READ: Final = 1
+FORMAT: Final = 2
+FIRST_FORMAT: Final = 1
+"""Version that readers name for files whose fields have not changed since."""
 
 BLOCK: Final = 4096
-"""Bytes per checksum: a page, the unit in which a mapped file is read anyway."""
+"""Bytes per checksum of a section that is read at random: a page, the unit in which a mapped file is read anyway."""
+
+LONG_BLOCK: Final = 1 << 16
+"""Bytes per checksum of a section that is always read as a whole: fewer calls, and a shorter header."""
 
 _ALIGN: Final = 64
 """Alignment of sections in bytes: a cache line, and enough for every numpy type."""
 
 _START: Final = struct.Struct("<8sII")
 _PREFIX_BYTES: Final = _START.size + 4
+_END: Final = struct.Struct("<II")
 _MAX_HEADER: Final = 64 << 20
+_RELEASE_BYTES: Final = 8 << 20
+"""Bytes of a file after which a check of all its blocks gives their memory back."""
 
 Buffer = bytes | bytearray | memoryview
 
 
+class ContainerWriter:
+    """Writes a file of the store from its beginning to its end: `add_section` for each section, then `finish`."""
+
+    def __init__(self, magic: bytes, write: Callable[[Buffer], object]) -> None:
+        """Begin a file; `write` appends bytes to it."""
+        self._write = write
+        self._locations: dict[str, list[Any]] = {}
+        self._offset = 0
+        # The length 0 stands where version 1 has the length of its header. So its readers, too, find a valid prefix,
+        # and report a newer format instead of damage.
+        start = _START.pack(magic, FORMAT, 0)
+        self._write(start + _checksum(start, b"") + bytes(-_PREFIX_BYTES % _ALIGN))
+
+    def add_section(self, name: str, parts: Iterable[Buffer], block: int = BLOCK) -> None:
+        """Append a section that consists of some parts; `block` is the number of bytes per checksum."""
+        sums, crc, start, length = bytearray(), 0, self._offset, 0
+        for part in parts:
+            view = memoryview(part)
+            view = view.cast("B") if view.nbytes else memoryview(b"")  # an empty array cannot be cast
+            at = 0
+            while at < len(view):
+                piece = view[at : at + block - length % block]
+                crc = zlib.crc32(piece, crc)
+                at, length = at + len(piece), length + len(piece)
+                if length % block == 0:
+                    sums += crc.to_bytes(4, "little")
+                    crc = 0
+            self._write(view)
+        if length % block:
+            sums += crc.to_bytes(4, "little")
+        self._locations[name] = [start, length, block, bytes(sums)]
+        gap = -length % _ALIGN
+        self._write(bytes(gap))
+        self._offset += length + gap
+
+    def finish(self, fields: Mapping[str, Any]) -> None:
+        """Append the header."""
+        header = msgpack.packb({"fields": dict(fields), "sections": self._locations})
+        self._write(header)
+        self._write(_END.pack(len(header), zlib.crc32(header)))
+
+
 def build_container(magic: bytes, fields: Mapping[str, Any], sections: Mapping[str, Buffer]) -> list[Buffer]:
     """Return the parts of a file, to be written one after the other."""
-    locations, offset, body = {}, 0, []
+    parts: list[Buffer] = []
+    writer = ContainerWriter(magic, parts.append)
     for name, data in sections.items():
-        view = memoryview(data)
-        view = view.cast("B") if view.nbytes else memoryview(b"")  # an empty array cannot be cast
-        sums = b"".join(zlib.crc32(view[at : at + BLOCK]).to_bytes(4, "little") for at in range(0, len(view), BLOCK))
-        locations[name] = [offset, len(view), sums]
-        gap = -len(view) % _ALIGN
-        body += [view, bytes(gap)]
-        offset += len(view) + gap
-    header = msgpack.packb({"fields": dict(fields), "sections": locations})
-    start = _START.pack(magic, FORMAT, len(header))
-    return [start, _checksum(start, header), header, bytes(-(_PREFIX_BYTES + len(header)) % _ALIGN), *body]
+        writer.add_section(name, [data])
+    writer.finish(fields)
+    return parts
 
 
 def _checksum(start: Buffer, header: Buffer) -> bytes:
@@ -71,38 +117,72 @@ class Container:
     Raises: DamagedFile, OldFormat, NewerFormat on opening.
     """
 
-    def __init__(self, path: Path, magic: bytes, data: Any) -> None:
+    def __init__(self, path: Path, magic: bytes, data: Any, *, oldest: int = FORMAT, is_verified: bool = False) -> None:
+        """Open the bytes of a file, or a mapped file.
+
+        `oldest` is the oldest version whose fields and sections the caller understands. With `is_verified` the blocks
+        are not verified again when they are read.
+        """
         self.path = path
-        self._data = data
-        self._view = memoryview(data)
-        if len(self._view) < _PREFIX_BYTES:
-            raise damaged(path, "truncated")
-        actual, version, length = _START.unpack_from(self._view)
-        if actual != magic:
-            raise damaged(path, "wrong magic number")
-        end = _PREFIX_BYTES + length
-        header = self._view[_PREFIX_BYTES:end]
-        if length > _MAX_HEADER or len(header) != length:
-            raise damaged(path, "truncated header")
-        if _checksum(self._view[: _START.size], header) != self._view[_START.size : _PREFIX_BYTES]:
-            raise damaged(path, "header checksum mismatch")
-        _require_version(path, version)
-        self._body = end + -end % _ALIGN
+        self._mapped = data if isinstance(data, MappedFile) else None
+        self._view = memoryview(data.data if isinstance(data, MappedFile) else data)
+        self._is_verified = is_verified
+        version, self._body, header = self._find_header(magic)
+        _require_version(path, version, oldest)
         parsed = parse_msgpack(path, header.tobytes())  # after the checksum: a bit flip must not reach the decoder
         try:
             self.fields: dict[str, Any] = dict(parsed["fields"])
             locations = dict(parsed["sections"])
+            if version == FIRST_FORMAT:
+                locations = {name: (offset, length, BLOCK, sums) for name, (offset, length, sums) in locations.items()}
             self._sections = {name: self._open_section(*location) for name, location in locations.items()}
         except (KeyError, TypeError, ValueError) as problem:
             raise damaged(path, "invalid header") from problem
 
-    def _open_section(self, offset: int, length: int, sums: bytes) -> "Section":
+    def _find_header(self, magic: bytes) -> tuple[int, int, memoryview]:
+        """Return the format version, the start of the sections, and the header, with their checksums verified."""
+        view = self._view
+        if len(view) < _PREFIX_BYTES:
+            raise damaged(self.path, "truncated")
+        actual, version, length = _START.unpack_from(view)
+        if actual != magic:
+            raise damaged(self.path, "wrong magic number")
+        header = view[_PREFIX_BYTES : _PREFIX_BYTES + length]
+        if length > _MAX_HEADER or len(header) != length:
+            raise damaged(self.path, "truncated header")
+        if _checksum(view[: _START.size], header) != view[_START.size : _PREFIX_BYTES]:
+            raise damaged(self.path, "header checksum mismatch")
+        body = _PREFIX_BYTES + length + -(_PREFIX_BYTES + length) % _ALIGN
+        return version, body, header if version == FIRST_FORMAT else self._find_last_header(body, version)
+
+    def _find_last_header(self, body: int, version: int) -> memoryview:
+        """Return the header at the end of the file."""
+        if version != FORMAT:
+            return memoryview(b"")  # the caller refuses this version
+        end = len(self._view) - _END.size
+        if end < body or any(self._view[_PREFIX_BYTES:body]):
+            raise damaged(self.path, "truncated or changed before the first section")
+        length, checksum = _END.unpack_from(self._view, end)
+        if length > min(_MAX_HEADER, end - body):
+            raise damaged(self.path, "truncated header")
+        header = self._view[end - length : end]
+        if zlib.crc32(header) != checksum:
+            raise damaged(self.path, "header checksum mismatch")
+        return header
+
+    def _open_section(self, offset: int, length: int, block: int, sums: bytes) -> "Section":
         start = self._body + offset
         if offset < 0 or length < 0 or start + length > len(self._view):
             raise damaged(self.path, "truncated")
-        if not isinstance(sums, bytes) or len(sums) != 4 * -(-length // BLOCK):
+        if (
+            not isinstance(block, int)
+            or block <= 0
+            or not isinstance(sums, bytes)
+            or len(sums) != 4 * -(-length // block)
+        ):
             raise damaged(self.path, "wrong number of checksums")
-        return Section(self.path, self._view[start : start + length], sums)
+        view = self._view[start : start + length]
+        return Section(self.path, view, block, sums, self._mapped, start, is_verified=self._is_verified)
 
     def __getitem__(self, name: str) -> "Section":
         return self._sections[name]
@@ -112,62 +192,88 @@ class Container:
 
     def require_whole(self) -> None:
         """Raise DamagedFile if the file was truncated after it was opened."""
-        if not is_untruncated(self._data):
+        if self._mapped is not None and not self._mapped.is_untruncated():
             raise damaged(self.path, "truncated")
 
     def check(self) -> None:
-        """Read every block. Raises DamagedFile at the first bad one."""
+        """Verify every block, whatever is known about the file. Raises DamagedFile at the first bad one."""
         for section in self._sections.values():
-            section.all()
+            section.check()
+
+    def hash_into(self, update: Callable[[memoryview], object]) -> None:
+        """Pass all bytes of the file to a hash, some megabytes at a time."""
+        for start in range(0, len(self._view), _RELEASE_BYTES):
+            piece = self._view[start : start + _RELEASE_BYTES]
+            update(piece)
+            if self._mapped is not None:
+                self._mapped.release(start, start + len(piece))
 
 
 class Section:
     """Section of a mapped file; each block is verified on first access."""
 
-    __slots__ = ("_checked", "_path", "_sums", "_view")
+    __slots__ = ("_block", "_checked", "_is_announced", "_is_verified", "_mapped", "_path", "_start", "_sums", "_view")
 
-    def __init__(self, path: Path, view: memoryview, sums: bytes) -> None:
+    def __init__(
+        self,
+        path: Path,
+        view: memoryview,
+        block: int,
+        sums: bytes,
+        mapped: MappedFile | None,
+        start: int,
+        *,
+        is_verified: bool,
+    ) -> None:
         self._path = path
         self._view = view
+        self._block = block
         self._sums = sums
+        self._mapped = mapped
+        self._start = start  # in the file
         self._checked = bytearray(len(sums) // 4)
+        self._is_verified = is_verified
+        self._is_announced = False
 
     def __len__(self) -> int:
         return len(self._view)
 
     def all(self) -> memoryview:
         """Return the whole section."""
-        return self.read(0, len(self._view))
+        view = self.read(0, len(self._view))
+        self._is_announced = True
+        return view
 
     def read(self, start: int, end: int) -> memoryview:
         """Return the bytes from `start` to `end`, verified. Raises DamagedFile if out of range, or a checksum fails."""
         if not 0 <= start <= end <= len(self._view):
             raise damaged(self._path, "offset out of range")
-        if end > start:
-            first, last = start // BLOCK, (end - 1) // BLOCK
-            if first == last:
-                if not self._checked[first]:
-                    self.check_block(first)
-            else:
-                at = self._checked.find(0, first, last + 1)
-                while at >= 0:
-                    self.check_block(at)
-                    at = self._checked.find(0, at + 1, last + 1)
+        if self._mapped is not None and not self._is_announced:
+            self._mapped.announce(self._start + start, self._start + end)
+        if not self._is_verified and end > start:
+            last = (end - 1) // self._block
+            at = self._checked.find(0, start // self._block, last + 1)
+            while at >= 0:
+                self.check_block(at)
+                at = self._checked.find(0, at + 1, last + 1)
         return self._view[start:end]
 
     def pick(self, rows: "NDArray[np.int64]", width: int) -> "NDArray[np.uint8]":
-        """Return some rows of a section that is a table of `width` bytes per row (at most BLOCK): [len(rows), width].
+        """Return some rows of a section that is a table of `width` bytes per row (at most a block): [len(rows), width].
 
         Only their blocks are read and verified. Raises DamagedFile.
         """
         import numpy as np
 
-        if not 0 < width <= BLOCK or len(self._view) % width or (len(rows) and rows.max() >= len(self._view) // width):
+        if not 0 < width <= self._block or len(self._view) % width:
             raise damaged(self._path, "row out of range")
-        starts = rows * width
-        blocks = np.concatenate([starts // BLOCK, (starts + width - 1) // BLOCK])
-        for block in sorted({*blocks[np.frombuffer(self._checked, np.uint8)[blocks] == 0].tolist()}):
-            self.check_block(block)
+        if len(rows) and rows.max() >= len(self._view) // width:
+            raise damaged(self._path, "row out of range")
+        if not self._is_verified:
+            starts = rows * width
+            blocks = np.concatenate([starts // self._block, (starts + width - 1) // self._block])
+            for block in sorted({*blocks[np.frombuffer(self._checked, np.uint8)[blocks] == 0].tolist()}):
+                self.check_block(block)
         picked: NDArray[np.uint8] = np.frombuffer(self._view, np.uint8).reshape(-1, width)[rows]
         return picked
 
@@ -180,18 +286,31 @@ class Section:
             raise damaged(self._path, "truncated section")
         return np.frombuffer(self.all(), kind)
 
+    def release(self, start: int, end: int) -> None:
+        """Take the pages of a range out of this process's memory; they are mapped again when they are next read."""
+        if self._mapped is not None:
+            self._mapped.release(self._start + start, self._start + end)
+
+    def check(self) -> None:
+        """Verify every block, also those that are known to be right. Raises DamagedFile."""
+        for block in range(len(self._checked)):
+            self.check_block(block)
+            if (block + 1) * self._block % _RELEASE_BYTES < self._block:
+                self.release(max(0, (block + 1) * self._block - 2 * _RELEASE_BYTES), (block + 1) * self._block)
+        self.release(0, len(self._view))
+
     def check_block(self, block: int) -> None:
         """Verify one block. Raises DamagedFile."""
         expected = int.from_bytes(self._sums[4 * block : 4 * block + 4], "little")
-        if zlib.crc32(self._view[block * BLOCK : (block + 1) * BLOCK]) != expected:
+        if zlib.crc32(self._view[block * self._block : (block + 1) * self._block]) != expected:
             raise damaged(self._path, f"checksum mismatch in block {block}")
         self._checked[block] = 1
 
 
-def find_container(path: Path, magic: bytes) -> Container | None:
+def find_container(path: Path, magic: bytes, *, oldest: int = FORMAT) -> Container | None:
     """Map a file of the store, or return None without a file. Raises DamagedFile, OldFormat, NewerFormat."""
-    data = map_file(path)
-    return None if data is None else Container(path, magic, data)
+    mapped = find_mapped(path)
+    return None if mapped is None else Container(path, magic, mapped, oldest=oldest)
 
 
 def parse_msgpack(path: Path, data: bytes) -> dict[str, Any]:
@@ -205,16 +324,14 @@ def parse_msgpack(path: Path, data: bytes) -> dict[str, Any]:
     return parsed
 
 
-def _require_version(path: Path, version: int) -> None:
+def _require_version(path: Path, version: int, oldest: int) -> None:
     if version > FORMAT:
         raise NewerFormat(
             f"`{path}` was written by a newer gitmem (format {version}, this one reads up to {FORMAT})",
             hint="upgrade gitmem, or run `gitmem index --full` to rebuild the index with this version",
         )
-    if version < OLDEST_READ:
-        raise OldFormat(
-            f"`{path}` has format {version}, this gitmem reads from {OLDEST_READ}", hint="run `gitmem index`"
-        )
+    if version < oldest:
+        raise OldFormat(f"`{path}` has format {version}, this gitmem reads from {oldest}", hint="run `gitmem index`")
 
 
 def damaged(path: Path, reason: str) -> DamagedFile:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from gitmem.errors import DamagedFile, StorageFailed
 from gitmem.fsio import publish_file, remove_file, sync_file, write_atomic
 from gitmem.paths import IndexPaths
+from gitmem.permissions import create_private
 from gitmem.storage_errors import storage_failed
 from gitmem.store.format import build_container, damaged, find_container
 from gitmem.store.keys import match_keys
@@ -126,6 +127,8 @@ def build_graph(snapshot: Snapshot, old: Graph | None, report: Callable[[int, in
 def write_graph(paths: IndexPaths, graph: Graph) -> str:
     """Publish a graph and return its name. Raises StorageFailed, also if the file differs from the graph."""
     temporary = paths.graphs / f".graph.{os.getpid()}.tmp"
+    remove_file(temporary)
+    create_private(temporary)
     try:
         graph._index.save_index(str(temporary))
         sync_file(temporary)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from gitmem.fsio import read_file, write_atomic
-from gitmem.store.format import Container, build_container, damaged
+from gitmem.store.format import FIRST_FORMAT, Container, build_container, damaged
 
 MAGIC: Final = b"GITMEMMF"
 MAX_TREES: Final = 64
@@ -21,12 +21,18 @@ MAX_TREES: Final = 64
 
 
 class SegmentEntry(NamedTuple):
-    """Live segment. `name` is the hash of its bytes."""
+    """Live segment. `name` is the hash of its bytes.
+
+    `inode` and `modified` (in ns) identify the file that its writer completed. While they and the size are the same,
+    its checksums need not be verified again.
+    """
 
     name: str
     rows: int
     blobs: int
     bytes: int
+    inode: int = 0
+    modified: int = 0
 
 
 class Manifest(NamedTuple):
@@ -87,7 +93,8 @@ def find_manifest(path: Path) -> Manifest | None:
     if data is None:
         return None
     try:
-        fields = _Fields(**Container(path, MAGIC, data).fields)
+        known = Container(path, MAGIC, data, oldest=FIRST_FORMAT).fields
+        fields = _Fields(**{name: known[name] for name in _Fields._fields})
         if fields.graph and not _is_hash(fields.graph):
             raise damaged(path, "its graph is not named by a hash")
         if not all(map(_is_hash, fields.views)):
@@ -101,15 +108,16 @@ def find_manifest(path: Path) -> Manifest | None:
             bool(fields.complete),
             str(fields.graph),
         )
-    except (TypeError, ValueError, OverflowError) as problem:
+    except (KeyError, TypeError, ValueError, OverflowError) as problem:
         raise damaged(path, "its fields are not those of a manifest") from problem
 
 
 def _load_segment(path: Path, entry: list[Any]) -> SegmentEntry:
-    name, rows, blobs, size = entry
+    name, rows, blobs, size, *stamp = entry
     if not _is_hash(name):
         raise damaged(path, "a segment is not named by a hash")
-    return SegmentEntry(name, int(rows), int(blobs), int(size))
+    inode, modified = (*stamp, 0, 0)[:2]  # format 1 has neither, and a later gitmem may add something
+    return SegmentEntry(name, int(rows), int(blobs), int(size), int(inode), int(modified))
 
 
 def _is_hash(name: object) -> bool:
@@ -125,6 +133,6 @@ def write_manifest(path: Path, manifest: Manifest, *, durable: bool = True) -> N
         "complete": manifest.complete,
         "graph": manifest.graph,
         "views": list(manifest.views),
-        "segments": [[entry.name, entry.rows, entry.blobs, entry.bytes] for entry in manifest.segments],
+        "segments": [list(entry) for entry in manifest.segments],
     }
     write_atomic(path, [bytes(part) for part in build_container(MAGIC, fields, {})], durable=durable)

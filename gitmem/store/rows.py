@@ -29,12 +29,16 @@ class Blobs:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Batch of whole blobs. `columns` by name as in COLUMNS, `vectors` int8 [rows, dimensions]."""
+    """Batch of whole blobs.
+
+    `columns` by name as in COLUMNS, `vectors` int8 [rows, dimensions], `contents` uint8 [rows, CONTENT_BYTES].
+    """
 
     blobs: Blobs
     columns: Mapping[str, NDArray[np.generic]]
     symbols: list[bytes]
     vectors: NDArray[np.int8]
+    contents: NDArray[np.uint8]
     postings: Mapping[str, Postings]
 
     def __len__(self) -> int:
@@ -57,6 +61,7 @@ def concatenate(batches: Sequence[Rows]) -> Rows:
         {name: np.concatenate([batch.columns[name] for batch in batches]) for name in COLUMNS},
         [symbol for batch in batches for symbol in batch.symbols],
         np.concatenate([batch.vectors for batch in batches]),
+        np.concatenate([batch.contents for batch in batches]),
         {field: _join_postings([batch.postings[field] for batch in batches], bases) for field in FIELDS},
     )
 
@@ -73,33 +78,4 @@ def _join_postings(parts: Sequence[Postings], bases: NDArray[np.int64]) -> Posti
         np.concatenate(terms),
         np.concatenate([part.row + np.int32(base) for part, base in zip(parts, bases, strict=False)]),
         np.concatenate([part.frequency for part in parts]),
-    )
-
-
-def select_blobs(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
-    """Return the blobs of the mask `keep`, in their order, with their rows."""
-    sizes = np.diff(rows.blobs.first)
-    mask = np.repeat(keep, sizes)
-    renumbered = np.cumsum(mask) - 1
-    selected = np.flatnonzero(keep)
-    blobs = Blobs(
-        [rows.blobs.keys[place] for place in selected],
-        [rows.blobs.languages[place] for place in selected],
-        rows.blobs.outcomes[keep],
-        np.concatenate([[0], np.cumsum(sizes[keep])]).astype(np.int64),
-    )
-    return Rows(
-        blobs,
-        {name: column[mask] for name, column in rows.columns.items()},
-        [rows.symbols[row] for row in np.flatnonzero(mask)],
-        rows.vectors[mask],
-        {field: _select_postings(postings, mask, renumbered) for field, postings in rows.postings.items()},
-    )
-
-
-def _select_postings(postings: Postings, mask: NDArray[np.bool_], renumbered: NDArray[np.int64]) -> Postings:
-    """Return the postings of the rows of a mask, with new row numbers; unused terms remain in the list."""
-    keep = mask[postings.row]
-    return Postings(
-        postings.terms, postings.term[keep], renumbered[postings.row[keep]].astype(np.int32), postings.frequency[keep]
     )

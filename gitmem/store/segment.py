@@ -1,11 +1,13 @@
 """Segments: immutable files of chunks, vectors and postings, named by the hash of their bytes.
 
-Columns and bit signatures are read whole, from the mapped file. Of vectors, terms and postings, only the requested
-blocks are read. A segment has at most 32,768 rows, so that a row number and a flag fit into the two bytes of a posting.
+Columns that are scanned and bit signatures are read whole, from the mapped file. Of everything else only the requested
+blocks are read. `store.segment_writer` writes segments.
 """
 
 import hashlib
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,72 +15,22 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.fsio import read_file, sync_folder, write_atomic
-from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
-from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
+from gitmem.maps import find_mapped
+from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, OUTCOMES, SCANNED
+from gitmem.store.format import Container, damaged
 from gitmem.store.keys import blob_keys
 from gitmem.store.manifest import SegmentEntry
-from gitmem.store.postings import ROW, PackedPostings, PostingList, pack_offsets, posting_sections, read_offsets
+from gitmem.store.postings import ROW, PackedPostings, PostingList, SortedPostings, read_offsets
 from gitmem.types import CHUNK_TYPES
 
 if TYPE_CHECKING:
     from gitmem.store.rows import Rows
 
 MAGIC: Final = b"GITMEMSG"
-MAX_ROWS: Final = 1 << 15
+MAX_ROWS: Final = 1 << 20
+"""Rows of the largest segments: some 700 MB. Merging them further would gain little, and rewrite all of that."""
 
-
-def write_segment(folder: Path, rows: "Rows") -> SegmentEntry:
-    """Publish rows as a segment; the same rows give the same file. Raises StorageFailed."""
-    assert len(rows) <= MAX_ROWS, "a batch must fit into a segment"
-    languages = sorted({*rows.blobs.languages, *(language for _, language in rows.blobs.keys)})
-    fields = {
-        "rows": len(rows),
-        "blobs": len(rows.blobs.keys),
-        "dimensions": rows.vectors.shape[1],
-        "id_bytes": len(rows.blobs.keys[0][0]) if rows.blobs.keys else 20,
-        "languages": languages,
-    }
-    parts = build_container(MAGIC, fields, _sections(rows, {name: code for code, name in enumerate(languages)}))
-    # Named by content: an interrupted run that is repeated writes the same file again instead of a second one.
-    digest = hashlib.blake2b(digest_size=20)
-    for part in parts:
-        digest.update(part)
-    name = digest.hexdigest()
-    target = folder / name
-    if _is_published(target, name):
-        sync_folder(folder)  # a killed process may have left the file without an fsync of its folder
-    else:
-        write_atomic(target, [memoryview(part) for part in parts])
-    return SegmentEntry(name, len(rows), len(rows.blobs.keys), sum(memoryview(part).nbytes for part in parts))
-
-
-def _is_published(target: Path, name: str) -> bool:
-    """Return whether the file exists with the content of its name; a damaged one is to be replaced."""
-    data = read_file(target)
-    return data is not None and hashlib.blake2b(data, digest_size=20).hexdigest() == name
-
-
-def _sections(rows: "Rows", codes: dict[str, int]) -> dict[str, Buffer]:
-    """Return all sections; `codes` are the indices of the languages."""
-    sections: dict[str, Buffer] = {
-        "oids": b"".join(oid for oid, _ in rows.blobs.keys),
-        "asked": np.array([codes[language] for _, language in rows.blobs.keys], "<u2").data,
-        "language": np.array([codes[language] for language in rows.blobs.languages], "<u2").data,
-        "outcome": rows.blobs.outcomes.astype("<u1").data,
-        "first": rows.blobs.first.astype("<u4").data,
-        "symbol_at": pack_offsets(rows.symbols).data,
-        "symbols": b"".join(rows.symbols),
-        # Bit signatures: the number of differing signs estimates the angle of two vectors (Charikar 2002). Search scans
-        # them and reads only the vectors of the nearest rows.
-        "bits": np.packbits(rows.vectors > 0, axis=1).data,
-        "vectors": np.ascontiguousarray(rows.vectors).data,
-    }
-    for name, kind in COLUMNS.items():
-        sections[name] = np.ascontiguousarray(rows.columns[name].astype(kind)).data
-    for name in FIELDS:
-        sections |= posting_sections(name, rows.postings[name], ROW)
-    return sections
+_CHECKED_TERMS: Final = 1 << 14
 
 
 class Segment:
@@ -95,6 +47,7 @@ class Segment:
                      "vectors": self.rows * self.dimensions, "bits": self.rows * -(-self.dimensions // 8),
                      "language": 2 * self.blobs, "outcome": self.blobs, "symbol_at": 4 * (self.rows + 1)}  # fmt: skip
             sizes |= {name: self.rows * np.dtype(kind).itemsize for name, kind in COLUMNS.items()}
+            sizes |= {"content": self.rows * CONTENT_BYTES, "content_order": 4 * self.rows}
             wrong = [name for name, size in sizes.items() if len(container[name]) != size]
             self._postings = {name: PostingList(container, name, ROW, self.rows) for name in FIELDS}
         except (KeyError, TypeError, ValueError, OverflowError) as problem:
@@ -117,11 +70,23 @@ class Segment:
     def check(self) -> None:
         """Read every block and compare the hash of the whole file with its name. Raises DamagedFile."""
         self.check_blocks()
-        if hashlib.blake2b(self.path.read_bytes(), digest_size=20).hexdigest() != self.path.name:
+        digest = hashlib.blake2b(digest_size=20)
+        self._file.hash_into(digest.update)
+        if digest.hexdigest() != self.path.name:
             raise damaged(self.path, "its content does not match its name")
 
+    def check_structure(self) -> None:
+        """Decode everything that `check` only compares with checksums. Raises DamagedFile."""
+        _ = self.first, self.outcomes, self.blob_languages, self.keys, self._chunk_types
+        bounds = self.symbol_bounds()
+        if (np.diff(bounds.astype(np.int64)) < 0).any():
+            raise damaged(self.path, "offset out of range in section `symbol_at`")
+        for field in FIELDS:
+            for _part in self.iter_postings(field, _CHECKED_TERMS):
+                pass
+
     def column(self, name: str) -> NDArray[np.generic]:
-        """Return one of COLUMNS, with one value per row."""
+        """Return one of COLUMNS, with one value per row. For some rows only, `values` reads less."""
         return self._chunk_types if name == "kind" else np.frombuffer(self._file[name].all(), COLUMNS[name])
 
     @cached_property
@@ -130,6 +95,24 @@ class Segment:
         if len(column) and column.max() >= len(CHUNK_TYPES):
             raise damaged(self.path, "unknown chunk type")
         return column
+
+    def values(self, name: str, rows: NDArray[np.int64]) -> NDArray[np.generic]:
+        """Return the values of one of COLUMNS for some rows; only their blocks are read."""
+        if name in SCANNED:
+            return self.column(name)[rows]
+        return self._file[name].pick(rows, self.width(name)).view(COLUMNS[name])[:, 0]
+
+    def width(self, name: str) -> int:
+        """Return the number of bytes per row of a section."""
+        widths = {"bits": -(-self.dimensions // 8), "vectors": self.dimensions, "content": CONTENT_BYTES}
+        return widths[name] if name in widths else np.dtype(COLUMNS[name]).itemsize
+
+    @contextmanager
+    def borrow(self, name: str, start: int, end: int) -> Iterator[memoryview]:
+        """Read a range of a section in a `with` block, at whose end its memory is given back."""
+        section = self._file[name]
+        yield section.read(start, end)
+        section.release(start, end)
 
     def bits(self) -> NDArray[np.uint8]:
         """Return the bit signatures: the signs of all vectors, packed, [rows, dimensions / 8]."""
@@ -165,10 +148,39 @@ class Segment:
         """Object ids of the blobs, [blobs, 20 or 32]."""
         return np.frombuffer(self._file["oids"].all(), np.uint8).reshape(self.blobs, self._id_bytes)
 
+    def find_contents(self, hashes: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Return a row with each content hash, -1 if there is none; `hashes` is [hashes, CONTENT_BYTES]."""
+        rows = np.full(len(hashes), -1, np.int64)
+        if not self.rows:
+            return rows
+        # A binary search for all hashes at once, by their first eight bytes. It reads and verifies only the blocks that
+        # it touches. Two contents that share these bytes and differ are so rare that the second counts as not found.
+        heads = _heads(hashes)
+        low, high = np.zeros(len(hashes), np.int64), np.full(len(hashes), self.rows, np.int64)
+        for _ in range(self.rows.bit_length()):
+            middle = (low + high) // 2
+            is_less = _heads(self._contents_at(middle)[1]) < heads
+            low, high = np.where((low < high) & is_less, middle + 1, low), np.where(is_less, high, middle)
+        found, contents = self._contents_at(low)
+        is_same = (contents == hashes).all(axis=1)
+        rows[is_same] = found[is_same]
+        return rows
+
+    def _contents_at(self, ranks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Return the rows at some ranks of the order of their content hashes, and their hashes."""
+        ranks = np.minimum(ranks, self.rows - 1)
+        rows = self._file["content_order"].pick(ranks, 4).view("<u4")[:, 0].astype(np.int64)
+        return rows, self._file["content"].pick(rows, CONTENT_BYTES)
+
     @cached_property
     def keys(self) -> NDArray[np.uint64]:
         """64-bit key of (object id, requested language) of each blob."""
-        return blob_keys(self.oids, self._language_column("asked"), self.languages)
+        return blob_keys(self.oids, self.asked, self.languages)
+
+    @property
+    def asked(self) -> NDArray[np.uint16]:
+        """Language that was requested for each blob, as indices into `languages`."""
+        return self._language_column("asked")
 
     def _language_column(self, name: str) -> NDArray[np.uint16]:
         column = np.frombuffer(self._file[name].all(), "<u2")
@@ -178,12 +190,12 @@ class Segment:
 
     def symbols(self, rows: NDArray[np.int64]) -> list[str]:
         """Return the qualified names of the chunks of some rows."""
-        read, at = self._file["symbols"].read, self._symbol_at
-        spans = zip(at[rows].tolist(), at[rows + 1].tolist(), strict=True)
-        return [str(read(start, end), "utf-8", "replace") for start, end in spans]
+        read, at = self._file["symbols"].read, self._file["symbol_at"]
+        starts, ends = (at.pick(places, 4).view("<u4")[:, 0].tolist() for places in (rows, rows + 1))
+        return [str(read(start, end), "utf-8", "replace") for start, end in zip(starts, ends, strict=True)]
 
-    @cached_property
-    def _symbol_at(self) -> NDArray[np.uint32]:
+    def symbol_bounds(self) -> NDArray[np.uint32]:
+        """Return the offsets of all symbols in section `symbols`, [rows + 1]."""
         return read_offsets(self._file, "symbol_at", len(self._file["symbols"]))
 
     def find_postings(self, field: str, term: bytes) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]] | None:
@@ -194,12 +206,16 @@ class Segment:
         """Return the same as stored, for a caller that joins the postings of many segments."""
         return self._postings[field].find_packed(term)
 
+    def iter_postings(self, field: str, terms: int) -> Iterator[SortedPostings]:
+        """Yield the postings of a field in parts of about `terms` terms, in order."""
+        return self._postings[field].iter_parts(terms)
+
     def load_rows(self) -> "Rows":
         """Return all rows as they were written."""
-        from gitmem.store.rows import Blobs, Rows  # loads dataclasses, and only compaction needs whole segments
+        from gitmem.store.rows import Blobs, Rows  # loads dataclasses, and no search needs whole segments
 
         first = self.first
-        requested = self._language_column("asked")
+        requested = self.asked
         ids = self.oids.tobytes()
         width = self._id_bytes
         blobs = Blobs(
@@ -208,23 +224,35 @@ class Segment:
             self.outcomes,
             first,
         )
-        at = self._symbol_at.tolist()
+        at = self.symbol_bounds().tolist()
         symbols = bytes(self._file["symbols"].all())
         return Rows(
             blobs,
             {name: self.column(name) for name in COLUMNS},
             [symbols[start:end] for start, end in itertools.pairwise(at)],
             np.frombuffer(self._file["vectors"].all(), np.int8).reshape(self.rows, self.dimensions),
+            np.frombuffer(self._file["content"].all(), np.uint8).reshape(self.rows, CONTENT_BYTES),
             {name: postings.load() for name, postings in self._postings.items()},
         )
 
 
+def _heads(contents: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Return the first eight bytes of content hashes as numbers."""
+    heads: NDArray[np.uint64] = np.ascontiguousarray(contents[:, :8]).view("<u8")[:, 0]
+    return heads
+
+
 def find_segment(folder: Path, entry: SegmentEntry) -> Segment | None:
     """Open a segment of the manifest, or return None if its file is missing. Raises DamagedFile."""
-    container = find_container(folder / entry.name, MAGIC)
-    if container is None:
+    path = folder / entry.name
+    mapped = find_mapped(path)
+    if mapped is None:
         return None
-    segment = Segment(container)
+    # The writer knew every byte of it. Whatever has happened since, only the disk itself could have changed the content
+    # without the modification time; `gitmem verify` finds that. Without this, the checksums of everything that a search
+    # scans would be a tenth of a first search in a million rows.
+    is_verified = mapped.stamp == (entry.inode, entry.modified, entry.bytes)
+    segment = Segment(Container(path, MAGIC, mapped, is_verified=is_verified))
     if (segment.rows, segment.blobs) != (entry.rows, entry.blobs):
-        raise damaged(container.path, "its size differs from the manifest")
+        raise damaged(path, "its size differs from the manifest")
     return segment

@@ -71,7 +71,7 @@ class Snapshot:
         columns: dict[str, NDArray[np.generic]] = {name: np.zeros(len(rows), COLUMNS[name]) for name in names}
         for segment, own, places in self.split(rows):
             for name, column in columns.items():
-                column[places] = segment.column(name)[own]
+                column[places] = segment.values(name, own)
         return columns
 
     def symbols(self, rows: NDArray[np.int64]) -> list[str]:
@@ -127,7 +127,7 @@ class Snapshot:
         """Return the dequantised vectors of some rows, [len(rows), dimensions]."""
         vectors = np.zeros((len(rows), self.dimensions), np.float32)
         for segment, own, places in self.split(rows):
-            scales = segment.column("scale")[own].astype(np.float32)
+            scales = segment.values("scale", own).astype(np.float32)
             vectors[places] = segment.vectors(own) * scales[:, None]
         return vectors
 

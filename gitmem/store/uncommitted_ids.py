@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.fsio import read_file, write_atomic
-from gitmem.store.format import Container, build_container
+from gitmem.store.format import FIRST_FORMAT, Container, build_container
 
 MAGIC: Final = b"GITMEMUC"
 KEEP_DAYS: Final = 14
@@ -69,7 +69,7 @@ def read_uncommitted(path: Path) -> UncommittedFiles:
     with suppress(DamagedFile, NewerFormat, KeyError, TypeError, ValueError):
         data = read_file(path)
         if data is not None:
-            fields = Container(path, MAGIC, data).fields
+            fields = Container(path, MAGIC, data, oldest=FIRST_FORMAT).fields
             files = {path: KnownFile(str(oid), _load_stat(values)) for path, oid, values in fields["files"]}
             return UncommittedFiles(files, {str(oid): int(day) for oid, day in fields["used"]})
     return EMPTY

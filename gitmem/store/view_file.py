@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from gitmem.fsio import write_atomic
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
 from gitmem.store.keys import blob_keys
-from gitmem.store.postings import ENTRY, PostingList, Postings, posting_sections, read_offsets
+from gitmem.store.posting_writer import posting_sections
+from gitmem.store.postings import ENTRY, PostingList, Postings, read_offsets
 from gitmem.words import count_identifiers, terms_of
 
 MAGIC: Final = b"GITMEMVW"
@@ -87,7 +88,7 @@ def view_contents(
         "reason": np.array([entry.reason for entry in entries], "<u1").data,
     }
     for name, words in (postings or path_postings(enumerate(entries))).items():
-        sections |= posting_sections(name, words, ENTRY)
+        sections |= posting_sections(name, words, ENTRY, len(entries))
     return fields, sections
 
 

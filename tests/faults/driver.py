@@ -1,6 +1,7 @@
 """The command line with the fake model and small steps, for harnesses that watch a process from outside.
 
 usage: python -m tests.faults.driver [--naive] ARGUMENTS OF GITMEM
+       python -m tests.faults.driver [--naive] -C FOLDER compact
 
 With `--naive` files are written in place, as a program would that thinks of no crash: the control.
 """
@@ -11,7 +12,11 @@ from pathlib import Path
 
 from gitmem import fsio
 from gitmem.cli.main import main
+from gitmem.freshness.compaction import compact_in_background
 from tests.faults.oracle import small_steps
+from tests.faults.worlds import COMPACT
+from tests.gitrepo import Repo
+from tests.indexes import workspace_of
 
 
 class InPlace(fsio.Disk):
@@ -35,4 +40,7 @@ if __name__ == "__main__":
         del sys.argv[1]
         fsio.disk = InPlace()
     with small_steps(grace=0.0):
-        main()
+        if sys.argv[-1] == COMPACT:
+            compact_in_background(workspace_of(Repo(Path(sys.argv[sys.argv.index("-C") + 1]))))
+        else:
+            main()

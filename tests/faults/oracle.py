@@ -32,6 +32,9 @@ Key = tuple[str, str]
 Ledger = Mapping[Key, frozenset[DumpedRow]]
 """Everything a right index says of each blob."""
 
+FAN: Final = 3
+"""Segments of a full tier, where runs are to leave merges to the background."""
+
 STEP_ROWS: Final = 12
 """Rows a segment where runs are to publish often."""
 
@@ -45,6 +48,9 @@ def small_steps(*, grace: float | None = None) -> Iterator[None]:
         patch.setattr("gitmem.indexing.run.Pool", InlinePool)
         patch.setattr("gitmem.indexing.run.BATCH_BLOBS", 2)
         patch.setattr("gitmem.indexing.run.FLUSH_ROWS", STEP_ROWS)
+        # Merges of as few segments, and none of several tiers within a run: they are left to the background.
+        patch.setattr("gitmem.indexing.compact.FAN", FAN)
+        patch.setattr("gitmem.indexing.compact.SMALL_ROWS", 0)
         patch.setattr("gitmem.embedding.bundled.BundledEncoder", HashEncoder)
         # A process of its own would index with the real model, and go on after the world it belongs to is gone.
         patch.setattr("gitmem.freshness.background.start_background_refresh", lambda workspace: False)

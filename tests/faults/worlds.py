@@ -2,12 +2,17 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gitmem.actions.gc import collect
+from gitmem.freshness.compaction import compact_in_background
 from gitmem.freshness.refresh import refresh
+from tests.faults.oracle import FAN
 from tests.gitrepo import Repo
 from tests.indexes import index, python_file, search, workspace_of
+
+COMPACT: Final = "compact"
+"""Word for the driver: merge segments as the background process does, which has no command of its own."""
 
 
 class Scenario(NamedTuple):
@@ -106,6 +111,17 @@ def _repair(repo: Repo) -> object:
     return refresh(workspace, workspace.location.head_tree, check=True)
 
 
+def _tiered(repo: Repo) -> None:
+    """As many small segments as make one of the next tier, too many rows for the run that writes the last one."""
+    for number in range(FAN):
+        fill(repo, f"part{number}", 3)
+        index(repo)
+
+
+def _compact(repo: Repo) -> object:
+    return compact_in_background(workspace_of(repo))
+
+
 SCENARIOS = (
     Scenario("first index", _fresh, ("init", "--no-mcp"), _index),
     Scenario("new files", _behind, ("index",), _index, ("first",)),
@@ -114,6 +130,7 @@ SCENARIOS = (
     Scenario("view switch", _split, ("index",), _index, ("first", "side", "main~1")),
     Scenario("an old revision", _split, ("query", "--rev", "first~1", "base load"), _query_old, ("side", "main~1")),
     Scenario("collection", _dropped, ("gc", "--now"), _collect, ("first", "main")),
+    Scenario("background merge", _tiered, (COMPACT,), _compact, ("main", "main~1")),
     Scenario("repair", _damaged, ("verify", "--repair"), _repair),
 )
 

@@ -19,8 +19,10 @@ from gitmem.freshness.refresh import refresh
 from gitmem.indexing.retention import GRACE_SECONDS, remove_unnamed
 from gitmem.indexing.views import ensure_view
 from gitmem.locks import writer_lock
+from gitmem.store.format import FORMAT
 from gitmem.store.manifest import find_manifest
 from gitmem.store.snapshot import Snapshot
+from gitmem.streamed_file import StreamedFile
 from tests.gitrepo import Repo
 from tests.indexes import (
     HashEncoder,
@@ -233,17 +235,25 @@ def test_answers_do_not_depend_on_the_index_of_other_branches(repo: Repo, fake_m
 def writes(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Make the n-th published file fail: `writes["fail"] = n, error`."""
     state: dict[str, Any] = {"count": 0, "fail": (0, None)}
-    real = fsio.write_atomic
+    real, real_publish = fsio.write_atomic, StreamedFile.publish
 
-    def write_atomic(path: Path, parts: Any) -> None:
+    def count() -> None:
         state["count"] += 1
         failing, error = state["fail"]
         if state["count"] == failing:
             raise error
+
+    def write_atomic(path: Path, parts: Any) -> None:
+        count()
         real(path, parts)
 
-    for module in ("fsio", "workspace", "store.segment", "store.manifest", "store.view_file"):
+    def publish(file: StreamedFile, target: Path) -> None:
+        count()
+        real_publish(file, target)
+
+    for module in ("fsio", "workspace", "store.manifest", "store.view_file"):
         monkeypatch.setattr(f"gitmem.{module}.write_atomic", write_atomic)
+    monkeypatch.setattr(StreamedFile, "publish", publish)
     return state
 
 
@@ -511,7 +521,7 @@ def test_an_index_of_a_newer_gitmem_is_rejected_and_only_a_full_run_replaces_it(
     repo: Repo, fake_model: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as newer:
-        newer.setattr("gitmem.store.format.FORMAT", 2)
+        newer.setattr("gitmem.store.format.FORMAT", FORMAT + 1)
         index(repo)
     before = workspace_of(repo).paths.manifest.read_bytes()
     for attempt in (lambda: index(repo), lambda: search(repo, "sign cookie"), lambda: index(repo, check=True)):

@@ -16,7 +16,7 @@ from gitmem.indexing import worker_process
 from gitmem.indexing.pool import Pool
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker import seconds_for
-from gitmem.indexing.worker_protocol import Batch, BlobContent, PackedRows, write_batch
+from gitmem.indexing.worker_protocol import Batch, BatchRequest, BlobContent, PackedRows, write_batch
 from gitmem.processes.limits import limit_seconds
 from tests.gitrepo import Repo
 from tests.indexes import brief_hits, index, python_file, search
@@ -46,7 +46,7 @@ def process(language, content):
 
 while True:
     try:
-        batch, _ = read_batch(sys.stdin.buffer)
+        batch, *_ = read_batch(sys.stdin.buffer)
     except EOFError:
         break
     contents = [blob.content for blob in batch]
@@ -233,7 +233,8 @@ def test_a_file_that_kills_real_workers_is_skipped_and_the_rest_is_indexed(
     )
     with monkeypatch.context() as patch:
         patch.setattr(
-            "gitmem.indexing.run.Pool", lambda workers, budget: Pool(workers, [sys.executable, str(script)], budget)
+            "gitmem.indexing.run.Pool",
+            lambda workers, budget, known: Pool(workers, [sys.executable, str(script)], budget, known),
         )
         report = index(repo)
     assert report.status == "partial"
@@ -267,7 +268,7 @@ def test_a_worker_that_computes_forever_is_ended_by_its_processor_time_not_by_th
         "row_builder.chunk_blob = chunk_blob\nworker.main()\n"
     )
     requests = io.BytesIO()
-    write_batch(requests, texts(b"for ever"))
+    write_batch(requests, BatchRequest(texts(b"for ever")))
     command = [sys.executable, str(script)]
     process = subprocess.run(command, input=requests.getvalue(), capture_output=True, timeout=300)
     assert process.returncode == -signal.SIGXCPU

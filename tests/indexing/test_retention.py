@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from gitmem import fsio
-from gitmem.indexing.compact import drop_duplicates
+from gitmem.indexing.compact import merge
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.indexing.retention import GRACE_SECONDS, remove_unnamed
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest
-from gitmem.store.rows import concatenate
-from gitmem.store.segment import write_segment
+from gitmem.store.segment import find_segment
+from gitmem.store.segment_writer import write_segment
 from tests.store.sample_rows import SampleBlob, SampleChunk, oid_of, rows_of
 
 
@@ -78,8 +78,14 @@ def test_only_a_generation_is_made_durable_not_the_progress_of_a_full_run(
 
 
 @pytest.mark.parametrize("outcomes", [("failed", "text"), ("text", "failed"), ("missing", "text"), ("text", "text")])
-def test_of_several_attempts_the_one_that_read_the_blob_is_kept(outcomes: tuple[str, str]) -> None:
-    rows = drop_duplicates(concatenate([rows_of([sample("a", outcome), sample("b", "text")]) for outcome in outcomes]))
+def test_of_several_attempts_the_one_that_read_the_blob_is_kept(tmp_path: Path, outcomes: tuple[str, str]) -> None:
+    paths = IndexPaths(tmp_path)
+    paths.segments.mkdir()
+    parts = [rows_of([sample("a", outcome), sample("b", "text")]) for outcome in outcomes]
+    merged = merge(paths, [write_segment(paths.segments, part) for part in parts], paths.segments)
+    segment = find_segment(paths.segments, merged)
+    assert segment is not None
+    rows = segment.load_rows()
     assert sorted(rows.blobs.keys) == sorted({(oid_of("a"), ""), (oid_of("b"), "")})
     assert [OUTCOMES[outcome] for outcome in rows.blobs.outcomes.tolist()] == ["text", "text"]
 

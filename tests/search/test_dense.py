@@ -25,12 +25,12 @@ from gitmem.search.fuse import (
 )
 from gitmem.search.scope import Filters, Scope
 from gitmem.store import graph as graph_module
-from gitmem.store.columns import COLUMNS
+from gitmem.store.columns import COLUMNS, CONTENT_BYTES
 from gitmem.store.graph import Graph, RowGraph, build_graph, find_graph, is_available, is_intact, write_graph
 from gitmem.store.manifest import Manifest
 from gitmem.store.postings import Postings
 from gitmem.store.rows import Blobs, Rows, concatenate
-from gitmem.store.segment import write_segment
+from gitmem.store.segment_writer import write_segment
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View, ViewEntry, load_view
 
@@ -76,7 +76,8 @@ def rows_of(vectors: Floats, first: int) -> Rows:
         np.zeros(count, np.uint8),
         np.arange(count + 1, dtype=np.int64),
     )
-    return Rows(blobs, columns, [b""] * count, quantised.vectors, {"text": nothing, "symbol": nothing})
+    contents = np.zeros((count, CONTENT_BYTES), np.uint8)
+    return Rows(blobs, columns, [b""] * count, quantised.vectors, contents, {"text": nothing, "symbol": nothing})
 
 
 def make_store(tmp_path: Path, vectors: Floats, parts: int = 1) -> Store:

@@ -15,7 +15,7 @@ from gitmem.paths import IndexPaths
 from gitmem.search.lexical import FILE_WEIGHTS, K1, ROW_WEIGHTS, FieldWeights, LexicalQuery
 from gitmem.search.scope import Filters, Scope
 from gitmem.store.manifest import Manifest
-from gitmem.store.segment import write_segment
+from gitmem.store.segment_writer import write_segment
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import ViewEntry, load_view
 from tests.store.sample_rows import SampleBlob, SampleChunk, oid_of, rows_of

@@ -15,7 +15,7 @@ from gitmem.search.lexical import LexicalQuery, WeightedTerm
 from gitmem.search.scope import Filters, Scope
 from gitmem.search.top_rows import are_best, find_contenders
 from gitmem.store.manifest import Manifest
-from gitmem.store.segment import write_segment
+from gitmem.store.segment_writer import write_segment
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import ViewEntry, load_view
 from gitmem.types import CHUNK_TYPES

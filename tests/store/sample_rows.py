@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from gitmem.store.columns import COLUMNS, FIELDS, OUTCOMES
+from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, OUTCOMES
 from gitmem.store.postings import Postings
 from gitmem.store.rows import Blobs, Rows
 from gitmem.types import CHUNK_TYPES
@@ -40,6 +40,11 @@ def oid_of(text: str) -> bytes:
     return hashlib.sha1(text.encode()).digest()
 
 
+def content_of(chunk: SampleChunk) -> bytes:
+    """Return a hash of the words of a chunk."""
+    return hashlib.blake2b(repr((chunk.symbol, sorted(chunk.terms.items()))).encode(), digest_size=16).digest()
+
+
 def vector_of(blob: SampleBlob, chunk: SampleChunk) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
     """Return a vector that depends only on blob and chunk."""
     seed = int.from_bytes(hashlib.sha1(repr((blob.oid, chunk.start, chunk.symbol)).encode()).digest()[:8])
@@ -70,6 +75,7 @@ def rows_of(blobs: Sequence[SampleBlob]) -> Rows:
         {name: np.array(columns[name], kind) for name, kind in COLUMNS.items()},
         [chunk.symbol for chunk in chunks],
         np.array(vectors, np.int8).reshape(len(chunks), DIMENSIONS),
+        np.frombuffer(b"".join(map(content_of, chunks)), np.uint8).reshape(-1, CONTENT_BYTES),
         {"text": _postings([chunk.terms for chunk in chunks]), "symbol": _postings([chunk.names for chunk in chunks])},
     )
 
@@ -93,6 +99,7 @@ def assert_same_rows(left: Rows, right: Rows) -> None:
     assert left.blobs.first.tolist() == right.blobs.first.tolist()
     assert left.symbols == right.symbols
     assert np.array_equal(left.vectors, right.vectors)
+    assert np.array_equal(left.contents, right.contents)
     for name in COLUMNS:
         assert left.columns[name].tolist() == right.columns[name].tolist(), name
     for field in FIELDS:

@@ -13,7 +13,17 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile, NewerFormat, OldFormat
-from gitmem.store.format import BLOCK, FORMAT, Container, build_container, find_container
+from gitmem.store.format import (
+    BLOCK,
+    FIRST_FORMAT,
+    FORMAT,
+    LONG_BLOCK,
+    Buffer,
+    Container,
+    ContainerWriter,
+    build_container,
+    find_container,
+)
 
 MAGIC = b"GITMEMXX"
 HERE = Path("index/file")
@@ -42,7 +52,16 @@ def read(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
 def forge(header: Any, body: bytes = b"", *, version: int = FORMAT) -> bytes:
     """Build a file with an arbitrary header and valid checksums."""
     packed = header if isinstance(header, bytes) else msgpack.packb(header)
-    start = struct.pack("<8sII", MAGIC, version, len(packed))
+    start = struct.pack("<8sII", MAGIC, version, 0)
+    prefix = start + struct.pack("<I", zlib.crc32(start))
+    end = struct.pack("<II", len(packed), zlib.crc32(packed))
+    return prefix + bytes(-len(prefix) % 64) + body + packed + end
+
+
+def forge_first_format(header: Any, body: bytes) -> bytes:
+    """Build a file of format 1, which has its header before the sections."""
+    packed: bytes = msgpack.packb(header)
+    start = struct.pack("<8sII", MAGIC, 1, len(packed))
     prefix = start + struct.pack("<I", zlib.crc32(packed, zlib.crc32(start))) + packed
     return prefix + bytes(-len(prefix) % 64) + body
 
@@ -95,7 +114,7 @@ def test_every_flipped_bit_is_damage_or_has_no_effect() -> None:
 
 def test_these_tests_would_detect_a_reader_without_checksums() -> None:
     flipped = bytearray(SAMPLE)
-    flipped[-3000] ^= 1
+    flipped[64 + 768 + 1000] ^= 1
     assert bytes(Container(HERE, MAGIC, bytes(flipped))["two"]._view) != b"x" * 5000
 
 
@@ -105,7 +124,7 @@ def test_picked_rows_equal_those_of_the_table_and_only_their_blocks_are_read(
 ) -> None:
     table = np.arange(50 * 100, dtype=np.uint32).astype("<u4").view(np.uint8).reshape(50, 400)
     data = bytearray(b"".join(build_container(MAGIC, {}, {"table": table.tobytes()})))
-    start = len(data) - table.nbytes - (-table.nbytes % 64)
+    start = 64
     for block in damaged_blocks:
         data[start + block * BLOCK] ^= 1
     section = Container(HERE, MAGIC, bytes(data))["table"]
@@ -130,12 +149,16 @@ def test_rows_out_of_range_are_damage(row: int, width: int) -> None:
         b"", b"\xc1", b"\x81", 7, [], None, "text", {}, {"fields": {}}, {"sections": {}},
         {"fields": 1, "sections": {}}, {"fields": [1], "sections": {}}, {"fields": {}, "sections": 3},
         {"fields": {}, "sections": {"a": 1}}, {"fields": {}, "sections": {"a": []}},
-        {"fields": {}, "sections": {"a": [0, 0]}}, {"fields": {}, "sections": {"a": [0, 0, b"", b""]}},
-        {"fields": {}, "sections": {"a": [0, 2**40, b""]}}, {"fields": {}, "sections": {"a": [2**63, 4, b"aaaa"]}},
-        {"fields": {}, "sections": {"a": [-64, 4, b"aaaa"]}}, {"fields": {}, "sections": {"a": [0, -1, b""]}},
-        {"fields": {}, "sections": {"a": ["0", "1", "2"]}}, {"fields": {}, "sections": {"a": [0, 1.5, b"aaaa"]}},
-        {"fields": {}, "sections": {"a": [0, float("inf"), b"aaaa"]}}, {"fields": {}, "sections": {"a": [0, 4, 4]}},
-        {"fields": {}, "sections": {"a": [None, None, None]}}, {"fields": {}, "sections": {"a": [0, 4, "aaaa"]}},
+        {"fields": {}, "sections": {"a": [0, 0]}}, {"fields": {}, "sections": {"a": [0, 0, 64, b"", b""]}},
+        {"fields": {}, "sections": {"a": [0, 2**40, 64, b""]}}, {"fields": {}, "sections": {"a": [0, 4, 0, b"aaaa"]}},
+        {"fields": {}, "sections": {"a": [2**63, 4, 64, b"aaaa"]}}, {"fields": {}, "sections": {"a": [0, 4, -4, b""]}},
+        {"fields": {}, "sections": {"a": [-64, 4, 64, b"aaaa"]}}, {"fields": {}, "sections": {"a": [0, -1, 64, b""]}},
+        {"fields": {}, "sections": {"a": ["0", "1", "2", "3"]}},
+        {"fields": {}, "sections": {"a": [0, 1.5, 64, b"aaaa"]}}, {"fields": {}, "sections": {"a": [0, 4, 64, 4]}},
+        {"fields": {}, "sections": {"a": [0, float("inf"), 64, b"aaaa"]}},
+        {"fields": {}, "sections": {"a": [0, 4, 0.5, bytes(32)]}},
+        {"fields": {}, "sections": {"a": [None, None, None, None]}},
+        {"fields": {}, "sections": {"a": [0, 4, 64, "aaaa"]}},
         b"\x91" * 100_000, b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff", b"\xc6\xff\xff\xff\xff",
         b"\x81\x01\x02", b"\x82\xa6fields\x80\xa8sections\x80trailing",
     ],
@@ -177,6 +200,52 @@ def test_a_newer_format_is_an_error_and_an_older_one_is_damage_to_be_rebuilt() -
     assert issubclass(OldFormat, DamagedFile)
 
 
+def test_a_reader_that_understands_the_first_format_reads_its_fields_and_sections() -> None:
+    content = b"some bytes"
+    sums = struct.pack("<I", zlib.crc32(content))
+    data = forge_first_format({"fields": {"a": 1}, "sections": {"one": [0, len(content), sums]}}, content)
+    with pytest.raises(OldFormat, match="format 1"):
+        Container(HERE, MAGIC, data)
+    container = Container(HERE, MAGIC, data, oldest=FIRST_FORMAT)
+    assert (container.fields, bytes(container["one"].all())) == ({"a": 1}, content)
+    damaged = Container(HERE, MAGIC, data[:-1] + b"!", oldest=FIRST_FORMAT)
+    with pytest.raises(DamagedFile):
+        damaged["one"].all()
+
+
+def test_a_reader_of_the_first_format_meets_a_valid_prefix_with_a_newer_version() -> None:
+    """It would otherwise report damage, and replace the index of a newer gitmem."""
+    magic, version, length = struct.unpack_from("<8sII", SAMPLE)
+    assert (magic, version) == (MAGIC, FORMAT)
+    header = SAMPLE[20 : 20 + length]
+    assert zlib.crc32(header, zlib.crc32(SAMPLE[:16])) == int.from_bytes(SAMPLE[16:20], "little")
+
+
+def test_sections_may_have_blocks_of_any_size_and_come_in_parts() -> None:
+    content = bytes(range(256)) * 1000
+    parts: list[Buffer] = []
+    writer = ContainerWriter(MAGIC, parts.append)
+    writer.add_section("long", (content[at : at + 777] for at in range(0, len(content), 777)), LONG_BLOCK)
+    writer.add_section("one", [content], LONG_BLOCK)
+    writer.add_section("empty", [])
+    writer.finish({})
+    container = Container(HERE, MAGIC, b"".join(parts))
+    container.check()
+    assert bytes(container["long"].all()) == bytes(container["one"].all()) == content
+    assert container["long"]._sums == container["one"]._sums
+    assert len(container["long"]._sums) == 4 * 4
+
+
+def test_blocks_of_a_verified_file_are_verified_by_a_check_only() -> None:
+    data = bytearray(build({}, {"table": bytes(6000)}))
+    data[64 + 100] ^= 1
+    container = Container(HERE, MAGIC, data, is_verified=True)
+    container["table"].all()
+    container["table"].pick(np.array([0]), 3000)
+    with pytest.raises(DamagedFile):
+        container.check()
+
+
 def test_a_wrong_magic_number_is_damage() -> None:
     with pytest.raises(DamagedFile, match="wrong magic number"):
         Container(HERE, b"GITMEMYY", SAMPLE)
@@ -192,7 +261,7 @@ def test_an_empty_file_is_damage_and_a_missing_one_is_none(tmp_path: Path) -> No
 
 def test_a_row_that_crosses_two_blocks_is_checked_in_both() -> None:
     data = bytearray(b"".join(build_container(MAGIC, {}, {"table": bytes(6000)})))
-    data[len(data) - 6000 + 5000] ^= 1
+    data[64 + 5000] ^= 1
     section = Container(HERE, MAGIC, bytes(data))["table"]
     with pytest.raises(DamagedFile, match="checksum mismatch in block 1"):
         section.pick(np.array([1]), 3000)
@@ -202,7 +271,7 @@ def test_a_block_is_checked_when_it_is_first_read_only() -> None:
     data = bytearray(b"".join(build_container(MAGIC, {}, {"table": bytes(6000)})))
     section = Container(HERE, MAGIC, data)["table"]
     section.read(0, 10)
-    data[len(data) - 6000 + 100] ^= 1
+    data[64 + 100] ^= 1
     section.read(0, 10)
     with pytest.raises(DamagedFile):
         section.check_block(0)

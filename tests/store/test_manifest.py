@@ -13,7 +13,9 @@ from gitmem.store.manifest import MAGIC, MAX_TREES, Manifest, SegmentEntry, find
 
 many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 sizes = st.integers(0, 2**40)
-entries = st.builds(SegmentEntry, st.text("0123456789abcdef", min_size=40, max_size=40), sizes, sizes, sizes)
+entries = st.builds(
+    SegmentEntry, st.text("0123456789abcdef", min_size=40, max_size=40), sizes, sizes, sizes, sizes, sizes
+)
 manifests = st.builds(
     Manifest,
     fingerprint=st.text(max_size=40),
@@ -56,13 +58,20 @@ def test_the_fields_used_below_form_a_valid_manifest(tmp_path: Path) -> None:
         {"segments": [["a" * 40, float("inf"), 1, 1]]}, {"segments": [["a" * 40, None, 1, 1]]}, {"segments": [None]},
         {"graph": "../../x"}, {"graph": "a" * 39 + "/"}, {"graph": 5}, {"graph": "a" * 40 + "\n"},
         {"views": ["../../../../../../../../../../../../etc/pass"]}, {"views": ["a" * 39]}, {"views": [7]},
-        {"generation": float("inf")}, {"generation": float("nan")}, {"generation": []}, {"views": 5}, {"more": 1},
+        {"generation": float("inf")}, {"generation": float("nan")}, {"generation": []}, {"views": 5},
     ],
 )  # fmt: skip
 def test_a_manifest_with_a_hostile_field_is_damage(tmp_path: Path, change: dict[str, Any]) -> None:
     write_fields(tmp_path / "manifest", GOOD | change)
     with pytest.raises(DamagedFile):
         find_manifest(tmp_path / "manifest")
+
+
+def test_fields_of_a_later_gitmem_are_ignored(tmp_path: Path) -> None:
+    write_fields(tmp_path / "manifest", GOOD)
+    expected = find_manifest(tmp_path / "manifest")
+    write_fields(tmp_path / "manifest", GOOD | {"later": 1, "segments": [["a" * 40, 1, 1, 1, 0, 0, "later"]]})
+    assert find_manifest(tmp_path / "manifest") == expected
 
 
 @pytest.mark.parametrize("name", GOOD)

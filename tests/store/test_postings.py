@@ -8,7 +8,8 @@ import pytest
 from gitmem.errors import DamagedFile
 from gitmem.store.format import Container, build_container
 from gitmem.store.postings import read_offsets
-from gitmem.store.segment import find_segment, write_segment
+from gitmem.store.segment import find_segment
+from gitmem.store.segment_writer import write_segment
 from tests.store.sample_rows import SampleBlob, SampleChunk, oid_of, rows_of
 
 

@@ -10,12 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.errors import DamagedFile
-from gitmem.indexing.compact import drop_duplicates
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry
-from gitmem.store.rows import concatenate, select_blobs
-from gitmem.store.segment import MAX_ROWS, Segment, find_segment, write_segment
+from gitmem.store.postings import WINDOW_ROWS
+from gitmem.store.rows import concatenate
+from gitmem.store.segment import Segment, find_segment
+from gitmem.store.segment_writer import SegmentSource, write_segment, write_sources
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import ViewEntry, load_view
 from tests.store.sample_rows import (
@@ -23,6 +24,7 @@ from tests.store.sample_rows import (
     SampleBlob,
     SampleChunk,
     assert_same_rows,
+    content_of,
     oid_of,
     rows_of,
     sample_blobs,
@@ -84,54 +86,74 @@ def test_concatenated_batches_contain_the_rows_of_all(parts: list[list[SampleBlo
 
 @many
 @given(blobs=sample_blobs(), data=st.data())
-def test_selected_blobs_keep_exactly_their_rows(blobs: list[SampleBlob], data: st.DataObject) -> None:
+def test_selected_blobs_keep_exactly_their_rows(tmp_path: Path, blobs: list[SampleBlob], data: st.DataObject) -> None:
     keep = data.draw(st.lists(st.booleans(), min_size=len(blobs), max_size=len(blobs)))
-    selected = select_blobs(rows_of(blobs), np.array(keep, bool))
-    assert_same_rows(selected, rows_of([blob for blob, is_selected in zip(blobs, keep, strict=True) if is_selected]))
+    segment = reopen(tmp_path, write_segment(tmp_path, rows_of(blobs)))
+    selected = write_sources(tmp_path, [SegmentSource(segment, np.array(keep, bool))], tmp_path)
+    expected = rows_of([blob for blob, is_selected in zip(blobs, keep, strict=True) if is_selected])
+    assert_same_rows(reopen(tmp_path, selected).load_rows(), expected)
+    assert selected.name == write_segment(tmp_path, expected).name
+
+
+@many
+@given(parts=st.lists(sample_blobs(), min_size=1, max_size=4))
+def test_a_merge_gives_the_same_file_as_writing_all_rows_at_once(tmp_path: Path, parts: list[list[SampleBlob]]) -> None:
+    """Property 9: Storage round trip."""
+    segments = [reopen(tmp_path, write_segment(tmp_path, rows_of(part))) for part in parts]
+    merged = write_sources(tmp_path, [SegmentSource(segment) for segment in segments], tmp_path)
+    assert merged.name == write_segment(tmp_path, rows_of([blob for part in parts for blob in part])).name
+
+
+@many
+@given(blobs=sample_blobs(), others=sample_blobs())
+def test_chunks_are_found_by_the_hash_of_their_content(
+    tmp_path: Path, blobs: list[SampleBlob], others: list[SampleBlob]
+) -> None:
+    segment = reopen(tmp_path, write_segment(tmp_path, rows_of(blobs)))
+    contents = [content_of(chunk) for blob in blobs for chunk in blob.chunks]
+    wanted = contents + [content_of(chunk) for blob in others for chunk in blob.chunks] + [bytes(16), b"\xff" * 16]
+    found = segment.find_contents(np.frombuffer(b"".join(wanted), np.uint8).reshape(-1, 16)).tolist()
+    for content, row in zip(wanted, found, strict=True):
+        assert (contents[row] if row >= 0 else None) == (content if content in contents else None)
 
 
 def chunk(start: int, **terms: int) -> SampleChunk:
     return SampleChunk(start, 10, b"name", {word.encode(): times for word, times in terms.items()}, {})
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_of_two_outcomes_of_a_blob_the_successful_one_is_kept(order: tuple[int, int]) -> None:
-    outcomes = [
-        SampleBlob(oid_of("a"), "python", "python", OUTCOMES.index("failed"), []),
-        SampleBlob(oid_of("a"), "python", "python", OUTCOMES.index("parsed"), [chunk(0, word=1)]),
-    ]
-    rows = drop_duplicates(concatenate([rows_of([outcomes[place]]) for place in order]))
-    assert [OUTCOMES[outcome] for outcome in rows.blobs.outcomes] == ["parsed"]
-    assert len(rows) == 1
-
-
-def test_a_full_segment_survives_a_round_trip(tmp_path: Path) -> None:
+def test_rows_of_several_windows_survive_a_round_trip_and_a_merge(tmp_path: Path) -> None:
     words = ["".join(pair) for pair in zip(string.ascii_lowercase, reversed(string.ascii_lowercase), strict=True)]
     blobs = [
         SampleBlob(
             oid_of(f"{number}"), "go", "go", 0, [chunk(row, **{words[row % 26]: row % 300 + 1}) for row in range(64)]
         )
-        for number in range(MAX_ROWS // 64)
+        for number in range(WINDOW_ROWS // 64 + 2)
     ]
+    blobs[-1] = blobs[-1]._replace(chunks=[*blobs[-1].chunks, chunk(64, last=7)])
     rows = rows_of(blobs)
-    assert len(rows) == MAX_ROWS
-    segment = reopen(tmp_path, write_segment(tmp_path, rows))
+    entry = write_segment(tmp_path, rows)
+    segment = reopen(tmp_path, entry)
     assert_same_rows(segment.load_rows(), rows)
-    postings = segment.find_postings("text", words[63 % 26].encode())
-    assert postings is not None
-    assert int(postings[0][-1]) == MAX_ROWS - 1
+    for word, expected in ((words[63 % 26], [WINDOW_ROWS + 127, 64 % 256]), ("last", [WINDOW_ROWS + 128, 7])):
+        postings = segment.find_postings("text", word.encode())
+        assert postings is not None
+        assert int(postings[0][-1]) == expected[0]
+        assert int(postings[1][-1]) == expected[1]
+    middle = len(blobs) // 3
+    parts = [reopen(tmp_path, write_segment(tmp_path, rows_of(part))) for part in (blobs[:middle], blobs[middle:])]
+    assert write_sources(tmp_path, [SegmentSource(part) for part in parts], tmp_path).name == entry.name
 
 
-def test_more_rows_than_fit_are_refused(tmp_path: Path) -> None:
-    blobs = [SampleBlob(oid_of("big"), "go", "go", 0, [chunk(0)] * (MAX_ROWS + 1))]
+def test_more_rows_than_fit_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gitmem.store.segment_writer.MAX_ROWS", 3)
     with pytest.raises(AssertionError):
-        write_segment(tmp_path, rows_of(blobs))
+        write_segment(tmp_path, rows_of([SampleBlob(oid_of("big"), "go", "go", 0, [chunk(0)] * 4)]))
 
 
 def test_the_same_rows_give_the_same_file(tmp_path: Path) -> None:
     blobs = [SampleBlob(oid_of("a"), "go", "go", 0, [chunk(0, b=2, a=1)])]
     reordered = [SampleBlob(oid_of("a"), "go", "go", 0, [chunk(0, a=1, b=2)])]
-    assert write_segment(tmp_path, rows_of(blobs)) == write_segment(tmp_path, rows_of(reordered))
+    assert write_segment(tmp_path, rows_of(blobs)).name == write_segment(tmp_path, rows_of(reordered)).name
     assert [file.name for file in tmp_path.iterdir() if file.is_file()] == [
         write_segment(tmp_path, rows_of(blobs)).name
     ]

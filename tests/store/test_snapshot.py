@@ -7,7 +7,7 @@ import pytest
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest
-from gitmem.store.segment import write_segment
+from gitmem.store.segment_writer import write_segment
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import ViewEntry, load_view
 from tests.store.sample_rows import SampleBlob, SampleChunk, oid_of, rows_of
