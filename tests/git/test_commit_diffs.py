@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitFailed
-from gitmem.git.commit_diffs import LineSpan, read_changed_lines, read_commits, read_parent_trees
+from gitmem.git.commit_diffs import LineSpan, read_changed_lines, read_commits, read_new_lines, read_parent_trees
 from gitmem.git.locate import locate
 from tests.gitrepo import MakeRepo, Repo
 
@@ -102,6 +102,24 @@ def test_binary_files_have_no_changed_lines(make_repo: MakeRepo) -> None:
     repo.commit({"data": b"\0\1"})
     commit = repo.commit({"data": b"\0\2"})
     assert read_changed_lines(locate(repo.path), [commit])[commit] == {repo.oid("HEAD^:data"): []}
+
+
+def test_the_new_lines_of_a_range_are_those_of_all_hunks_and_files(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    repo.commit({"a": TEN, "b": TEN, "gone": "x\n", "moved": f"{TEN}more\n", "same": TEN, "data": b"\0a"})
+    old = repo.oid("HEAD")
+    repo.git("mv", "moved", "renamed")
+    repo.git("rm", "-q", "gone")
+    edited = TEN.replace("line 2\n", "two\n").replace("line 9\n", "line 9\nnine\nmore\n")
+    repo.commit({"a": edited, "b": TEN.replace("line 5\n", ""), "new": "n\n", "renamed": f"{TEN}other\n",
+                 "data": b"\0b"})  # fmt: skip
+    assert read_new_lines(locate(repo.path), old, repo.oid("HEAD")) == {
+        b"a": [LineSpan(2, 1), LineSpan(10, 2)],
+        b"b": [LineSpan(4, 0)],
+        b"data": [],
+        b"new": None,
+        b"renamed": [LineSpan(11, 1)],
+    }
 
 
 def test_configuration_does_not_affect_the_result(make_repo: MakeRepo) -> None:
