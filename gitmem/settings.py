@@ -12,6 +12,9 @@ from gitmem.errors import ConfigError
 
 PREFIX: Final = "gitmem."
 
+NO_GRAPH: Final = 2**31 - 1
+"""Default of `graphThreshold`: a graph over all rows costs nearly as much as the index, at any size."""
+
 
 class Setting(NamedTuple):
     """Setting with its range (numbers) or choices (words); `meaning` is one sentence for the reference."""
@@ -42,7 +45,9 @@ SETTINGS: Final = (
     Setting("fusion", "zscore", "How the semantic and the lexical ranking are combined.", choices=("zscore", "rrf")),
     Setting("maxFileBytes", 1 << 20, "Larger files are not indexed.", 1024, 1 << 30),
     Setting("healBudget", 300, "Milliseconds that a query may spend on indexing changes before it answers.", 0, 60_000),
-    Setting("graphThreshold", 50_000, "Number of chunks from which on an approximate neighbour graph is built.", 1000),
+    Setting(
+        "graphThreshold", NO_GRAPH, "Number of chunks from which on each run builds a neighbour graph.", 1000
+    ),
     Setting("useServer", "true", "Whether a running gitmem answers queries of commands.", choices=("true", "false")),
     Setting("maxMemory", 1 << 30, "Bytes that all processes of an index run may occupy together.", 384 << 20, 1 << 38),
     Setting("jobs", 0, "Number of worker processes for indexing; 0 is one per core.", 0, 256),
@@ -57,7 +62,7 @@ class Settings(NamedTuple):
     fusion: str = "zscore"
     max_file_bytes: int = 1 << 20
     heal_budget: int = 300
-    graph_threshold: int = 50_000
+    graph_threshold: int = NO_GRAPH
     use_server: str = "true"
     max_memory: int = 1 << 30
     jobs: int = 0

@@ -17,6 +17,8 @@ from gitmem.workspace import Workspace, open_snapshot, require_index
 def build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
     """Bring the graph up to date and return a sentence for the user. `report` gets finished and total rows.
 
+    The user asked for it, so the threshold for an automatic build does not apply.
+
     One process builds at a time, others wait for it. The writer lock is held only to publish the manifest that names
     the new graph.
 
@@ -35,9 +37,8 @@ def _build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
     manifest = require_index(workspace)
     if not is_available():
         return "hnswlib is not available for this Python; every search is exact"
-    threshold = workspace.settings.graph_threshold
-    if manifest.rows < threshold:
-        return f"{manifest.rows} chunks are searched exactly; a graph is built from {threshold} on"
+    if not manifest.rows:
+        return "the index has no chunks"
     snapshot = open_snapshot(workspace, manifest)
     old = find_graph(workspace.paths, manifest.graph, snapshot.dimensions)
     if old is not None and not len(RowGraph(old, snapshot).missing):

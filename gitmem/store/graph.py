@@ -132,20 +132,19 @@ def write_graph(paths: IndexPaths, graph: Graph) -> str:
     try:
         graph._index.save_index(str(temporary))
         sync_file(temporary)
-        data = temporary.read_bytes()
+        name, size = _hash_of(temporary), temporary.stat().st_size
     except StorageFailed:
         remove_file(temporary)
         raise
     except (OSError, RuntimeError) as problem:
         remove_file(temporary)
         raise storage_failed(temporary, problem) from problem
-    name = hashlib.blake2b(data, digest_size=20).hexdigest()
     if not _is_written(temporary, graph):
         remove_file(temporary)
         raise StorageFailed(f"cannot write `{temporary}`: incomplete file", hint="free some space on that disk")
     publish_file(temporary, paths.graph(name + _DATA))
     dimensions = int(graph._index.dim)
-    fields = {"bytes": len(data), "dimensions": dimensions, "rows": len(graph.keys)}
+    fields = {"bytes": size, "dimensions": dimensions, "rows": len(graph.keys)}
     parts = build_container(MAGIC, fields, {"keys": graph.keys.astype("<u8").data})
     write_atomic(paths.graph(name), [memoryview(part) for part in parts])
     return name
@@ -185,7 +184,7 @@ def _load_graph(paths: IndexPaths, name: str, dimensions: int) -> Graph | None:
     if container.fields.get("dimensions") != dimensions:
         raise damaged(container.path, "wrong number of dimensions")
     keys = container["keys"].numbers("<u8")
-    if hashlib.blake2b(file.read_bytes(), digest_size=20).hexdigest() != name:
+    if _hash_of(file) != name:
         raise damaged(file, "its content does not match its name")
     index = hnswlib.Index(space="ip", dim=dimensions)
     index.load_index(str(file))
@@ -204,7 +203,13 @@ def is_intact(paths: IndexPaths, name: str) -> bool:
         container.check()
     except DamagedFile:
         return False
-    return hashlib.blake2b(file.read_bytes(), digest_size=20).hexdigest() == name
+    return _hash_of(file) == name
+
+
+def _hash_of(file: Path) -> str:
+    """Return the hash of a file; a graph of a million rows has more than a gigabyte, so it is read in parts."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=20)).hexdigest()
 
 
 def graph_files(name: str) -> frozenset[str]:

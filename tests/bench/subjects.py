@@ -11,12 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from tests.bench.synthetic import write_repository
-
-GRAPH_KEY: Final = "gitmem.graphThreshold"
-NEVER: Final = "1000000000"
 
 
 class SubjectError(Exception):
@@ -33,14 +29,6 @@ class Subject:
     def drop_index(self) -> None:
         """Remove the index, so that the next run is a first one."""
         shutil.rmtree(self.path / ".gitmem", ignore_errors=True)
-
-    def forbid_graph(self) -> None:
-        """Disable the neighbour graph, so that no background build disturbs the measurement."""
-        git(self.path, "config", GRAPH_KEY, NEVER)
-
-    def allow_graph(self) -> None:
-        """Enable the neighbour graph again."""
-        git(self.path, "config", "--unset", GRAPH_KEY)
 
 
 def add_subject_options(parser: argparse.ArgumentParser, files: int) -> None:
@@ -70,7 +58,7 @@ def clone_subject(repository: Path, work: Path) -> Subject:
     """Clone a repository's HEAD with its working tree; objects are shared with the original."""
     target = work / repository.resolve().name
     git(work, "clone", "-q", "--shared", str(repository.resolve()), str(target))
-    return prepared(target)
+    return Subject(target.name, target)
 
 
 def synthetic_subject(files: int, work: Path) -> Subject:
@@ -78,14 +66,7 @@ def synthetic_subject(files: int, work: Path) -> Subject:
     target = work / f"synthetic-{files}"
     write_repository(target, files)
     git(target, "checkout", "-q", "-f", "main")
-    return prepared(target)
-
-
-def prepared(target: Path) -> Subject:
-    """Return the subject in a folder, with the graph disabled."""
-    subject = Subject(target.name, target)
-    subject.forbid_graph()
-    return subject
+    return Subject(target.name, target)
 
 
 def git(folder: Path, *args: str) -> str:

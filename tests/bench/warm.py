@@ -39,7 +39,6 @@ def measure(options: argparse.Namespace) -> list[Figure]:
         for subject in iter_subjects(options, work):
             report, _ = gitmem.index_report(subject.path)
             if options.graph:
-                subject.allow_graph()
                 figures.append(Figure(subject.name, "graph", cpu_of(gitmem.index(subject.path, "--graph")), "s CPU"))
             figures.append(Figure(subject.name, "chunks in the index", report["chunks"]))
             queries = make_queries(subject.path, options.queries)

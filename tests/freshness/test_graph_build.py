@@ -55,11 +55,12 @@ def test_a_graph_is_built_then_extended_then_unchanged_while_it_is_complete(repo
     assert {file.name.split(".")[0] for file in files_in(with_threshold(repo).paths.graphs)} == {second.graph}
 
 
-def test_a_small_index_has_no_graph(repo: Repo) -> None:
-    assert "searched exactly" in build(workspace_of(repo), check_progress)
+def test_a_graph_is_built_on_request_only_by_default(repo: Repo) -> None:
     assert not is_behind(workspace_of(repo), manifest_of(repo))
     assert start_if_behind(workspace_of(repo)) == ""
     assert manifest_of(repo).graph == ""
+    assert "(40 added)" in build(workspace_of(repo), check_progress)
+    assert manifest_of(repo).graph
 
 
 def open_now(repo: Repo) -> Searcher:

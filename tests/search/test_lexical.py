@@ -56,7 +56,7 @@ files = st.builds(FileWords, word, word, st.lists(rows, min_size=1, max_size=4),
 def make_scope(tmp_path: Path, corpus: list[FileWords], parts: int) -> Scope:
     """Return the scope of some files, distributed over segments."""
     paths = IndexPaths(tmp_path)
-    paths.segments.mkdir(exist_ok=True)
+    paths.segments.mkdir(parents=True, exist_ok=True)
     blobs = [
         SampleBlob(oid_of(str(n)), "go", "go", 0, list(map(make_chunk, file.rows))) for n, file in enumerate(corpus)
     ]
@@ -141,6 +141,15 @@ def test_each_row_and_file_gets_its_own_score(tmp_path: Path) -> None:
     matches = [(scope.view.path(int(entry)), bool(score)) for entry, score in zip(scope.entry_of, scores, strict=True)]
     assert sorted(matches) == [(b"lib/keys_000.go", False), (b"lib/keys_000.go", True), (b"lib/table_001.go", False)]
     assert query.score_files(np.arange(2)).astype(bool).tolist() == [True, False]
+
+
+def test_rows_out_of_scope_do_not_count_for_their_file(tmp_path: Path) -> None:
+    first, second = RowWords(["sign"], []), RowWords(["sign", "sign", "rout"], ["sign"])
+    partial = make_scope(tmp_path / "partial", [FileWords("lib", "keys", [first, second], True)], 1)
+    partial.restrict(np.array([True, False]))
+    whole = make_scope(tmp_path / "whole", [FileWords("lib", "keys", [first], True)], 1)
+    scores = [LexicalQuery(scope, ["sign"]).score_files(np.array([0]))[0] for scope in (partial, whole)]
+    assert scores[0] == scores[1] > 0
 
 
 def test_a_term_without_occurrence_scores_nothing(tmp_path: Path) -> None:
