@@ -4,7 +4,7 @@
 `refresh` imports it only then.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.path_encoding import path_text
 from gitmem.indexing.compact import compact
-from gitmem.indexing.fingerprint import current_fingerprint, view_key
+from gitmem.indexing.fingerprint import current_fingerprint, gives_equal_vectors, view_key
 from gitmem.indexing.index_writer import IndexWriter, find_unfinished
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import find_missing_blobs
@@ -29,7 +29,7 @@ from gitmem.indexing.run import Progress, Run, empty_manifest
 from gitmem.indexing.views import ensure_view
 from gitmem.leftover_files import LEFTOVER_SECONDS, sweep_leftovers
 from gitmem.store.columns import OUTCOMES
-from gitmem.store.manifest import Manifest
+from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.segment import Segment
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import INDEXED, REASONS, View
@@ -81,7 +81,10 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
         )
         publish = _publish_progress(writer) if job.full else writer.publish
         stop, report = stoppable_run
-        outcome = run.execute(missing, manifest, publish=publish, report=report, stop=stop)
+        outcome = run.execute(
+            missing, manifest, publish=publish, report=report, stop=stop,
+            former=_former_segments(old, manifest, job),
+        )  # fmt: skip
         manifest, result.chunks_added, result.text_bytes = outcome.manifest, outcome.rows, outcome.bytes
         result.problems = _problems(all_views, outcome.unreadable, outcome.failed)
         result.worker_losses = outcome.losses
@@ -96,6 +99,14 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
     result.reused = max(0, result.reused - result.embedded)
     result.chunks, result.index_bytes = manifest.rows, manifest.bytes
     return result
+
+
+def _former_segments(old: Manifest | None, manifest: Manifest, job: Job) -> Sequence[SegmentEntry]:
+    """Return segments of another fingerprint from which vectors may be taken."""
+    if old is None or job.full or not gives_equal_vectors(old.fingerprint, manifest.fingerprint):
+        return ()
+    # Under other rules for secrets most texts are as they were: only the changed ones are embedded again.
+    return old.segments
 
 
 def _publish_progress(writer: IndexWriter) -> Callable[[Manifest], None]:

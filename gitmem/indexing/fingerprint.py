@@ -28,6 +28,15 @@ def model_fingerprint() -> str:
     return Card(bundled("models")).fingerprint
 
 
+def gives_equal_vectors(fingerprint: str, other: str) -> bool:
+    """Return whether equal texts have equal vectors, and segments an equal schema, under both fingerprints.
+
+    Chunker, limits and the rules for secrets decide which texts there are, not what their vectors are.
+    """
+    one, two = ([fields[1:2], fields[4:]] for fields in (fingerprint.split("."), other.split(".")))
+    return one == two and len(one[1]) == len(("schema", "model"))
+
+
 def model_of(fingerprint: str) -> str:
     """Return the name of the model in an index's fingerprint. It comes last and has no dot."""
     return fingerprint.rpartition(".")[2]

@@ -119,8 +119,11 @@ class Run:
         deadline: float = math.inf,
         report: Callable[[Progress], None] = lambda _: None,
         stop: StopRequest | None = None,
+        former: Sequence[SegmentEntry] = (),
     ) -> RunResult:
         """Index blobs. `publish` is called with a new generation of the manifest after each segment.
+
+        Vectors of equal chunks are taken from the segments of the manifest, and from `former` ones.
 
         No batch is started after the deadline (`time.monotonic`), except the first one. The workers read `stop` between
         chunks. An interrupt or cancellation is raised after the rows of the finished batches have been published.
@@ -132,7 +135,7 @@ class Run:
         segments = _SegmentBuffer(self._paths, manifest, publish, self._budget.flush_bytes)
         workers = self._budget.count_workers(min(self._jobs, -(-len(blobs) // _BLOBS_PER_WORKER)))
         bulk = len(blobs) >= BULK_FROM
-        known = KnownSegments(str(self._paths.segments), manifest.segments)
+        known = KnownSegments(str(self._paths.segments), (*manifest.segments, *former))
         try:
             with (
                 open_reader(self._location, bulk=bulk, files=self._files) as reader,

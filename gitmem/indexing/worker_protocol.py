@@ -60,7 +60,7 @@ class PackedRows(NamedTuple):
 
 
 class KnownSegments(NamedTuple):
-    """Segments of one fingerprint, by their folder and their entries in the manifest. It can be sent to a worker."""
+    """Segments with vectors of one model, by their folder and their entries in the manifest. For workers."""
 
     folder: str
     entries: Sequence[SegmentEntry]

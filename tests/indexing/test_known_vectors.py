@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.indexing import fingerprint
 from gitmem.indexing.content_hash import content_hash
 from gitmem.indexing.word_finder import encoding_of
 from tests.faults.oracle import differences, from_scratch
@@ -45,6 +46,16 @@ def test_a_full_run_embeds_every_content_once(indexed: Repo) -> None:
     before = HashEncoder.encoded
     index(indexed, full=True)
     assert HashEncoder.encoded - before >= len(FUNCTIONS)
+
+
+def test_other_rules_for_secrets_embed_only_the_texts_they_change(
+    indexed: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fingerprint, "SECRETS_VERSION", "of-another-release")
+    assert count_embedded(indexed) == 0
+    assert not differences(indexed, from_scratch(indexed, tmp_path / "fresh"))
+    monkeypatch.setattr(fingerprint, "WORDS_VERSION", 99)  # then vectors are others
+    assert count_embedded(indexed) >= len(FUNCTIONS)
 
 
 def test_a_damaged_segment_costs_the_reuse_only(indexed: Repo, tmp_path: Path) -> None:
