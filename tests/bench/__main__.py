@@ -1,6 +1,7 @@
 """Command line: run a benchmark, print its table, and append its figures to a file with `--json`."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Final, Protocol
@@ -11,6 +12,7 @@ from tests.bench import (
     document_quality,
     fit_code_weights,
     fit_document_weights,
+    hook,
     idle,
     index,
     many_notes,
@@ -19,6 +21,7 @@ from tests.bench import (
     mixed_kinds,
     quality,
     refresh,
+    scale,
     served,
     server_memory,
     similar_notes,
@@ -27,7 +30,7 @@ from tests.bench import (
     warm,
 )
 from tests.bench.commands import add_program_options
-from tests.bench.figures import Figure, format_table
+from tests.bench.figures import Figure, format_columns, format_table
 from tests.bench.processes import CommandFailed
 from tests.bench.records import append_run
 from tests.bench.subjects import SubjectError
@@ -51,6 +54,8 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "served": served,
     "idle": idle,
     "refresh": refresh,
+    "hook": hook,
+    "scale": scale,
     "warm": warm,
     "size": size,
     "memory": memory,
@@ -71,12 +76,14 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
 def main(args: list[str] | None = None) -> int:
     """Run the benchmark named on the command line."""
     options = build_parser().parse_args(args)
+    # Without compiled modules every measured start would compile them.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         figures = BENCHMARKS[options.benchmark].measure(options)
     except (CommandFailed, SubjectError) as problem:
         print(problem, file=sys.stderr)
         return 1
-    print(format_table(figures))
+    print((format_columns if options.benchmark == "scale" else format_table)(figures))
     if options.json:
         append_run(options.json, options.benchmark, figures)
     return 0

@@ -45,7 +45,7 @@ async def main():
         await server.run(read, write, server.create_initialization_options())
 anyio.run(main)
 """
-_CLIENT: Final = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+CLIENT: Final = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +83,7 @@ def compare_starts(
     for _ in range(rounds):
         for name, command in commands.items():
             with serving(command, folder) as server:
-                server.request("initialize", _CLIENT)
+                server.request("initialize", CLIENT)
                 spent[name].append((server.cpu(), server.age(), server.memory()))
     figures = []
     cpu = {name: statistics.median(value[0] for value in values) for name, values in spent.items()}
@@ -103,7 +103,7 @@ def measure_session(subject: str, command: list[str], folder: Path, queries: lis
     The second and third run of each query is timed; wall time includes the protocol and the pipes.
     """
     with serving(command, folder) as server:
-        server.request("initialize", _CLIENT)
+        server.request("initialize", CLIENT)
         server.notify("notifications/initialized")
         tools = server.request("tools/list", None)["tools"]
         began = server.age()

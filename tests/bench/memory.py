@@ -5,6 +5,7 @@ processes, so their sum is the memory in use. Both are sampled from /proc, so th
 """
 
 import argparse
+import resource
 import shutil
 import subprocess
 import time
@@ -25,11 +26,13 @@ PROC: Final = Path("/proc")
 
 @dataclass(slots=True)
 class Peak:
-    """Largest sums in kB, and the largest number of processes."""
+    """Largest sums in kB, the largest number of processes, the CPU seconds, and the standard output."""
 
     resident: int = 0
     proportional: int = 0
     processes: int = 0
+    cpu: float = 0.0
+    output: bytes = b""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -65,21 +68,24 @@ def describe(subject: str, name: str, peak: Peak, bar: float | None) -> list[Fig
     ]
 
 
-def watch(command: Command) -> Peak:
-    """Run a command to its end, sampling the memory of its process tree."""
+def watch(command: Command, interval: float = INTERVAL) -> Peak:
+    """Run a command to its end, sampling the memory of its process tree. Its output must fit into a pipe."""
     peak = Peak()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with subprocess.Popen(
         command.args,
         cwd=command.cwd,
         env=command.environment(),
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
         while process.poll() is None:
             sample(process.pid, peak)
-            time.sleep(INTERVAL)
-        errors = process.stderr.read() if process.stderr else b""
+            time.sleep(interval)
+        peak.output, errors = process.communicate()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    peak.cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     require_success(command, process.returncode, errors)
     return peak
 

@@ -40,7 +40,7 @@ def describe_run() -> dict[str, Any]:
 def trim(figure: Figure) -> dict[str, Any]:
     """Return the fields of a figure that are set."""
     values = {name: value for name, value in asdict(figure).items() if value not in (None, "")}
-    return {**values, "value": float(f"{figure.value:.4g}")}
+    return {**values, "value": None if figure.value is None else float(f"{figure.value:.4g}")}
 
 
 def _git(*args: str) -> str:

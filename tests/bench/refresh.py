@@ -72,8 +72,13 @@ def is_usual(path: Path) -> bool:
 
 def change_files(repository: Path, paths: list[Path], message: str) -> None:
     """Add a line in the middle of each file and commit."""
+    mark_files(paths, message)
+    git(repository, "commit", "-q", "--no-verify", "-a", "-m", message)
+
+
+def mark_files(paths: list[Path], message: str) -> None:
+    """Add a line in the middle of each file."""
     for path in paths:
         lines = path.read_bytes().splitlines(keepends=True)
         lines.insert(len(lines) // 2, f"// changed in {message}\n".encode())
         path.write_bytes(b"".join(lines))
-    git(repository, "commit", "-q", "--no-verify", "-a", "-m", message)

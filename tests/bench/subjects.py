@@ -51,7 +51,12 @@ def iter_subjects(options: argparse.Namespace, work: Path) -> Iterator[Subject]:
     for repository in options.repo:
         subject = clone_subject(repository, work)
         yield subject
-        shutil.rmtree(subject.path)
+        remove_subject(subject)
+
+
+def remove_subject(subject: Subject) -> None:
+    """Remove the copy, to free the disk for the next one."""
+    shutil.rmtree(subject.path)
 
 
 def clone_subject(repository: Path, work: Path) -> Subject:

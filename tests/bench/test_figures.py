@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.figures import Figure, format_table
+from tests.bench.figures import Figure, format_columns, format_table
 from tests.bench.records import append_run
 from tests.bench.synthetic import definitions_of, rename
 
@@ -22,6 +22,23 @@ from tests.bench.synthetic import definitions_of, rename
 )
 def test_the_verdict_of_a_figure_follows_its_limit(figure: Figure, verdict: str) -> None:
     assert figure.verdict == verdict
+
+
+def test_a_figure_that_cannot_be_measured_is_said_to_be_absent(tmp_path: Path) -> None:
+    figure = Figure("one", "cost", None, "s", at_most=1)
+    assert figure.verdict == ""
+    assert format_table([figure]).split() == ["one", "cost", "absent", "s", "at", "most", "1"]
+    append_run(tmp_path / "runs.json", "cold", [figure])
+    assert json.loads((tmp_path / "runs.json").read_text())[0]["figures"][0]["value"] is None
+
+
+def test_columns_compare_subjects() -> None:
+    figures = [Figure("small", "cost", 2, "s"), Figure("large", "cost", 30, "s"), Figure("large", "cost", 4, "MB")]
+    assert [line.split() for line in format_columns(figures).splitlines()] == [
+        ["small", "large"],
+        ["cost", "2", "30", "s"],
+        ["cost", "4", "MB"],
+    ]
 
 
 def test_a_table_has_a_line_per_figure() -> None:

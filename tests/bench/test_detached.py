@@ -1,0 +1,28 @@
+"""CPU time of a command and of the processes it leaves running."""
+
+import sys
+
+import pytest
+
+from tests.bench.detached import is_supported, run_to_last
+from tests.bench.processes import Command, CommandFailed
+
+BURN = "import time\nwhile time.process_time() < {seconds}: pass\n"
+pytestmark = pytest.mark.skipif(not is_supported(), reason="orphans can be waited for on Linux only")
+
+
+def test_the_time_of_a_detached_process_is_counted_apart() -> None:
+    script = f'{sys.executable} -c "{BURN.format(seconds=0.5)}" >/dev/null & exit 3'
+    spent = run_to_last(Command(["/bin/sh", "-c", f"( {script} )"], expect=(3,)))
+    assert spent.foreground < 0.4 < spent.background
+
+
+def test_the_time_of_the_command_is_in_the_foreground() -> None:
+    spent = run_to_last(Command([sys.executable, "-c", BURN.format(seconds=0.5)]))
+    assert spent.background == 0.0
+    assert spent.foreground > 0.4
+
+
+def test_a_failed_command_is_an_error() -> None:
+    with pytest.raises(CommandFailed):
+        run_to_last(Command([sys.executable, "-c", "raise SystemExit(2)"]))
