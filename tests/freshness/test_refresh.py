@@ -243,9 +243,9 @@ def writes(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         if state["count"] == failing:
             raise error
 
-    def write_atomic(path: Path, parts: Any) -> None:
+    def write_atomic(path: Path, parts: Any, **options: Any) -> None:
         count()
-        real(path, parts)
+        real(path, parts, **options)
 
     def publish(file: StreamedFile, target: Path) -> None:
         count()
