@@ -94,7 +94,7 @@ def run_quick(paths: list[str]) -> list[str]:
     """Run the checks that take seconds and the fast tests; return the names of the failed checks."""
     with subprocess.Popen([sys.executable, "-m", "mypy"], cwd=ROOT, stdout=subprocess.PIPE, text=True) as types:
         failed = [name for name, command in CHECKS[:2] if run(name, command)]
-        if run("tests", quick.pytest_arguments(paths, workers=os.cpu_count() or 1)):
+        if run("tests", quick.quick_arguments(paths, workers=os.cpu_count() or 1)):
             failed.append("tests")
         found, _ = types.communicate()  # checked meanwhile
     print(f"== types\n{found}", end="", flush=True)

@@ -31,7 +31,7 @@ FAST_SECONDS_OF_PATHS: Final = 10.0
 """Longest duration of a test, all its parameters together, in a quick run of some paths."""
 
 
-def pytest_arguments(paths: list[str], workers: int) -> list[str]:
+def quick_arguments(paths: list[str], workers: int) -> list[str]:
     """Return the arguments of Python that run the fast tests of these paths of gitmem or tests, or all fast ones."""
     arguments = ["-m", "pytest", "-q", "-r", "fE", "-m", "not long", "-n", str(workers), "-p", "tests.quick"]
     if not DURATIONS.exists():

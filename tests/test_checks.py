@@ -161,6 +161,13 @@ def test_the_tests_of_a_path_mirror_it(path: str, tests: str) -> None:
     assert quick.find_mirror(quick.ROOT / path) == quick.ROOT / tests
 
 
+def test_a_quick_run_of_a_path_runs_its_tests(capfd: pytest.CaptureFixture[str]) -> None:
+    arguments = quick.quick_arguments(["gitmem/search/metrics.py"], workers=1)
+    done = subprocess.run([sys.executable, *arguments, "-p", "no:cacheprovider"], cwd=quick.ROOT, check=False)
+    assert done.returncode == 0, capfd.readouterr()
+    assert " passed" in capfd.readouterr().out
+
+
 def test_a_quick_run_takes_the_fastest_tests_that_fit_into_the_budget() -> None:
     durations = {"a": 1.0, "b": 5.0, "c": 2.0, "d": 3.0, quick.OTHERS: 4.0}
     assert quick.find_slow(durations, limit=math.inf, budget=7.0) == {"b", "d"}

@@ -1,5 +1,6 @@
 """Stopping a run at any point: hardly anything is embedded afterwards, and a resumed run ends like any other."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,26 +11,36 @@ from hypothesis import strategies as st
 from gitmem.embedding.encoder import STEP_TEXTS, Embeddings
 from gitmem.errors import Cancelled
 from gitmem.freshness.cancellation import read_run, request_stop
+from gitmem.freshness.index_report import IndexReport
+from gitmem.freshness.refresh import refresh
 from gitmem.identifier_counts import Bags
-from gitmem.workspace import require_index
+from gitmem.paths import IndexPaths
+from gitmem.store.manifest import Manifest, find_manifest
+from gitmem.store.snapshot import Snapshot
 from tests.gitrepo import Repo
-from tests.indexes import HashEncoder, InlinePool, dump_rows, index, snapshot_of, workspace_of
-from tests.properties.test_runs import drop_index
+from tests.indexes import DumpedRow, HashEncoder, InlinePool, dump_rows, workspace_of
 
-FILES = 24
-FUNCTIONS = 12
-"""More functions per file than the texts that are embedded between two looks at the request."""
+FILES = 10
+FUNCTIONS = 13
+"""More functions in some files than the texts that are embedded between two looks at the request."""
 
-some = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 class StoppingEncoder(HashEncoder):
     """Encoder during whose n-th step another process requests the end of the run, right after the run looked."""
 
-    def __init__(self, repo: Repo, step: int) -> None:
-        self._paths = workspace_of(repo).paths
+    def __init__(self, paths: IndexPaths, step: int) -> None:
+        self._paths = paths
         self._left = step
-        self.after = 0
+        self._before = 0
+
+    @property
+    def after(self) -> int:
+        """Return the number of texts embedded since the request."""
+        return type(self).encoded - self._before
 
     def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
         def step() -> None:
@@ -41,60 +52,71 @@ class StoppingEncoder(HashEncoder):
                 request_stop(self._paths, run)
                 self._before = type(self).encoded
 
-        try:
-            return super().encode(texts, step)
-        finally:
-            self.after = type(self).encoded - self._before if self._left <= 0 else 0
+        return super().encode(texts, step)
+
+
+class Place:
+    """Repository whose files differ in size, its index as one run leaves it, and the steps of such a run."""
+
+    def __init__(self, folder: Path, pool: type[InlinePool]) -> None:
+        repo = Repo.init(folder)
+        repo.commit({
+            f"file{number:02}.py": "\n\n".join(
+                f"def load_{number}_{item}(value):\n" + "".join(f"    value += {item * line}\n" for line in range(25))
+                for item in range(1 + (5 * number) % FUNCTIONS)
+            )
+            for number in range(FILES)
+        })  # fmt: skip
+        self.workspace = workspace_of(repo)
+        self._pool = pool
+        self.run(HashEncoder(), full=False)
+        self.expected, self.blobs = self.rows(), self.manifest().blobs
+        self.steps = len(self.expected) // STEP_TEXTS
+        assert self.steps >= 5
+
+    def run(self, encoder: HashEncoder, *, full: bool) -> IndexReport:
+        """Index HEAD."""
+        self._pool.encoder = encoder
+        command = "gitmem index --full" if full else "gitmem index"
+        return refresh(self.workspace, self.workspace.location.head_tree, full=full, resume=command)
+
+    def manifest(self) -> Manifest:
+        """Read the manifest."""
+        manifest = find_manifest(self.workspace.paths.manifest)
+        assert manifest is not None
+        return manifest
+
+    def rows(self) -> set[DumpedRow]:
+        """Read all rows."""
+        return dump_rows(Snapshot(self.workspace.paths, self.manifest()))
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> Repo:
-    """Make a repository whose files differ in size."""
-    repo = Repo.init(tmp_path / "repo")
-    repo.commit({
-        f"file{number:02}.py": "\n\n".join(
-            f"def load_{number}_{item}(value):\n" + "".join(f"    value += {item * line}\n" for line in range(50))
-            for item in range(1 + number % FUNCTIONS)
-        )
-        for number in range(FILES)
-    })  # fmt: skip
-    return repo
+def place(tmp_path: Path, fake_model: type[InlinePool]) -> Place:
+    """Share one place between all examples; each leaves a complete index."""
+    return Place(tmp_path / "repo", fake_model)
 
 
-@pytest.mark.parametrize("full", [False, True])
+@many
+@given(data=st.data(), full=st.booleans(), batch=st.integers(1, FILES))
 def test_a_stopped_run_embeds_ten_more_chunks_at_most_and_a_resumed_one_ends_like_any_other(
-    repo: Repo, fake_model: type[InlinePool], monkeypatch: pytest.MonkeyPatch, full: bool
+    place: Place, monkeypatch: pytest.MonkeyPatch, data: st.DataObject, full: bool, batch: int
 ) -> None:
-    """Check property 49, cancel, of runs that start anew or continue."""
-    monkeypatch.setattr("gitmem.indexing.run.BATCH_BLOBS", 2)
-    index(repo)
-    expected, blobs = dump_rows(snapshot_of(repo)), require_index(workspace_of(repo)).blobs
-    steps = len(expected) // STEP_TEXTS
-    assert steps > 10
+    """Property 49: Cancel.
 
-    @some
-    @given(step=st.integers(1, steps))
-    def stop_and_resume(step: int) -> None:
-        drop_index(repo)
-        if full:
-            monkeypatch.setattr(fake_model, "encoder", HashEncoder())
-            index(repo)
-        encoder = StoppingEncoder(repo, step)
-        monkeypatch.setattr(fake_model, "encoder", encoder)
-        command = "gitmem index --full" if full else "gitmem index"
-        with pytest.raises(
-            Cancelled, match=r"stopped by `gitmem cancel` (after \d+ of 24|before its first) file"
-        ) as stop:
-            index(repo, full=full, resume=command)
-        assert stop.value.hint == f"completed work is kept; continue with: {command}"
-        assert encoder.after <= 10
-        if full:
-            assert dump_rows(snapshot_of(repo)) == expected, "the old index answers until the new one is complete"
-        monkeypatch.setattr(fake_model, "encoder", HashEncoder())
-        report = index(repo, full=full)
-        done = int(stop.value.message.split()[5]) if "after" in stop.value.message else 0
-        assert report.embedded == blobs - done
-        assert dump_rows(snapshot_of(repo)) == expected
-        assert not workspace_of(repo).paths.unfinished.exists()
-
-    stop_and_resume()
+    A run that starts anew or continues is stopped at any step. The pool has one worker: each embeds ten more at most.
+    """
+    monkeypatch.setattr("gitmem.indexing.run.BATCH_BLOBS", batch)
+    if not full:
+        shutil.rmtree(place.workspace.paths.root)
+    encoder = StoppingEncoder(place.workspace.paths, data.draw(st.integers(1, place.steps)))
+    with pytest.raises(Cancelled, match=r"stopped by `gitmem cancel` (after \d+ of 10|before its first) file") as stop:
+        place.run(encoder, full=full)
+    assert stop.value.hint == f"completed work is kept; continue with: gitmem index{' --full' * full}"
+    assert encoder.after <= 10
+    if full:
+        assert place.rows() == place.expected, "the old index answers until the new one is complete"
+    done = int(stop.value.message.split()[5]) if "after" in stop.value.message else 0
+    assert place.run(HashEncoder(), full=full).embedded == place.blobs - done
+    assert place.rows() == place.expected
+    assert not place.workspace.paths.unfinished.exists()
