@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Console(NamedTuple):
     """Streams, terminal and environment of a client.
 
-    `columns` returns the width of its terminal, 0 without one. `start_pager` sends further output into a pager.
+    `columns` returns the width of its terminal, None without one. `start_pager` sends further output into a pager.
     `read_stdin` is None if standard input is closed. `answers` come from a repository that is held open.
     """
 
@@ -26,7 +26,7 @@ class Console(NamedTuple):
     stderr: TextIO
     environment: MutableMapping[str, str]
     folder: str
-    columns: Callable[[], int]
+    columns: Callable[[], int | None]
     start_pager: Callable[[str], None]
     read_stdin: Callable[[int], bytes] | None
     answers: "OpenAnswers"
@@ -87,8 +87,8 @@ def read_stdin(limit: int) -> bytes | None:
     return None if sys.stdin is None or sys.stdin.closed else sys.stdin.buffer.read(limit)
 
 
-def terminal_columns() -> int:
-    """Return the width of the terminal at standard output or standard error, 0 if neither is one."""
+def terminal_columns() -> int | None:
+    """Return the width of the terminal at standard output or standard error, None if neither is one."""
     console = _current.get()
     if console is not None:
         return console.columns()
@@ -97,4 +97,4 @@ def terminal_columns() -> int:
             return os.get_terminal_size(stream.fileno()).columns
         except (OSError, ValueError):
             continue
-    return 0
+    return None

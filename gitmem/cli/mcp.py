@@ -36,7 +36,8 @@ def command(ctx: click.Context, toolsets: str, http: bool, host: str, port: int,
 
     Over standard input and output the server serves the client that started it, and ends with it. `gitmem install`
     adds it to the configuration of a client. With `--http` it listens at `/mcp/` until it is interrupted. Clients must
-    send the token that it prints, or the one in `GITMEM_MCP_TOKEN`; a socket file needs no token.
+    send the token that it prints, or the one in `GITMEM_MCP_TOKEN`; a socket file needs no token. Either
+    way the server also answers `gitmem query` and other reading commands of this user, which are faster then.
 
     \b
     Examples:

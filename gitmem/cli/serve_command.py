@@ -6,6 +6,7 @@ command is left to the client.
 
 import io
 import shutil
+from typing import BinaryIO, cast
 
 import click
 
@@ -76,17 +77,19 @@ class _Output:
         self.stderr = self._open(ERR, request.stderr)
 
     def _open(self, kind: bytes, stream: Stream) -> io.TextIOWrapper:
+        part = self._raw[kind]
+        # Like Python itself, which leaves out the buffer of unbuffered streams (`python -u`).
         return io.TextIOWrapper(
-            io.BufferedWriter(self._raw[kind]),
+            cast(BinaryIO, part) if stream.write_through else io.BufferedWriter(part),
             encoding=stream.encoding,
             errors="backslashreplace",
             line_buffering=stream.line_buffering,
             write_through=stream.write_through,
         )
 
-    def columns(self) -> int:
-        """Return the width of the terminal; 0 behind a pager, which hides the terminal."""
-        return 0 if self._is_paged else self._request.columns
+    def columns(self) -> int | None:
+        """Return the width of the terminal; None behind a pager, which hides the terminal."""
+        return None if self._is_paged else self._request.columns
 
     def start_pager(self, command: str) -> None:
         """Have the client start a pager. Raises Refused if it probably cannot."""

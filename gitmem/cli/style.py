@@ -50,7 +50,7 @@ def is_terminal(environment: Mapping[str, str]) -> bool:
 def terminal_width(environment: Mapping[str, str]) -> int:
     """Return the columns of the terminal at standard output or standard error, or behind the pager."""
     width = console.terminal_columns()
-    if width:
+    if width is not None:
         return max(_MIN_WIDTH, width)
     columns = environment.get("COLUMNS", "")
     return max(_MIN_WIDTH, int(columns)) if columns.isdecimal() and len(columns) < 5 else _DEFAULT_WIDTH

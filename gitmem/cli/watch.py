@@ -21,6 +21,7 @@ def command(ctx: click.Context) -> None:
 
     Queries do not need it: each compares the working tree itself. Watching moves that work into the background when
     many files change at once, for example under a code generator. Each run that indexed something prints a line.
+    Meanwhile it also answers `gitmem query` and other reading commands, which are faster then.
 
     \b
     Examples:

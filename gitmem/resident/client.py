@@ -133,10 +133,10 @@ def connect(path: str, hello_seconds: float = HELLO_SECONDS) -> Greeting | None:
 
 def describe(args: list[str], current: str, root: str) -> bytes:
     """Return the data of a request: all on which the output of a command can depend."""
-    columns = 0
+    columns = b""
     for number in (1, 2):
         try:
-            columns = os.get_terminal_size(number).columns
+            columns = b"%d" % os.get_terminal_size(number).columns
             break
         except OSError:
             continue
@@ -148,7 +148,7 @@ def describe(args: list[str], current: str, root: str) -> bytes:
             os.fsencode(root),
             pack([name + b"=" + value for name, value in os.environb.items()]),
             *streams,
-            b"%d" % columns,
+            columns,
             b"" if sys.stdin is None or sys.stdin.closed else b"open",
             describe_process(),
         ]

@@ -33,7 +33,7 @@ class Stream(NamedTuple):
 
 
 class Request(NamedTuple):
-    """Command line with all on which its output depends. `columns` is the width of the terminal, 0 without one."""
+    """Command line with all on which its output depends. `columns` is the width of the terminal, None without one."""
 
     args: list[str]
     folder: str
@@ -41,7 +41,7 @@ class Request(NamedTuple):
     environment: dict[str, str]
     stdout: Stream
     stderr: Stream
-    columns: int
+    columns: int | None
     has_stdin: bool
     process: bytes
 
@@ -57,7 +57,7 @@ def parse_request(data: bytes) -> Request:
         environment={name: value for name, _, value in variables},
         stdout=_parse_stream(stdout),
         stderr=_parse_stream(stderr),
-        columns=int(columns),
+        columns=int(columns) if columns else None,
         has_stdin=bool(stdin),
         process=process,
     )
