@@ -3,6 +3,7 @@ the content of two indexes."""
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -31,6 +32,12 @@ from tests.gitrepo import Repo
 DIMENSIONS: Final = 256
 
 
+@lru_cache(maxsize=4096)
+def vector_of(identifier: str) -> NDArray[np.float64]:
+    """Return a fixed random vector; indexing the same words again and again, tests ask for few different ones."""
+    return np.random.default_rng(zlib.crc32(identifier.encode())).standard_normal(DIMENSIONS)
+
+
 class HashEncoder:
     """Encoder that adds up a fixed random vector for each identifier, and counts the texts it encodes."""
 
@@ -56,8 +63,7 @@ class HashEncoder:
     def encode_query(self, text: Text) -> NDArray[np.float32]:
         total = np.zeros(DIMENSIONS)
         for identifier, times in sorted(text.identifiers.items()):
-            seed = zlib.crc32(identifier.lower().encode())
-            total += times * np.random.default_rng(seed).standard_normal(DIMENSIONS)
+            total += times * vector_of(identifier.lower())
         length = float(np.linalg.norm(total)) or 1.0
         return (total / length).astype(np.float32)
 
