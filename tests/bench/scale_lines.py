@@ -118,7 +118,7 @@ class Lines:
     def _served_query(self) -> Figure:
         """Measure the client of a query that the running server answers; absent in versions without such a client."""
         name, unit = "cold query with a running server", "x python start"
-        if b"--no-server" not in run(Command([*self.gitmem.words, "--help"])):
+        if b"--no-server" not in run(Command([*self.gitmem.words, "--help"], cwd=self.subject.path)):
             return self._figure(name, None, unit)
         queries = {query: self.gitmem.query(self.subject.path, query) for query in QUERIES}
         seconds = median_cpu({"start": PYTHON_START, **queries}, self.rounds)
