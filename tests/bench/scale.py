@@ -17,7 +17,6 @@ from tests.bench.subjects import (
     Subject,
     SubjectError,
     clone_subject,
-    prepared,
     remove_subject,
     synthetic_subject,
     work_folder,
@@ -70,8 +69,8 @@ def iter_sizes(options: argparse.Namespace, work: Path) -> Iterator[Subject]:
         target = work / size
         if parts:
             build(target, parts, SIZES[size])
-            subject = prepared(target)
         else:
-            subject = synthetic_subject(round(SIZES[size] / CHUNKS_PER_FILE), work)
-        yield Subject(size, subject.path)
+            target = synthetic_subject(round(SIZES[size] / CHUNKS_PER_FILE), work).path
+        subject = Subject(size, target)
+        yield subject
         remove_subject(subject)
