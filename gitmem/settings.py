@@ -45,9 +45,7 @@ SETTINGS: Final = (
     Setting("fusion", "zscore", "How the semantic and the lexical ranking are combined.", choices=("zscore", "rrf")),
     Setting("maxFileBytes", 1 << 20, "Larger files are not indexed.", 1024, 1 << 30),
     Setting("healBudget", 300, "Milliseconds that a query may spend on indexing changes before it answers.", 0, 60_000),
-    Setting(
-        "graphThreshold", NO_GRAPH, "Number of chunks from which on each run builds a neighbour graph.", 1000
-    ),
+    Setting("graphThreshold", NO_GRAPH, "Number of chunks from which on each run builds a neighbour graph.", 1000),
     Setting("useServer", "true", "Whether a running gitmem answers queries of commands.", choices=("true", "false")),
     Setting("maxMemory", 1 << 30, "Bytes that all processes of an index run may occupy together.", 384 << 20, 1 << 38),
     Setting("jobs", 0, "Number of worker processes for indexing; 0 is one per core.", 0, 256),

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.secrets.scan import find_places
+from gitmem.secrets.occurrences import find_places
 
 _TOKEN: Final = 1
 _DIGIT: Final = 2

@@ -12,6 +12,7 @@ from functools import cache
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from gitmem.secrets.occurrences import find_places
 from gitmem.secrets.private_keys import contains_key_header, find_private_keys
 
 if TYPE_CHECKING:
@@ -218,16 +219,6 @@ def _keyword_finder() -> "KeywordFinder":
 def _find_keywords(lowered: bytes, keywords: Iterable[bytes]) -> dict[bytes, list[int]]:
     """Return the places of each keyword that occurs, in the order of the keywords."""
     return {keyword: find_places(lowered, keyword) for keyword in keywords if keyword in lowered}
-
-
-def find_places(text: bytes, keyword: bytes) -> list[int]:
-    """Return the places of a keyword, which do not overlap."""
-    places = []
-    place = text.find(keyword)
-    while place >= 0:
-        places.append(place)
-        place = text.find(keyword, place + len(keyword))
-    return places
 
 
 def _by_region(

@@ -4,9 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitmem.secrets.masking import mask_each, mask_secrets
+from gitmem.secrets.occurrences import find_places
 from gitmem.secrets.prefilter import KeywordFinder, RunFinder
 from gitmem.secrets.rules import load_rules
-from gitmem.secrets.scan import MAX_RUN, MIN_RUN, TOKEN_BYTES, find_places, find_runs
+from gitmem.secrets.scan import MAX_RUN, MIN_RUN, TOKEN_BYTES, find_runs
 from tests.secrets.samples import SAMPLES
 
 RUNS = RunFinder(TOKEN_BYTES, MIN_RUN, MAX_RUN)
