@@ -19,6 +19,12 @@ STARTING: Final = "gitmem-starting"
 Hooks that run meanwhile start none (`hooks/block.sh`): that process has not read the state of the repository yet.
 """
 
+BASE_SUFFIX: Final = ".base"
+"""End of the name of a file with all paths of a tree, from which views of other trees differ."""
+
+JOIN_SUFFIX: Final = ".join"
+"""End of the name of a file with the join of such a file and the segments."""
+
 DIRTY: Final = "dirty-"
 UNCOMMITTED: Final = "uncommitted-"
 # Both prefixes are followed by the id of a working tree, so that linked ones share the folder.

@@ -13,7 +13,7 @@ from gitmem.indexing.garbage import (
     used_blobs,
 )
 from gitmem.indexing.index_writer import IndexWriter, open_index_writer, unfinished_segments
-from gitmem.indexing.retention import GRACE_SECONDS, Removed, remove_unnamed
+from gitmem.indexing.retention import GRACE_SECONDS, Removed, remove_unnamed, remove_views
 from gitmem.leftover_files import LEFTOVER_SECONDS, sweep_leftovers
 from gitmem.locks import writer_lock
 from gitmem.paths import IndexPaths
@@ -117,5 +117,6 @@ def _remove_files(workspace: Workspace, manifest: Manifest, writer: IndexWriter 
         removed = writer.publish(manifest, view_grace=GRACE_SECONDS, keep_view=head_view)
         return removed + remove_unnamed(paths.graphs, graphs, GRACE_SECONDS)
     segments = {entry.name for entry in manifest.segments} | unfinished_segments(paths)
-    folders = ((paths.views, {*manifest.views, head_view}), (paths.graphs, graphs), (paths.segments, segments))
-    return sum((remove_unnamed(folder, named, GRACE_SECONDS, dry=True) for folder, named in folders), Removed())
+    removed = remove_views(paths.views, {*manifest.views, head_view}, GRACE_SECONDS, dry=True)
+    folders = ((paths.graphs, graphs), (paths.segments, segments))
+    return sum((remove_unnamed(folder, named, GRACE_SECONDS, dry=True) for folder, named in folders), removed)

@@ -21,14 +21,14 @@ def chunk_file(view: View, entry: int, reader: ObjectReader, max_file_bytes: int
 
     Raises: UsageError if an index would hold none, WorkersFailed.
     """
-    path, oid = path_text(view.paths[entry]), view.oid(entry)
+    path, oid = path_text(view.path(entry)), view.oid(entry)
     (size,) = reader.sizes([oid])
     if size is not None and size > max_file_bytes:
         raise UsageError(f"`{path}` is not indexed: large")
     content = reader.read(oid)
     if content is None:
         raise UsageError(f"cannot read `{path}`: its blob is missing, damaged or was never fetched")
-    language = view.languages[int(view.language_codes[entry])]
+    language = view.language(entry)
     # In a worker process, because parsers may crash or hang. A server keeps it for the next change.
     with Pool(1) as pool:
         ((rows,),) = pool.run([[BlobContent(language, content)]])

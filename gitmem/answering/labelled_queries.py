@@ -5,7 +5,6 @@ commit: so the change itself cannot be matched. Tests, examples, documents, vend
 not count as relevant.
 """
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -115,9 +114,8 @@ def find_targets(query: LabelledQuery, snapshot: Snapshot, view: View, blob_of: 
     """
     changed_rows: set[int] = set()
     for path, lines in query.changed:
-        # Paths of a view are sorted, so no dictionary of all paths is built for each query.
-        entry = bisect_left(view.paths, path)
-        if entry < len(view) and view.paths[entry] == path and blob_of[entry] >= 0:
+        entry = view.find(path)
+        if entry is not None and blob_of[entry] >= 0:
             changed_rows |= rows_of_lines(snapshot, int(blob_of[entry]), lines)
     rows = np.array(sorted(changed_rows), np.int64)
     chunk_types = snapshot.gather(("kind",), rows)["kind"].tolist()

@@ -62,7 +62,7 @@ def find_location(tree: IndexedTree, text: str, folder: str = "") -> FoundLocati
         hint = _suggest_path(location.path, [*map(path_text, view.paths)])
         raise UsageError(f"no such file in this tree: `{location.path}`", hint=hint)
     if location.symbol:
-        row, lines, symbol = find_symbol(path_text(view.paths[entry]), _chunks_of(tree, entry), location.symbol)
+        row, lines, symbol = find_symbol(path_text(view.path(entry)), _chunks_of(tree, entry), location.symbol)
         return FoundLocation(entry, lines, row, symbol)
     return FoundLocation(entry, location.lines)
 
@@ -75,7 +75,7 @@ def get_row(tree: IndexedTree, reader: "ObjectReader", text: str, folder: str = 
     location = find_location(tree, text, folder)
     if location.row is not None:
         return location.row
-    path = path_text(tree.view.paths[location.entry])
+    path = path_text(tree.view.path(location.entry))
     if location.lines is None:
         raise UsageError(f"`{path}` is a whole file", hint=f"add a line or a symbol, for example `{path}:1`")
     assert tree.snapshot is not None, "rows belong to an index"
@@ -124,7 +124,7 @@ def _chunks_of(tree: IndexedTree, entry: int) -> list[SymbolChunk]:
     if tree.snapshot is not None:
         return _read_chunks(tree.snapshot, _rows_of(tree.view, tree.snapshot, entry))
     assert tree.chunk_file is not None, "a tree has an index or the means to do without"
-    path = path_text(tree.view.paths[entry])
+    path = path_text(tree.view.path(entry))
     if tree.view.reasons[entry]:
         raise UsageError(f"`{path}` is not indexed: {REASONS[tree.view.reasons[entry]]}")
     return tree.chunk_file(entry)
@@ -132,11 +132,11 @@ def _chunks_of(tree: IndexedTree, entry: int) -> list[SymbolChunk]:
 
 def _rows_of(view: "View", snapshot: "Snapshot", entry: int) -> range:
     """Return the rows of a file's chunks, in order of start. Raises UsageError if it has none."""
-    path = path_text(view.paths[entry])
+    path = path_text(view.path(entry))
     blob = int(snapshot.match(view)[entry])
     if blob < 0:
         excluded = blob == -2
-        reason = f": {REASONS[view.reasons[entry]]}" if excluded else " yet"
+        reason = f": {REASONS[view.reason(entry)]}" if excluded else " yet"
         raise UsageError(f"`{path}` is not indexed{reason}", hint="" if excluded else "run `gitmem index`")
     first, end = (int(bound) for bound in snapshot.blob_first[blob : blob + 2])
     if first == end:
@@ -148,7 +148,7 @@ def _find_chunk(tree: IndexedTree, entry: int, number: int) -> FoundLocation:
     """Find a chunk of a file by its number, from 0. Raises UsageError."""
     chunks = _chunks_of(tree, entry)
     if number >= len(chunks):
-        path = path_text(tree.view.paths[entry])
+        path = path_text(tree.view.path(entry))
         raise UsageError(f"`{path}` has {len(chunks)} chunks, chunk {number} does not exist")
     chunk = chunks[number]
     return FoundLocation(entry, chunk.lines, chunk.row, chunk.symbol)

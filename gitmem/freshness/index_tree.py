@@ -5,12 +5,14 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.errors import DamagedFile
+from gitmem.errors import DamagedFile, StorageFailed
 from gitmem.freshness.cancellation import StoppableRun, stoppable
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.memory_view import records_tree
@@ -28,10 +30,12 @@ from gitmem.indexing.retention import VIEW_GRACE_SECONDS
 from gitmem.indexing.run import Progress, Run, empty_manifest
 from gitmem.indexing.views import ensure_view
 from gitmem.leftover_files import LEFTOVER_SECONDS, sweep_leftovers
+from gitmem.paths import IndexPaths
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.segment import Segment
 from gitmem.store.snapshot import Snapshot
+from gitmem.store.stored_view import find_view
 from gitmem.store.view_file import INDEXED, REASONS, View
 from gitmem.workspace import Workspace
 
@@ -60,18 +64,18 @@ def index_tree(workspace: Workspace, writer: IndexWriter, job: Job, report: Call
 def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_run: StoppableRun) -> IndexReport:
     location, paths, settings = workspace.location, workspace.paths, workspace.settings
     budget = MemoryBudget(settings.max_memory)
-    for folder in (paths.root, paths.segments):
-        sweep_leftovers(folder)
-    sweep_leftovers(paths.views, grace=LEFTOVER_SECONDS)  # queries write views too, without a lock
+    _sweep(paths)
     old = writer.manifest
     result = IndexReport(job.tree, chunks_before=old.rows if old else 0)
-    manifest, result.rebuilt = _starting_point(workspace, old, current_fingerprint(settings.max_file_bytes), job)
+    start = _starting_point(workspace, old, current_fingerprint(settings.max_file_bytes), job)
+    manifest, result.rebuilt = start.manifest, start.rebuilt
+    manifest = _drop_lost_views(workspace, manifest, check=job.check)
     latest = manifest.views[-1] if manifest.views else ""
     views = [ensure_view(location, paths, job.tree, check=job.check, base=latest)]
-    overlays = _open_uncommitted(workspace, manifest, job.uncommitted)
+    overlays = _open_uncommitted(workspace, manifest, job)
     views += [overlay.view for overlay in overlays]
     files = {oid: path for overlay in overlays for oid, path in overlay.files.items()}
-    before = Snapshot(paths, manifest)
+    before = Snapshot(paths, manifest, opened=start.segments)
     all_views = [*views, *_open_memory(workspace, check=job.check)]
     missing = list(dict.fromkeys(item for view in all_views for item in find_missing_blobs(view, before, retry=True)))
     key = view_key(job.tree)
@@ -95,9 +99,17 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
     manifest = manifest.as_complete() if result.problems else manifest.with_view(key)
     _publish(writer, manifest, key, full=job.full)
     result.embedded = len(missing)
-    _count_view(result, views[-1], Snapshot(paths, manifest))
+    after = Snapshot(paths, manifest, opened=before.segments)
+    with suppress(StorageFailed):  # queries do without it
+        after.update_join(views[0].base)
+    return _describe(result, views[-1], after)
+
+
+def _describe(result: IndexReport, view: View, snapshot: Snapshot) -> IndexReport:
+    """Complete the report of a run."""
+    _count_view(result, view, snapshot)
     result.reused = max(0, result.reused - result.embedded)
-    result.chunks, result.index_bytes = manifest.rows, manifest.bytes
+    result.chunks, result.index_bytes = snapshot.manifest.rows, snapshot.manifest.bytes
     return result
 
 
@@ -107,6 +119,12 @@ def _former_segments(old: Manifest | None, manifest: Manifest, job: Job) -> Sequ
         return ()
     # Under other rules for secrets most texts are as they were: only the changed ones are embedded again.
     return old.segments
+
+
+def _sweep(paths: IndexPaths) -> None:
+    for folder in (paths.root, paths.segments):
+        sweep_leftovers(folder)
+    sweep_leftovers(paths.views, grace=LEFTOVER_SECONDS)  # queries write views too, without a lock
 
 
 def _publish_progress(writer: IndexWriter) -> Callable[[Manifest], None]:
@@ -151,25 +169,34 @@ def _open_memory(workspace: Workspace, *, check: bool) -> list[View]:
     return [open_records(workspace.location, workspace.paths.records, tree, keep=True, check=check)] if tree else []
 
 
-def _open_uncommitted(workspace: Workspace, manifest: Manifest, selections: Iterable[TreeSelection]) -> list[Overlay]:
-    """Open the staged tree, the working tree, or both."""
+def _open_uncommitted(workspace: Workspace, manifest: Manifest, job: Job) -> list[Overlay]:
+    """Open the staged tree, the working tree, or both, unless they equal the tree of the run."""
     overlays = []
-    for selection in selections:
+    for selection in job.uncommitted:
         with TreeReader(workspace.location, selection) as reader:
             tree = reader.read()
-        overlays.append(open_tree(workspace._replace(location=tree.location), tree, manifest))
+        overlay = open_tree(workspace._replace(location=tree.location), tree, manifest)
+        if overlay.changes or overlay.view.tree != job.tree:
+            overlays.append(overlay)
     return overlays
 
 
-def _starting_point(workspace: Workspace, old: Manifest | None, fingerprint: str, job: Job) -> tuple[Manifest, str]:
-    """Return the manifest to extend, and the reason for a rebuild, "" if nothing is rebuilt."""
+class _Start(NamedTuple):
+    """Manifest to extend, the reason for a rebuild ("" if nothing is rebuilt), and the segments that are open."""
+
+    manifest: Manifest
+    rebuilt: str
+    segments: Sequence[Segment] = ()
+
+
+def _starting_point(workspace: Workspace, old: Manifest | None, fingerprint: str, job: Job) -> _Start:
     if old is None:
-        return empty_manifest(None, fingerprint), ""
+        return _Start(empty_manifest(None, fingerprint), "")
     if job.full:
         start = _unfinished_start(workspace, old, fingerprint)
-        return _drop_damaged(workspace, start, check=job.check)[0], "requested by --full"
+        return _drop_damaged(workspace, start, check=job.check)._replace(rebuilt="requested by --full")
     if old.fingerprint != fingerprint:
-        return empty_manifest(old, fingerprint), "the model or the chunker has changed"
+        return _Start(empty_manifest(old, fingerprint), "the model or the chunker has changed")
     return _drop_damaged(workspace, old, check=job.check)
 
 
@@ -186,15 +213,37 @@ def _unfinished_start(workspace: Workspace, old: Manifest | None, fingerprint: s
     )  # fmt: skip
 
 
-def _drop_damaged(workspace: Workspace, manifest: Manifest, *, check: bool) -> tuple[Manifest, str]:
-    """Return a manifest without lost segments, with `check` also without damaged ones, and the reason if any went."""
+def _drop_damaged(workspace: Workspace, manifest: Manifest, *, check: bool) -> _Start:
+    """Drop lost segments, with `check` also damaged ones; the reason is "" if there are none."""
     snapshot = Snapshot(workspace.paths, manifest)
     intact = {segment.path.name for segment in snapshot.segments if not check or _is_intact(segment)}
     if len(intact) < len(manifest.segments):
         # The views go too: they would claim that trees are indexed whose rows are lost.
         rest = manifest.with_segments(entry for entry in manifest.segments if entry.name in intact)._replace(views=())
-        return rest, "; ".join(snapshot.lost) or "a segment failed its checksum"
-    return manifest, ""
+        return _Start(rest, "; ".join(snapshot.lost) or "a segment failed its checksum", snapshot.segments)
+    return _Start(manifest, "", snapshot.segments)
+
+
+def _drop_lost_views(workspace: Workspace, manifest: Manifest, *, check: bool) -> Manifest:
+    """Return a manifest without views if the last one cannot be opened: it was lost, or made by an older version.
+
+    With `check` return it without all damaged views.
+    """
+    with suppress(DamagedFile):
+        if not check and (not manifest.views or find_view(workspace.paths.view(manifest.views[-1])) is not None):
+            return manifest
+    kept = tuple(key for key in manifest.views if check and _is_intact_view(workspace.paths.view(key)))
+    return manifest if kept == manifest.views else manifest._replace(views=kept)
+
+
+def _is_intact_view(file: Path) -> bool:
+    try:
+        view = find_view(file)
+        if view is not None:
+            view.check()
+    except DamagedFile:
+        return False
+    return view is not None
 
 
 def _is_intact(segment: Segment) -> bool:
@@ -210,9 +259,10 @@ def _problems(views: Iterable[View], unreadable: list[str], failed: Mapping[str,
     wanted = {*unreadable, *failed}
     paths: dict[str, str] = {}
     for view in views if wanted else ():
-        for entry in range(len(view)):
-            if (oid := view.oid(entry)) in wanted:
-                paths.setdefault(oid, path_text(view.paths[entry]))
+        for oid in wanted - paths.keys():
+            entries = np.flatnonzero((view.oids == np.frombuffer(bytes.fromhex(oid), np.uint8)).all(axis=1))
+            if len(entries):
+                paths[oid] = path_text(view.path(int(entries[0])))
     lines = [f"{paths.get(oid, oid)}: the blob {oid[:12]} cannot be read (missing or damaged)" for oid in unreadable]
     return lines + [
         f"{paths.get(oid, oid)}: chunking failed, the file is skipped" + (f": {reason}" if reason else "")
@@ -227,22 +277,21 @@ def _count_view(report: IndexReport, view: View, snapshot: Snapshot) -> None:
     reasons = {REASONS[code]: int(paths) for code, paths in enumerate(codes) if paths and code != INDEXED}
     report.skipped.update(reasons)
     matches = snapshot.match(view)
-    indexed = matches[matches >= 0]
-    # Until the caller subtracts the embedded blobs, every blob of the view counts as reused.
-    blobs = np.unique(indexed)
-    report.reused = len(blobs)
     # Paths with the same content share their chunks.
-    report.chunks_in_view = int((snapshot.blob_first[blobs + 1] - snapshot.blob_first[blobs]).sum())
+    paths_of_blob = np.bincount(matches[matches >= 0], minlength=len(snapshot.blob_first) - 1)
+    # Until the caller subtracts the embedded blobs, every blob of the view counts as reused.
+    report.reused = int(np.count_nonzero(paths_of_blob))
+    report.chunks_in_view = int(np.diff(snapshot.blob_first)[paths_of_blob > 0].sum())
     bases = snapshot.blob_bases
     for segment, first, end in zip(snapshot.segments, bases.tolist(), bases[1:].tolist(), strict=False):
-        _count_segment(report, segment, indexed[(indexed >= first) & (indexed < end)] - first)
+        _count_segment(report, segment, paths_of_blob[first:end])
 
 
-def _count_segment(report: IndexReport, segment: Segment, blobs: NDArray[np.int64]) -> None:
-    """Add blobs of a segment to a report, each once for every path of the view that has it."""
+def _count_segment(report: IndexReport, segment: Segment, paths_of_blob: NDArray[np.int64]) -> None:
+    """Add the blobs of a segment to a report, each once for every path of the view that has it."""
     # One bincount over (outcome, language) pairs instead of a Python step for each blob.
-    pairs = segment.outcomes[blobs].astype(np.int64) * len(segment.languages) + segment.blob_languages[blobs]
-    for pair, paths in enumerate(np.bincount(pairs).tolist()):
+    pairs = segment.outcomes.astype(np.int64) * len(segment.languages) + segment.blob_languages
+    for pair, paths in enumerate(np.bincount(pairs, paths_of_blob).astype(np.int64).tolist()):
         if not paths:
             continue
         code, language_code = divmod(pair, len(segment.languages))

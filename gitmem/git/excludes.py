@@ -3,7 +3,7 @@
 `bin/`, `vendor/` and `third_party/` are not among them, because tracked files there are often written by hand.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Final
 
 VENDORED_FOLDERS: Final = frozenset({b"node_modules", b"bower_components", b"jspm_packages", b"site-packages",
@@ -87,18 +87,18 @@ def package_folders(paths: Iterable[bytes]) -> frozenset[bytes]:
     folders = {b""}
     for path in paths:
         folder, _, name = path.rpartition(b"/")
-        name = name.lower()
-        if name in MANIFESTS or name.endswith(MANIFEST_SUFFIXES):
+        if names_package(name):
             folders.add(folder)
     return frozenset(folders)
 
 
-def may_be_output(path: bytes) -> bool:
-    """Return whether a path is in a folder named like build output, so that package_folders() decides about it."""
-    return not OUTPUT_FOLDERS.isdisjoint(path.split(b"/"))
+def names_package(name: bytes) -> bool:
+    """Return whether a file of this name is a package's manifest."""
+    name = name.lower()
+    return name in MANIFESTS or name.endswith(MANIFEST_SUFFIXES)
 
 
-def default_exclude(path: bytes, packages: frozenset[bytes] = frozenset((b"",))) -> str | None:
+def default_exclude(path: bytes, packages: Container[bytes] = frozenset((b"",))) -> str | None:
     """Return why a path is excluded by its name alone: `vendored`, `generated`, `binary` or `credentials`, else None.
 
     `packages` is the result of package_folders().
@@ -142,7 +142,7 @@ def _folder_reason(folders: bytes) -> str | None:
     return None
 
 
-def _output_reason(folders: bytes, packages: frozenset[bytes]) -> str | None:
+def _output_reason(folders: bytes, packages: Container[bytes]) -> str | None:
     parts = folders.split(b"/")
     for place, folder in enumerate(parts):
         if folder in OUTPUT_FOLDERS and b"/".join(parts[:place]) in packages:

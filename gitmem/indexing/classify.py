@@ -1,21 +1,43 @@
 """Classify the paths of a tree by its rules: attributes, ignore patterns and the default excludes."""
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Final
+
+import numpy as np
 
 from gitmem.chunking.languages import language_of
 from gitmem.git.attributes import ATTRIBUTES_FILE, AttributeRules, Value, exclusion_reason, is_off
-from gitmem.git.excludes import default_exclude
+from gitmem.git.excludes import default_exclude, package_folders
 from gitmem.git.ignore import IGNORE_FILE, IgnoreRules
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
+from gitmem.git.tree_listing import list_tree
 from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry
-from gitmem.store.view_file import INDEXED, REASONS, ViewEntry
+from gitmem.store.view_file import INDEXED, REASONS, ViewColumns, ViewEntry
 
 _REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
+
+
+def classify_tree(location: RepositoryLocation, tree: str) -> ViewColumns:
+    """Classify every path of a tree. Raises: GitFailed."""
+    listing = list_tree(location, tree)
+    names = (ATTRIBUTES_FILE, IGNORE_FILE)
+    rules = [
+        TreeEntry(path, int(listing.modes[place]), listing.oids[place].tobytes().hex())
+        for place, path in enumerate(listing.paths)
+        if path.endswith(names)
+    ]
+    classifier = Classifier.load(location, rules, package_folders(listing.paths))
+    languages: dict[str, int] = {}
+    codes, reasons = np.empty(len(listing.paths), np.uint16), np.empty(len(listing.paths), np.uint8)
+    for place, (path, mode) in enumerate(zip(listing.paths, listing.modes.tolist(), strict=True)):
+        language, reason = classifier.classify(path, mode)
+        codes[place] = languages.setdefault(language, len(languages))
+        reasons[place] = _REASON_CODES[reason]
+    return ViewColumns(listing.paths, listing.oids, list(languages), codes, reasons)
 
 
 class Classifier:
@@ -26,7 +48,7 @@ class Classifier:
         cls,
         location: RepositoryLocation,
         entries: list[TreeEntry],
-        packages: frozenset[bytes],
+        packages: Container[bytes],
         files: Mapping[str, bytes] | None = None,
     ) -> "Classifier":
         """Read the rule files among the entries of a tree; other entries are ignored.
@@ -39,33 +61,34 @@ class Classifier:
             ignored = IgnoreRules.load(_rule_files(entries, IGNORE_FILE, reader))
         return cls(attributes, ignored, packages)
 
-    def __init__(self, attributes: AttributeRules, ignored: IgnoreRules, packages: frozenset[bytes]) -> None:
+    def __init__(self, attributes: AttributeRules, ignored: IgnoreRules, packages: Container[bytes]) -> None:
         self._packages = packages
         self._attributes = attributes
         self._ignored = ignored
 
     def entry(self, entry: TreeEntry) -> ViewEntry:
         """Return the view entry of a file, link or submodule."""
-        language, reason = self._classify(entry)
+        language, reason = self.classify(entry.path, entry.mode)
         return ViewEntry(entry.path, bytes.fromhex(entry.oid), language, _REASON_CODES[reason])
 
-    def _classify(self, entry: TreeEntry) -> tuple[str, str]:
-        if entry.mode == GITLINK:
+    def classify(self, path: bytes, mode: int) -> tuple[str, str]:
+        """Return the language of a path, and the reason if it is excluded or `indexed`."""
+        if mode == GITLINK:
             return "", "submodule"
-        if entry.mode == SYMLINK:
+        if mode == SYMLINK:
             return "", "symlink"
-        attributes = self._attributes.of(entry.path)
-        reason = _exclusion_reason(entry.path, attributes, self._ignored.verdict(entry.path), self._packages)
+        attributes = self._attributes.of(path)
+        reason = _exclusion_reason(path, attributes, self._ignored.verdict(path), self._packages)
         if reason:
             return "", reason
         override = attributes.get("linguist-language")
         # The attribute without a value (True) names no language, so the path decides.
-        language = str(override).lower() if override and override is not True else language_of(path_text(entry.path))
+        language = str(override).lower() if override and override is not True else language_of(path_text(path))
         return language, REASONS[INDEXED]
 
 
 def _exclusion_reason(
-    path: bytes, attributes: Mapping[str, Value], ignored: bool | None, packages: frozenset[bytes]
+    path: bytes, attributes: Mapping[str, Value], ignored: bool | None, packages: Container[bytes]
 ) -> str:
     """Return why a regular file is excluded, or "" if it is indexed.
 

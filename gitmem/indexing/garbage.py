@@ -21,8 +21,8 @@ from gitmem.paths import UNCOMMITTED, IndexPaths
 from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.segment import Segment, find_segment
 from gitmem.store.snapshot import Snapshot
+from gitmem.store.stored_view import find_view
 from gitmem.store.uncommitted_ids import read_uncommitted
-from gitmem.store.view_file import find_view
 
 _DAY: Final = 86_400.0
 
@@ -100,8 +100,13 @@ def _open(paths: IndexPaths, entry: SegmentEntry) -> Segment:
 
 def _is_in(segment: Segment, oids: Collection[str]) -> NDArray[np.bool_]:
     """Return which blobs of a segment are in a collection, [blobs]."""
-    ids = (oid.tobytes().hex() for oid in segment.oids)
-    return np.fromiter((oid in oids for oid in ids), bool, segment.blobs)
+    return np.fromiter((oid in oids for oid in _hexadecimal(segment.oids)), bool, segment.blobs)
+
+
+def _hexadecimal(oids: NDArray[np.uint8]) -> list[str]:
+    """Return object ids as text."""
+    digits, width = oids.tobytes().hex(), 2 * oids.shape[1]
+    return [digits[at : at + width] for at in range(0, len(digits), width)]
 
 
 def _complete_views(paths: IndexPaths, manifest: Manifest, *, check_blobs: bool) -> tuple[str, ...]:
@@ -127,9 +132,9 @@ def used_blobs(paths: IndexPaths, days: int) -> set[str]:
     oids: set[str] = set()
     for file in sorted(paths.views.iterdir()):
         with suppress(DamagedFile, NewerFormat, StorageFailed, FileNotFoundError):
-            if not file.name.startswith(".") and file.stat().st_mtime >= oldest:
+            if not file.name.startswith(".") and not file.suffix and file.stat().st_mtime >= oldest:
                 view = find_view(file)
-                oids.update(map(view.oid, range(len(view))) if view is not None else ())
+                oids.update(_hexadecimal(view.oids) if view is not None else ())
     for file in sorted(paths.state.glob(f"{UNCOMMITTED}*")):
         uncommitted = read_uncommitted(file)
         oids.update(known.oid for known in uncommitted.files.values())

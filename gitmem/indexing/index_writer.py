@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from gitmem.errors import DamagedFile, NewerFormat
 from gitmem.fsio import remove_file, sync_folder, touch_file
-from gitmem.indexing.retention import GRACE_SECONDS, Removed, remove_unnamed
+from gitmem.indexing.retention import GRACE_SECONDS, Removed, remove_unnamed, remove_views
 from gitmem.locks import writer_lock
 from gitmem.paths import IndexPaths
 from gitmem.store.manifest import Manifest, find_manifest, write_manifest
@@ -64,7 +64,7 @@ class IndexWriter:
                 touch_file(self._paths.segment(entry.name))  # its grace period begins now
         removed = remove_unnamed(self._paths.segments, named, GRACE_SECONDS if segment_grace is None else segment_grace)
         if view_grace is not None:
-            removed += remove_unnamed(self._paths.views, {*manifest.views, keep_view}, view_grace)
+            removed += remove_views(self._paths.views, {*manifest.views, keep_view}, view_grace)
         return removed
 
 

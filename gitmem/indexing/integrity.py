@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,13 +13,17 @@ from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
 from gitmem.indexing.fingerprint import view_key
 from gitmem.indexing.views import build_view
-from gitmem.paths import IndexPaths
+from gitmem.paths import BASE_SUFFIX, IndexPaths
 from gitmem.store.fitted_weights import find_tuning
 from gitmem.store.graph import graph_files, is_intact
+from gitmem.store.join_file import join_file, read_join
 from gitmem.store.manifest import Manifest, SegmentEntry
+from gitmem.store.overlaid_view import OverlaidView
+from gitmem.store.path_postings import PATH_FIELDS
 from gitmem.store.segment import Segment, find_segment
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.view_file import View, find_view, view_parts
+from gitmem.store.stored_view import find_view
+from gitmem.store.view_file import View, find_file, view_parts
 
 _MAX_NAMED_PATHS = 5
 
@@ -92,21 +97,44 @@ def _check_segment(paths: IndexPaths, entry: SegmentEntry) -> Segment | Fault:
 
 def _check_views(paths: IndexPaths) -> tuple[dict[str, View], list[Fault]]:
     """Return the intact views by file name, and the faults of the others."""
-    views: dict[str, View] = {}
+    files = sorted(paths.views.glob("[!.]*"))
     faults = []
-    for file in sorted(paths.views.iterdir()) if paths.views.is_dir() else []:
-        if file.name.startswith("."):
+    damaged_bases = set()
+    for file in files:
+        fault = _check_base(file) if file.suffix == BASE_SUFFIX else None
+        if fault is not None:
+            faults.append(fault)
+            damaged_bases |= {file} & {paths.root / name for name in fault.files}  # or only its join
+    views: dict[str, View] = {}
+    for file in files:
+        if file.suffix:
             continue
         try:
             view = find_view(file)
-            if view is None:  # removed meanwhile
-                continue
-            view.check()
+            if isinstance(view, OverlaidView):
+                view.edits.added.check()
         except DamagedFile as problem:
             faults.append(Fault(problem.message, (f"views/{file.name}",)))
             continue
-        views[file.name] = view
+        if view is not None and view.file in damaged_bases:
+            faults.append(Fault(f"`{file}` refers to a damaged file", (f"views/{file.name}",)))
+        elif view is not None:  # else it was removed meanwhile
+            views[file.name] = view
     return views, faults
+
+
+def _check_base(file: Path) -> Fault | None:
+    """Check the base of views and its join with the segments."""
+    name = file.name
+    try:
+        base = find_file(file)
+        if base is not None:
+            base.check()
+            name = join_file(file).name
+            read_join(join_file(file), len(base))
+    except DamagedFile as problem:
+        return Fault(problem.message, (f"views/{name}",))
+    return None
 
 
 def _check_graph(paths: IndexPaths, manifest: Manifest) -> list[Fault]:
@@ -169,25 +197,39 @@ def _check_head(
     if view is None or view.tree != tree:
         is_known = f"views/{key}" in damaged
         return [], [] if is_known else ["HEAD has not been indexed yet; run `gitmem index`"]
-    if paths.view(key).read_bytes() != b"".join(view_parts(tree, build_view(location, tree))):
-        return [Fault(f"`{paths.view(key)}` is not the view of {tree}", (f"views/{key}",))], []
+    if not _is_view_of(view, location, tree):
+        files = (f"views/{key}", f"views/{view.file.name}")
+        return [Fault(f"`{paths.view(key)}` is not the view of {tree}", files)], []
     notes = _note_missing(view, missing_oids)
     # Rows missing from damaged files are restored together with the files.
     if damaged or key not in manifest.views:
         return [], notes
-    missing = np.flatnonzero(Snapshot(paths, manifest).match(view) == -1)
+    snapshot = Snapshot(paths, manifest)
+    if not snapshot.is_join_valid(view.base):
+        message = f"`{join_file(view.file)}` does not match the paths and segments"
+        return [Fault(message, (f"views/{join_file(view.file).name}",))], notes
+    missing = np.flatnonzero(snapshot.match(view) == -1)
     if not len(missing):
         return [], notes
-    path = path_text(view.paths[int(missing[0])])
+    path = path_text(view.path(int(missing[0])))
     message = f"{len(missing)} files of HEAD are not indexed although the manifest lists the tree, such as `{path}`"
     return [Fault(message, ("manifest",))], notes
 
 
+def _is_view_of(view: View, location: RepositoryLocation, tree: str) -> bool:
+    """Return whether a view equals the one that git's tree gives."""
+    postings = {field: view.load_postings(field) for field in PATH_FIELDS}
+    actual = view_parts(tree, view.columns(), postings)
+    return b"".join(actual) == b"".join(view_parts(tree, build_view(location, tree)))
+
+
 def _note_missing(view: View, missing_oids: set[str]) -> list[str]:
     """Describe indexed blobs that git lacks. They are normal, unless HEAD contains them."""
-    paths = {view.oid(entry): path_text(view.paths[entry]) for entry in range(len(view))}
+    if not missing_oids:
+        return []
+    paths = {oid.tobytes().hex(): path for oid, path in zip(view.oids, view.paths, strict=True)}
     in_head = sorted(missing_oids & paths.keys())[:_MAX_NAMED_PATHS]
-    notes = [f"`{paths[oid]}`: git cannot read its blob {oid}" for oid in in_head]
+    notes = [f"`{path_text(paths[oid])}`: git cannot read its blob {oid}" for oid in in_head]
     others = len(missing_oids - paths.keys())
     if others:
         notes.append(f"{others} indexed blobs are not in git: uncommitted work, or garbage for `gitmem gc`")

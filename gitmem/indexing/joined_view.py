@@ -1,7 +1,9 @@
 """One view over the files of a tree and the records of the memory, for queries that search both."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +34,22 @@ class JoinedView(View):
         for part in self._parts:
             part.check()
 
+    @property
+    def base(self) -> View:
+        return self._parts[0].base
+
+    @property
+    def file(self) -> Path:
+        return self._parts[0].file
+
+    def gather(self, join: Callable[[View], NDArray[Any]]) -> NDArray[Any]:
+        # An empty part is left out: it does not know the width of its ids.
+        values = [part.gather(join) for part in self._parts if len(part)]
+        return np.concatenate(values) if values else self._parts[0].gather(join)
+
     @cached_property
     def oids(self) -> NDArray[np.uint8]:
-        # An empty part is left out: it does not know the width of its ids.
-        return np.concatenate([part.oids for part in self._parts if len(part)] or [self._parts[0].oids])
+        return self.gather(lambda part: part.oids)
 
     @cached_property
     def language_codes(self) -> NDArray[np.uint16]:
@@ -46,11 +60,32 @@ class JoinedView(View):
 
     @cached_property
     def reasons(self) -> NDArray[np.uint8]:
-        return np.concatenate([part.reasons for part in self._parts])
+        return self.gather(lambda part: part.reasons)
+
+    def _locate(self, entry: int) -> tuple[View, int]:
+        """Return the part that an entry comes from, and its number there."""
+        first, second = self._parts
+        return (first, entry) if entry < len(first) else (second, entry - len(first))
 
     def path(self, entry: int) -> bytes:
+        part, place = self._locate(entry)
+        return part.path(place)
+
+    def oid(self, entry: int) -> str:
+        part, place = self._locate(entry)
+        return part.oid(place)
+
+    def language(self, entry: int) -> str:
+        part, place = self._locate(entry)
+        return part.language(place)
+
+    def reason(self, entry: int) -> int:
+        part, place = self._locate(entry)
+        return part.reason(place)
+
+    def find_blob(self, key: int) -> list[int]:
         first, second = self._parts
-        return first.path(entry) if entry < len(first) else second.path(entry - len(first))
+        return first.find_blob(key) + [len(first) + entry for entry in second.find_blob(key)]
 
     def find(self, path: bytes) -> int | None:
         first, second = self._parts

@@ -26,8 +26,7 @@ def find_missing_blobs(view: View, snapshot: Snapshot, *, retry: bool = False) -
     missing = positions == -1
     if retry:
         known = np.flatnonzero(positions >= 0)
-        missing[known] = np.isin(snapshot.blob_outcomes[positions[known]], RETRIED)
-    places = np.flatnonzero(missing)
-    # Several paths often share a blob. np.unique sorts by key; sorting the first positions restores path order.
-    _, first = np.unique(view.keys[places], return_index=True)
-    return [MissingBlob(view.oid(entry), view.language(entry)) for entry in places[np.sort(first)].tolist()]
+        for outcome in RETRIED:
+            missing[known] |= snapshot.blob_outcomes[positions[known]] == outcome
+    blobs = (MissingBlob(view.oid(entry), view.language(entry)) for entry in np.flatnonzero(missing).tolist())
+    return list(dict.fromkeys(blobs))  # several paths often share a blob

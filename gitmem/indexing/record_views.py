@@ -6,22 +6,21 @@ columns, so that filters and lists need not read records.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Final
-
-import numpy as np
 
 from gitmem.errors import DamagedFile, GitFailed, NewerFormat, StorageFailed
 from gitmem.fsio import write_atomic
 from gitmem.git.batch import ProgramReader
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.trees import TreeEntry, diff_trees, read_tree
-from gitmem.indexing.overlaid_view import OverlaidView
 from gitmem.record import parse_record
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
+from gitmem.store.overlaid_view import EditedEntries, Edits, OverlaidView, locate_edits
+from gitmem.store.path_postings import NO_POSTINGS, PATH_FIELDS
 from gitmem.store.postings import Postings
 from gitmem.store.record_columns import (
     RECORD_COLUMNS,
@@ -30,7 +29,7 @@ from gitmem.store.record_columns import (
     has_columns,
     load_column,
 )
-from gitmem.store.view_file import INDEXED, PATH_FIELDS, View, ViewEntry, view_contents
+from gitmem.store.view_file import INDEXED, View, ViewEntry, load_view, view_contents
 from gitmem.types import RECORD_LANGUAGE, TURN
 
 MAGIC: Final = b"GITMEMRC"
@@ -66,11 +65,10 @@ class RecordsView(View):
 class EditedRecords(OverlaidView):
     """Records of a tree as edits of a stored view; metadata of edited records is read when a column is first used."""
 
-    def __init__(
-        self, base: RecordsView, tree: str, edits: Mapping[bytes, ViewEntry | None], location: RepositoryLocation
-    ) -> None:
-        super().__init__(base, edits)
-        self.tree = tree
+    def __init__(self, base: RecordsView, tree: str, edits: EditedEntries, location: RepositoryLocation) -> None:
+        located = locate_edits(base, edits)
+        added = load_view(Path("records"), tree, located.added, _no_postings())
+        super().__init__(base, Edits(added, located.places, located.removed), tree)
         self._records = base
         self._location = location
         self._columns: dict[str, Column] = {}
@@ -89,13 +87,9 @@ class EditedRecords(OverlaidView):
     @cached_property
     def _added_columns(self) -> dict[str, Column]:
         with ProgramReader(self._location) as reader:
-            oids = (entry.oid.hex() for entry in self._added)
+            oids = map(self._added.oid, range(len(self._added)))
             records = [record_values(data or b"") for _, data in reader.read_many(oids)]
         return {name: Column.from_texts([record[at] for record in records]) for at, name in enumerate(RECORD_COLUMNS)}
-
-    @cached_property
-    def _added_postings(self) -> dict[str, Postings]:
-        return _no_postings()
 
 
 Records = RecordsView | EditedRecords
@@ -175,9 +169,7 @@ def _no_records() -> RecordsView:
 
 def _file_parts(view: EditedRecords) -> list[Buffer]:
     """Return the content of a view's file, in parts."""
-    oids = (oid.tobytes() for oid in view.oids)
-    entries = [ViewEntry(path, oid, RECORD_LANGUAGE, INDEXED) for path, oid in zip(view.paths, oids, strict=True)]
-    fields, sections = view_contents(view.tree, entries, _no_postings())
+    fields, sections = view_contents(view.tree, view.columns(), _no_postings())
     return build_container(
         MAGIC, fields, sections | column_sections({name: view.column(name) for name in RECORD_COLUMNS})
     )
@@ -205,5 +197,4 @@ def _view_entry(entry: TreeEntry) -> ViewEntry:
 
 
 def _no_postings() -> dict[str, Postings]:
-    none = np.zeros(0, np.int32)
-    return {field: Postings([], none, none, np.zeros(0, np.uint8)) for field in PATH_FIELDS}
+    return dict.fromkeys(PATH_FIELDS, NO_POSTINGS)

@@ -9,6 +9,7 @@ from typing import Final
 
 from gitmem.errors import StorageFailed
 from gitmem.fsio import remove_file
+from gitmem.paths import BASE_SUFFIX, JOIN_SUFFIX
 
 GRACE_SECONDS: Final = 600.0
 """How long a file outlives the last generation that named it. Only opening needs the name: an open reader maps it."""
@@ -28,6 +29,22 @@ class Removed:
 
     def __add__(self, other: "Removed") -> "Removed":
         return Removed(self.files + other.files, self.bytes + other.bytes, self.waiting_bytes + other.waiting_bytes)
+
+
+def remove_views(folder: Path, named: Collection[str], grace: float, *, dry: bool = False) -> Removed:
+    """Remove views that are not named and older than the grace period, and then bases to which no view refers."""
+    files = list(folder.iterdir()) if folder.is_dir() else []
+    shared = [file for file in files if file.suffix in (BASE_SUFFIX, JOIN_SUFFIX)]
+    removed = remove_unnamed(folder, {*named, *(file.name for file in shared)}, grace, dry=dry)
+    # Some view refers to a single base, so the views need not be read.
+    if len({file.stem for file in shared}) < 2:
+        return removed
+    from gitmem.store.stored_view import find_base_name  # imports numpy, which a run with nothing to do does without
+
+    views = [file for file in folder.iterdir() if not file.suffix]
+    used = {find_base_name(file) for file in views}
+    kept = [*views, *(file for file in shared if file.stem in used)]
+    return removed + remove_unnamed(folder, {file.name for file in kept}, grace, dry=dry)
 
 
 def remove_unnamed(folder: Path, named: Collection[str], grace: float, *, dry: bool = False) -> Removed:

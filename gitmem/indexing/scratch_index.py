@@ -9,16 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from gitmem.fsio import link_or_copy, make_folder, remove_file, remove_tree
+from gitmem.fsio import link_or_copy, make_folder, remove_tree
 from gitmem.git.locate import RepositoryLocation
 from gitmem.indexing.fingerprint import view_key
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import find_missing_blobs
+from gitmem.indexing.retention import remove_views
 from gitmem.indexing.run import Run
 from gitmem.indexing.views import ensure_view
-from gitmem.paths import IndexPaths
+from gitmem.paths import BASE_SUFFIX, JOIN_SUFFIX, IndexPaths
 from gitmem.store.manifest import Manifest
 from gitmem.store.snapshot import Snapshot
+from gitmem.store.stored_view import find_base_name
 from gitmem.store.view_file import View
 
 
@@ -51,9 +53,7 @@ class ScratchIndex:
             self._manifest = self._run.execute(missing, self._manifest).manifest
             snapshot = Snapshot(self._paths, self._manifest)
         # Open views stay mapped without their files. The last one stays, because the next is derived from it.
-        for file in self._paths.views.iterdir():
-            if file.name != self._base:
-                remove_file(file)
+        remove_views(self._paths.views, {self._base}, grace=0)
         return IndexedTrees(snapshot, views)
 
 
@@ -82,7 +82,9 @@ def open_scratch(
         for entry in manifest.segments:
             link_or_copy(origin.segment(entry.name), paths.segment(entry.name))
         for key in manifest.views[-1:]:
-            link_or_copy(origin.view(key), paths.view(key))
+            base = find_base_name(origin.view(key))
+            for name in (key, f"{base}{BASE_SUFFIX}", f"{base}{JOIN_SUFFIX}"):
+                link_or_copy(origin.view(name), paths.view(name))
         run = Run(location, paths, max_file_bytes=max_file_bytes, jobs=jobs, budget=MemoryBudget(max_memory))
         yield ScratchIndex(location, paths, manifest, run)
     finally:

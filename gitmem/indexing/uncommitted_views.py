@@ -8,24 +8,20 @@ import math
 import stat
 import time
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Final
 
-from gitmem.git.excludes import may_be_output, package_folders
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.status import StatusEntry
-from gitmem.git.trees import GITLINK, SYMLINK, TreeChange, TreeEntry
+from gitmem.git.trees import GITLINK, SYMLINK, TreeChange
 from gitmem.git.working_files import hash_files
-from gitmem.indexing.classify import Classifier
-from gitmem.indexing.overlaid_view import OverlaidView
 from gitmem.indexing.overlay import Overlay, read_stat
-from gitmem.indexing.view_derivation import rule_changes, rule_entries_above
+from gitmem.indexing.view_derivation import ChangeClassifier, rule_changes
 from gitmem.indexing.views import ensure_ruled_view
 from gitmem.paths import IndexPaths
+from gitmem.store.overlaid_view import OverlaidView
 from gitmem.store.uncommitted_ids import FileStat, KnownFile, UncommittedFiles
-from gitmem.store.view_file import INDEXED, REASONS, View, ViewEntry
+from gitmem.store.view_file import INDEXED, View, ViewEntry
 
-_LINKS: Final = (REASONS.index("symlink"), REASONS.index("submodule"))
 _DAY: Final = 86_400
 
 _SETTLED_NS: Final = 2_000_000_000
@@ -60,12 +56,12 @@ def build_overlay(
     if rules:
         oids = files.hash([change for change in rules if change.mode is not None])
         identified = [_with_oid(change, oids, files.no_oid) for change in rules]
-        base = ensure_ruled_view(location, paths, base.tree, identified, files.paths_by_oid, keep=keep)
+        base = ensure_ruled_view(location, paths, base, identified, files.paths_by_oid, keep=keep)
         rule_paths = {change.path for change in rules}
         changes = [change for change in changes if change.path not in rule_paths]
     edits = _edit(location, base, files, changes)
     return Overlay(
-        view=OverlaidView(base, edits) if edits else base,
+        view=OverlaidView.of(base, edits) if edits else base,
         files=files.paths_by_oid,
         changes={entry.path: entry.change for entry in entries},
         unhashed=files.unhashed,
@@ -90,44 +86,15 @@ def _edit(
     location: RepositoryLocation, base: View, files: "_ChangedFiles", changes: Sequence[TreeChange]
 ) -> dict[bytes, ViewEntry | None]:
     """Return the new entry of each changed path, or None if it has none."""
-    classifier = _ChangeClassifier(location, base, files.paths_by_oid, changes)
+    classifier = ChangeClassifier(location, base, changes, files.paths_by_oid)
     edits: dict[bytes, ViewEntry | None] = {change.path: None for change in changes}
+    # Classified before it is hashed: the content of an excluded file does not matter.
     classified = {change: classifier.entry(change) for change in changes if change.mode is not None}
     oids = files.hash([change for change, entry in classified.items() if entry.reason == INDEXED])
     for change, entry in classified.items():
         if entry.reason != INDEXED or change.path in oids:
             edits[change.path] = entry._replace(oid=bytes.fromhex(oids.get(change.path) or files.no_oid))
     return edits
-
-
-class _ChangeClassifier:
-    """Classifies changed paths. A file that was in the base before keeps its class, which depends on its path only."""
-
-    def __init__(
-        self, location: RepositoryLocation, base: View, files: Mapping[str, bytes], changes: Sequence[TreeChange]
-    ) -> None:
-        self._location = location
-        self._base = base
-        self._files = files
-        self._paths = [change.path for change in changes]
-
-    def entry(self, change: TreeChange) -> ViewEntry:
-        """Return the view entry of a path, without its blob id."""
-        mode = change.mode or 0
-        place = self._base.find(change.path)
-        if place is not None and mode not in (SYMLINK, GITLINK):
-            reason = int(self._base.reasons[place])
-            if reason not in _LINKS:
-                return ViewEntry(change.path, b"", self._base.language(place), reason)
-        return self._classifier.entry(TreeEntry(change.path, mode, ""))
-
-    @cached_property
-    def _classifier(self) -> Classifier:
-        """Classifier with the rules that apply to the changed paths: a large tree has hundreds of others."""
-        # Package folders matter only to paths below a possible output folder; finding them reads all paths.
-        built = any(map(may_be_output, self._paths))
-        packages = package_folders(self._base.paths) if built else package_folders(())
-        return Classifier.load(self._location, rule_entries_above(self._base, self._paths), packages, self._files)
 
 
 class _ChangedFiles:

@@ -5,22 +5,20 @@ every machine.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from gitmem.errors import DamagedFile, GitFailed, NewerFormat, StorageFailed
 from gitmem.git.locate import RepositoryLocation
-from gitmem.git.trees import TreeChange, TreeEntry, diff_trees, read_tree
+from gitmem.git.trees import TreeChange, diff_trees
 from gitmem.indexing.fingerprint import view_key
 from gitmem.paths import IndexPaths
-from gitmem.store.view_file import View, ViewEntry, find_view, load_view, write_view
+from gitmem.store.stored_view import ViewFiles, edited_view, find_view, load_files, whole_view, write_files
+from gitmem.store.view_file import View, ViewColumns
 
 # The rules (`classify`, `excludes`, `view_derivation`) are imported only if a view must be built: for most queries its
 # file exists, and `tests/cli/test_startup.py` checks that those do not load them.
-if TYPE_CHECKING:
-    from gitmem.indexing.classify import Classifier
-    from gitmem.indexing.view_derivation import ViewContents
 
 
 def ensure_view(
@@ -31,19 +29,14 @@ def ensure_view(
     `base` is the key of a view that is probably similar. Raises: GitFailed, StorageFailed.
     """
     target = paths.view(view_key(tree))
-    with suppress(DamagedFile, NewerFormat):
-        view = find_view(target)
-        if view is not None:
-            if check:
-                view.check()
-            return view
-    contents = _derive(location, paths, tree, base) if base else None
-    entries = contents.entries if contents else build_view(location, tree)
-    postings = contents.postings if contents else None
-    write_view(target, tree, entries, postings)
-    view = find_view(target)
-    # `gitmem gc --now` of another process may have removed the file already.
-    return view if view is not None else load_view(target, tree, entries, postings)
+    view = _find(target, check=check)
+    if view is not None:
+        return view
+    files = _make(location, paths, tree, base, check=check)
+    write_files(target, files)
+    view = _find(target)
+    # `gitmem gc --now` of another process may have removed the files already.
+    return view if view is not None else load_files(target, files)
 
 
 def open_view(location: RepositoryLocation, paths: IndexPaths, tree: str, *, base: str, keep: bool) -> View:
@@ -57,25 +50,21 @@ def open_view(location: RepositoryLocation, paths: IndexPaths, tree: str, *, bas
 def peek_view(location: RepositoryLocation, paths: IndexPaths, tree: str, *, base: str = "") -> View:
     """Open the view of a tree, or build it in memory if it has no file. Writes nothing."""
     target = paths.view(view_key(tree))
-    with suppress(DamagedFile):
-        view = find_view(target)
-        if view is not None:
-            return view
-    contents = _derive(location, paths, tree, base) if base else None
-    if contents is not None:
-        return load_view(target, tree, contents.entries, contents.postings)
-    return load_view(target, tree, build_view(location, tree))
+    return _find(target) or load_files(target, _make(location, paths, tree, base))
 
 
-def build_view(location: RepositoryLocation, tree: str) -> list[ViewEntry]:
+def build_view(location: RepositoryLocation, tree: str) -> ViewColumns:
     """Classify every path of a tree."""
-    return _classify_all(location, sorted(read_tree(location, tree)))
+    # Only a tree without a stored view needs the rules: a query of an indexed tree starts faster without them.
+    from gitmem.indexing.classify import classify_tree
+
+    return classify_tree(location, tree)
 
 
 def ensure_ruled_view(
     location: RepositoryLocation,
     paths: IndexPaths,
-    tree: str,
+    view: View,
     changes: Sequence[TreeChange],
     files: Mapping[str, bytes],
     *,
@@ -87,54 +76,39 @@ def ensure_ruled_view(
     key of the view contains a hash of the changes, so further edits of other files reuse it.
     """
     changes_hash = hashlib.blake2b(repr(sorted(changes)).encode(), digest_size=20).hexdigest()
-    name = f"{tree}+{changes_hash}"
+    name = f"{view.tree}+{changes_hash}"
     target = paths.view(view_key(name))
+    found = _find(target)
+    if found is not None:
+        return found
+    from gitmem.indexing.view_derivation import derive
+
+    new = edited_view(target, name, view, derive(location, view, changes, files))
+    if keep:
+        with suppress(StorageFailed):
+            write_files(target, new)
+    return load_files(target, new)
+
+
+def _find(target: Path, *, check: bool = False) -> View | None:
+    """Open a view, or return None if it is missing or damaged."""
     with suppress(DamagedFile, NewerFormat):
         view = find_view(target)
         if view is not None:
+            if check:
+                view.check()
             return view
-    entries = {entry.path: entry for entry in read_tree(location, tree)}
-    for change in changes:
-        entries.pop(change.path, None)
-        if change.mode is not None and change.oid is not None:
-            entries[change.path] = TreeEntry(change.path, change.mode, change.oid)
-    classified = _classify_all(location, sorted(entries.values()), files)
-    if keep:
-        with suppress(StorageFailed):
-            write_view(target, name, classified)
-    return load_view(target, name, classified)
-
-
-def _classify_all(
-    location: RepositoryLocation, entries: list[TreeEntry], files: Mapping[str, bytes] | None = None
-) -> list[ViewEntry]:
-    classifier = _load_classifier(location, entries, [entry.path for entry in entries], files)
-    return [classifier.entry(entry) for entry in entries]
-
-
-def _load_classifier(
-    location: RepositoryLocation,
-    entries: list[TreeEntry],
-    paths: Iterable[bytes],
-    files: Mapping[str, bytes] | None = None,
-) -> "Classifier":
-    # Only a tree without a stored view needs the rules: a query of an indexed tree starts faster without them.
-    from gitmem.git.excludes import package_folders
-    from gitmem.indexing.classify import Classifier
-
-    return Classifier.load(location, entries, package_folders(paths), files)
-
-
-def _derive(location: RepositoryLocation, paths: IndexPaths, tree: str, base: str) -> "ViewContents | None":
-    """Derive the view of a tree from the view `base`; None if that is gone or the trees have different rules."""
-    from gitmem.indexing.view_derivation import derive, rule_changes, rule_entries
-
-    with suppress(DamagedFile, NewerFormat, GitFailed):
-        old = find_view(paths.view(base))
-        # A key that does not match means that another version of the rules made the view.
-        if old is None or view_key(old.tree) != base:
-            return None
-        changes = diff_trees(location, old.tree, tree)
-        if not rule_changes(old, changes):
-            return derive(old, changes, _load_classifier(location, rule_entries(old), old.paths).entry)
     return None
+
+
+def _make(location: RepositoryLocation, paths: IndexPaths, tree: str, base: str, *, check: bool = False) -> ViewFiles:
+    """Derive the view of a tree from the view `base`, or classify the whole tree if that is gone."""
+    from gitmem.indexing.view_derivation import derive
+
+    target = paths.view(view_key(tree))
+    old = _find(paths.view(base), check=check) if base else None
+    # A key that does not match means that another version of the rules made the view.
+    if old is not None and view_key(old.tree) == base:
+        with suppress(DamagedFile, GitFailed):
+            return edited_view(target, tree, old, derive(location, old, diff_trees(location, old.tree, tree)))
+    return whole_view(target, tree, build_view(location, tree))

@@ -119,6 +119,5 @@ def load_hit(scope: Scope, candidates: Candidates, position: int, score: float, 
 
 def _other_paths(scope: Scope, entry: int) -> tuple[str, ...]:
     """Return the other paths of the view with the same blob."""
-    keys = scope.view.keys
-    same_blob = np.flatnonzero((keys == keys[entry]) & (scope.view.reasons == 0))
-    return tuple(path_text(scope.view.path(other)) for other in same_blob.tolist() if other != entry)
+    same_blob = scope.view.same_blob(entry)
+    return tuple(path_text(scope.view.path(other)) for other in same_blob if other != entry)

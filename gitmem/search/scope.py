@@ -57,9 +57,13 @@ class Scope:
         # Counted once per term: queries of one conversation repeat their words.
         self.term_counts: dict[str, TermCounts] = {}
         allowed = (blob_of >= 0) & self._path_filter(filters)
-        self.entry_of = _assign_rows(snapshot, blob_of, allowed)
+        self._sizes = np.diff(snapshot.blob_first)
+        self._owner = _assign_blobs(len(self._sizes), blob_of, allowed)
         if filters.languages:
-            self.entry_of[~self._language_rows(filters.languages)] = -1
+            self._owner[~self._language_blobs(filters.languages)] = -1
+        self.entry_of = np.repeat(self._owner, self._sizes)
+        # Sums over whole blobs are cheaper than sums over their rows.
+        self._has_whole_blobs = not filters.chunk_types
         if filters.chunk_types:
             codes = [CHUNK_TYPES.index(chunk_type) for chunk_type in filters.chunk_types]
             self.entry_of[~np.isin(snapshot.column("kind"), codes)] = -1
@@ -67,6 +71,7 @@ class Scope:
     def restrict(self, rows: NDArray[np.bool_]) -> None:
         """Put all other rows out of scope. Call it before any other method: the statistics below are cached."""
         self.entry_of[~rows] = -1
+        self._has_whole_blobs = False
 
     def _path_filter(self, filters: Filters) -> NDArray[np.bool_]:
         if not (filters.include or filters.exclude or filters.pathspecs):
@@ -76,11 +81,11 @@ class Scope:
         matches = compile_globs(filters.include, filters.exclude, filters.pathspecs)
         return np.fromiter((matches(path) for path in self.view.paths), bool, len(self.view))
 
-    def _language_rows(self, languages: Sequence[str]) -> NDArray[np.bool_]:
+    def _language_blobs(self, languages: Sequence[str]) -> NDArray[np.bool_]:
         masks = []
         for segment in self.snapshot.segments:  # language codes are numbered per segment
-            codes = [code for code, name in enumerate(segment.languages) if name in languages]
-            masks.append(np.repeat(np.isin(segment.blob_languages, codes), np.diff(segment.first)))
+            accepted = np.array([name in languages for name in segment.languages] or [False])
+            masks.append(accepted[segment.blob_languages])
         return np.concatenate(masks) if masks else np.zeros(0, bool)
 
     def rows_of(self, entries: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -97,7 +102,7 @@ class Scope:
     @cached_property
     def row_count(self) -> int:
         """Return the number of rows in scope."""
-        return int(self.mask.sum())
+        return int(self._sizes[self._owner >= 0].sum()) if self._has_whole_blobs else int(self.mask.sum())
 
     @cached_property
     def is_whole_snapshot(self) -> bool:
@@ -112,7 +117,7 @@ class Scope:
         """
         if not any(RECORD_LANGUAGE in segment.languages for segment in self.snapshot.segments):
             return [self.mask]
-        records = self._language_rows((RECORD_LANGUAGE,))
+        records = np.repeat(self._language_blobs((RECORD_LANGUAGE,)), self._sizes)
         partitions = [part for part in (self.mask & ~records, self.mask & records) if part.any()]
         return partitions if len(partitions) == 2 else [self.mask]
 
@@ -129,6 +134,8 @@ class Scope:
     @cached_property
     def relative_lengths(self) -> NDArray[np.float32]:
         """Return each row's words divided by the mean of its partition, [rows]: documents are longer than files."""
+        if self.is_whole_snapshot and len(self.partitions) == 1:
+            return self.word_counts / np.float32(max(float(self.word_counts.mean()), 1e-9))
         lengths = np.ones(len(self.word_counts), np.float32)
         for part in self.partitions:
             if part.any():
@@ -138,6 +145,12 @@ class Scope:
     @cached_property
     def file_word_counts(self) -> NDArray[np.float32]:
         """Return the number of words in each path's rows, [entries]."""
+        if self._has_whole_blobs:
+            ends = np.cumsum(self.snapshot.column("words"), dtype=np.int64)
+            sums = np.diff(np.concatenate([[0], ends])[self.snapshot.blob_first])
+            counts = np.zeros(len(self.view), np.float32)
+            counts[self._owner[self._owner >= 0]] = sums[self._owner >= 0]
+            return counts
         inside = self.entry_of[self.mask]
         return np.bincount(inside, self.word_counts[self.mask], len(self.view)).astype(np.float32)
 
@@ -146,8 +159,10 @@ class Scope:
         """Return each path's words divided by the mean of its partition, [entries]."""
         lengths = np.ones(len(self.view), np.float32)
         for part in self.partitions:
-            has_rows = np.zeros(len(self.view), bool)
-            has_rows[self.entry_of[part]] = True
+            has_rows = self.has_rows
+            if len(self.partitions) > 1:
+                has_rows = np.zeros(len(self.view), bool)
+                has_rows[self.entry_of[part]] = True
             mean = float(self.file_word_counts[has_rows].sum()) / max(int(has_rows.sum()), 1)
             lengths[has_rows] = self.file_word_counts[has_rows] / max(mean, 1e-9)
         return lengths
@@ -156,7 +171,8 @@ class Scope:
     def has_rows(self) -> NDArray[np.bool_]:
         """Return which paths have a row in scope, [entries]."""
         has_rows = np.zeros(len(self.view), bool)
-        has_rows[self.entry_of[self.mask]] = True
+        whole = self._owner[(self._owner >= 0) & (self._sizes > 0)]
+        has_rows[whole if self._has_whole_blobs else self.entry_of[self.mask]] = True
         return has_rows
 
     @cached_property
@@ -165,14 +181,13 @@ class Scope:
         return int(self.has_rows.sum())
 
 
-def _assign_rows(snapshot: Snapshot, blob_of: NDArray[np.int64], allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Map each row to the first allowed entry that holds its blob, -1 if there is none."""
-    entry_of = np.full(snapshot.rows, -1, np.int32)
-    entries = np.flatnonzero(allowed)
-    blobs, first = np.unique(blob_of[entries], return_index=True)
-    rows, sizes = _rows_of_blobs(snapshot, blobs)
-    entry_of[rows] = np.repeat(entries[first], sizes)
-    return entry_of
+def _assign_blobs(blobs: int, blob_of: NDArray[np.int64], allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Map each blob to the first allowed entry that holds it, -1 if there is none."""
+    owner = np.full(blobs, -1, np.int32)
+    # Of repeated indices the last assignment remains, and in reverse order that is the first entry.
+    entries = np.flatnonzero(allowed)[::-1]
+    owner[blob_of[entries]] = entries
+    return owner
 
 
 def _rows_of_blobs(snapshot: Snapshot, blobs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

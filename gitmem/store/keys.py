@@ -18,7 +18,7 @@ _MIX: Final = 0x9E3779B97F4A7C15
 
 def blob_keys(oids: NDArray[np.uint8], codes: NDArray[np.uint16], languages: Sequence[str]) -> NDArray[np.uint64]:
     """Return the keys of blobs: `oids` [n, 20 or 32], `codes` [n] indices into `languages`."""
-    salts = np.array([(zlib.crc32(name.encode()) * _MIX) & (2**64 - 1) for name in languages] or [0], np.uint64)
+    salts = np.array([_salt(name) for name in languages] or [0], np.uint64)
     heads = np.ascontiguousarray(oids[:, :8]).view(">u8").reshape(-1).astype(np.uint64)
     return heads ^ salts[codes] if len(codes) else heads
 
@@ -31,3 +31,12 @@ def match_keys(keys: NDArray[np.uint64], table: NDArray[np.uint64]) -> NDArray[n
     ordered = table[order]
     places = np.maximum(np.searchsorted(ordered, keys, side="right") - 1, 0)
     return np.where(ordered[places] == keys, order[places], -1)
+
+
+def blob_key(oid: bytes, language: str) -> int:
+    """Return the key of one blob."""
+    return int.from_bytes(oid[:8], "big") ^ _salt(language)
+
+
+def _salt(language: str) -> int:
+    return (zlib.crc32(language.encode()) * _MIX) & (2**64 - 1)

@@ -148,6 +148,10 @@ class Segment:
         """Object ids of the blobs, [blobs, 20 or 32]."""
         return np.frombuffer(self._file["oids"].all(), np.uint8).reshape(self.blobs, self._id_bytes)
 
+    def pick_oids(self, blobs: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Return the object ids of some blobs, [len(blobs), 20 or 32]; only their blocks are read."""
+        return self._file["oids"].pick(blobs, self._id_bytes)
+
     def find_contents(self, hashes: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Return a row with each content hash, -1 if there is none; `hashes` is [hashes, CONTENT_BYTES]."""
         rows = np.full(len(hashes), -1, np.int64)

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from gitmem.errors import DamagedFile
 from gitmem.paths import IndexPaths
-from gitmem.store.columns import COLUMNS, RETRIED
-from gitmem.store.keys import match_keys
+from gitmem.store.blob_match import BlobMatcher
+from gitmem.store.columns import COLUMNS
 from gitmem.store.manifest import Manifest
 from gitmem.store.segment import Segment, find_segment
-from gitmem.store.view_file import INDEXED, View
+from gitmem.store.view_file import View
 
 _MIX: Final = 0x9E3779B97F4A7C15  # see store.keys
 
@@ -27,17 +27,18 @@ _MIX: Final = 0x9E3779B97F4A7C15  # see store.keys
 class Snapshot:
     """Open segments of a manifest. Row r of segment s is row `bases[s] + r`.
 
-    `lost` are messages about missing and damaged segments.
+    `lost` are messages about missing and damaged segments. Segments that are open already can be passed as `opened`.
     """
 
-    def __init__(self, paths: IndexPaths, manifest: Manifest) -> None:
+    def __init__(self, paths: IndexPaths, manifest: Manifest, opened: Sequence[Segment] = ()) -> None:
         self.manifest = manifest
         self.segments: list[Segment] = []
         self.lost: list[str] = []
         self._matched: tuple[View, NDArray[np.int64]] | None = None
+        known = {segment.path.name: segment for segment in opened}
         for entry in manifest.segments:
             try:
-                segment = find_segment(paths.segments, entry)
+                segment = known.get(entry.name) or find_segment(paths.segments, entry)
             except DamagedFile as problem:
                 self.lost.append(problem.message)
                 continue
@@ -140,42 +141,25 @@ class Snapshot:
     def match(self, view: View) -> NDArray[np.int64]:
         """Return the blob number of each entry of a view; -1 if it is not indexed yet, -2 if it is excluded.
 
-        The result for the last view is cached, because a query needs it several times and it sorts all blobs.
+        The result for the last view is cached, because a query needs it several times.
         """
         if self._matched is None or self._matched[0] is not view:
-            blobs = self._match(view)
+            blobs = self._matcher.match(view)
             blobs.flags.writeable = False
             self._matched = view, blobs
         return self._matched[1]
 
-    def _match(self, view: View) -> NDArray[np.int64]:
-        order = self._match_order
-        blobs = match_keys(view.keys, self.blob_keys[order])
-        blobs[blobs >= 0] = order[blobs[blobs >= 0]]
-        blobs[self._find_collisions(view, blobs)] = -1
-        blobs[view.reasons != INDEXED] = -2
-        return blobs
-
     @cached_property
-    def _match_order(self) -> NDArray[np.int64]:
-        """All blobs, unread ones first.
+    def _matcher(self) -> BlobMatcher:
+        return BlobMatcher(self.segments, self.blob_bases)
 
-        A blob that could not be read, and was read by a later run, occurs twice. match_keys() prefers the last.
-        """
-        outcomes = self.blob_outcomes
-        unread = np.zeros(len(outcomes), bool)
-        for outcome in RETRIED:
-            unread |= outcomes == outcome
-        return np.concatenate([np.flatnonzero(unread), np.flatnonzero(~unread)])
+    def update_join(self, base: View) -> None:
+        """Store the join of a base with the blobs if the stored one lacks many. Raises: StorageFailed."""
+        self._matcher.update_join(base, self.blob_keys)
 
-    def _find_collisions(self, view: View, blobs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the entries that match a blob with the same 64-bit key but another object id."""
-        matched = np.flatnonzero(blobs >= 0)
-        if not len(matched):
-            return matched
-        ids = np.concatenate([segment.oids for segment in self.segments])[blobs[matched]]
-        collisions: NDArray[np.int64] = matched[(ids != view.oids[matched]).any(axis=1)]
-        return collisions
+    def is_join_valid(self, base: View) -> bool:
+        """Return whether a base has the same blobs with the stored join as without it."""
+        return self._matcher.is_join_valid(base, self.blob_keys)
 
     def blob(self, number: int) -> tuple[Segment, int]:
         """Return the segment of a blob and the number of the blob in it."""

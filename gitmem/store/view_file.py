@@ -1,7 +1,8 @@
 """Views: the paths of one tree, each with its blob, its language, and the reason if it is excluded.
 
-A view is a function of the tree and of the rules for indexing, so its file is named by a hash of both and never
-changes. It contains an inverted index of file and folder names, so that a search by name opens no other file.
+A view is a function of the tree and of the rules for indexing. The file of this module holds all entries of a tree, and
+a file of `stored_view` the differences of another tree from it. It contains an inverted index of file and folder names,
+so that a search by name opens no other file.
 """
 
 # Segments hold the content of blobs regardless of path; a view maps the paths of one tree to blobs. The two are joined
@@ -9,10 +10,8 @@ changes. It contains an inverted index of file and folder names, so that a searc
 # revision costs only a new view. The alternative, rows that carry paths, would rewrite rows whenever a file is renamed.
 
 import itertools
-import posixpath
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -20,21 +19,21 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.fsio import write_atomic
 from gitmem.store.format import Buffer, Container, build_container, damaged, find_container
-from gitmem.store.keys import blob_keys
+from gitmem.store.keys import blob_key, blob_keys
+from gitmem.store.path_postings import PATH_FIELDS, path_postings
 from gitmem.store.posting_writer import posting_sections
-from gitmem.store.postings import ENTRY, PostingList, Postings, read_offsets
-from gitmem.words import count_identifiers, terms_of
+from gitmem.store.postings import ENTRY, PostingList, Postings, pack_offsets, read_offsets
 
-MAGIC: Final = b"GITMEMVW"
-PATH_FIELDS: Final = ("stem", "folder")
-"""Fields of a path in the lexical index: the file name without its extension, and the folders."""
+MAGIC: Final = b"GITMEMVB"
 
 INDEXED: Final = 0
 REASONS: Final = ("indexed", "binary", "generated", "vendored", "ignored", "symlink", "submodule", "lfs", "excluded",
                   "credentials")  # fmt: skip
 """Reasons to exclude a path by its name, mode or attributes. Their indices are stored on disk: append only."""
+
+_ID_BYTES: Final = 20
+"""Bytes of an object id in a view without entries, which does not know them."""
 
 
 class ViewEntry(NamedTuple):
@@ -46,82 +45,91 @@ class ViewEntry(NamedTuple):
     reason: int
 
 
-def write_view(
-    path: Path, tree: str, entries: Sequence[ViewEntry], postings: Mapping[str, Postings] | None = None
-) -> None:
-    """Publish a view; entries in path order. `postings` is the result of `path_postings`, if already computed.
+class ViewColumns(NamedTuple):
+    """Entries of a view in path order, as columns; `codes` index into `languages`."""
 
-    Raises: StorageFailed.
-    """
-    write_atomic(path, [memoryview(part) for part in view_parts(tree, entries, postings)])
+    paths: Sequence[bytes]
+    oids: NDArray[np.uint8]
+    languages: Sequence[str]
+    codes: NDArray[np.uint16]
+    reasons: NDArray[np.uint8]
+
+
+def columns_of(entries: Sequence[ViewEntry]) -> ViewColumns:
+    """Return entries as columns."""
+    languages: dict[str, int] = {}
+    codes = [languages.setdefault(entry.language, len(languages)) for entry in entries]
+    width = len(entries[0].oid) if entries else _ID_BYTES
+    return ViewColumns(
+        [entry.path for entry in entries],
+        np.frombuffer(b"".join(entry.oid for entry in entries), np.uint8).reshape(-1, width),
+        list(languages),
+        np.array(codes, np.uint16),
+        np.array([entry.reason for entry in entries], np.uint8),
+    )
 
 
 def load_view(
-    path: Path, tree: str, entries: Sequence[ViewEntry], postings: Mapping[str, Postings] | None = None
+    path: Path,
+    tree: str,
+    entries: Sequence[ViewEntry] | ViewColumns,
+    postings: Mapping[str, Postings] | None = None,
 ) -> "View":
-    """Return the same view without writing a file; `path` is used in messages only."""
+    """Return a view that has no file; entries are in path order, and `path` is used in messages only."""
     return View(Container(path, MAGIC, b"".join(view_parts(tree, entries, postings))))
 
 
-def view_parts(tree: str, entries: Sequence[ViewEntry], postings: Mapping[str, Postings] | None = None) -> list[Buffer]:
-    """Return the parts of the file of a view; the same entries give the same bytes."""
+def view_parts(
+    tree: str, entries: Sequence[ViewEntry] | ViewColumns, postings: Mapping[str, Postings] | None = None
+) -> list[Buffer]:
+    """Return the parts of the file of a view; the same entries give the same bytes.
+
+    `postings` is the result of `path_postings`, if already computed.
+    """
     return build_container(MAGIC, *view_contents(tree, entries, postings))
 
 
 def view_contents(
-    tree: str, entries: Sequence[ViewEntry], postings: Mapping[str, Postings] | None = None
+    tree: str, entries: Sequence[ViewEntry] | ViewColumns, postings: Mapping[str, Postings] | None = None
 ) -> tuple[dict[str, Any], dict[str, Buffer]]:
     """Return the fields and sections of a view, for a file that contains more than the view."""
-    languages = sorted({entry.language for entry in entries})
-    codes = {name: code for code, name in enumerate(languages)}
+    columns = _canonical(entries if isinstance(entries, ViewColumns) else columns_of(entries))
+    indexed = columns.reasons == INDEXED
+    keys = blob_keys(columns.oids, columns.codes, columns.languages)
+    # Sorted once here, so that no query sorts the keys of a large tree to join it with the rows.
+    order = np.flatnonzero(indexed)
+    order = order[np.argsort(keys[order], kind="stable")]
     fields: dict[str, Any] = {
         "tree": tree,
-        "entries": len(entries),
-        "languages": languages,
-        "id_bytes": len(entries[0].oid) if entries else 20,
+        "entries": len(columns.paths),
+        "languages": list(columns.languages),
+        "id_bytes": columns.oids.shape[1],
     }
     sections: dict[str, Buffer] = {
-        "paths": b"".join(entry.path for entry in entries),
-        "path_at": np.cumsum([0, *(len(entry.path) for entry in entries)]).astype("<u4").data,
-        "oids": b"".join(entry.oid for entry in entries),
-        "language": np.array([codes[entry.language] for entry in entries], "<u2").data,
-        "reason": np.array([entry.reason for entry in entries], "<u1").data,
+        "paths": b"".join(columns.paths),
+        "path_at": pack_offsets(columns.paths).data,
+        "oids": np.ascontiguousarray(columns.oids).data,
+        "language": columns.codes.astype("<u2").data,
+        "reason": columns.reasons.data,
+        "sorted_keys": keys[order].astype("<u8").data,
+        "sorted_entries": order.astype("<u4").data,
     }
-    for name, words in (postings or path_postings(enumerate(entries))).items():
-        sections |= posting_sections(name, words, ENTRY, len(entries))
+    for name, words in (postings or path_postings(columns.paths, indexed)).items():
+        sections |= posting_sections(name, words, ENTRY, len(columns.paths))
     return fields, sections
 
 
-def path_postings(entries: Iterable[tuple[int, ViewEntry]]) -> dict[str, Postings]:
-    """Return the postings of the words of indexed paths; their rows are the numbers of the entries."""
-    stems: dict[bytes, list[int]] = defaultdict(list)
-    folders: dict[bytes, list[int]] = defaultdict(list)
-    for number, entry in entries:
-        if entry.reason == INDEXED:
-            folder, name = posixpath.split(entry.path)
-            folders[folder].append(number)
-            stems[name.split(b".")[0] or name].append(number)
-    return {"stem": _gather(stems), "folder": _gather(folders)}
-
-
-def _gather(places: dict[bytes, list[int]]) -> Postings:
-    numbers: dict[bytes, int] = {}
-    term: list[int] = []
-    row: list[int] = []
-    for text, entries in places.items():  # many files share a folder, so each text is split into words once
-        for word in _path_words(text):
-            term += [numbers.setdefault(word, len(numbers))] * len(entries)
-            row += entries
-    return Postings(list(numbers), np.array(term, np.int32), np.array(row, np.int32), np.ones(len(row), np.uint8))
-
-
-def _path_words(path: bytes) -> set[bytes]:
-    identifiers = count_identifiers(path.decode("utf-8", "replace")).identifiers
-    return {word.encode("utf-8", "replace") for identifier in identifiers for word in terms_of(identifier)}
+def _canonical(columns: ViewColumns) -> ViewColumns:
+    """Number the languages in alphabetical order, without unused ones."""
+    used = np.flatnonzero(np.bincount(columns.codes, minlength=1)).tolist() if len(columns.codes) else []
+    order = sorted(used, key=columns.languages.__getitem__)
+    renumbered = np.zeros(len(columns.languages) or 1, np.uint16)
+    renumbered[order] = np.arange(len(order))
+    return columns._replace(languages=[columns.languages[code] for code in order], codes=renumbered[columns.codes])
 
 
 class View:
-    """Open view."""
+    """Open view whose entries are all in one file."""
 
     def __init__(self, container: Container) -> None:
         self._file = container
@@ -130,8 +138,8 @@ class View:
             self._count = int(container.fields["entries"])
             self._id_bytes = int(container.fields["id_bytes"])
             self.languages = [str(name) for name in container.fields["languages"]]
-            sizes = {"path_at": 4 * (self._count + 1), "oids": self._count * self._id_bytes,
-                     "language": 2 * self._count, "reason": self._count}  # fmt: skip
+            sizes = {"path_at": 4 * (self._count + 1), "oids": self._count * self._id_bytes, "reason": self._count,
+                     "language": 2 * self._count, "sorted_keys": 2 * len(container["sorted_entries"])}  # fmt: skip
             wrong = [name for name, size in sizes.items() if len(container[name]) != size]
             self._postings = {name: PostingList(container, name, ENTRY, self._count) for name in PATH_FIELDS}
         except (KeyError, TypeError, ValueError, OverflowError) as problem:
@@ -139,12 +147,29 @@ class View:
         if wrong:
             raise damaged(container.path, f"section `{wrong[0]}` has the wrong size")
 
+    @property
+    def file(self) -> Path:
+        """Path of the file."""
+        return self._file.path
+
+    @property
+    def base(self) -> "View":
+        """View of which this one is an edited or extended form: itself if all of its entries are in one file."""
+        return self
+
     def __len__(self) -> int:
         return self._count
 
     def check(self) -> None:
         """Read every block. Raises DamagedFile."""
         self._file.check()
+
+    def gather(self, join: Callable[["View"], NDArray[Any]]) -> NDArray[Any]:
+        """Return one value per entry. `join` computes them for the entries of one file, in their order.
+
+        A view made of several files combines the values of its parts.
+        """
+        return join(self)
 
     @cached_property
     def oids(self) -> NDArray[np.uint8]:
@@ -172,10 +197,31 @@ class View:
         """Blob keys of all entries."""
         return blob_keys(self.oids, self.language_codes, self.languages)
 
+    @cached_property
+    def sorted_keys(self) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+        """Return the blob keys of the indexed entries, ascending, and the entry of each, ascending if keys repeat."""
+        entries = self._file["sorted_entries"].numbers("<u4")
+        if len(entries) and entries.max() >= self._count:
+            raise damaged(self._file.path, "its sorted keys do not match its entries")
+        return self._file["sorted_keys"].numbers("<u8"), entries
+
+    def find_blob(self, key: int) -> list[int]:
+        """Return the indexed entries with a blob key, ascending, without reading the keys of the others."""
+        count = len(self._file["sorted_entries"]) // 4
+        start = bisect_left(range(count), key, key=self._sorted_key)
+        end = bisect_right(range(count), key, start, key=self._sorted_key)
+        entries: list[int] = np.frombuffer(self._file["sorted_entries"].read(4 * start, 4 * end), "<u4").tolist()
+        if any(entry >= self._count for entry in entries):
+            raise damaged(self._file.path, "its sorted keys do not match its entries")
+        return entries
+
+    def _sorted_key(self, place: int) -> int:
+        return int.from_bytes(self._file["sorted_keys"].read(8 * place, 8 * place + 8), "little")
+
     def path(self, entry: int) -> bytes:
         """Return one path, without decoding the others."""
-        start, end = self._path_at[entry : entry + 2].tolist()
-        return bytes(self._file["paths"].read(start, end))
+        at = self._file["path_at"].read(4 * entry, 4 * entry + 8)
+        return bytes(self._file["paths"].read(int.from_bytes(at[:4], "little"), int.from_bytes(at[4:], "little")))
 
     def find(self, path: bytes) -> int | None:
         """Return the entry of a path by binary search, or None."""
@@ -183,13 +229,9 @@ class View:
         return place if place < len(self) and self.path(place) == path else None
 
     @cached_property
-    def _path_at(self) -> NDArray[np.uint32]:
-        return read_offsets(self._file, "path_at", len(self._file["paths"]))
-
-    @cached_property
     def paths(self) -> list[bytes]:
         """All paths, in order."""
-        at = self._path_at.tolist()
+        at = read_offsets(self._file, "path_at", len(self._file["paths"])).tolist()
         joined = bytes(self._file["paths"].all())
         return [joined[start:end] for start, end in itertools.pairwise(at)]
 
@@ -204,14 +246,36 @@ class View:
 
     def language(self, entry: int) -> str:
         """Return the language of an entry."""
-        return self.languages[int(self.language_codes[entry])]
+        code = int.from_bytes(self._file["language"].read(2 * entry, 2 * entry + 2), "little")
+        if code >= len(self.languages):
+            raise damaged(self._file.path, "unlisted language")
+        return self.languages[code]
+
+    def reason(self, entry: int) -> int:
+        """Return the reason of an entry, as an index into REASONS."""
+        reason = self._file["reason"].read(entry, entry + 1)[0]
+        if reason >= len(REASONS):
+            raise damaged(self._file.path, "unknown reason")
+        return reason
 
     def oid(self, entry: int) -> str:
         """Return the object id of an entry, in hex."""
-        return bytes(self.oids[entry]).hex()
+        return self._file["oids"].read(entry * self._id_bytes, (entry + 1) * self._id_bytes).hex()
+
+    def entry(self, place: int) -> ViewEntry:
+        """Return an entry with all its fields."""
+        return ViewEntry(self.path(place), bytes.fromhex(self.oid(place)), self.language(place), self.reason(place))
+
+    def same_blob(self, entry: int) -> list[int]:
+        """Return the indexed entries with the blob key of an entry, ascending."""
+        return self.find_blob(blob_key(bytes.fromhex(self.oid(entry)), self.language(entry)))
+
+    def columns(self) -> ViewColumns:
+        """Return all entries."""
+        return ViewColumns(self.paths, self.oids, self.languages, self.language_codes, self.reasons)
 
 
-def find_view(path: Path) -> View | None:
-    """Open a view, or return None if its file is missing. Raises DamagedFile."""
+def find_file(path: Path) -> View | None:
+    """Open a view whose entries are all in one file, or return None if it is missing. Raises DamagedFile."""
     container = find_container(path, MAGIC)
     return None if container is None else View(container)

@@ -11,13 +11,16 @@ from gitmem.actions.verify import verify
 from gitmem.errors import ExitCode
 from gitmem.indexing.fingerprint import view_key
 from gitmem.store.manifest import find_manifest, write_manifest
-from gitmem.store.view_file import ViewEntry, write_view
+from gitmem.store.stored_view import write_view
+from gitmem.store.view_file import ViewEntry
 from tests.gitrepo import Repo
 from tests.sample import Cli, damage, open_sample, segment_files
 
 
-def index_file(repo: Repo, folder: str) -> Path:
-    (file,) = (repo.path / ".gitmem" / folder).iterdir()
+def index_file(repo: Repo, kind: str) -> Path:
+    """Return the only file of a folder without an extension, or the only one that matches `folder/pattern`."""
+    folder, _, pattern = kind.partition("/")
+    (file,) = (path for path in (repo.path / ".gitmem" / folder).glob(pattern or "*") if pattern or not path.suffix)
     return file
 
 
@@ -28,9 +31,11 @@ def test_a_sound_index_passes(cli: Cli, indexed: Repo) -> None:
     assert json.loads(cli("verify", "--json", cwd=indexed.path).out)["sound"] is True
 
 
-@pytest.mark.parametrize("folder", ["segments", "views"])
-def test_every_flipped_byte_is_found(own: Repo, folder: str) -> None:
-    file = index_file(own, folder)
+@pytest.mark.parametrize("kind", ["segments", "views", "views/*.base"])
+def test_every_flipped_byte_is_found(own: Repo, kind: str) -> None:
+    file = index_file(own, kind)
+    # Without its base a view cannot be used.
+    expected = [f"{file.parent.name}/{name}" for name in dict.fromkeys((file.name, file.stem))]
     whole = file.read_bytes()
     chance = random.Random(7)
     for place in [0, 9, 30, len(whole) - 1, *(chance.randrange(len(whole)) for _ in range(60))]:
@@ -38,8 +43,8 @@ def test_every_flipped_byte_is_found(own: Repo, folder: str) -> None:
         broken[place] ^= 1 << chance.randrange(8)
         file.write_bytes(bytes(broken))
         findings = verify(open_sample(own)).findings
-        if folder == "segments" or findings.problems:
-            assert findings.damaged == [f"{folder}/{file.name}"]
+        if kind == "segments" or findings.problems:
+            assert findings.damaged == expected
         else:
             assert _is_padding(whole, place)
 
@@ -49,13 +54,14 @@ def _is_padding(whole: bytes, place: int) -> bool:
     return whole[place] == 0
 
 
-@pytest.mark.parametrize("folder", ["segments", "views"])
+@pytest.mark.parametrize("kind", ["segments", "views", "views/*.base"])
 @pytest.mark.parametrize("damage_kind", ["flip", "cut", "missing", "foreign"])
-def test_a_damaged_file_is_replaced(cli: Cli, own: Repo, folder: str, damage_kind: str) -> None:
+def test_a_damaged_file_is_replaced(cli: Cli, own: Repo, kind: str, damage_kind: str) -> None:
     expected = cli("query", "--jsonl", "cookie", cwd=own.path).out
-    file = index_file(own, folder)
+    file = index_file(own, kind)
     if damage_kind == "flip":
-        damage(file, file.stat().st_size // 2)
+        data = file.read_bytes()
+        damage(file, next(place for place in range(len(data) // 2, len(data)) if not _is_padding(data, place)))
     elif damage_kind == "cut":
         os.truncate(file, file.stat().st_size // 2)
     elif damage_kind == "missing":
@@ -63,7 +69,7 @@ def test_a_damaged_file_is_replaced(cli: Cli, own: Repo, folder: str, damage_kin
     else:
         file.write_bytes((own.path / ".gitmem" / "manifest").read_bytes())
     broken = verify(open_sample(own))
-    if (folder, damage_kind) != ("views", "missing"):
+    if (kind, damage_kind) != ("views", "missing"):
         assert not broken.sound
     outcome = cli("verify", "--repair", cwd=own.path)
     assert outcome.code == 0, outcome
@@ -85,7 +91,7 @@ def test_a_view_that_does_not_match_its_tree_is_found(own: Repo) -> None:
     entry = ViewEntry(b"elsewhere.py", bytes.fromhex(own.oid("HEAD:src/cookies.py")), "python", 0)
     write_view(own.path / ".gitmem" / "views" / view_key(tree), tree, [entry])
     findings = verify(open_sample(own)).findings
-    assert findings.damaged == [f"views/{view_key(tree)}"]
+    assert findings.damaged == [f"views/{view_key(tree)}", f"views/{view_key(tree)}.base"]
     assert verify(open_sample(own), repair=True).sound
 
 

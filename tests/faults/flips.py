@@ -25,7 +25,7 @@ from gitmem.store.fitted_weights import Tuning, find_tuning, write_tuning
 from gitmem.store.graph import RowGraph, build_graph, find_graph, is_available, write_graph
 from gitmem.store.manifest import write_manifest
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.view_file import find_view
+from gitmem.store.stored_view import find_view
 from gitmem.workspace import Workspace, find_index
 from tests.faults.oracle import small_steps
 from tests.faults.report import Tally

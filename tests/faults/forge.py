@@ -69,20 +69,24 @@ def run(*, long: bool) -> Tally:
 
 
 def run_control() -> Tally:
-    """A reader that believes what a view says of its languages."""
+    """A reader that believes what a view says of the entries of its keys."""
+
+    def believe(view: View) -> tuple[Any, Any]:
+        return view._file["sorted_keys"].numbers("<u8"), view._file["sorted_entries"].numbers("<u4")
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(View, "language_codes", property(lambda view: view._file["language"].numbers("<u2")))
-        return _run(Tally("a reader that believes a view", control=True), 20, "views", forge_languages)
+        patch.setattr(View, "sorted_keys", property(believe))
+        return _run(Tally("a reader that believes a view", control=True), 20, "views", forge_entries)
 
 
-def forge_languages(data: bytearray, chance: random.Random) -> str:
-    """A view whose languages are noise."""
+def forge_entries(data: bytearray, chance: random.Random) -> str:
+    """A view whose keys belong to entries that do not exist."""
     opened = Container(Path("forged"), bytes(data[:_MAGIC_BYTES]), bytes(data))
     sections = {name: bytes(section.all()) for name, section in opened._sections.items()}
-    sections["language"] = chance.randbytes(len(sections["language"]))
+    sections["sorted_entries"] = chance.randbytes(len(sections["sorted_entries"]))
     parts = build_container(bytes(data[:_MAGIC_BYTES]), opened.fields, sections)
     data[:] = b"".join(bytes(part) for part in parts)
-    return "languages of noise"
+    return "entries of noise"
 
 
 def _run(tally: Tally, number: int, folder: str, harm: Harm) -> Tally:

@@ -21,7 +21,8 @@ from gitmem.store.graph import is_intact
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.store.segment import MAGIC, Segment, find_segment
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.view_file import INDEXED, View, find_view
+from gitmem.store.stored_view import find_view
+from gitmem.store.view_file import INDEXED, View
 from gitmem.workspace import Workspace
 from tests.gitrepo import ISOLATION, Repo
 from tests.indexes import DumpedRow, HashEncoder, InlinePool, dump_segment, index, workspace_of

@@ -16,11 +16,12 @@ from gitmem.git.status import MODIFIED, STAGED, UNTRACKED, read_staged, read_sta
 from gitmem.git.trees import empty_tree
 from gitmem.git.working_files import HASHED_AT_ONCE, hash_files
 from gitmem.indexing import uncommitted_views as uncommitted
-from gitmem.indexing.overlaid_view import MANY_EDITS, OverlaidView
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.uncommitted_views import build_overlay
 from gitmem.indexing.views import build_view, ensure_view
 from gitmem.paths import IndexPaths
+from gitmem.store.overlaid_view import OverlaidView
+from gitmem.store.path_postings import PATH_FIELDS
 from gitmem.store.uncommitted_ids import (
     EMPTY,
     KEEP_DAYS,
@@ -30,7 +31,7 @@ from gitmem.store.uncommitted_ids import (
     read_uncommitted,
     write_uncommitted,
 )
-from gitmem.store.view_file import INDEXED, PATH_FIELDS, REASONS, View, ViewEntry, load_view
+from gitmem.store.view_file import INDEXED, REASONS, View, ViewEntry, load_view
 from tests.gitrepo import Repo
 
 LIMIT = 1 << 20
@@ -118,14 +119,18 @@ def test_a_view_under_edits_equals_the_view_of_the_edited_tree(
     base: list[ViewEntry], edits: dict[bytes, ViewEntry | None], many: bool
 ) -> None:
     placed = {path: entry and entry._replace(path=path) for path, entry in edits.items()}
-    placed |= {b"absent/%d" % number: None for number in range(MANY_EDITS if many else 0)}
+    placed |= {b"absent/%d" % number: None for number in range(64 if many else 0)}
     merged = {**{entry.path: entry for entry in base}, **placed}
     expected = load_view(Path("expected"), "1" * 40, sorted(entry for entry in merged.values() if entry is not None))
-    overlaid = OverlaidView(load_view(Path("base"), "1" * 40, base), placed)
+    overlaid = OverlaidView.of(load_view(Path("base"), "1" * 40, base), placed)
     assert len(overlaid) == len(expected)
     assert overlaid.oids.tolist() == expected.oids.tolist()
     assert_same(overlaid, expected)
     overlaid.check()
+    entries = range(len(expected))
+    assert [overlaid.entry(entry) for entry in entries] == [expected.entry(entry) for entry in entries]
+    shared = [entry for entry in entries if not expected.reasons[entry]]
+    assert [overlaid.same_blob(entry) for entry in shared] == [expected.same_blob(entry) for entry in shared]
 
 
 # -- overlays of a working tree
@@ -366,7 +371,7 @@ def test_changed_rules_classify_the_whole_tree_once(place: Place, monkeypatch: p
     place.repo.write({".gitattributes": "*.go linguist-vendored\n"})
     assert_same(place.overlay().view, place.committed())
     monkeypatch.setattr("gitmem.indexing.views.build_view", None)
-    monkeypatch.setattr("gitmem.indexing.views.read_tree", None)
+    monkeypatch.setattr("gitmem.indexing.view_derivation.derive", None)
     place.repo.write({"a.py": "a = 2\n", "lib/b.py": "b = 3\n"})
     view = place.overlay().view
     monkeypatch.undo()

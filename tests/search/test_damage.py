@@ -15,7 +15,7 @@ from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope
 from gitmem.store.manifest import find_manifest
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.view_file import find_view
+from gitmem.store.stored_view import find_view
 from tests.gitrepo import Repo
 from tests.indexes import HashEncoder, InlinePool, files_in, index, python_file, workspace_of
 

@@ -10,7 +10,7 @@ from gitmem.search.engine import rank_candidates, retrieve
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope
-from gitmem.store.view_file import find_view
+from gitmem.store.stored_view import find_view
 from gitmem.workspace import open_snapshot, require_index
 from tests.gitrepo import Repo
 from tests.indexes import HashEncoder, InlinePool, index, python_file, workspace_of

@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.store.keys import blob_keys, match_keys
-from gitmem.store.view_file import REASONS, ViewEntry, find_view, load_view, view_parts, write_view
+from gitmem.store.stored_view import find_view, write_view
+from gitmem.store.view_file import REASONS, ViewEntry, load_view, view_parts
 from gitmem.words import count_identifiers, terms_of
 
 many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -25,7 +25,7 @@ def read_file_excerpt(tree: IndexedTree, reader: ObjectReader, text: str) -> Exc
     Raises: UsageError if the location does not exist, or its file is binary or unreadable.
     """
     location = find_location(tree, text)
-    path, oid = path_text(tree.view.paths[location.entry]), tree.view.oid(location.entry)
+    path, oid = path_text(tree.view.path(location.entry)), tree.view.oid(location.entry)
     data = _read_text(reader, path, oid)
     first, last = location.lines or LineRange(1, MAX_LINE)
     lines = lines_of(data.removesuffix(b"\n"), first, last)
