@@ -1,5 +1,7 @@
 """`gitmem status`."""
 
+import os
+
 import click
 
 from gitmem.answering.index_status import NO_INDEX, read_status
@@ -8,6 +10,7 @@ from gitmem.cli.context import open_here, write_json
 from gitmem.cli.style import print_line
 from gitmem.display import visible
 from gitmem.errors import ExitCode
+from gitmem.resident.running_server import ANSWERS, find_server
 
 
 @click.command()
@@ -24,7 +27,8 @@ def command(ctx: click.Context, as_json: bool) -> ExitCode:
       gitmem status
       gitmem status --json
     """
-    status = read_status(open_here(ctx))
+    workspace = open_here(ctx)
+    status = read_status(workspace)
     code = ExitCode.NO_INDEX if status.state == NO_INDEX else ExitCode.OK
     if as_json:
         write_json(status_json(status))
@@ -37,4 +41,7 @@ def command(ctx: click.Context, as_json: bool) -> ExitCode:
         return code
     for line in status_lines(status) if status.generation else run_lines(status):
         print_line(f"  {line}")
+    server = find_server(workspace.location, os.environ)
+    if server is not None and server.state == ANSWERS:
+        print_line(f"  server     `{visible(server.command)}` answers queries")
     return code

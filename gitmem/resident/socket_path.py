@@ -77,5 +77,8 @@ def _common_dir(folder: str, marker: str) -> str:
 
 
 def _read_line(path: str) -> str:
-    with open(path, "rb") as file:  # noqa: PTH123
-        return os.fsdecode(file.read(_MAX_POINTER_BYTES).rstrip(b"\r\n"))
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a named pipe must not block
+    try:
+        return os.fsdecode(os.read(handle, _MAX_POINTER_BYTES).rstrip(b"\r\n"))
+    finally:
+        os.close(handle)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.actions.doctor import examine_repository
 from gitmem.git.locate import locate
 from gitmem.resident.call import CallCancelled
 from gitmem.resident.client import Client, connect, describe
@@ -220,6 +221,8 @@ def test_the_next_server_takes_over_when_the_owner_is_killed(own: Repo, cli: Cli
             assert owner(own) in (second.pid, 0)
             cold = cli("query", SIGN, cwd=own.path)
             assert without_times(ask("query", SIGN)) == without_times(cold)
+            checks = {check.name: check for check in examine_repository(own.path, os.environ)}
+            assert checks["server"].message.startswith("`gitmem watch`"), checks["server"]
 
 
 def test_a_stopped_server_is_ignored_at_any_moment(own: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

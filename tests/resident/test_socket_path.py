@@ -62,6 +62,15 @@ def test_a_moved_working_tree_whose_pointer_is_broken_has_no_socket(repo: Repo, 
         socket_name(found[1])
 
 
+def test_a_named_pipe_does_not_block(tmp_path: Path) -> None:
+    (tmp_path / "evil").mkdir()
+    (tmp_path / ".git").write_text("gitdir: evil\n")
+    os.mkfifo(tmp_path / "evil/commondir")
+    found = find_repository(os.fspath(tmp_path))
+    assert found is not None
+    assert Path(found[1]).samefile(tmp_path / "evil")
+
+
 def test_every_path_to_a_repository_leads_to_one_socket(repo: Repo, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(repo.path)
