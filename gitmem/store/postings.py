@@ -102,6 +102,8 @@ A plain tuple, because a lookup skips many of them.
 
 _LOADED_TERMS: Final = 1 << 14
 
+_PLACES_PER_TERM: Final = 16
+
 
 class _Bounds(NamedTuple):
     """Where the postings of a term are: starts and ends of its places, its stored frequencies and its lists."""
@@ -301,18 +303,24 @@ class PostingList:
             raise damaged(self._file.path, f"{fault} in field `{self._field}`")
 
     def iter_parts(self, terms: int) -> Iterator[SortedPostings]:
-        """Yield all postings in parts of about `terms` terms, in order. Raises DamagedFile if they are inconsistent."""
-        blocks = len(self._block_at) - 1
-        step = max(1, terms // BLOCK_TERMS)
+        """Yield all postings in parts of about `terms` terms, in order. Raises DamagedFile if they are inconsistent.
+
+        Parts have fewer terms where these have more than `_PLACES_PER_TERM` places each.
+        """
+        blocks, block = len(self._block_at) - 1, 0
         end = _Bounds(0, 0, 0, 0, 0, 0)
-        for block in range(0, blocks, step):
-            names, sizes, end = self._load_terms(block, min(block + step, blocks), end)
+        while block < blocks:
+            full = int(np.searchsorted(self._posting_at[:blocks], end.end + terms * _PLACES_PER_TERM))
+            last = max(block + 1, min(block + max(1, terms // BLOCK_TERMS), full, blocks))
+            names, sizes, end = self._load_terms(block, last, end)
+            block = last
             packed = self._read(end)
             self._require_sound(packed)
             places, counts = packed.unpack()
             bounds = np.cumsum([0, *sizes])
             yield SortedPostings(names, bounds, places.astype(np.int64), counts)
             self._places.release(self._place.itemsize * end.start, self._place.itemsize * end.end)
+            self._counts.release(end.repeat_start, end.repeat_end)
         if len(self._places) != end.end * self._place.itemsize or len(self._counts) != end.repeat_end:
             raise damaged(self._file.path, f"section `{self._field}.places` does not match its terms")
 
@@ -322,7 +330,9 @@ class PostingList:
         sizes: list[int] = []
         term, repeat_total, list_total = b"", 0, 0
         start, end = int(self._block_at[first]), int(self._block_at[last])
-        for shared, rest, places, repeats, lists in self._parse_terms(bytes(self._terms.read(start, end))):
+        data = bytes(self._terms.read(start, end))
+        self._terms.release(start, end)
+        for shared, rest, places, repeats, lists in self._parse_terms(data):
             before_term, term = term, term[:shared] + rest
             if term <= before_term and names:
                 raise damaged(self._file.path, f"terms out of order in section `{self._field}.terms`")

@@ -30,7 +30,7 @@ from gitmem.streamed_file import StreamedFile
 _STEP_BYTES: Final = 4 << 20
 """Bytes of a section that are in memory at once."""
 
-_STEP_TERMS: Final = 1 << 16
+_STEP_TERMS: Final = 1 << 15
 """Terms of all sources that are in memory at once."""
 
 
