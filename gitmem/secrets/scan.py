@@ -205,7 +205,8 @@ def _apply_rules(data: bytes, ends: Sequence[int], regions: Sequence[Span], find
     for number, attempts in enumerate(work):
         if attempts > _MAX_WORK:
             text = data[ends[number - 1] + 1 if number else 0 : ends[number]]
-            findings[number][:] = [Finding(UNCHECKED, *span) for span in _find_candidates(text)]
+            keys = [finding for finding in findings[number] if finding.rule == PRIVATE_KEY]
+            findings[number][:] = [*keys, *(Finding(UNCHECKED, *span) for span in _find_candidates(text))]
 
 
 @cache

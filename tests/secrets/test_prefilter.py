@@ -46,11 +46,13 @@ def test_texts_together_are_masked_as_each_alone(texts: list[bytes]) -> None:
 
 
 def test_a_text_with_too_many_candidates_is_masked_alone() -> None:
-    full = b"key = token_1234567 \n" * 60_000
+    key = b"-----BEGIN RSA " + b"PRIVATE KEY-----\n" + b"abcdefgh" * 8 + b"\n"  # without digits: no candidate
+    full = key + b"-----END RSA " + b"PRIVATE KEY-----\n" + b"key = token_1234567 \n" * 60_000
     plain = b"retries_after_the_first_1 = 3\n" * 100
     masked = mask_each([plain, full, plain])
     assert masked == [plain, mask_secrets(full), plain]
     assert b"token_1234567" not in masked[1]
+    assert b"abcdefgh" not in masked[1]
 
 
 def test_a_secret_is_masked_in_a_large_file_as_in_a_small_one() -> None:
