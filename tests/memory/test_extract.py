@@ -174,6 +174,13 @@ def test_a_mail_with_nested_parts_is_read() -> None:
     assert extract(parts + b"\ntext", "a.eml").content == "text"
 
 
+def test_a_list_of_recipients_may_be_longer_than_other_headers() -> None:
+    addresses = tuple(f"{'a' * 80}{number}@example.invalid" for number in range(80))
+    extracted = extract(f"To: {', '.join(addresses)}\nSubject: {'s' * 9000}\n\nx".encode(), "x.eml")
+    assert extracted.fields["participants"] == addresses
+    assert len(str(extracted.fields["title"])) < 5000
+
+
 def test_long_addresses_are_cut() -> None:
     address = "a" * 300 + "@example.invalid"
     extracted = extract(f"To: Bob <b@example.invalid>, {address}\n\nx".encode(), "x.eml")
