@@ -1,4 +1,4 @@
-"""Peak memory of a full index, summed over all its processes.
+"""Peak memory of a full index, summed over all its processes, and its CPU time.
 
 The sum of resident sizes counts shared pages once per process. Proportional sizes (PSS) divide them between the
 processes, so their sum is the memory in use. Both are sampled from /proc, so this benchmark runs on Linux only.
@@ -16,7 +16,7 @@ from typing import Final
 from tests.bench.commands import add_rival_options, find_rival, load_gitmem
 from tests.bench.figures import Figure
 from tests.bench.processes import Command, require_success
-from tests.bench.subjects import SubjectError, add_subject_options, iter_subjects, work_folder
+from tests.bench.subjects import SubjectError, add_subject_options, git, iter_subjects, work_folder
 
 LIMIT: Final = 1024
 FILES: Final = 50_000
@@ -36,9 +36,10 @@ class Peak:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add repositories and the rival."""
+    """Add repositories, the bound and the rival."""
     add_subject_options(parser, FILES)
     add_rival_options(parser)
+    parser.add_argument("--max-memory", type=int, default=LIMIT, metavar="MIB", help="gitmem.maxMemory of the run")
 
 
 def measure(options: argparse.Namespace) -> list[Figure]:
@@ -49,7 +50,8 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     figures: list[Figure] = []
     with work_folder(options) as work:
         for subject in iter_subjects(options, work):
-            figures += describe(subject.name, "full index", watch(gitmem.index(subject.path)), LIMIT)
+            git(subject.path, "config", "gitmem.maxMemory", f"{options.max_memory}m")
+            figures += describe(subject.name, "full index", watch(gitmem.index(subject.path)), options.max_memory)
             if rival:
                 cache = work / "rival"
                 shutil.rmtree(cache, ignore_errors=True)
@@ -65,6 +67,7 @@ def describe(subject: str, name: str, peak: Peak, bar: float | None) -> list[Fig
         Figure(subject, f"{name}, processes", peak.processes),
         Figure(subject, f"{name}, resident sizes added up", peak.resident / 1024, "MiB"),
         Figure(subject, f"{name}, memory", peak.proportional / 1024, "MiB", at_most=bar),
+        Figure(subject, f"{name}, CPU", peak.cpu, "s CPU"),
     ]
 
 
