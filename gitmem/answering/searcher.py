@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,9 @@ from gitmem.workspace import Workspace, is_writable, open_snapshot, require_inde
 if TYPE_CHECKING:
     from gitmem.answering.location_lookup import IndexedTree
     from gitmem.search.adjacent_chunks import AdjacentChunk
+
+
+_OTHER_MAKER: Final = "the index was made by another version, with another model or other settings"
 
 
 class SearchResult(NamedTuple):
@@ -302,11 +305,15 @@ def _require_fingerprint(
     if manifest.fingerprint == current_fingerprint(workspace.settings.max_file_bytes):
         return manifest, ""
     if not refresh:
-        raise NoIndex("the index was made with another model or other settings", hint="run `gitmem index`")
+        raise NoIndex(
+            "the index was made by another version, with another model or other settings", hint="run `gitmem index`"
+        )
     from gitmem.freshness.refresh import refresh as refresh_index
 
     refresh_index(workspace, tree.revision.tree)
-    return require_index(workspace), "the index was made with another model or other settings and was rebuilt"
+    return require_index(
+        workspace
+    ), "the index was made by another version, with another model or other settings and was rebuilt"
 
 
 def _open_overlay(

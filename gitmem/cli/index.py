@@ -12,7 +12,7 @@ from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import refresh
 from gitmem.git.locate import describe_head
 from gitmem.git.revisions import resolve
-from gitmem.workspace import Workspace
+from gitmem.workspace import Workspace, require_index
 
 
 @click.command()
@@ -48,6 +48,7 @@ def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool
             workspace, tree, uncommitted=not rev, full=full, details=as_json, wait=not no_wait,
             resume=resume_command(rev, full=full), report=progress, on_wait=progress.wait,
         )  # fmt: skip
+    start_merges(workspace, report)
     graph_message = _build_graph(ctx, workspace) if graph else start_graph(workspace, report)
     if as_json:
         write_json(index_json(report) | ({"graph": graph_message} if graph_message else {}))
@@ -57,6 +58,17 @@ def command(ctx: click.Context, rev: str, full: bool, no_wait: bool, graph: bool
         if graph_message:
             print(f"  {graph_message}")
     return ExitCode.FAILED if report.problems else ExitCode.OK
+
+
+def start_merges(workspace: Workspace, report: IndexReport) -> None:
+    """Merge segments in the background if a run left merges that were too large for it."""
+    if report.up_to_date:
+        return
+    from gitmem.freshness import background
+    from gitmem.freshness.compaction import is_due
+
+    if is_due(require_index(workspace)):
+        background.start_background_refresh(workspace)
 
 
 def start_graph(workspace: Workspace, report: IndexReport) -> str:

@@ -68,7 +68,7 @@ def _index(workspace: Workspace) -> tuple[str, Indexed | None]:
     view = open_memory(workspace, tree)
     manifest = heal(workspace, view, {}, deadline=math.inf, wait=False)
     if manifest is None:
-        return "the index was made with another model or other settings, run `gitmem index`", None
+        return "the index was made by another version, with another model or other settings, run `gitmem index`", None
     indexed = Indexed(view, Snapshot(workspace.paths, manifest))
     missing = len(find_missing_blobs(*indexed, retry=True))
     return f"{missing} of them could not be indexed, run `gitmem index`" if missing else "", indexed

@@ -149,7 +149,7 @@ def test_an_interrupted_first_run_is_partial_until_it_is_resumed(
 ) -> None:
     cli("uninstall", "--yes", cwd=own.path)
 
-    def stop(*_: object) -> None:
+    def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
