@@ -75,6 +75,11 @@ class BlobMatcher:
         for segment, first in zip(self._segments, self._first.tolist(), strict=False):
             if join is None or segment.path.name not in join.segments:
                 self._add(matches, _match_segment(view, segment, first))
+        # The segment of a blob may be gone while another one has the same blob, from an attempt that did not read it.
+        if join and numbers is not None and view.file.suffix == BASE_SUFFIX:
+            lost = (join.matches >= 0) & (matches == MISSING)
+            if lost.any():
+                self._add(matches, self._match_joined(view, join, numbers, lost))
         return matches
 
     def _add(self, matches: NDArray[np.int64], pairs: _Pairs) -> None:
@@ -104,9 +109,13 @@ class BlobMatcher:
             own = np.flatnonzero(owners == owner)
             yield self._segments[owner], own, blobs[own] - self._first[owner]
 
-    def _match_joined(self, view: View, join: Join, numbers: NDArray[np.int64]) -> _Pairs:
-        """Match a view with the segments of a stored join."""
+    def _match_joined(
+        self, view: View, join: Join, numbers: NDArray[np.int64], only: NDArray[np.bool_] | None = None
+    ) -> _Pairs:
+        """Match a view, or `only` some of its entries, with the segments of a stored join."""
         keys, entries = view.sorted_keys
+        if only is not None:
+            keys, entries = keys[only[entries]], entries[only[entries]]
         places, wanted = _find_equal(join.sorted_keys, keys)
         blobs = numbers[join.sorted_blobs[places]]
         matched = entries[wanted].astype(np.int64)[blobs >= 0]

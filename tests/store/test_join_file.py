@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gitmem.paths import IndexPaths
@@ -73,6 +73,10 @@ def actual(view: View, snapshot: Snapshot) -> list[object]:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(base=_views, edits=st.dictionaries(st.integers(0, 9), st.none() | _entries, max_size=3),
        before=_segments, after=_segments, kept=st.integers(0, 4))  # fmt: skip
+@example(
+    base=[ViewEntry(b"f0", oid_of("0"), "", INDEXED)], edits={}, kept=0, after=[[(0, "", False)]],
+    before=[[(0, "", True)], [(0, "", False)]],
+)  # fmt: skip
 def test_a_stored_join_gives_the_same_blobs_after_any_change_of_segments_and_paths(
     tmp_path_factory: pytest.TempPathFactory,
     base: list[ViewEntry],
