@@ -8,6 +8,7 @@ import pytest
 from gitmem.errors import ConfigError
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.pool import Pool
+from gitmem.indexing.spare_worker import spare_worker
 from gitmem.indexing.worker_process import WorkerProcess
 from gitmem.indexing.worker_protocol import BlobContent, PackedRows
 from gitmem.processes.memory import proportional_bytes, resident_bytes
@@ -90,6 +91,7 @@ def test_workers_above_their_share_are_replaced_without_changing_the_index(
             patch.setattr(f"gitmem.indexing.{module}.MIN_WORKER", MIB)
         patch.setattr("gitmem.indexing.pool.WorkerProcess", Recorder)
         patch.setattr("gitmem.freshness.index_tree.MemoryBudget", NarrowBudget)
+        spare_worker.end()  # that of the first run records nothing
         index(repo, full=True)
     assert segment_names(repo) == expected
     assert len(replaced) >= 4
