@@ -77,5 +77,7 @@ def test_similar_and_other_pairs_are_told_apart() -> None:
     assert len(pairs) >= 60
     assert sum(pair.same for pair in pairs) >= 30
     _, precision, recall, _ = judge("held out", pairs[1::2])
+    assert precision.value is not None
+    assert recall.value is not None
     assert precision.value >= PRECISION
     assert recall.value >= RECALL
