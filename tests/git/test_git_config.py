@@ -1,5 +1,6 @@
 """Settings in git's configuration, and the files it consists of."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,8 @@ def test_all_scopes_are_listed_in_the_order_git_applies_them(
     assert read_config(locate(tmp_path / "linked")) == [*common, linked]
 
 
-def test_without_settings_the_list_is_empty(make_repo: MakeRepo) -> None:
+def test_without_settings_the_list_is_empty(make_repo: MakeRepo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     assert read_config(locate(make_repo().path)) == []
 
 
