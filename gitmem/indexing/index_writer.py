@@ -43,7 +43,7 @@ class IndexWriter:
         view_grace: float | None = None,
         keep_view: str = "",
     ) -> Removed:
-        """Make a generation the current one, then remove files that no generation has named for a while.
+        """Make a generation the current one and durable, then remove files that no generation has named for a while.
 
         Segments of an unfinished full run count as named. Unnamed segments are removed `segment_grace` seconds
         (default `GRACE_SECONDS`) after the last generation that named them. Unnamed views except `keep_view` are
@@ -58,6 +58,10 @@ class IndexWriter:
                 sync_folder(self._paths.views)
             write_manifest(self._paths.manifest, manifest)
             self.manifest = manifest
+        else:
+            # A process killed between the rename of this manifest and the fsync of its folder leaves a name that a
+            # power cut takes back. The files of the generation before it must not go as long as that may happen.
+            sync_folder(self._paths.root)
         named = {entry.name for entry in manifest.segments} | unfinished_segments(self._paths)
         for entry in old.segments if old else ():
             if entry.name not in named:

@@ -29,6 +29,7 @@ WATCHED: Final = (".gitmem", ".git/info")
 """What may differ after a power cut; besides it the token in the git directory."""
 
 TOKEN: Final = "gitmem-made-here"
+MANIFEST: Final = ".gitmem/manifest"
 
 
 class Operation(NamedTuple):
@@ -471,9 +472,22 @@ def recordings(scenarios: Iterable[Scenario], *, long: bool) -> Iterator[Recordi
             world = open_world(scenario, Path(place))
             whole = record(world)
             yield whole
-            calls = len(whole.log)
-            for at in range(1, calls, 2) if long else (calls // 3, 2 * calls // 3):
+            for at in kill_points(whole, long=long):
                 yield record(world, die_at=at)
+
+
+def kill_points(made: Recording, *, long: bool) -> list[int]:
+    """Before which calls a first run is killed: every other one, or two; and the one after the last manifest.
+
+    After a kill there the next run finds a manifest that a power cut may take back, and must not remove files before it
+    is durable. A run that acknowledges is not killed there: the next one has nothing to do and waits for no disk, so
+    that a power cut at that moment costs the work of the killed run.
+    """
+    calls = len(made.log)
+    others = range(1, calls, 2) if long else (calls // 3, 2 * calls // 3)
+    published = [at for at, call in enumerate(made.log) if call.kind == "rename" and call.target == MANIFEST]
+    after = [] if made.world.scenario.acknowledges else [at + 1 for at in published[-1:]]
+    return sorted({*others, *after})
 
 
 def look_at(made: Recording, chance: random.Random, tally: Tally, *, wanted: int) -> None:
