@@ -1,10 +1,11 @@
 """Lookup of files, lines, chunks and symbols in a tree; the error for an unknown location suggests existing ones."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from gitmem.answering.location_lookup import FoundLocation, find_location, get_row
+from gitmem.answering.location_lookup import FoundLocation, IndexedTree, find_location, get_row
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE
@@ -12,6 +13,7 @@ from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
 from gitmem.locations import LineRange
+from gitmem.store.view_file import INDEXED, ViewEntry, load_view
 from tests.gitrepo import Repo
 from tests.sample import open_sample
 
@@ -92,12 +94,11 @@ def test_the_innermost_chunk_contains_the_line(searcher: Searcher, reader: Objec
         get_row(tree, reader, "src/cookies.py")
 
 
-def test_an_ambiguous_blob_prefix_is_rejected(searcher: Searcher) -> None:
-    tree = searcher.indexed_tree
-    oids = tree.view.oids.copy()
-    oids[:, :4] = 0xAB
-    tree.view.__dict__["oids"] = oids  # real blobs with a common prefix this long cannot be constructed
-    with pytest.raises(UsageError, match="blobs of this tree begin with `abababa`"):
+def test_an_ambiguous_blob_prefix_is_rejected() -> None:
+    # Real blobs with a common prefix this long cannot be constructed.
+    entries = [ViewEntry(path, bytes.fromhex("ab" * 4) + path * 16, "Python", INDEXED) for path in (b"a", b"b")]
+    tree = IndexedTree(load_view(Path("views/made"), "", entries), None, len(entries))
+    with pytest.raises(UsageError, match="^2 blobs of this tree begin with `abababa`"):
         find_location(tree, "abababa:0")
 
 

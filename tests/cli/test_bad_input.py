@@ -12,6 +12,7 @@ import pytest
 from gitmem.cli import error_output as failures
 from gitmem.cli.main import run
 from gitmem.errors import Busy, ExitCode, StorageFailed
+from gitmem.paths import BASE_SUFFIX, JOIN_SUFFIX
 from gitmem.store.format import build_container
 from gitmem.store.manifest import MAGIC, Manifest, write_manifest
 from tests.gitrepo import ISOLATION, Repo
@@ -159,11 +160,25 @@ def test_a_damaged_manifest_is_rebuilt_by_a_query(cli: Cli, own: Repo, content: 
     assert cli("status", cwd=own.path).out.startswith("Up to Date")
 
 
-def test_a_damaged_view_is_rebuilt(cli: Cli, own: Repo) -> None:
+@pytest.mark.parametrize("suffix", ["", BASE_SUFFIX, JOIN_SUFFIX])
+@pytest.mark.parametrize("how", ["garbage", "flipped", "short", "empty"])
+def test_a_damaged_view_is_rebuilt(cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch, suffix: str, how: str) -> None:
+    monkeypatch.setattr("gitmem.store.blob_match.MAX_UNJOINED", 0)  # a join even of a small tree
+    own.commit({"added.py": "def added():\n    return 1\n"})
+    assert cli("index", "--full", cwd=own.path).code == 0
     expected = cli("query", "--jsonl", SIGN, cwd=own.path).out
-    (view,) = (own.path / ".gitmem" / "views").iterdir()
-    view.write_bytes(b"garbage")
+    damaged = [file for file in (own.path / ".gitmem" / "views").iterdir() if file.suffix == suffix]
+    assert damaged, "nothing of this kind: the test shows nothing"
+    for file in damaged:
+        if how == "garbage":
+            file.write_bytes(b"garbage")
+        elif how == "flipped":
+            damage(file, 40)
+        else:
+            os.truncate(file, 100 if how == "short" else 0)
     assert cli("query", "--jsonl", SIGN, cwd=own.path).out == expected
+    assert cli("verify", "--repair", cwd=own.path).code == 0
+    assert cli("verify", cwd=own.path).code == 0
 
 
 def test_without_refresh_damage_is_reported_but_not_repaired(cli: Cli, own: Repo) -> None:

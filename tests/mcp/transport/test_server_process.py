@@ -8,11 +8,13 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gitmem.store.manifest import find_manifest
 from tests.gitrepo import Repo
 from tests.mcp.clients import INITIALIZE, INITIALIZED, SERVER, RawClient
 
@@ -257,14 +259,35 @@ def test_memory_and_descriptors_stay_flat_over_questions_and_commits(own: Repo, 
             text = client.call(turn + 1, "search", query=f"turn_{turn - turn % 10}", limit=3)
             assert f"main {own.oid('HEAD')[:7]}" in text
             assert "turning.py:1-2" in text
-            number = client.process.pid
-            pages = int(Path(f"/proc/{number}/statm").read_text().split()[1])
-            seen.append((pages * 4096, len(list(Path(f"/proc/{number}/fd").iterdir()))))
+            pages = int(Path(f"/proc/{client.process.pid}/statm").read_text().split()[1])
+            indexed, others = open_files(client.process.pid, own.path / ".gitmem")
+            # The segments of this generation, whose number merges keep small, and one view with its base; no older one.
+            views = [name for folder, name in indexed if folder == "views"]
+            assert sorted(name for folder, name in indexed if folder == "segments") == segment_names(own)
+            assert len(views) == len(set(views)) <= 2
+            seen.append((pages * 4096, others))
         half = len(seen) // 2
         early, late = (max(descriptors for _, descriptors in part) for part in (seen[:half], seen[half:]))
         assert seen[-1][0] < seen[half][0] + (16 << 20)
         assert late <= early + 2
         assert client.close() == 0
+
+
+def open_files(process: int, index: Path) -> tuple[list[tuple[str, str]], int]:
+    """The folder and name of each file of an index that a process has open, and the number of its other descriptors."""
+    targets = []
+    for descriptor in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            targets.append(descriptor.readlink())
+    inside = [(target.parent.name, target.name) for target in targets if target.is_relative_to(index)]
+    return inside, len(targets) - len(inside)
+
+
+def segment_names(repo: Repo) -> list[str]:
+    """The names of the segments of the present generation, in order."""
+    manifest = find_manifest(repo.path / ".gitmem" / "manifest")
+    assert manifest is not None
+    return sorted(entry.name for entry in manifest.segments)
 
 
 def ask_until_fresh(client: RawClient, name: str, commit: str) -> None:
