@@ -98,7 +98,7 @@ def test_an_ambiguous_blob_prefix_is_rejected() -> None:
     # Real blobs with a common prefix this long cannot be constructed.
     entries = [ViewEntry(path, bytes.fromhex("ab" * 4) + path * 16, "Python", INDEXED) for path in (b"a", b"b")]
     tree = IndexedTree(load_view(Path("views/made"), "", entries), None, len(entries))
-    with pytest.raises(UsageError, match="^2 blobs of this tree begin with `abababa`"):
+    with pytest.raises(UsageError, match=r"^2 blobs of this tree begin with `abababa`"):
         find_location(tree, "abababa:0")
 
 
