@@ -275,3 +275,17 @@ def test_a_block_is_checked_when_it_is_first_read_only() -> None:
     section.read(0, 10)
     with pytest.raises(DamagedFile):
         section.check_block(0)
+
+
+def test_a_read_that_ends_in_a_damaged_block_is_refused() -> None:
+    data = bytearray(b"".join(build_container(MAGIC, {}, {"table": bytes(6000)})))
+    data[64 + 5000] ^= 1
+    section = Container(HERE, MAGIC, bytes(data))["table"]
+    with pytest.raises(DamagedFile, match="checksum mismatch in block 1"):
+        section.read(0, 5001)
+
+
+def test_a_section_beyond_the_end_of_the_file_is_damage() -> None:
+    section = [0, BLOCK + 1, BLOCK, bytes(8)]
+    with pytest.raises(DamagedFile, match="truncated"):
+        Container(HERE, MAGIC, forge({"fields": {}, "sections": {"table": section}}, bytes(64)))
