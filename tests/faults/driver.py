@@ -20,14 +20,15 @@ from tests.indexes import workspace_of
 
 
 class InPlace(fsio.Disk):
-    """Writes over what is there, and has nothing to rename."""
+    """Writes over what is there, and renames only what was written before its name was known."""
 
     def create(self, path: Path, mode: int) -> int:
         return os.open(published_name(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
 
     def rename(self, source: Path, target: Path) -> None:
-        if not source.name.endswith(".tmp"):
-            super().rename(source, target)
+        written = published_name(source) if source.name.endswith(".tmp") else source
+        if written != target:
+            super().rename(written, target)
 
 
 def published_name(path: Path) -> Path:
