@@ -15,15 +15,17 @@ _FEWER = "close other programs, or index with fewer processes: git config gitmem
 
 
 def report(problem: Exception, environment: Mapping[str, str]) -> ExitCode:
-    """Print an error on standard error; return its exit code. With GITMEM_DEBUG set, print the traceback too."""
+    """Print an error on standard error; return its exit code. With GITMEM_DEBUG set, print the traceback too.
+
+    Raises: OSError, ImportError or MemoryError, before it has printed a line, if memory or descriptors are too scarce.
+    """
     if environment.get(DEBUG_VARIABLE):
         import traceback
 
         traceback.print_exception(problem, file=console.stderr())
     message, hint, code = explain(problem)
-    say(f"error: {message}")
-    if hint:
-        say(f"hint: {hint}")
+    for line in [_shown_line(line) for line in (f"error: {message}", f"hint: {hint}" if hint else "") if line]:
+        _print(line)
     return code
 
 
@@ -103,15 +105,23 @@ def _find_similar(name: str, known: Iterable[str]) -> str:
 def say(line: str) -> None:
     """Write one line to standard error, with secrets as dots.
 
-    A failure is ignored, because it could be reported nowhere else.
+    A failure to write is ignored, because it could be reported nowhere else.
     """
+    _print(_shown_line(line))
+
+
+def _shown_line(line: str) -> str:
+    """Return a line with secrets as dots and unsafe characters as escapes."""
     from gitmem.cli.shown_secrets import shown_text  # most commands say nothing
 
+    return visible(shown_text(line))
+
+
+def _print(line: str) -> None:
     try:
-        text = visible(shown_text(line))
         # A hint may be a command, which must stay one line to be pasted.
-        if not text.startswith("hint: ") and console.stderr().isatty():
-            text = fold(text, terminal_width(console.environment()))
-        print(text, file=console.stderr())
+        if not line.startswith("hint: ") and console.stderr().isatty():
+            line = fold(line, terminal_width(console.environment()))
+        print(line, file=console.stderr())
     except (OSError, ValueError, AttributeError):
         return

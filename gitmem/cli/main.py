@@ -75,8 +75,9 @@ def _report(problem: Exception) -> int:
         from gitmem.cli.error_output import report
 
         return report(problem, os.environ)
-    except (ImportError, MemoryError):
-        sys.stderr.write(f"error: {problem or 'out of memory'}\n{_conflict_hint(problem)}")
+    except (ImportError, MemoryError, OSError, SystemError):  # the last is how Python, rarely, reports lack of memory
+        message = "" if isinstance(problem, MemoryError) else str(problem)
+        sys.stderr.write(f"error: {message or 'out of memory'}\n{_conflict_hint(problem)}")
     return _FAILED
 
 
