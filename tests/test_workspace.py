@@ -1,5 +1,6 @@
 """Location of an index, and the checks before it is read."""
 
+import errno
 import os
 import shutil
 import stat
@@ -7,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.errors import NoIndex, NotARepository, StorageFailed, UnsafeIndex
+from gitmem.errors import NoIndex, NotARepository, UnsafeIndex
 from gitmem.workspace import create_index, find_index, open_workspace, remove_index, require_index
+from tests.faults.dying_disk import DyingDisk
 from tests.gitrepo import Repo
 from tests.indexes import brief_hits, index, python_file, search, workspace_of
 
@@ -227,16 +229,17 @@ def test_a_deleted_index_is_rebuilt(repo: Repo) -> None:
     assert first_path(repo) == "src/cookies.py"
 
 
+def index_content(repo: Repo) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in sorted((repo.path / ".gitmem").rglob("*")) if file.is_file()}
+
+
 def test_queries_work_with_a_read_only_index(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     index(repo)
     repo.commit({"more.py": python_file("more_thing")})
-
-    def refuse(path: Path, parts: object) -> None:
-        raise StorageFailed(f"cannot write `{path}`: Read-only file system")
-
-    for module in ("workspace", "store.segment", "store.manifest", "store.view_file"):
-        monkeypatch.setattr(f"gitmem.{module}.write_atomic", refuse)
+    before = index_content(repo)
+    monkeypatch.setattr("gitmem.fsio.disk", DyingDisk(0, OSError(errno.EROFS, os.strerror(errno.EROFS))))
     answer = search(repo, "sign_cookie")
     assert brief_hits(answer)[0][0] == "src/cookies.py"
     assert answer.view.stale
     assert any("Read-only" in note for note in answer.notes)
+    assert index_content(repo) == before
