@@ -17,6 +17,7 @@ from gitmem.answering.answer import answer
 from gitmem.answering.search_query import Query
 from gitmem.answering.searcher import open_searcher
 from gitmem.errors import Busy, ExitCode
+from gitmem.freshness.compaction import compact_in_background
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.store.manifest import find_manifest
 from gitmem.workspace import open_snapshot, require_index
@@ -123,9 +124,10 @@ def test_a_reader_whose_files_are_gone_looks_again_unseen(repo: Repo) -> None:
         index(repo)
         workspace = workspace_of(repo)
         old = require_index(workspace)
-        for number in range(8):  # so many small segments that they are joined
+        for number in range(8):
             fill(repo, f"step{number}", 4)
             index(repo)
+        assert compact_in_background(workspace) > 0
         gone = [entry.name for entry in old.segments if not workspace.paths.segment(entry.name).exists()]
         assert gone, "no file went: the test shows nothing"
         snapshot = open_snapshot(workspace, old)
@@ -152,13 +154,27 @@ def test_a_segment_that_somebody_cuts_short_under_an_open_search_is_damage_and_n
     assert run_copy(run_search)[0] == REFUSED
 
 
-def test_a_server_whose_segment_is_cut_short_goes_on(own: Repo) -> None:
-    with RawClient(own.path) as client:
+def test_a_server_whose_segment_is_cut_short_goes_on(
+    cli: Cli, own: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITMEM_NO_REGISTRY")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert cli("repos", "add", str(own.path), cwd=own.path).code == 0
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    question = {"query": "sign the cookie", "root": str(own.path)}
+    # A server in a repository searches it once at its start, perhaps until after the first answer. Nothing helps a
+    # search that is under way when its file is cut short, so this server starts elsewhere.
+    with RawClient(outside) as client:
         client.greet()
-        before = client.call(1, "search", query="sign the cookie")
+        before = client.call(1, "search", **question)
         for segment in (own.path / ".gitmem" / "segments").iterdir():
             os.truncate(segment, 0)
-        assert client.call(2, "search", query="sign the cookie") == before
+        after = client.call(2, "search", **question).splitlines()
+        (note,) = (line for line in after if line.startswith("note: "))
+        assert note.endswith(" is damaged: truncated; rebuilt")
+        assert [line for line in after if line != note] == before.splitlines()
+        assert client.call(3, "search", **question) == before
         assert client.close() == 0
 
 
