@@ -139,7 +139,8 @@ def test_neither_slow_tests_nor_programs_are_measured(tmp_path: Path) -> None:
     )
     options = [f"--rcfile={quick.ROOT / 'pyproject.toml'}", f"--source={tmp_path}"]
     command = [sys.executable, "-m", "coverage", "run", *options, "-m", "pytest", "-p", "tests.measurement", slow]
-    environment = {**os.environ, "PYTHONPATH": str(quick.ROOT), measurement.VARIABLE: ""}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    environment = {**inherited, "PYTHONPATH": str(quick.ROOT), measurement.VARIABLE: ""}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert list(tmp_path.glob(".coverage.*"))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.errors import GitFailed, StorageFailed, UnsafeIndex
-from gitmem.fsio import read_file, remove_file, sync_folder
+from gitmem.fsio import read_file, remove_file, sync_file, sync_folder
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawObject, format_pack, id_bytes
 from gitmem.git.object_quarantine import quarantine
@@ -117,7 +117,10 @@ def delete_reference(location: RepositoryLocation, name: str) -> None:
 
 
 def drop_reflog(location: RepositoryLocation, name: str) -> None:
-    """Empty a ref's reflog, if it has one; locks of a git that died are removed. Raises GitFailed."""
+    """Empty a ref's reflog, if it has one, durably; locks of a git that died are removed.
+
+    Raises: GitFailed, StorageFailed.
+    """
     if run_git(["reflog", "exists", name], git_dir=location.git_dir, check=False).code != 0:
         return
     args = ["reflog", "expire", "--expire=all", "--expire-unreachable=all", name]
@@ -125,9 +128,14 @@ def drop_reflog(location: RepositoryLocation, name: str) -> None:
     while True:
         result = run_git(args, git_dir=location.git_dir, check=False)
         if result.code == 0:
-            return
+            break
         if not any(lock.wait() for lock in locks):
             raise GitFailed(f"git cannot empty the reflog of `{name}`: {first_error_line(result.stderr)}")
+    # git does not sync it. After a power cut the former entries would name objects that have been removed since.
+    log = location.common_dir / "logs" / name
+    if log.is_file():  # reftables hold their own log
+        sync_file(log)
+        sync_folder(log.parent)
 
 
 def _sync_names(location: RepositoryLocation, name: str) -> None:

@@ -126,7 +126,8 @@ def serve(self, *args):
     os.write(1, b"written to the descriptor\\n")
     ctypes.CDLL(None).puts(b"put by a library")
     ctypes.CDLL(None).fflush(None)
-    os.system("echo said by a child; cat")
+    status = os.system("echo said by a child; cat")
+    assert status == 0, f"the shell did not run: {status}"
     return real(self, *args)
 ToolHandlers.handle = serve
 from gitmem.cli.main import main
