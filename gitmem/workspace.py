@@ -123,7 +123,7 @@ def create_index(workspace: Workspace, *, wait: bool = True, on_wait: Callable[[
     # Checked without the lock first: nearly every call finds the folder complete.
     is_new = not _require_own_index(paths)
     if is_new or not _is_set_up(workspace):
-        if not is_new and not (paths.root / _MADE_HERE).exists():
+        if not is_new:
             _require_only_leftovers(paths)
         make_folder(paths.root)
         with writer_lock(paths.lock, wait=wait, on_wait=on_wait):
@@ -173,7 +173,8 @@ def _require_only_leftovers(paths: IndexPaths) -> None:
     """Raise UnsafeIndex if a folder without a token holds anything but leftovers of an interrupted first run."""
     known = {"segments", "views", "graph", "state", "lock", ".gitignore"}
     foreign = sorted(entry.name for entry in paths.root.iterdir() if entry.name not in known)
-    if [name for name in foreign if not name.endswith(".tmp")]:
+    # The token is looked for after the list is made: a first run that ends in between has written both by then.
+    if [name for name in foreign if not name.endswith(".tmp")] and not (paths.root / _MADE_HERE).exists():
         raise UnsafeIndex(
             f"`{paths.root}` holds `{foreign[0]}`, which gitmem did not write",
             hint=f"move it away and run `gitmem init`: {paths.root}",

@@ -4,11 +4,14 @@ import errno
 import os
 import shutil
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from gitmem.errors import NoIndex, NotARepository, UnsafeIndex
+from gitmem.paths import IndexPaths
 from gitmem.workspace import create_index, find_index, open_workspace, remove_index, require_index
 from tests.faults.dying_disk import DyingDisk
 from tests.gitrepo import Repo
@@ -243,3 +246,19 @@ def test_queries_work_with_a_read_only_index(repo: Repo, monkeypatch: pytest.Mon
     assert answer.view.stale
     assert any("Read-only" in note for note in answer.notes)
     assert index_content(repo) == before
+
+
+class CompletedMeanwhile(type(Path())):  # type: ignore[misc]  # the flavour of the platform
+    """Index folder that another first run completes whenever its names are listed."""
+
+    def iterdir(self) -> Iterator[Path]:
+        create_index(open_workspace(self.parent, {}))
+        return cast(Iterator[Path], super().iterdir())
+
+
+def test_a_first_run_that_another_completes_meanwhile_is_not_refused(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    workspace.paths.root.mkdir(mode=0o700)
+    assert create_index(workspace._replace(paths=IndexPaths(CompletedMeanwhile(workspace.paths.root)))) is False
+    index(repo)
+    assert first_path(repo) == "src/cookies.py"
