@@ -61,9 +61,10 @@ def test_without_an_index(cli: Cli, tmp_path: Path, args: list[str]) -> None:
 
 
 GIT_THAT_LOSES_A_FOLDER = """#!/bin/sh
-case " $* " in *" {command} "*) rm -rf {folder};; esac
+case " $* " in *" {command} "*) mv {folder} {folder}.gone 2>/dev/null && rm -rf {folder}.gone;; esac
 exec {git} "$@"
 """
+"""A program that moves a folder away in one step, so that no other process meets half of it, and removes it."""
 
 
 @pytest.mark.parametrize("command", ["status", "config", "rev-parse"])
