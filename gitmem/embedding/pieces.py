@@ -1,9 +1,11 @@
 """Split words into the model's word pieces (WordPiece: greedy longest match from the left).
 
-ASCII words are split here, by the vocabulary alone, and cached. All other words go to the `tokenizers` library, which
-knows the Unicode rules and is imported only then. Both give the same pieces as the library does for the whole text.
+ASCII words are split here, by the vocabulary alone, and cached. All other words are first normalised by the
+`tokenizers` library, which knows the Unicode rules and is imported only then. Both give the same pieces as the library
+does for the whole text.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Final
@@ -12,6 +14,9 @@ from gitmem.words import MAX_IDENTIFIER, split_identifier
 
 _CONTINUATION = "##"
 """Prefix of pieces that do not begin a word."""
+
+_MODEL_MEMBER: Final = b'"model":'
+"""Member of the tokenizer's file that holds the vocabulary. Before it, no string of the file contains a quote."""
 
 MAX_CACHED: Final = 50_000
 """Words whose pieces are cached while a repository is indexed; some 12 MB. Identifiers consist of few words."""
@@ -58,7 +63,7 @@ class WordPieces:
         """Return the piece ids of an identifier's parts, in order and with repetitions. Long identifiers are cut."""
         identifier = identifier[:MAX_IDENTIFIER]
         if not identifier.isascii():
-            return self._cached(identifier, self._split_by_library)
+            return self._cached(identifier, self._split_unicode)
         ids: tuple[int, ...] = ()
         for part in split_identifier(identifier):
             ids += self._cached(part.lower(), self._split_alone)
@@ -84,8 +89,10 @@ class WordPieces:
             at += len(part)
         return tuple(offsets)
 
-    def _split_by_library(self, identifier: str) -> tuple[int, ...]:
-        return tuple(self._library.encode(identifier, add_special_tokens=False).ids)
+    def _split_unicode(self, identifier: str) -> tuple[int, ...]:
+        rules = self._rules
+        words = rules.pre_tokenizer.pre_tokenize_str(rules.normalizer.normalize_str(identifier))
+        return tuple([piece for word, _ in words for piece, _ in self._split_word(word)])
 
     def _split_alone(self, word: str) -> tuple[int, ...]:
         return tuple([piece for piece, _ in self._split_word(word)])
@@ -110,3 +117,14 @@ class WordPieces:
         from tokenizers import Tokenizer
 
         return Tokenizer.from_str(self._load_tokenizer().decode("utf-8"))
+
+    @cached_property
+    def _rules(self) -> Any:
+        """Tokenizer without its vocabulary: parsing that takes longer than the rest of a small run."""
+        from tokenizers import Tokenizer
+
+        # The model is the last member of the file. The library needs one, but its pieces are never asked for.
+        rules, _, _ = self._load_tokenizer().partition(_MODEL_MEMBER)
+        model = {"type": "WordPiece", "vocab": {}, "unk_token": "", "continuing_subword_prefix": "",
+                 "max_input_chars_per_word": 0}  # fmt: skip
+        return Tokenizer.from_str((rules + _MODEL_MEMBER).decode("utf-8") + json.dumps(model) + "}")

@@ -51,12 +51,13 @@ class Vocabulary(Sequence[bytes]):
         return self._data[self._text + start : self._text + end - 1]
 
     def find_longest(self, word: str) -> tuple[int, int] | None:
-        """Return id and length of the longest piece that is a prefix of an ASCII word, None if there is none.
+        """Return id and length of the longest piece that is a prefix of a word, None if there is none.
 
         Binary search, repeated with shorter words. Among the pieces up to the word, take the last. If it is a prefix of
         the word, it is the longest one. Otherwise only their common prefix can begin with a piece, so search for that.
         """
-        start, end = word.encode("ascii"), self._count
+        # Prefixes in bytes are prefixes in characters: no character of UTF-8 begins with the bytes of another one.
+        start, end = word.encode("utf-8"), self._count
         while start:
             # A shorter word sorts before a longer one with the same beginning, so the range only shrinks.
             end = bisect_right(self, start, FIRST_SORTED, end)
@@ -64,7 +65,7 @@ class Vocabulary(Sequence[bytes]):
                 return None
             last = self[end - 1]
             if start.startswith(last):
-                return end - 1, len(last)
+                return end - 1, len(last.decode("utf-8"))
             start = start[: _common_prefix(start, last)]
         return None
 

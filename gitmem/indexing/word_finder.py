@@ -33,19 +33,19 @@ def find_words(content: bytes, chunks: Sequence[Chunk], identifiers: Identifiers
     shaped = content.translate(_SHAPE)
     inside = np.zeros(len(content) + 2, np.bool_)  # with a blank before and after the text
     np.not_equal(np.frombuffer(shaped, np.uint8), _SPACE, out=inside[1:-1])
-    others = np.unique(owners[_are_cut(inside, parts)]).tolist()
+    others = set(owners[_are_cut(inside, parts)].tolist())
     if not content.isascii():
-        others = sorted({*others, *(place for place, chunk in enumerate(chunks) if not _is_ascii(content, chunk))})
+        others.update(place for place, chunk in enumerate(chunks) if not _is_ascii(content, chunk))
     starts = np.flatnonzero(inside[1:-1] & ~inside[:-2])
     numbers = np.fromiter(map(identifiers.__getitem__, shaped.split()), np.int64, len(starts))
     first, last = np.searchsorted(starts, parts[:, 0]), np.searchsorted(starts, parts[:, 1])
     sizes = last - first
     if others:
-        sizes[np.isin(owners, others)] = 0
+        sizes[np.isin(owners, list(others))] = 0
     # Positions of all occurrences: for each part a range from its first word on.
     occurrences = np.arange(int(sizes.sum())) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
     found = [np.repeat(owners, sizes)], [numbers[occurrences]]
-    for place in others:
+    for place in sorted(others):
         words = [identifiers[word] for word in _decoded_words(content, chunks[place])]
         found[0].append(np.full(len(words), place, np.int64))
         found[1].append(np.array(words, np.int64))

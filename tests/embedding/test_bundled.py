@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.embedding.encoder import quantise
+from gitmem.embedding.pieces import WordPieces, longest_piece_in
 from gitmem.errors import ModelDamaged
 from gitmem.identifier_counts import bag_texts
 from gitmem.paths import bundled
@@ -138,6 +139,12 @@ def test_a_changed_byte_of_the_model_is_refused(tampered: Callable[[str, int], P
 def test_ascii_words_need_no_tokenizer(tampered: Callable[[str, int], Path]) -> None:
     encoder = BundledEncoder(tampered("tokenizer.json", 0))
     assert encoder.encode_query(count_identifiers("sign the cookie")).any()
+
+
+def test_words_that_are_not_ascii_need_no_vocabulary_of_the_library() -> None:
+    rules, member, _ = (bundled("models") / "tokenizer.json").read_bytes().partition(b'"model":')
+    pieces = WordPieces(longest_piece_in({"naïve": 7, "##s": 8}), 1, 40, lambda: rules + member + b"unread")
+    assert pieces.ids_of("NaïveNaïves") == (7, 7, 8)
 
 
 def test_a_card_that_does_not_match_the_model_is_refused_without_a_crash(tmp_path: Path) -> None:

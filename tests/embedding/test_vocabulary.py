@@ -8,7 +8,7 @@ from gitmem.embedding.pieces import longest_piece_in
 from gitmem.embedding.vocabulary import FIRST_SORTED, Vocabulary, pack_pieces
 
 SPECIAL = ["[PAD]", "[UNK]"]
-words = st.text("#abc", min_size=1, max_size=6)
+words = st.text("#abcéč検", min_size=1, max_size=6)
 
 
 @given(pieces=st.sets(words, max_size=40), query=words)
