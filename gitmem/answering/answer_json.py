@@ -30,7 +30,8 @@ def describe_view(view: "ViewState") -> str:
 
 def _freshness(view: "ViewState") -> str:
     if view.missing:
-        return f"stale: {count(view.missing, 'file')} not indexed yet (gitmem index)"
+        options = " --uncommitted" if view.uncommitted and view.source == "worktree" else ""
+        return f"stale: {count(view.missing, 'file')} not indexed yet (gitmem index{options})"
     return "stale: the uncommitted files are unknown" if view.stale else "fresh"
 
 

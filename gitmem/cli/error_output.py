@@ -1,9 +1,8 @@
 """Errors as two lines on standard error, `error:` and `hint:`, and their exit codes."""
 
 import errno
-from collections.abc import Iterable, Mapping
-
-import click
+import sys
+from collections.abc import Mapping
 
 from gitmem.cli import console
 from gitmem.cli.style import fold, terminal_width
@@ -33,8 +32,11 @@ def explain(problem: Exception) -> tuple[str, str, ExitCode]:
     """Return message, hint (may be "") and exit code of an error."""
     if isinstance(problem, GitmemError):
         return problem.message, problem.hint, problem.exit_code
-    if isinstance(problem, click.ClickException):
-        return _usage(problem)
+    click = sys.modules.get("click")  # an error of it can only occur if it is loaded
+    if click is not None and isinstance(problem, click.ClickException):
+        from gitmem.cli.usage_errors import explain_usage
+
+        return (*explain_usage(problem), ExitCode.USAGE)
     if _is_out_of_memory(problem):
         return "out of memory", _FEWER, ExitCode.FAILED
     if isinstance(problem, RuntimeError) and "start new thread" in str(problem):
@@ -57,49 +59,6 @@ def _is_out_of_memory(problem: BaseException) -> bool:
 
 def _debug_hint() -> str:
     return f"run it again with {DEBUG_VARIABLE}=1 for the traceback"
-
-
-def _usage(problem: click.ClickException) -> tuple[str, str, ExitCode]:
-    context = getattr(problem, "ctx", None)
-    command = context.command_path if context is not None else "gitmem"
-    message, hint = _describe_usage(problem, f"{command} --help")
-    return message, hint, ExitCode.USAGE
-
-
-def _describe_usage(problem: click.ClickException, help_command: str) -> tuple[str, str]:
-    """Return message and hint of a usage error. The cases that name a value are formatted as gitmem's own errors."""
-    if isinstance(problem, click.NoSuchOption):
-        return f"no such option: `{problem.option_name}`", _option_hint(problem) or help_command
-    choices = getattr(getattr(getattr(problem, "param", None), "type", None), "choices", ())
-    if isinstance(problem, click.BadParameter) and choices and problem.param and "is not one of" in problem.message:
-        value = problem.message.partition(" is not one of")[0].strip("'\"")
-        name = next(
-            (option for option in problem.param.opts if option.startswith("--")), problem.param.human_readable_name
-        )
-        similar = _find_similar(value, map(str, choices))
-        advice = f"did you mean `{similar}`? " if similar else ""
-        return f"`{name}` is `{value}`, expected one of: {', '.join(map(str, choices))}", advice + help_command
-    message = " ".join(problem.format_message().split()).rstrip(".")
-    return message[:1].lower() + message[1:], help_command
-
-
-def _option_hint(problem: click.NoSuchOption) -> str:
-    """Return the option that a wrong one may mean; click itself suggests options that only share a few letters."""
-    context = problem.ctx
-    if context is None:
-        return ""
-    options = [option for param in context.command.get_params(context) for option in param.opts]
-    similar = _find_similar(problem.option_name, options)
-    if similar:
-        return f"did you mean `{similar}`?"
-    leading = getattr(context.command, "leading_dash_hint", None)
-    return leading(problem.option_name) if leading else ""
-
-
-def _find_similar(name: str, known: Iterable[str]) -> str:
-    from gitmem.suggestions import find_similar_name  # slow to load, and needed for wrong names only
-
-    return find_similar_name(name, known)
 
 
 def say(line: str) -> None:

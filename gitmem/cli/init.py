@@ -12,7 +12,7 @@ from gitmem.answering.index_status import folder_bytes
 from gitmem.cli.completer import complete
 from gitmem.cli.context import is_quiet, open_here
 from gitmem.cli.hooks import describe
-from gitmem.cli.index import start_graph
+from gitmem.cli.index_run import start_graph
 from gitmem.cli.install import print_problems
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.run_report import print_notes, print_report, print_summary

@@ -91,16 +91,16 @@ def _conflict_hint(problem: Exception) -> str:
 
 
 def _run_fast_path(args: list[str]) -> int | None:
-    """Run the commands that programs call repeatedly without click: hooks, and `gitmem index` with nothing to do."""
+    """Run the commands that programs call repeatedly without click: hooks, and `gitmem index`."""
     if args[:1] == ["hook"]:
         from gitmem.cli.hook import run_hook
 
         return run_hook(args[1:])
     if args != ["index"]:
         return None
-    from gitmem.cli.fast_path import answer_if_current
+    from gitmem.cli.fast_path import index_head
 
-    return answer_if_current()
+    return index_head()
 
 
 def _occupy_standard_streams() -> None:

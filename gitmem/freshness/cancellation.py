@@ -29,10 +29,10 @@ RESUME: Final = "gitmem index"
 """Command that continues a run unless the run names another one."""
 
 
-def resume_command(rev: str = "", *, full: bool = False) -> str:
+def resume_command(rev: str = "", *, full: bool = False, uncommitted: bool = False) -> str:
     """Return the command that continues an index run of HEAD or of a revision."""
-    words = [*(["--rev", shlex.quote(rev)] if rev else []), *(["--full"] if full else [])]
-    return " ".join([RESUME, *words])
+    options = {f"--rev {shlex.quote(rev)}": bool(rev), "--uncommitted": uncommitted, "--full": full}
+    return " ".join([RESUME, *(option for option, given in options.items() if given)])
 
 
 class StoppableRun(NamedTuple):

@@ -15,11 +15,6 @@ def is_current(workspace: Workspace, tree: str) -> bool:
     return manifest is not None and holds_tree(workspace, manifest, tree)
 
 
-def is_marked(workspace: Workspace) -> bool:
-    """Return whether the working tree is marked as changed and no process has indexed it yet."""
-    return workspace.paths.dirty(workspace.location.worktree_id).exists()
-
-
 def holds_tree(workspace: Workspace, manifest: Manifest, tree: str) -> bool:
     """Return whether a manifest of today's chunker and model lists this tree, and its files exist."""
     if manifest.fingerprint != current_fingerprint(workspace.settings.max_file_bytes):

@@ -4,7 +4,7 @@ Both sides are joined by 64-bit keys. The side with fewer keys is looked up in t
 time depends on neither the number of segments nor the size of the larger side. The join of a large tree is stored.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -48,13 +48,17 @@ class BlobMatcher:
         join = find_join(base.file, len(base)) if base.file.suffix == BASE_SUFFIX else None
         return view.gather(lambda part: self._match(part, join))
 
-    def update_join(self, base: View, keys: NDArray[np.uint64]) -> None:
-        """Store the join of a base again if it lacks many blobs; `keys` are of all blobs. Raises: StorageFailed."""
+    def update_join(self, base: View, load_keys: Callable[[], NDArray[np.uint64]]) -> None:
+        """Store the join of a base again if it lacks many blobs. Raises: StorageFailed.
+
+        `load_keys` returns the keys of all blobs, which takes longer than the rest of a small run.
+        """
         join = find_join(base.file, len(base))
         joined = sum(blobs for name, blobs in join.segments.items() if name in self._first_by_name) if join else 0
-        if len(keys) - joined > max(MAX_UNJOINED, len(keys) // _BLOBS_PER_UNJOINED):
+        count = int(self._first[-1])
+        if count - joined > max(MAX_UNJOINED, count // _BLOBS_PER_UNJOINED):
             segments = {segment.path.name: segment.blobs for segment in self._segments}
-            write_join(base.file, segments, self._match(base, join), keys)
+            write_join(base.file, segments, self._match(base, join), load_keys())
 
     def is_join_valid(self, base: View, keys: NDArray[np.uint64]) -> bool:
         """Return whether a base has the same blobs with the stored join as without it; `keys` are of all blobs."""

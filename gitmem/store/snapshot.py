@@ -155,7 +155,7 @@ class Snapshot:
 
     def update_join(self, base: View) -> None:
         """Store the join of a base with the blobs if the stored one lacks many. Raises: StorageFailed."""
-        self._matcher.update_join(base, self.blob_keys)
+        self._matcher.update_join(base, lambda: self.blob_keys)
 
     def is_join_valid(self, base: View) -> bool:
         """Return whether a base has the same blobs with the stored join as without it."""

@@ -174,11 +174,41 @@ def test_status_reports_that_another_process_is_writing(cli: Cli, own: Repo) -> 
     assert "writing    another process is writing this index" in outcome.out
 
 
-def test_index_indexes_uncommitted_files(cli: Cli, own: Repo) -> None:
+def not_indexed(cli: Cli, repo: Repo) -> int:
+    return int(json.loads(cli("status", "--json", cwd=repo.path).out)["files"]["not_indexed"])
+
+
+def test_index_indexes_staged_files(cli: Cli, own: Repo) -> None:
     own.write({"new.py": "def new_thing():\n    pass\n"})
+    own.git("add", "new.py")
     assert cli("index", cwd=own.path).out.startswith("indexed main ")
-    assert json.loads(cli("status", "--json", cwd=own.path).out)["files"]["not_indexed"] == 0
-    assert cli("index", cwd=own.path).out.startswith("up to date: main ")
+    assert not_indexed(cli, own) == 0
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_index_leaves_other_changed_files_to_queries(cli: Cli, own: Repo, options: list[str]) -> None:
+    own.write({"new.py": "def new_thing():\n    pass\n"})
+    assert cli("index", *options, cwd=own.path).code == 0
+    assert not_indexed(cli, own) == 1
+    assert "new.py" in cli("query", "new_thing", cwd=own.path).out
+    assert not_indexed(cli, own) == 0
+
+
+def test_index_indexes_all_changed_files_on_request(cli: Cli, own: Repo) -> None:
+    own.write({"new.py": "def new_thing():\n    pass\n"})
+    assert cli("index", "--uncommitted", cwd=own.path).out.startswith("indexed main ")
+    assert not_indexed(cli, own) == 0
+    assert cli("index", "--uncommitted", cwd=own.path).out.startswith("up to date: main ")
+    message = "`--rev` and `--uncommitted` exclude each other"
+    assert_error(cli("index", "--uncommitted", "--rev", "HEAD", cwd=own.path), ExitCode.USAGE, message)
+
+
+def test_index_reports_a_usage_error_and_runs_in_a_branch_with_any_name(cli: Cli, own: Repo) -> None:
+    assert_error(cli("index", "--uncomitted", cwd=own.path), ExitCode.USAGE, "no such option: `--uncomitted`")
+    own.git("switch", "-q", "-c", "größe")
+    own.commit({"new.py": "def new_thing():\n    pass\n"})
+    assert cli("index", cwd=own.path).out.startswith("indexed größe ")
+    assert cli("index", cwd=own.path).out.startswith("up to date: größe ")
 
 
 @pytest.mark.parametrize("rev", [[], ["--rev", "HEAD"]])

@@ -71,8 +71,18 @@ def test_index_takes_no_longer_because_the_files_of_clients_are_not_committed(ow
     imported_modules(own.path, "-q", "install", "claude")
     assert own.git("status", "--short") == "?? .mcp.json"
     assert "numpy" not in imported_modules(own.path, "index")
+    own.git("add", ".mcp.json")
+    assert "numpy" not in imported_modules(own.path, "index")
     own.write({".mcp.json": (own.path / ".mcp.json").read_text() + "\n"})
+    own.git("add", ".mcp.json")
     assert "numpy" in imported_modules(own.path, "index")  # now it is a file of the user
+
+
+def test_index_after_a_commit_imports_no_click(own: Repo) -> None:
+    own.commit({"new.py": "def new_thing():\n    pass\n"})
+    modules = imported_modules(own.path, "index")
+    assert "numpy" in modules
+    assert "click" not in modules
 
 
 @pytest.mark.parametrize("args", [["status"], ["query", SIGN], ["query", "-C", "2", "--color", "always", SIGN],

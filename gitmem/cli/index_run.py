@@ -1,0 +1,72 @@
+"""Run the indexing of a tree for the command line, with progress and report. Does not import click."""
+
+from gitmem.cli.progress import ProgressLine
+from gitmem.cli.run_report import index_json, print_notes, print_report
+from gitmem.errors import ExitCode
+from gitmem.freshness.cancellation import resume_command
+from gitmem.freshness.index_report import IndexReport
+from gitmem.freshness.refresh import refresh
+from gitmem.workspace import Workspace, require_index
+
+
+def run_index(
+    workspace: Workspace,
+    tree: str | None,
+    name: str,
+    *,
+    rev: str = "",
+    uncommitted: bool = False,
+    full: bool = False,
+    wait: bool = True,
+    graph: bool = False,
+    as_json: bool = False,
+    quiet: bool = False,
+) -> ExitCode:
+    """Index a tree, called `name`, and report it. Without `rev` it is HEAD's, and staged files belong to it.
+
+    The other parameters are the options of the command.
+    """
+    with ProgressLine(f"indexing {name}", quiet=quiet or as_json) as progress:
+        report = refresh(
+            workspace, tree, staged=not rev, uncommitted=uncommitted, full=full, details=as_json, wait=wait,
+            resume=resume_command(rev, full=full, uncommitted=uncommitted), report=progress, on_wait=progress.wait,
+        )  # fmt: skip
+    start_merges(workspace, report)
+    graph_message = _build_graph(workspace, quiet=quiet) if graph else start_graph(workspace, report)
+    if as_json:
+        from gitmem.cli.context import write_json  # imports click
+
+        write_json(index_json(report) | ({"graph": graph_message} if graph_message else {}))
+    elif not quiet:
+        print_report(report, name)
+        print_notes(report)
+        if graph_message:
+            print(f"  {graph_message}")
+    return ExitCode.FAILED if report.problems else ExitCode.OK
+
+
+def start_merges(workspace: Workspace, report: IndexReport) -> None:
+    """Merge segments in the background if a run left merges that were too large for it."""
+    if report.up_to_date:
+        return
+    from gitmem.freshness import background
+    from gitmem.freshness.compaction import is_due
+
+    if is_due(require_index(workspace)):
+        background.start_background_refresh(workspace)
+
+
+def start_graph(workspace: Workspace, report: IndexReport) -> str:
+    """Start building the neighbour graph in the background if a run changed the index; return a message or ""."""
+    if report.up_to_date:
+        return ""
+    from gitmem.freshness.graph_build import start_if_behind
+
+    return start_if_behind(workspace)
+
+
+def _build_graph(workspace: Workspace, *, quiet: bool) -> str:
+    from gitmem.freshness.graph_build import build
+
+    with ProgressLine("building the graph", quiet=quiet) as progress:
+        return build(workspace, progress.step)
