@@ -136,9 +136,9 @@ def _are_in(entries: NDArray[np.integer], ascending: NDArray[np.int64]) -> NDArr
     return found.astype(np.float32)
 
 
-def row_norm(scope: Scope, rows: NDArray[np.int32]) -> NDArray[np.float32]:
+def row_norm(scope: Scope, rows: NDArray[np.integer]) -> NDArray[np.float32]:
     """Return the divisors of the term frequencies in the text of some rows."""
-    return length_norm(scope.relative_lengths.take(rows), ROW_WEIGHTS.b)
+    return scope.length_norms(ROW_WEIGHTS.b).take(rows)
 
 
 def length_norm(relative_lengths: NDArray[np.float32], b: float) -> NDArray[np.float32]:

@@ -56,6 +56,7 @@ class Scope:
         self.blob_of = blob_of
         # Counted once per term: queries of one conversation repeat their words.
         self.term_counts: dict[str, TermCounts] = {}
+        self._length_norms: dict[float, NDArray[np.float32]] = {}
         allowed = (blob_of >= 0) & self._path_filter(filters)
         self._sizes = np.diff(snapshot.blob_first)
         self._owner = _assign_blobs(len(self._sizes), blob_of, allowed)
@@ -131,8 +132,14 @@ class Scope:
         """Return the number of words in each row's text, [rows]."""
         return self.snapshot.column("words").astype(np.float32)
 
-    @cached_property
-    def relative_lengths(self) -> NDArray[np.float32]:
+    def length_norms(self, b: float) -> NDArray[np.float32]:
+        """Return BM25's divisors of the term frequencies in each row's text, [rows]; computed once for each `b`."""
+        norms = self._length_norms.get(b)
+        if norms is None:
+            norms = self._length_norms[b] = 1 - b + b * self._relative_lengths()
+        return norms
+
+    def _relative_lengths(self) -> NDArray[np.float32]:
         """Return each row's words divided by the mean of its partition, [rows]: documents are longer than files."""
         if self.is_whole_snapshot and len(self.partitions) == 1:
             return self.word_counts / np.float32(max(float(self.word_counts.mean()), 1e-9))

@@ -97,14 +97,15 @@ class _Search:
         """Add what a term contributes to all rows; rows out of scope get meaningless scores."""
         postings = term.postings
         by_entry = self._add_paths(term)
-        rows, symbol_rows = postings.text.rows, postings.symbol.rows
+        # numpy would convert any other type at each of the four uses as an index, which takes as long as they do.
+        rows, symbol_rows = postings.text.rows.astype(np.intp), postings.symbol.rows
         frequency = np.float32(ROW_WEIGHTS.text) * postings.text.counts
         frequency /= row_norm(self._scope, rows)
         symbol_frequency = np.float32(ROW_WEIGHTS.symbol) * postings.symbol.counts
         positions, holds = postings.text.find(symbol_rows)
         frequency[positions[holds]] += symbol_frequency[holds]
         self._add_rows(term, rows, frequency, by_entry)
-        self._add_rows(term, symbol_rows[~holds], symbol_frequency[~holds], by_entry)
+        self._add_rows(term, symbol_rows[~holds].astype(np.intp), symbol_frequency[~holds], by_entry)
 
     def _add_paths(self, term: WeightedTerm) -> NDArray[np.float32] | None:
         """Add what a term contributes to all rows by their paths; return the frequency in each path, [entries]."""
@@ -123,16 +124,19 @@ class _Search:
     def _add_rows(
         self,
         term: WeightedTerm,
-        rows: NDArray[np.int32],
+        rows: NDArray[np.intp],
         frequency: NDArray[np.float32],
         by_entry: NDArray[np.float32] | None,
     ) -> None:
         """Add what a term contributes to some rows by text and symbol, beyond what their paths have added."""
         if by_entry is None:
-            self._scores[rows] += np.float32(term.row_idf) * saturate(frequency)
-            return
-        path = by_entry.take(self._scope.entry_of.take(rows))
-        self._scores[rows] += np.float32(term.row_idf) * (saturate(frequency + path) - saturate(path))
+            added = saturate(frequency)
+        else:
+            path = by_entry.take(self._scope.entry_of.take(rows))
+            added = saturate(frequency + path) - saturate(path)
+        added *= np.float32(term.row_idf)
+        added += self._scores.take(rows)
+        self._scores[rows] = added
 
 
 def lower_bound(scores: NDArray[np.float32], count: int) -> float:

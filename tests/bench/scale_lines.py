@@ -156,7 +156,10 @@ class Lines:
     def _commands(self) -> Iterator[Figure]:
         for words in (["status"], ["verify"], ["gc"], ["init", "--no-hooks", "--no-mcp"], ["doctor"]):
             command = Command([*self.gitmem.words, *words], cwd=self.subject.path, expect=(0, 1))
-            yield self._figure(words[0], statistics.median(cpu_of(command) for _ in range(self.rounds)), "s CPU")
+            peaks = [watch(command, SAMPLING_SECONDS) for _ in range(self.rounds)]
+            yield self._figure(words[0], statistics.median(peak.cpu for peak in peaks), "s CPU")
+            memory = max(peak.proportional for peak in peaks) * 1024 / MIB
+            yield self._figure(f"{words[0]}, peak memory", memory or None, "MiB", at_most=1024)
 
     def _absent(self, *names: str) -> Figure:
         return self._figure(", ".join(names), None)

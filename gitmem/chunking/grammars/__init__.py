@@ -5,7 +5,6 @@ from importlib import import_module
 from typing import Final, cast
 
 from gitmem.chunking.grammar import Grammar
-from gitmem.chunking.grammars.generic import make_generic
 from gitmem.chunking.parse import has_grammar
 
 _MODULES: Final = {
@@ -34,4 +33,8 @@ def find_grammar(language: str) -> Grammar | None:
     module = _MODULES.get(language)
     if module is not None:
         return cast(Grammar, import_module(f"{__name__}.{module}").GRAMMARS[language])
-    return make_generic(language) if has_grammar(language) else None
+    if not has_grammar(language):
+        return None
+    from gitmem.chunking.grammars.generic import make_generic  # its patterns take longer to compile than a small run
+
+    return make_generic(language)
