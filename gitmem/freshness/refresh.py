@@ -49,7 +49,7 @@ def refresh(
         return _refresh_empty(workspace, wait=wait)
     tree_or_empty = tree or empty_tree(workspace.location)
     if not (uncommitted or full or check or details) and _is_current(workspace, tree_or_empty, staged=bool(selections)):
-        return IndexReport(tree_or_empty, up_to_date=True, seconds=time.monotonic() - started)
+        return IndexReport(tree or "", up_to_date=True, seconds=time.monotonic() - started)
     # Imports numpy, the worker pool and the views, which a run with nothing to do must not pay for.
     from gitmem.freshness.index_tree import Job, index_tree
 

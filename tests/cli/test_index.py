@@ -50,6 +50,7 @@ def test_init_in_a_repository_without_commits_creates_an_index_for_later_files(c
     outcome = cli("init", "--no-hooks", "--no-mcp", cwd=repo.path)
     assert outcome.code == 0
     assert "main (no commit yet): nothing to index" in outcome.out
+    assert cli("index", cwd=repo.path).out.startswith("main (no commit yet): nothing to index; commit something")
     assert cli("status", cwd=repo.path).out.startswith("Up to Date: main (no commit yet)")
     query = cli("query", "anything", cwd=repo.path)
     assert (query.code, query.out) == (1, "")
