@@ -1,14 +1,20 @@
 """Fault harnesses, each with a control that must fail.
 
-usage: python -m tests.faults HARNESS [--long]
+usage: python -m tests.faults HARNESS [--long [--scenario NAME]]
 
-The short form is part of the test suite. Exit code 0: no bad case, and the control had some.
+The short form is part of the test suite. Exit code 0: no bad case, and the control had some. The long form prints every
+minute how far it is. A long form of several scenarios can be run one scenario at a time, for example to go on with one
+that was stopped.
 """
 
+import os
 import sys
 import time
 from importlib import import_module
 from typing import Final
+
+from tests.__main__ import temporary_files
+from tests.faults.report import PROGRESS, used_seconds
 
 HARNESSES: Final = {
     "kill": "SIGKILL at every system call that changes something",
@@ -30,20 +36,33 @@ HARNESSES: Final = {
 
 def main(arguments: list[str]) -> int:
     """Run one harness and its control."""
-    long = "--long" in arguments
-    names = [argument for argument in arguments if not argument.startswith("-")]
-    if len(names) != 1 or names[0] not in HARNESSES:
+    name, *options = arguments or [""]
+    long, only = options[:1] == ["--long"], options[2] if options[1:2] == ["--scenario"] and options[2:] else ""
+    if name not in HARNESSES or options != (["--long"] if long else []) + (["--scenario", only] if only else []):
         print(__doc__)
-        for name, meaning in HARNESSES.items():
-            print(f"  {name:13} {meaning}")
+        for each, meaning in HARNESSES.items():
+            print(f"  {each:13} {meaning}")
         return 2
-    harness = import_module(f"tests.faults.{names[0]}")
-    started = time.process_time(), time.monotonic()
-    tallies = [harness.run(long=long), harness.run_control()]
-    for tally in tallies:
-        print(tally)
-    print(f"{time.monotonic() - started[1]:.0f} s, of them {time.process_time() - started[0]:.0f} s in this process")
-    return 0 if all(tally.passed for tally in tallies) else 1
+    with temporary_files() as folder:
+        os.environ["TMPDIR"] = str(folder)
+        return run(name, long=long, only=only)
+
+
+def run(name: str, *, long: bool, only: str) -> int:
+    """Run a harness and its control, and print the results and their costs."""
+    os.environ |= {PROGRESS: "1"} if long else {}
+    harness = import_module(f"tests.faults.{name}")
+    if only and only not in [scenario.name for scenario in getattr(harness, "SCENARIOS", ())]:
+        print(f"{name} has no scenario `{only}`")
+        return 2
+    started = time.monotonic()
+    tally = harness.run(long=long, only=only) if only else harness.run(long=long)
+    print(tally)
+    print(f"{time.monotonic() - started:.0f} s, {used_seconds():.0f} s CPU", flush=True)
+    control = harness.run_control()
+    print(control)
+    print(f"{time.monotonic() - started:.0f} s, {used_seconds():.0f} s CPU with the control")
+    return 0 if tally.passed and control.passed else 1
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from tests.faults.elsewhere import CONTROL, LONG, SHORT, mounted, namespace, run
 from tests.faults.kill import World, look_after, open_world
 from tests.faults.power import watched
 from tests.faults.report import Tally
-from tests.faults.worlds import SCENARIOS, Scenario
+from tests.faults.worlds import SCENARIOS, Scenario, chosen
 from tests.gitrepo import Repo
 
 _IMAGE_BYTES: Final = 24 << 20
@@ -70,9 +70,9 @@ def is_available() -> bool:
         return subprocess.run(trial, capture_output=True).returncode == 0
 
 
-def run(*, long: bool) -> Tally:
+def run(*, long: bool, only: str = "") -> Tally:
     """Cuts before every call, or before some."""
-    return run_elsewhere(__name__, "power cuts of ext4", LONG if long else SHORT)
+    return run_elsewhere(__name__, "power cuts of ext4", LONG if long else SHORT, only)
 
 
 def run_control() -> Tally:
@@ -80,11 +80,12 @@ def run_control() -> Tally:
     return run_elsewhere(__name__, "power cuts of ext4 under a hasty writer", CONTROL)
 
 
-def _try_all(form: str, tally: Tally) -> None:
-    chosen = {LONG: [0, 1, 3, 4, 6], SHORT: [1], CONTROL: [1]}[form]
-    for scenario in (SCENARIOS[number] for number in chosen):
+def _try_all(form: str, only: str, tally: Tally) -> None:
+    numbers = {LONG: [0, 1, 3, 4, 6], SHORT: [1], CONTROL: [1]}[form]
+    for scenario in chosen((SCENARIOS[number] for number in numbers), only):
         with tempfile.TemporaryDirectory() as place:
             _try_scenario(scenario, Path(place), form, tally)
+        tally.show_progress(f"{scenario.name} is done")
 
 
 def _try_scenario(scenario: Scenario, place: Path, form: str, tally: Tally) -> None:

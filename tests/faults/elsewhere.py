@@ -28,21 +28,21 @@ def namespace() -> list[str]:
     return command if works else []
 
 
-def run_elsewhere(module: str, name: str, form: str) -> Tally:
-    """Run a module of trials where it may mount."""
-    command = [*namespace(), sys.executable, "-m", module, form]
+def run_elsewhere(module: str, name: str, form: str, only: str = "") -> Tally:
+    """Run a module of trials where it may mount; `only` is the name of a scenario."""
+    command = [*namespace(), sys.executable, "-m", module, form, only]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     cases, *bad = done.stdout.splitlines()
     return Tally(name, cases=int(cases), bad=bad, control=form == CONTROL)
 
 
-def tell(trials: Callable[[str, Tally], None]) -> None:
-    """Run trials here, in the form that the command line names; print their number and the bad ones."""
-    form = sys.argv[1]
+def tell(trials: Callable[[str, str, Tally], None]) -> None:
+    """Run trials here, in the form and of the scenario that the command line names; print their number and the bad."""
+    form, only = sys.argv[1:]
     tally = Tally("trials", control=form == CONTROL)
     with small_steps(grace=0.0):
-        trials(form, tally)
+        trials(form, only, tally)
     print(tally.cases)
     for line in tally.bad:
         print(line.replace("\n", " "))

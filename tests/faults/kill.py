@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from tests.faults.oracle import Ledger, find_faults, find_lies, read_ledger, small_steps
 from tests.faults.report import Tally
-from tests.faults.worlds import SCENARIOS, Scenario, make
+from tests.faults.worlds import SCENARIOS, Scenario, chosen, make
 from tests.gitrepo import Repo, isolated_environment
 from tests.indexes import index, search, workspace_of
 
@@ -148,10 +148,10 @@ def choose(points: Sequence[Point], wanted: int) -> list[Point]:
     return [points[round((place + 0.5) * len(points) / wanted)] for place in range(wanted)]
 
 
-def run(*, long: bool) -> Tally:
+def run(*, long: bool, only: str = "") -> Tally:
     """Every call of every scenario, or one of each: an early one of the first, a late one of the last."""
     tally = Tally("kills at system calls")
-    for turn, scenario in enumerate(SCENARIOS):
+    for turn, scenario in enumerate(chosen(SCENARIOS, only)):
         with tempfile.TemporaryDirectory() as place, small_steps(grace=0.0):
             world = open_world(scenario, Path(place))
             points = find_points(world, Path(place))
@@ -160,6 +160,7 @@ def run(*, long: bool) -> Tally:
                 if not killed:
                     bad.append("the process was not killed")
                 tally.note(f"{scenario.name}, at {point}", bad)
+        tally.show_progress(f"{scenario.name} is done")
     return tally
 
 

@@ -18,12 +18,12 @@ from gitmem.answering.search_query import Query
 from gitmem.errors import GitmemError
 from gitmem.freshness.tree_selection import TreeSelection
 from tests.faults.chaos import DONE, UNCLEAN, run_copy
+from tests.faults.disk_states import State, put_state, read_base
 from tests.faults.elsewhere import CONTROL, LONG, SHORT, mounted, remount, run_elsewhere, tell
 from tests.faults.kill import World, look_after, open_world
 from tests.faults.oracle import find_faults, find_lies
-from tests.faults.power import State, put_state, read_base
 from tests.faults.report import Tally
-from tests.faults.worlds import SCENARIOS, Scenario
+from tests.faults.worlds import SCENARIOS, Scenario, chosen
 from tests.gitrepo import Repo
 from tests.indexes import workspace_of
 
@@ -41,9 +41,9 @@ class Careless(fsio.Disk):
         return len(data)
 
 
-def run(*, long: bool) -> Tally:
+def run(*, long: bool, only: str = "") -> Tally:
     """Every amount of room, or some; then read-only, then an overlay."""
-    return run_elsewhere(__name__, "file systems in trouble", LONG if long else SHORT)
+    return run_elsewhere(__name__, "file systems in trouble", LONG if long else SHORT, only)
 
 
 def run_control() -> Tally:
@@ -51,11 +51,12 @@ def run_control() -> Tally:
     return run_elsewhere(__name__, "full disks under a careless writer", CONTROL)
 
 
-def _try_all(form: str, tally: Tally) -> None:
-    chosen = {LONG: [0, 1, 2, 3, 4, 6], SHORT: [1, 6], CONTROL: [1]}[form]
-    for scenario in (SCENARIOS[number] for number in chosen):
+def _try_all(form: str, only: str, tally: Tally) -> None:
+    numbers = {LONG: [0, 1, 2, 3, 4, 6], SHORT: [1, 6], CONTROL: [1]}[form]
+    for scenario in chosen((SCENARIOS[number] for number in numbers), only):
         with tempfile.TemporaryDirectory() as place, mounted("tmpfs", Path(place), f"size={PLENTY}"):
             _try_scenario(scenario, Path(place), form, tally)
+        tally.show_progress(f"{scenario.name} is done")
 
 
 def _try_scenario(scenario: Scenario, place: Path, form: str, tally: Tally) -> None:

@@ -12,24 +12,19 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from gitmem import fsio
 from gitmem.errors import GitmemError
 from gitmem.freshness.currency import is_current
+from tests.faults.disk_states import MANIFEST, State, digest, put_state, read_base
 from tests.faults.driver import published_name
 from tests.faults.kill import World, look_after, open_world
 from tests.faults.oracle import small_steps
 from tests.faults.report import Tally
-from tests.faults.worlds import SCENARIOS, Scenario
+from tests.faults.worlds import SCENARIOS, Scenario, chosen
 from tests.gitrepo import Repo
 from tests.indexes import workspace_of
-
-WATCHED: Final = (".gitmem", ".git/info")
-"""What may differ after a power cut; besides it the token in the git directory."""
-
-TOKEN: Final = "gitmem-made-here"
-MANIFEST: Final = ".gitmem/manifest"
 
 
 class Operation(NamedTuple):
@@ -291,9 +286,6 @@ def by_chance(chance: random.Random) -> Callable[[File], bytes]:
     return content
 
 
-State = dict[str, bytes | None]
-
-
 def certain_states(machine: Machine) -> Iterator[State]:
     """The four corners: everything came to be, nothing, names without bytes, names with zeros."""
     yield machine.state(lambda: True, all_written)
@@ -309,34 +301,6 @@ def random_states(machine: Machine, chance: random.Random) -> Iterator[State]:
         yield machine.state(lambda likely=likely: chance.random() < likely, by_chance(chance))  # type: ignore[misc]
 
 
-def read_base(repo: Repo) -> State:
-    """What stands in the watched places now, all of it durable."""
-    found: State = {".git": None}
-    for top in WATCHED:
-        root = repo.path / top
-        paths = [root, *sorted(root.rglob("*"))] if root.is_dir() else []
-        for path in paths:
-            found[str(path.relative_to(repo.path))] = None if path.is_dir() else path.read_bytes()
-    token = repo.path / ".git" / TOKEN
-    if token.exists():
-        found[f".git/{TOKEN}"] = token.read_bytes()
-    return found
-
-
-def put_state(repo: Repo, state: State) -> None:
-    """Make a working copy's watched places those of a state."""
-    for top in WATCHED:
-        shutil.rmtree(repo.path / top, ignore_errors=True)
-    for path in (repo.path / ".git").glob(f"*{TOKEN}*"):
-        path.unlink()
-    for name, content in state.items():
-        path = repo.path / name
-        if content is None:
-            path.mkdir(exist_ok=True)
-        else:
-            path.write_bytes(content)
-
-
 @dataclass(slots=True)
 class Recording:
     """A scenario as it was recorded: where the disk stood before, and the calls. At the end HEAD was acknowledged."""
@@ -344,12 +308,17 @@ class Recording:
     world: World
     base: State
     log: list[Operation]
-    killed: bool
+    die_at: int | None = None
+
+    @property
+    def killed(self) -> bool:
+        """Whether a first run was killed on the way."""
+        return self.die_at is not None
 
     def without(self, label: str) -> "Recording":
         """The same by a writer that lacks some syncs."""
         kept = [call for call in self.log if not (call.kind.startswith("sync") and call.label == label)]
-        return Recording(self.world, self.base, kept, self.killed)
+        return Recording(self.world, self.base, kept, self.die_at)
 
     @property
     def labels(self) -> list[str]:
@@ -378,7 +347,7 @@ def record(world: World, *, die_at: int | None = None) -> Recording:
             except Killed:
                 recorder.die_at = None
         world.scenario.act(own)
-    return Recording(world, base, recorder.log, die_at is not None)
+    return Recording(world, base, recorder.log, die_at)
 
 
 class watched:  # noqa: N801 (used as a function)
@@ -424,7 +393,7 @@ def breaks_a_promise(broken: Recording, states: Iterable[tuple[int, State]]) -> 
     seen = set()
     for calls, state in reversed(list(states)):
         trees = broken.acknowledged(calls)
-        key = hash((trees, frozenset(state.items())))
+        key = hash((trees, digest(state)))
         if key not in seen:
             seen.add(key)
             put_state(own, state)
@@ -454,12 +423,15 @@ def copy_of(made: Recording) -> Repo:
     return own
 
 
-def run(*, long: bool) -> Tally:
-    """Twenty thousand states of all scenarios, also after runs that were killed; or some hundreds."""
+def run(*, long: bool, only: str = "") -> Tally:
+    """Thousands of states of all scenarios, also after runs that were killed; or some hundreds."""
     tally = Tally("states after a power cut")
     chance = random.Random(5)
-    for made in recordings(SCENARIOS if long else (SCENARIOS[0], SCENARIOS[6]), long=long):
-        look_at(made, chance, tally, wanted=180 if long else 40)
+    for scenario in chosen(SCENARIOS if long else (SCENARIOS[0], SCENARIOS[6]), only):
+        seen = set[int]()
+        for made in recordings([scenario], long=long):
+            look_at(made, chance, tally, wanted=120 if long else 40, seen=seen)
+        tally.show_progress(f"{scenario.name} is done")
     return tally
 
 
@@ -480,32 +452,43 @@ def kill_points(made: Recording, *, long: bool) -> list[int]:
     """Before which calls a first run is killed: every other one, or two; and the one after the last manifest.
 
     After a kill there the next run finds a manifest that a power cut may take back, and must not remove files before it
-    is durable. A run that acknowledges is not killed there: the next one has nothing to do and waits for no disk, so
-    that a power cut at that moment costs the work of the killed run.
+    is durable. A run that acknowledges is not killed there, until the name of the manifest is durable: the next one has
+    nothing to do and waits for no disk, so that a power cut at that moment costs the work of the killed run.
     """
     calls = len(made.log)
-    others = range(1, calls, 2) if long else (calls // 3, 2 * calls // 3)
+    others = {*(range(1, calls, 2) if long else (calls // 3, 2 * calls // 3))}
     published = [at for at, call in enumerate(made.log) if call.kind == "rename" and call.target == MANIFEST]
-    after = [] if made.world.scenario.acknowledges else [at + 1 for at in published[-1:]]
-    return sorted({*others, *after})
+    if not made.world.scenario.acknowledges:
+        return sorted({*others, *(at + 1 for at in published[-1:])})
+    folder = MANIFEST.rpartition("/")[0]
+    for last in published[-1:]:
+        is_synced = (call.kind == "sync_folder" and call.path == folder for call in made.log[last:])
+        others -= {*range(last + 1, last + 1 + next((at for at, done in enumerate(is_synced) if done), calls))}
+    return sorted(others)
 
 
-def look_at(made: Recording, chance: random.Random, tally: Tally, *, wanted: int) -> None:
-    """Look at that many states of a recording, spread over all its prefixes; equal ones are looked at once."""
+def look_at(made: Recording, chance: random.Random, tally: Tally, *, wanted: int, seen: set[int]) -> None:
+    """Look at up to that many states of a recording, spread over all its prefixes; equal ones are looked at once.
+
+    `seen` are those of other recordings of the scenario. Before the kill a killed run made the calls of the whole run,
+    which has a recording of its own, so its states count from there on.
+    """
     rounds = max(0, -(-wanted // (len(made.log) + 1)) - 4)
-    states = list(iter_states(made, chance, rounds))
-    last = [state for state in states if state[0] == len(made.log)]
-    if len(states) > wanted:
-        states = [*last, *chance.sample(states[: -len(last)], wanted - len(last))]
+    states: dict[int, tuple[int, State]] = {}
+    for calls, state in iter_states(made, chance, rounds):
+        key = hash((made.acknowledged(calls), digest(state)))
+        if calls >= (made.die_at or 0) and key not in seen:
+            states[key] = calls, state
+    last = [key for key, (calls, _) in states.items() if calls == len(made.log)]
+    others = [key for key, (calls, _) in states.items() if calls < len(made.log)]
     own = copy_of(made)
-    seen: dict[int, list[str]] = {}
-    for calls, state in states:
-        trees = made.acknowledged(calls)
-        key = hash((trees, frozenset(state.items())))
-        if key not in seen:
-            put_state(own, state)
-            seen[key] = look_at_state(made, calls, own)
-        tally.note(f"{made.world.scenario.name}, after call {calls} of {len(made.log)}", seen[key])
+    killed = f", killed before call {made.die_at}" if made.killed else ""
+    for key in [*last, *chance.sample(others, min(len(others), max(0, wanted - len(last))))]:
+        calls, state = states[key]
+        seen.add(key)
+        put_state(own, state)
+        case = f"{made.world.scenario.name}{killed}, after call {calls} of {len(made.log)}"
+        tally.note(case, look_at_state(made, calls, own))
 
 
 def run_control() -> Tally:

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from gitmem.paths import MEMORY_LOCK
 from tests.faults import tape
+from tests.faults.disk_states import State as DiskState
 from tests.faults.power import File, Folder, Machine, Operation, replay
-from tests.faults.power import State as DiskState
 from tests.faults.records import (
     Change,
     Element,

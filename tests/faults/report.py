@@ -1,9 +1,17 @@
 """What a harness found: how many cases it tried, and which were bad."""
 
+import os
+import resource
 import sys
+import time
 from dataclasses import dataclass, field
+from typing import Final
 
-_SHOWN = 20
+PROGRESS: Final = "GITMEM_FAULTS_PROGRESS"
+"""Variable that makes harnesses print how far they are, in this process and in those that they start."""
+
+_SHOWN: Final = 20
+_EVERY_SECONDS: Final = 60.0
 
 
 @dataclass(slots=True)
@@ -15,6 +23,7 @@ class Tally:
     cases: int = 0
     bad: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
+    _told: float = field(default_factory=time.monotonic)
 
     def note(self, case: str, faults: list[str]) -> None:
         """Take down one case and what was wrong with it."""
@@ -23,6 +32,15 @@ class Tally:
             self.bad.append(f"{case}: {'; '.join(faults)}")
             if not self.control:
                 print(f"BAD {self.bad[-1]}", file=sys.stderr, flush=True)
+        if time.monotonic() - self._told > _EVERY_SECONDS:
+            self.show_progress(case)
+
+    def show_progress(self, where: str) -> None:
+        """Print how many cases there were until now, where progress is asked for."""
+        self._told = time.monotonic()
+        if PROGRESS in os.environ:
+            told = f"... {self.cases:,} cases, {len(self.bad)} bad, {used_seconds():.0f} s CPU: {where}"
+            print(told, file=sys.stderr, flush=True)
 
     @property
     def passed(self) -> bool:
@@ -34,3 +52,9 @@ class Tally:
             told += " (a control: some must be)"
         told += f", missed: {', '.join(self.missed)}" if self.missed else ""
         return "\n".join([told, *(f"  {line}" for line in self.bad[:_SHOWN] if not self.control)])
+
+
+def used_seconds() -> float:
+    """Return the processor time of this process and of those that it has waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)

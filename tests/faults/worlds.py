@@ -1,6 +1,6 @@
 """Repositories in the moment before something happens to them, and what then happens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -133,6 +133,11 @@ SCENARIOS = (
     Scenario("background merge", _tiered, (COMPACT,), _compact, ("main", "main~1")),
     Scenario("repair", _damaged, ("verify", "--repair"), _repair),
 )
+
+
+def chosen(scenarios: Iterable[Scenario], only: str) -> list[Scenario]:
+    """Return the scenarios with a name, or all of them for the empty name."""
+    return [scenario for scenario in scenarios if only in ("", scenario.name)]
 
 
 def make(scenario: Scenario, folder: Path) -> Repo:
