@@ -48,6 +48,20 @@ class MappedFile:
         """Return whether the file still has all its bytes, see `is_untruncated`."""
         return is_untruncated(self.data)
 
+    def is_as_opened(self, path: Path) -> bool:
+        """Return whether the file is as it was when it was opened as `path`: neither truncated nor written since.
+
+        A file that replaces it, or its removal, leaves the map as it is. Not for files whose time gitmem itself sets.
+        """
+        try:
+            status = path.lstat()
+        except OSError:
+            return self.is_untruncated()
+        is_replaced = status.st_ino != self.stamp.inode
+        return self.is_untruncated() and (
+            is_replaced or (status.st_mtime_ns, status.st_size) == (self.stamp.modified, self.stamp.size)
+        )
+
     def _advise(self, advice: int | None, start: int, end: int) -> None:
         if advice is not None and isinstance(self.data, mmap.mmap):
             first = start - start % mmap.PAGESIZE

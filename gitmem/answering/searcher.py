@@ -163,6 +163,11 @@ class Searcher:
             and self._records_tree == records_tree(self._workspace, self._kinds)
         )
 
+    def require_intact(self) -> None:
+        """Raise DamagedFile if another program truncated an open file of the index, or wrote one of a view."""
+        self.snapshot.require_whole()
+        self.view.require_as_opened()
+
     def load_graph(self) -> bool:
         """Search by the neighbour graph from now on; return False if there is no valid one.
 
@@ -177,7 +182,7 @@ class Searcher:
 
         Raises: UsageError if a location does not exist, DamagedFile if a file of the index turns out damaged.
         """
-        self.snapshot.require_whole()
+        self.require_intact()
         if isinstance(query, SimilarQuery):
             return SearchResult((), self._find_similar(query, limit))
         parsed = parse_query(query.text)

@@ -34,6 +34,10 @@ class JoinedView(View):
         for part in self._parts:
             part.check()
 
+    def require_as_opened(self) -> None:
+        for part in self._parts:
+            part.require_as_opened()
+
     @property
     def base(self) -> View:
         return self._parts[0].base

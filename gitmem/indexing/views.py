@@ -91,14 +91,18 @@ def ensure_ruled_view(
 
 
 def _find(target: Path, *, check: bool = False) -> View | None:
-    """Open a view, or return None if it is missing or damaged."""
+    """Open a view, or return None if it is missing or damaged, or if one of its files is that of another tree."""
     with suppress(DamagedFile, NewerFormat):
         view = find_view(target)
-        if view is not None:
+        if view is not None and _is_named_by_tree(view, target):
             if check:
                 view.check()
             return view
     return None
+
+
+def _is_named_by_tree(view: View, target: Path) -> bool:
+    return view_key(view.tree) == target.name and view_key(view.base.tree) == view.base.file.stem
 
 
 def _make(location: RepositoryLocation, paths: IndexPaths, tree: str, base: str, *, check: bool = False) -> ViewFiles:

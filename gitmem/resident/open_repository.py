@@ -102,7 +102,11 @@ class _SharedTree:
 
     @contextmanager
     def use(self) -> Iterator[OpenTree]:
-        """Yield the tree with a reader that no other call uses meanwhile."""
+        """Yield the tree with a reader that no other call uses meanwhile. Raises: DamagedFile.
+
+        A search is not the only call that reads the open files, so they are checked here.
+        """
+        self.searcher.require_intact()
         with self._lock:
             reader = self._idle_readers.pop() if self._idle_readers else None
         if reader is None:

@@ -195,6 +195,12 @@ class Container:
         if self._mapped is not None and not self._mapped.is_untruncated():
             raise damaged(self.path, "truncated")
 
+    def require_as_opened(self) -> None:
+        """Raise DamagedFile if the file was truncated or written after it was opened."""
+        self.require_whole()
+        if self._mapped is not None and not self._mapped.is_as_opened(self.path):
+            raise damaged(self.path, "changed after it was opened")
+
     def check(self) -> None:
         """Verify every block, whatever is known about the file. Raises DamagedFile at the first bad one."""
         for section in self._sections.values():

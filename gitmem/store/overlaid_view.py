@@ -149,6 +149,10 @@ class OverlaidView(View):
         self._base.check()
         self._added.check()
 
+    def require_as_opened(self) -> None:
+        self._base.require_as_opened()
+        self._added.require_as_opened()
+
     def gather(self, join: Callable[[View], NDArray[Any]]) -> NDArray[Any]:
         parts = [self._base.gather(join)]
         if len(self._added):

@@ -164,6 +164,10 @@ class View:
         """Read every block. Raises DamagedFile."""
         self._file.check()
 
+    def require_as_opened(self) -> None:
+        """Raise DamagedFile if a file of the view was truncated or written after it was opened."""
+        self._file.require_as_opened()
+
     def gather(self, join: Callable[["View"], NDArray[Any]]) -> NDArray[Any]:
         """Return one value per entry. `join` computes them for the entries of one file, in their order.
 
