@@ -6,6 +6,7 @@ another user is never read.
 
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,27 +21,34 @@ def restrict_access(folder: Path) -> int:
     Links are not followed, and what belongs to another user stays as it is.
     """
     changed = 0
-    for place, folders, files in os.walk(folder):
-        for path in [Path(place), *(Path(place) / name for name in files)]:
-            with suppress(OSError):
-                changed += _restrict(path)
-        folders[:] = [name for name in folders if not (Path(place) / name).is_symlink()]
+    for path, mode in iter_misfits(folder):
+        with suppress(OSError):
+            _set_mode(path, mode)
+            changed += 1
     return changed
 
 
-def _restrict(path: Path) -> bool:
-    """Set the mode of a regular file or folder; return whether it was another."""
-    status = path.lstat()
-    mode = FOLDER_MODE if stat.S_ISDIR(status.st_mode) else FILE_MODE
-    is_file = stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
-    if not is_file or stat.S_IMODE(status.st_mode) == mode:
-        return False
+def iter_misfits(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Yield the regular files and folders with another mode than they should have, and the mode that they should have.
+
+    Links are not followed.
+    """
+    for place, folders, files in os.walk(folder):
+        for path in [Path(place), *(Path(place) / name for name in files)]:
+            with suppress(OSError):
+                mode = path.lstat().st_mode
+                right = FOLDER_MODE if stat.S_ISDIR(mode) else FILE_MODE
+                if (stat.S_ISDIR(mode) or stat.S_ISREG(mode)) and stat.S_IMODE(mode) != right:
+                    yield path, right
+        folders[:] = [name for name in folders if not (Path(place) / name).is_symlink()]
+
+
+def _set_mode(path: Path, mode: int) -> None:
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     try:
         fsio.disk.set_mode(handle, mode)
     finally:
         os.close(handle)
-    return True
 
 
 def create_private(path: Path) -> None:

@@ -23,6 +23,7 @@ from gitmem.install.clients import CLIENTS
 from gitmem.install.hook_state import INSTALLED, OUTDATED, SKIPPED
 from gitmem.memory.last_tip import find_lost_records
 from gitmem.memory.record_paths import REFERENCE
+from gitmem.permissions import iter_misfits
 from gitmem.resident.running_server import ANSWERS, OTHER_VERSION, find_server
 from gitmem.words import count_identifiers
 from gitmem.workspace import Workspace, is_writable, open_snapshot, open_workspace, require_index
@@ -194,6 +195,11 @@ def _index(workspace: Workspace) -> Check:
     readable_by_others = root.stat().st_mode & 0o077 and os.name != "nt"
     if readable_by_others:
         return Check("index", WARN, f"`{root}` can be read by other users", f"chmod 700 {root}")
+    # As after the restore of a backup. The private folder hides them, but each copy of a file keeps its permissions.
+    misfits = sum(1 for _ in iter_misfits(root)) if os.name != "nt" else 0
+    if misfits:
+        message = f"{misfits:,} files or folders in `{root}` have other permissions than 0600 and 0700"
+        return Check("index", WARN, message, "gitmem gc")
     return Check(
         "index",
         OK,
