@@ -5,11 +5,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from gitmem.errors import Busy, DamagedFile
+from gitmem.embedding.card import Card
+from gitmem.errors import Busy, ConfigError, DamagedFile
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.locks import writer_lock
+from gitmem.paths import bundled
 from gitmem.store.format import find_container
-from gitmem.store.graph import RowGraph, build_graph, drop_graphs, find_graph, is_available, write_graph
+from gitmem.store.graph import RowGraph, build_bytes, build_graph, drop_graphs, find_graph, is_available, write_graph
 from gitmem.store.manifest import Manifest
 from gitmem.workspace import Workspace, open_snapshot, require_index
 
@@ -22,7 +24,7 @@ def build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
     One process builds at a time, others wait for it. The writer lock is held only to publish the manifest that names
     the new graph.
 
-    Raises: NoIndex, StorageFailed.
+    Raises: NoIndex, StorageFailed, ConfigError if it needs more memory than `gitmem.maxMemory`.
     """
     require_index(workspace)
     with writer_lock(_builder_lock(workspace), wait=True):
@@ -39,10 +41,16 @@ def _build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
         return "hnswlib is not available for this Python; every search is exact"
     if not manifest.rows:
         return "the index has no chunks"
+    if shortage := _find_shortage(workspace, manifest):
+        raise ConfigError(shortage[0], hint=shortage[1])
     snapshot = open_snapshot(workspace, manifest)
     old = find_graph(workspace.paths, manifest.graph, snapshot.dimensions)
-    if old is not None and not len(RowGraph(old, snapshot).missing):
+    missing = len(RowGraph(old, snapshot).missing) if old is not None else 0
+    if old is not None and not missing:
         return f"the graph holds all {manifest.rows} chunks"
+    # A graph keeps rows that are gone. Without them it may fit.
+    if old is not None and _needed_bytes(len(old.keys) + missing) > workspace.settings.max_memory:
+        old = None
     before = len(old.keys) if old is not None else 0
     graph = build_graph(snapshot, old, report)
     name = write_graph(workspace.paths, graph)
@@ -55,6 +63,22 @@ def _build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
     return f"the graph holds {len(graph.keys)} chunks ({len(graph.keys) - before if before else len(graph.keys)} added)"
 
 
+def _needed_bytes(rows: int) -> int:
+    return build_bytes(rows, Card(bundled("models")).dimensions)
+
+
+def _find_shortage(workspace: Workspace, manifest: Manifest) -> tuple[str, str] | None:
+    """Return a message and a hint if `gitmem.maxMemory` is too small for a graph of an index, else None."""
+    needed, limit = _needed_bytes(manifest.rows), workspace.settings.max_memory
+    if needed <= limit:
+        return None
+    message = f"a graph of {manifest.rows:,} chunks needs about {needed >> 20:,} MiB of memory"
+    return (
+        f"{message}, `gitmem.maxMemory` allows {limit >> 20:,}",
+        f"git config gitmem.maxMemory {-(-needed * 5 // 4 >> 20)}m",
+    )
+
+
 def start_if_behind(workspace: Workspace) -> str:
     """Start `gitmem index --graph` in the background if the graph lacks many rows; return a sentence or "".
 
@@ -63,6 +87,8 @@ def start_if_behind(workspace: Workspace) -> str:
     manifest = require_index(workspace)
     if not is_behind(workspace, manifest):
         return ""
+    if shortage := _find_shortage(workspace, manifest):
+        return f"{shortage[0]}; until then search is exact"
     try:
         with writer_lock(_builder_lock(workspace), wait=False):
             pass

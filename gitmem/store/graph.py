@@ -43,6 +43,11 @@ SEARCH_WIDTH: Final = 300
 _STEP: Final = 2_000
 """Rows inserted between two progress reports."""
 
+_BYTES_PER_NUMBER: Final = 5
+_BYTES_PER_ROW: Final = 500
+_FIXED_BYTES: Final = 96 << 20
+"""Memory of a build: the vectors as stored and as numbers of four bytes; links, locks and labels; libraries."""
+
 _SAMPLE: Final = 50
 _DATA: Final = ".hnsw"
 
@@ -124,8 +129,17 @@ def build_graph(snapshot: Snapshot, old: Graph | None, report: Callable[[int, in
     return Graph(index, np.concatenate([known, keys[rows]]))
 
 
+def build_bytes(rows: int, dimensions: int) -> int:
+    """Return about how many bytes a process occupies that builds and writes a graph of some rows."""
+    return _FIXED_BYTES + rows * (_BYTES_PER_ROW + _BYTES_PER_NUMBER * dimensions)
+
+
 def write_graph(paths: IndexPaths, graph: Graph) -> str:
-    """Publish a graph and return its name. Raises StorageFailed, also if the file differs from the graph."""
+    """Publish a graph and return its name. Its memory is given back before the file is loaded and compared with it.
+
+    Raises StorageFailed, also if the file differs from the graph.
+    """
+    dimensions, sample = int(graph._index.dim), _take_sample(graph)
     temporary = paths.graphs / f".graph.{os.getpid()}.tmp"
     remove_file(temporary)
     create_private(temporary)
@@ -139,29 +153,35 @@ def write_graph(paths: IndexPaths, graph: Graph) -> str:
     except (OSError, RuntimeError) as problem:
         remove_file(temporary)
         raise storage_failed(temporary, problem) from problem
-    if not _is_written(temporary, graph):
+    graph._index = None
+    if not _is_written(temporary, len(graph.keys), sample):
         remove_file(temporary)
         raise StorageFailed(f"cannot write `{temporary}`: incomplete file", hint="free some space on that disk")
     publish_file(temporary, paths.graph(name + _DATA))
-    dimensions = int(graph._index.dim)
     fields = {"bytes": size, "dimensions": dimensions, "rows": len(graph.keys)}
     parts = build_container(MAGIC, fields, {"keys": graph.keys.astype("<u8").data})
     write_atomic(paths.graph(name), [memoryview(part) for part in parts])
     return name
 
 
-def _is_written(file: Path, graph: Graph) -> bool:
-    """Return whether a file holds the graph: load it and compare a sample, because hnswlib reports no write errors."""
+def _take_sample(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return some labels of a graph and their vectors."""
+    labels = np.linspace(0, len(graph.keys) - 1, min(_SAMPLE, len(graph.keys))).astype(np.int64)
+    return labels, np.array(graph._index.get_items(labels), np.float32)
+
+
+def _is_written(file: Path, rows: int, sample: tuple[NDArray[np.int64], NDArray[np.float32]]) -> bool:
+    """Return whether a file holds a graph: load it and compare a sample, because hnswlib reports no write errors."""
     hnswlib = _load_hnswlib()
-    index = hnswlib.Index(space="ip", dim=graph._index.dim)
+    labels, vectors = sample
+    index = hnswlib.Index(space="ip", dim=vectors.shape[1])
     try:
         index.load_index(str(file))
     except RuntimeError:
         return False
-    if index.get_current_count() != len(graph.keys):
+    if index.get_current_count() != rows:
         return False
-    sample = np.linspace(0, len(graph.keys) - 1, min(_SAMPLE, len(graph.keys))).astype(np.int64)
-    same: bool = np.array_equal(index.get_items(sample), graph._index.get_items(sample))
+    same: bool = np.array_equal(np.array(index.get_items(labels), np.float32), vectors)
     return same
 
 

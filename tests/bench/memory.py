@@ -39,6 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add repositories, the bound and the rival."""
     add_subject_options(parser, FILES)
     add_rival_options(parser)
+    parser.add_argument("--graph", action="store_true", help="also build the neighbour graph")
     parser.add_argument("--max-memory", type=int, default=LIMIT, metavar="MIB", help="gitmem.maxMemory of the run")
 
 
@@ -52,6 +53,9 @@ def measure(options: argparse.Namespace) -> list[Figure]:
         for subject in iter_subjects(options, work):
             git(subject.path, "config", "gitmem.maxMemory", f"{options.max_memory}m")
             figures += describe(subject.name, "full index", watch(gitmem.index(subject.path)), options.max_memory)
+            if options.graph:
+                peak = watch(gitmem.index(subject.path, "--graph"))
+                figures += describe(subject.name, "neighbour graph", peak, options.max_memory)
             if rival:
                 cache = work / "rival"
                 shutil.rmtree(cache, ignore_errors=True)

@@ -8,17 +8,29 @@ from typing import Any
 
 import pytest
 
+from gitmem.actions.gc import collect
 from gitmem.answering.search_query import Query
 from gitmem.answering.searcher import Searcher, open_searcher
+from gitmem.errors import ConfigError
 from gitmem.freshness.graph_build import build, is_behind, start_if_behind
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.locks import writer_lock
 from gitmem.settings import Settings
 from gitmem.store import graph as graph_module
-from gitmem.store.graph import RowGraph, is_available
+from gitmem.store.graph import RowGraph, build_bytes, is_available
 from gitmem.workspace import Workspace
 from tests.gitrepo import Repo
-from tests.indexes import InlinePool, brief_hits, files_in, index, manifest_of, python_file, search, workspace_of
+from tests.indexes import (
+    DIMENSIONS,
+    InlinePool,
+    brief_hits,
+    files_in,
+    index,
+    manifest_of,
+    python_file,
+    search,
+    workspace_of,
+)
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="hnswlib is not installed")
 
@@ -61,6 +73,35 @@ def test_a_graph_is_built_on_request_only_by_default(repo: Repo) -> None:
     assert manifest_of(repo).graph == ""
     assert "(40 added)" in build(workspace_of(repo), check_progress)
     assert manifest_of(repo).graph
+
+
+def with_memory(repo: Repo, rows: int) -> Workspace:
+    """Return the workspace with as much memory as a graph of so many rows needs."""
+    settings = Settings(graph_threshold=10, max_memory=build_bytes(rows, DIMENSIONS))
+    return workspace_of(repo)._replace(settings=settings)
+
+
+def test_a_graph_that_needs_more_memory_than_allowed_is_not_built(repo: Repo) -> None:
+    with pytest.raises(ConfigError, match="a graph of 40 chunks needs about 96 MiB of memory") as told:
+        build(with_memory(repo, 39), check_progress)
+    assert told.value.hint == "git config gitmem.maxMemory 121m"
+    assert start_if_behind(with_memory(repo, 39)).endswith("allows 96; until then search is exact")
+    assert manifest_of(repo).graph == ""
+    assert "(40 added)" in build(with_memory(repo, 40), check_progress)
+
+
+def test_a_graph_that_fits_only_without_rows_that_are_gone_is_built_anew(repo: Repo) -> None:
+    build(with_memory(repo, 40), check_progress)
+    repo.git("rm", "--quiet", *(f"part{number}.py" for number in range(8)))
+    repo.write({"more.py": python_file("more")})
+    repo.git("add", "--all")
+    repo.git("commit", "--quiet", "--amend", "--no-verify", "-m", "fewer")
+    repo.git("reflog", "expire", "--expire=now", "--all")
+    index(repo)
+    collect(workspace_of(repo), now=True)
+    rows = manifest_of(repo).rows
+    assert rows == 25
+    assert build(with_memory(repo, rows), check_progress) == "the graph holds 25 chunks (25 added)"
 
 
 def open_now(repo: Repo) -> Searcher:
