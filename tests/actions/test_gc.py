@@ -18,6 +18,7 @@ from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.uncommitted_ids import KEEP_DAYS
 from tests.gitrepo import Repo
+from tests.indexes import index, python_file, workspace_of
 from tests.sample import Cli, open_sample, segment_files
 
 DAY = 86_400
@@ -271,6 +272,25 @@ def test_a_kill_at_any_step_leaves_a_sound_index(
     assert cli("query", "--jsonl", "cookie", cwd=unreachable.path).out == expected
     collect(open_sample(unreachable))
     assert verify(open_sample(unreachable)).sound
+
+
+@pytest.mark.usefixtures("fake_model")
+@pytest.mark.parametrize(("large", "dead", "rewritten"), [(32, 1, 0), (32, 2, 4), (33, 1, 2)])
+def test_a_large_segment_is_rewritten_beyond_a_sixteenth_of_dead_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int, dead: int, rewritten: int
+) -> None:
+    """A segment of 32 rows, `dead` of its 16 blobs unreachable, where `large` rows make a large segment."""
+    repo = Repo.init(tmp_path / "repo")
+    monkeypatch.setattr("gitmem.indexing.garbage.LARGE_ROWS", large)
+    names = [f"part{number}.py" for number in range(16)]
+    repo.commit({name: python_file(f"load_{name[:-3]}", f"save_{name[:-3]}") for name in names})
+    index(repo)
+    repo.git("rm", "--quiet", *names[:dead])
+    repo.git("commit", "--quiet", "--amend", "--no-verify", "-m", "fewer")
+    repo.git("reflog", "expire", "--expire=now", "--all")
+    report = collect(workspace_of(repo), now=True)
+    assert (report.chunks, report.chunks_left) == (rewritten, 32 - rewritten)
+    assert manifest_of(repo).rows == 32 - rewritten
 
 
 def test_a_damaged_segment_stops_gc_before_it_changes_anything(cli: Cli, unreachable: Repo) -> None:
