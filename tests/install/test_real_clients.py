@@ -1,7 +1,7 @@
 """The way from `gitmem install` to a connected server with the real clients, where they are installed.
 
 npm install --prefix FOLDER @anthropic-ai/claude-code @google/gemini-cli opencode-ai @github/copilot @openai/codex \
-    @sourcegraph/amp cline
+    @ampcode/cli cline
 MCP_NODE_MODULES=FOLDER/node_modules python -m pytest -m long tests/install/test_real_clients.py
 
 None of these commands needs an account. `copilot` and `amp` list their servers without starting them.
