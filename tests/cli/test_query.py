@@ -181,6 +181,18 @@ def test_after_a_large_change_the_answer_is_marked_stale(cli: Cli, own: Repo, mo
     assert len(background_runs) == 2, "a background process indexes the rest"
 
 
+def test_a_stale_answer_names_the_command_that_indexes_uncommitted_files(
+    cli: Cli, own: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gitmem.freshness.background.start_background_refresh", lambda _: None)
+    own.git("config", "gitmem.healBudget", "0")
+    own.write({f"src/part{number}.py": f"def part_{number}():\n    pass\n" for number in range(3)})
+    expected = "stale: 3 files not indexed yet (gitmem index --uncommitted)"
+    assert expected in cli("query", SIGN, cwd=own.path).out.splitlines()[-1]
+    assert cli("index", "--uncommitted", cwd=own.path).code == 0
+    assert ", fresh, " in cli("query", SIGN, cwd=own.path).out.splitlines()[-1]
+
+
 def test_uncommitted_changes_are_found_and_marked(cli: Cli, own: Repo) -> None:
     own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
     lines = cli("query", "-n", "1", "drain_queue", cwd=own.path).out.splitlines()
