@@ -41,26 +41,19 @@ class BlobMatcher:
         self._segments = segments
         self._first = first
         self._first_by_name = dict(zip((segment.path.name for segment in segments), first.tolist(), strict=False))
-        self._join: tuple[View, Join | None] | None = None
 
     def match(self, view: View) -> NDArray[np.int64]:
         """Return the blob of each entry of a view, else MISSING or EXCLUDED."""
         base = view.base
-        join = self._find_join(base) if base.file.suffix == BASE_SUFFIX else None
+        join = find_join(base.file, len(base)) if base.file.suffix == BASE_SUFFIX else None
         return view.gather(lambda part: self._match(part, join))
-
-    def _find_join(self, base: View) -> Join | None:
-        """Return the stored join of a base; the last one is cached, because verifying it takes longer than using it."""
-        if self._join is None or self._join[0] is not base:
-            self._join = base, find_join(base.file, len(base))
-        return self._join[1]
 
     def update_join(self, base: View, load_keys: Callable[[], NDArray[np.uint64]]) -> None:
         """Store the join of a base again if it lacks many blobs. Raises: StorageFailed.
 
         `load_keys` returns the keys of all blobs, which takes longer than the rest of a small run.
         """
-        join = self._find_join(base)
+        join = find_join(base.file, len(base))
         joined = sum(blobs for name, blobs in join.segments.items() if name in self._first_by_name) if join else 0
         count = int(self._first[-1])
         if count - joined > max(MAX_UNJOINED, count // _BLOBS_PER_UNJOINED):
