@@ -32,6 +32,9 @@ REASONS: Final = ("indexed", "binary", "generated", "vendored", "ignored", "syml
                   "credentials")  # fmt: skip
 """Reasons to exclude a path by its name, mode or attributes. Their indices are stored on disk: append only."""
 
+MAX_LANGUAGES: Final = 1 << 14
+"""Languages of one file of a view. Codes of two bytes hold those of a base, its edits and the records together."""
+
 _ID_BYTES: Final = 20
 """Bytes of an object id in a view without entries, which does not know them."""
 
@@ -146,6 +149,8 @@ class View:
             raise damaged(container.path, "a section or field is missing") from problem
         if wrong:
             raise damaged(container.path, f"section `{wrong[0]}` has the wrong size")
+        if len(self.languages) > MAX_LANGUAGES:
+            raise damaged(container.path, "too many languages")
 
     @property
     def file(self) -> Path:

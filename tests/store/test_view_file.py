@@ -3,12 +3,16 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gitmem.errors import DamagedFile
+from gitmem.paths import BASE_SUFFIX
+from gitmem.store.format import Buffer, Container, build_container
 from gitmem.store.keys import blob_keys, match_keys
 from gitmem.store.stored_view import find_view, write_view
-from gitmem.store.view_file import REASONS, ViewEntry, load_view, view_parts
+from gitmem.store.view_file import MAGIC, REASONS, ViewEntry, load_view, view_contents, view_parts
 from gitmem.words import count_identifiers, terms_of
 
 many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -44,6 +48,19 @@ def test_a_view_survives_a_round_trip(tmp_path: Path, entries: list[ViewEntry]) 
         for place in range(len(view))
     ]
     assert (view.tree, actual, view.paths) == ("tree", entries, [entry.path for entry in entries])
+
+
+def test_a_view_with_more_languages_than_codes_is_damaged(tmp_path: Path) -> None:
+    """Its codes and those of its edits would not fit into two bytes."""
+    write_view(tmp_path / "view", "tree", [ViewEntry(b"a.py", bytes(20), "python", 0)])
+    base = tmp_path / f"view{BASE_SUFFIX}"
+    opened = Container(base, MAGIC, base.read_bytes())
+    names = view_contents("tree", [])[1]
+    sections: dict[str, Buffer] = {name: bytes(opened[name].all()) for name in names}
+    fields = {**opened.fields, "languages": ["python"] * 70_000}
+    base.write_bytes(b"".join(bytes(part) for part in build_container(MAGIC, fields, sections)))
+    with pytest.raises(DamagedFile, match="too many languages"):
+        find_view(tmp_path / "view")
 
 
 @many
