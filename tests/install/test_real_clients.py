@@ -4,7 +4,8 @@ npm install --prefix FOLDER @anthropic-ai/claude-code @google/gemini-cli opencod
     @ampcode/cli cline
 MCP_NODE_MODULES=FOLDER/node_modules python -m pytest -m long tests/install/test_real_clients.py
 
-None of these commands needs an account. `copilot` and `amp` list their servers without starting them.
+npm 11 and newer run no scripts of packages: for Amp add @ampcode/cli-linux-x64 and run `node install.cjs` in the folder
+of @ampcode/cli. None of these commands needs an account. `copilot` and `amp` list their servers without starting them.
 """
 
 import json
