@@ -1,7 +1,8 @@
 """Run all checks: lint, format, types, import contracts, prose, properties, tests and the coverage floors.
 
-usage: python -m tests                     all checks, about 10 minutes on two idle cores
+usage: python -m tests                     all checks
        python -m tests --quick [PATH ...]  lint, types and the fast tests, under a minute; with paths only their tests
+       python -m tests --random            all checks, with new random examples for hypothesis
        python -m tests --measure           the default suite, to write tests/durations.json for --quick
        python -m tests ARGUMENTS           pytest with these arguments, without the other checks
 """
@@ -11,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -29,7 +30,6 @@ IMPORT_LINTER = ["-c", "from importlinter.cli import lint_imports_command; lint_
 CHECKS = (
     ("lint", ["-m", "ruff", "check", "."]),
     ("format", ["-m", "ruff", "format", "--check", "."]),
-    ("types", ["-m", "mypy"]),
     ("imports", IMPORT_LINTER),
     ("prose", ["-m", "tests.prose_check"]),
     ("properties", ["-m", "tests.property_tags"]),
@@ -43,12 +43,16 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--quick"]:
         return finish(run_quick(arguments[1:]))
     if arguments == ["--measure"]:
-        return quick.measure(workers=os.cpu_count() or 1)
-    if arguments:
+        with temporary_files() as folder:
+            return quick.measure(os.cpu_count() or 1, folder)
+    if arguments not in ([], ["--random"]):
         return run("tests", ["-m", "pytest", *arguments])
-    print("All checks take about 10 minutes on two idle cores. Faster: python -m tests --quick [PATH]", flush=True)
-    failed = [name for name, command in CHECKS if run(name, command)]
-    return finish([*failed, *run_tests()])
+    minutes = quick.estimate_minutes(os.cpu_count() or 1)
+    print(
+        f"All checks take about {minutes} minutes on an idle machine. Faster: python -m tests --quick [PATH]",
+        flush=True,
+    )
+    return finish(run_all("random" if arguments else "repeatable"))
 
 
 def finish(failed: list[str]) -> int:
@@ -57,31 +61,52 @@ def finish(failed: list[str]) -> int:
     return 1 if failed else 0
 
 
-def run(name: str, arguments: list[str]) -> int:
-    """Run one tool with this Python."""
+def run(name: str, arguments: list[str], environment: Mapping[str, str] | None = None) -> int:
+    """Run one tool with this Python, with additional environment variables."""
     print(f"== {name}", flush=True)
-    return subprocess.run([sys.executable, *arguments], cwd=ROOT, check=False).returncode
+    environment = {**os.environ, **(environment or {})}
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, check=False).returncode
 
 
-def run_tests() -> list[str]:
-    """Run the default suite under coverage; return the names of the failed checks.
+def run_all(examples: str) -> list[str]:
+    """Run all checks; return the names of those that failed. The failures of the tests are printed last."""
+    with start_types() as types:
+        failed = [name for name, command in CHECKS if run(name, command)]
+        failed_tests, report = run_tests(examples)
+        failed += [*finish_types(types), *failed_tests]
+    pytest_output.write(report)
+    return failed
 
-    Many tests wait for processes, so one worker more than there are cores is faster. The failures are printed last,
-    below the coverage.
+
+def start_types() -> subprocess.Popen[str]:
+    """Start mypy, which takes a minute of one core if its cache is empty: meanwhile others use the other cores."""
+    return subprocess.Popen([sys.executable, "-m", "mypy"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def finish_types(process: subprocess.Popen[str]) -> list[str]:
+    """Print the result of mypy; return its name if it failed."""
+    output, _ = process.communicate()
+    print(f"== types\n{output}", end="", flush=True)
+    return ["types"] if process.returncode else []
+
+
+def run_tests(examples: str) -> tuple[list[str], bytes]:
+    """Run the default suite under coverage; return the names of the failed checks, and the report of the failures.
+
+    `examples` is a profile of hypothesis: `repeatable` or `random` (see conftest.py).
+    Many tests wait for processes, so one worker more than there are cores is faster.
     """
     with temporary_files() as folder:
         data = folder / "data"
         workers = str((os.cpu_count() or 1) + 1)
         arguments = ["-m", "coverage", "run", "-m", "pytest", "-q", "-p", "tests.measurement", "-n", workers]
         print("== tests", flush=True)
+        arguments += ["-m", "not long", f"--hypothesis-profile={examples}", *quick.temporary_options(folder)]
         environment = {"COVERAGE_FILE": str(data), "TMPDIR": str(folder)}
-        # A short path: names of sockets have at most some hundred bytes.
-        arguments += ["-m", "not long", f"--basetemp={folder / 't'}"]
         code, report = pytest_output.run([sys.executable, *arguments], ROOT, environment)
         print("\n== coverage", flush=True)
         covered = coverage_floors.hold(data)
-    pytest_output.write(report)
-    return [name for name, passed in (("coverage", covered), ("tests", code == 0)) if not passed]
+    return [name for name, passed in (("coverage", covered), ("tests", code == 0)) if not passed], report
 
 
 @contextmanager
@@ -94,13 +119,12 @@ def temporary_files() -> Iterator[Path]:
 
 def run_quick(paths: list[str]) -> list[str]:
     """Run the checks that take seconds and the fast tests; return the names of the failed checks."""
-    with subprocess.Popen([sys.executable, "-m", "mypy"], cwd=ROOT, stdout=subprocess.PIPE, text=True) as types:
+    with start_types() as types, temporary_files() as folder:
         failed = [name for name, command in CHECKS[:2] if run(name, command)]
-        if run("tests", quick.quick_arguments(paths, workers=os.cpu_count() or 1)):
+        arguments = quick.quick_arguments(paths, workers=os.cpu_count() or 1)
+        if run("tests", [*arguments, *quick.temporary_options(folder)], {"TMPDIR": str(folder)}):
             failed.append("tests")
-        found, _ = types.communicate()  # checked meanwhile
-    print(f"== types\n{found}", end="", flush=True)
-    return [*failed, "types"] if types.returncode else failed
+        return [*failed, *finish_types(types)]
 
 
 if __name__ == "__main__":

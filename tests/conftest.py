@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from coverage import Coverage
+from hypothesis import settings
 
 from gitmem.cli.main import run
 from gitmem.embedding.bundled import BundledEncoder
@@ -24,6 +25,12 @@ from tests.sample import Cli, Outcome, make_sample
 
 WORKER_SECONDS = 3600.0
 """Seconds for which the indexing worker of one test is kept for the next ones."""
+
+# Examples of hypothesis: random ones find new faults during development and at night. `python -m tests` judges a
+# change, so it repeats the same examples in each run. No example has a deadline: a busy machine is no fault.
+settings.register_profile("random", deadline=None)
+settings.register_profile("repeatable", deadline=None, derandomize=True, database=None, print_blob=True)
+settings.load_profile("random")
 
 
 @pytest.hookimpl(trylast=True)

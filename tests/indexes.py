@@ -21,12 +21,13 @@ from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.row_builder import build_rows
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_protocol import Batch, BlobContent, BlobOutcome, KnownSegments, PackedRows
+from gitmem.paths import INDEX_NAME, IndexPaths
 from gitmem.store.columns import COLUMNS, OUTCOMES
 from gitmem.store.manifest import find_manifest
 from gitmem.store.snapshot import Snapshot
 from gitmem.types import CHUNK_TYPES
 from gitmem.words import Text
-from gitmem.workspace import Workspace, open_snapshot, open_workspace, require_index
+from gitmem.workspace import Workspace, open_workspace
 from tests.gitrepo import Repo
 
 DIMENSIONS: Final = 256
@@ -112,18 +113,21 @@ def workspace_of(repo: Repo) -> Workspace:
     return open_workspace(repo.path, {})
 
 
-def index(repo: Repo, **options: Any) -> IndexReport:
-    """Index HEAD and return the report."""
-    workspace = workspace_of(repo)
+def index(repo: Repo, workspace: Workspace | None = None, **options: Any) -> IndexReport:
+    """Index HEAD and return the report. A workspace that was opened before saves two processes of git."""
+    workspace = workspace or workspace_of(repo)
     return refresh(workspace, workspace.location.head_tree, **options)
 
 
-def search(repo: Repo, text: str, **options: Any) -> Answer:
-    """Answer a query. The options are the fields of Query, SearchFilters and TreeSelection, and `refresh`."""
+def search(repo: Repo, text: str, workspace: Workspace | None = None, **options: Any) -> Answer:
+    """Answer a query. The options are the fields of Query, SearchFilters and TreeSelection, and `refresh`.
+
+    A workspace that was opened before saves two processes of git.
+    """
     refresh = options.pop("refresh", True)
     filters, selection = ({name: options.pop(name) for name in type_._fields if name in options} for type_ in PARTS)
     query = Query(text, filters=SearchFilters(**filters), **options)
-    return answer(workspace_of(repo), query, TreeSelection(**selection), refresh=refresh)
+    return answer(workspace or workspace_of(repo), query, TreeSelection(**selection), refresh=refresh)
 
 
 PARTS: Final = (SearchFilters, TreeSelection)
@@ -135,9 +139,17 @@ def brief_hits(answer: Answer) -> list[tuple[str, int, int, str, float]]:
 
 
 def snapshot_of(repo: Repo) -> Snapshot:
-    """Open the index of a repository."""
-    workspace = workspace_of(repo)
-    return open_snapshot(workspace, require_index(workspace))
+    """Open the index of a repository, without the checks of a command, which run git four times."""
+    paths = paths_of(repo)
+    manifest = find_manifest(paths.manifest)
+    assert manifest is not None
+    return Snapshot(paths, manifest)
+
+
+def paths_of(repo: Repo) -> IndexPaths:
+    """Return the paths of an index; of one in the working tree without asking git."""
+    root = repo.path / INDEX_NAME
+    return IndexPaths(root) if root.is_dir() else workspace_of(repo).paths
 
 
 class DumpedRow(NamedTuple):
@@ -201,7 +213,7 @@ def dump_segment(segment: Any) -> Iterator[DumpedRow]:
 
 def manifest_of(repo: Repo) -> Any:
     """Read the manifest from disk."""
-    return find_manifest(workspace_of(repo).paths.manifest)
+    return find_manifest(paths_of(repo).manifest)
 
 
 def files_in(folder: Any) -> list[Any]:

@@ -6,9 +6,9 @@ minute however many tests there are. A test that is not in the file, such as a n
 
 import json
 import math
+import os
 import subprocess
 import sys
-import tempfile
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,8 +24,14 @@ LISTED_SECONDS: Final = 0.02
 
 OTHERS: Final = "others"
 
-QUICK_SECONDS: Final = 35.0
+QUICK_SECONDS: Final = 25.0
 """Budget of each worker in a quick run of the whole suite. The rest of the minute is for collection and mypy."""
+
+OTHER_CHECKS_SECONDS: Final = 60.0
+"""Seconds of the checks that are not tests, and of the collection of the tests."""
+
+COVERAGE_FACTOR: Final = 1.1
+"""By how much coverage of the fast tests prolongs the run of all."""
 
 FAST_SECONDS_OF_PATHS: Final = 10.0
 """Longest duration of a test, all its parameters together, in a quick run of some paths."""
@@ -87,22 +93,48 @@ def read_durations() -> Mapping[str, float]:
     return durations
 
 
-def measure(workers: int) -> int:
+def estimate_minutes(cores: int) -> int:
+    """Return the minutes that `python -m tests` takes on an idle machine with so many cores."""
+    seconds = sum(read_durations().values()) / cores
+    return max(1, round((OTHER_CHECKS_SECONDS + COVERAGE_FACTOR * seconds) / 60))
+
+
+def temporary_options(folder: Path) -> list[str]:
+    """Return the options of pytest for a folder of temporary files; TMPDIR must name it too.
+
+    The path is short: names of sockets have at most some hundred bytes.
+    """
+    return [f"--basetemp={folder / 't'}"]
+
+
+def measure(workers: int, folder: Path) -> int:
     """Run the default suite, write the durations of its tests and return the exit code of pytest.
 
-    After an interrupt or an error of pytest itself the file stays unchanged.
+    Each worker has a core, and the temporary files are where `python -m tests` has them. After an interrupt or an error
+    of pytest itself the file stays unchanged.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        results = Path(folder) / "results.xml"
-        arguments = ["-m", "pytest", "-q", "-m", "not long", "-n", str(workers), f"--junitxml={results}"]
-        code = subprocess.run([sys.executable, *arguments], cwd=ROOT, check=False).returncode
-        if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            return code
-        durations: defaultdict[str, float] = defaultdict(float)
-        for case in ElementTree.parse(results).iter("testcase"):
-            file = case.attrib["classname"].replace(".", "/")
-            durations[f"{file}.py::{case.attrib['name'].partition('[')[0]}"] += float(case.attrib["time"])
+    results = folder / "results.xml"
+    arguments = ["-m", "pytest", "-q", "-m", "not long", "-n", str(workers), f"--junitxml={results}"]
+    arguments += ["--hypothesis-profile=repeatable", *temporary_options(folder)]
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    code = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, check=False).returncode
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        return code
+    DURATIONS.write_text(json.dumps(summarize(sum_durations(results)), indent=0) + "\n")
+    return code
+
+
+def sum_durations(results: Path) -> Mapping[str, float]:
+    """Return the seconds of each test of a JUnit report, all its parameters, its fixtures and both ends together."""
+    durations: defaultdict[str, float] = defaultdict(float)
+    for case in ElementTree.parse(results).iter("testcase"):
+        file = case.attrib["classname"].replace(".", "/")
+        durations[f"{file}.py::{case.attrib['name'].partition('[')[0]}"] += float(case.attrib["time"])
+    return durations
+
+
+def summarize(durations: Mapping[str, float]) -> Mapping[str, float]:
+    """Round durations, and replace the short ones by their sum."""
     listed = {name: round(seconds, 2) for name, seconds in sorted(durations.items()) if seconds >= LISTED_SECONDS}
     listed[OTHERS] = round(sum(durations.values()) - sum(listed.values()), 2)
-    DURATIONS.write_text(json.dumps(listed, indent=0) + "\n")
-    return code
+    return listed

@@ -177,6 +177,33 @@ def test_a_quick_run_takes_the_fastest_tests_that_fit_into_the_budget() -> None:
     assert quick.find_slow({}, limit=0.0, budget=0.0) == set()
 
 
+def test_durations_are_read_from_the_report_of_a_run(tmp_path: Path) -> None:
+    """The report of several workers, as pytest-xdist writes it."""
+    (tmp_path / "test_sample.py").write_text(
+        "import pytest, time\n@pytest.mark.parametrize('number', range(4))\ndef test_slow(number):\n"
+        "    time.sleep(0.05)\ndef test_fast():\n    pass\n"
+    )
+    results = tmp_path / "results.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "xdist", "-n", "2", f"--junitxml={results}", "."]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # the others take longer to load than to test
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    durations = quick.sum_durations(results)
+    assert durations.keys() == {"test_sample.py::test_slow", "test_sample.py::test_fast"}
+    assert durations["test_sample.py::test_slow"] >= 0.2
+
+
+def test_short_durations_are_summed_up() -> None:
+    assert quick.summarize({"b": 1.234, "a": 0.01, "c": 0.012}) == {"b": 1.23, quick.OTHERS: 0.03}
+
+
+@pytest.mark.parametrize("cores", [1, 2, 64])
+def test_the_time_of_a_run_follows_from_the_durations(cores: int) -> None:
+    seconds = sum(quick.read_durations().values()) / cores
+    expected = (quick.OTHER_CHECKS_SECONDS + quick.COVERAGE_FACTOR * seconds) / 60
+    assert quick.estimate_minutes(cores) == pytest.approx(expected, abs=0.51)
+
+
 def test_a_floor_of_a_package_is_not_reached_by_the_others(capsys: pytest.CaptureFixture[str]) -> None:
     whole = {"covered_lines": 99, "num_statements": 100, "covered_branches": 9, "num_branches": 10}
     half = {**whole, "covered_lines": 3, "num_statements": 20}

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gitmem.answering.filter_rows import passing_entries
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, SimilarQuery, kinds_of
 from gitmem.answering.weights_in_force import load_weights
-from gitmem.embedding.bundled import BundledEncoder
+from gitmem.embedding import bundled
 from gitmem.embedding.encoder import Encoder
 from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
 from gitmem.freshness.memory_view import join_records, records_tree
@@ -269,7 +269,7 @@ def open_searcher(
             )
     # Order matters: the manifest is read before the tree, so a commit in between leaves the index older, never newer.
     manifest = require_index(workspace)
-    encoder = encoder or BundledEncoder()
+    encoder = encoder or bundled.BundledEncoder()
     tree = reader.read()
     workspace = workspace._replace(location=tree.location)
     manifest, rebuild_note = _require_fingerprint(workspace, tree, manifest, refresh=refresh)

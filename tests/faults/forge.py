@@ -64,8 +64,8 @@ def _change(section: bytearray, chance: random.Random) -> str:
 
 
 def run(*, long: bool) -> Tally:
-    """Ten thousand forged files, or some hundreds."""
-    return _run(Tally("forged files"), 10_000 if long else 160, "", forge)
+    """Ten thousand forged files, or some tens."""
+    return _run(Tally("forged files"), 10_000 if long else 80, "", forge)
 
 
 def run_control() -> Tally:

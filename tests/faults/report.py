@@ -43,6 +43,11 @@ class Tally:
             print(told, file=sys.stderr, flush=True)
 
     @property
+    def decided(self) -> bool:
+        """Whether a control has found a fault: it has shown all that it is for, and need not go on."""
+        return self.control and bool(self.bad)
+
+    @property
     def passed(self) -> bool:
         return self.cases > 0 and bool(self.bad) == self.control and not self.missed
 

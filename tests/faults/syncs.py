@@ -37,7 +37,7 @@ def run(*, long: bool, only: str = "") -> Tally:
     tally, told = Tally("syncs left out, one at a time"), Counter[str]()
     for made in recordings(map(followed, chosen(SCENARIOS if long else SCENARIOS[:2], only)), long=False):
         if not made.killed:
-            _judge_all(made, tally, told, step=1 if long else 6)
+            _judge_all(made, tally, told, step=1 if long else 12)
             tally.show_progress(f"{made.world.scenario.name} is done: {dict(told)}")
     tally.name += f" ({', '.join(f'{count} {verdict}' for verdict, count in told.most_common())})"
     return tally

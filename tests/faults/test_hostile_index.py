@@ -40,7 +40,7 @@ class Place:
         self.repo = Repo.init(folder / "repo")
         fill(self.repo, "base", 8)
         index(self.repo)
-        workspace = workspace_of(self.repo)
+        self.workspace = workspace = workspace_of(self.repo)
         for number in range(6):
             add_note(workspace, f"note {number}: parcels are late on Mondays", type_="decision")
         add_document(workspace, "parcels are late. " * 400, {"title": "Late parcels"})
@@ -59,13 +59,13 @@ class Place:
         told: list[Any] = []
         for text, sources in QUESTIONS:
             try:
-                made = search(self.repo, text, kinds=sources)
+                made = search(self.repo, text, self.workspace, kinds=sources)
                 told.append(
                     [(hit.path, hit.start_line, hit.symbol, round(hit.score, 6), lines) for hit, lines in made.hits]
                 )
             except GitmemError as problem:
                 told.append(type(problem).__name__)
-        told.append([note.content for note in list_notes(workspace_of(self.repo), type_="decision")])
+        told.append([note.content for note in list_notes(self.workspace, type_="decision")])
         return told
 
     def lies(self) -> bool:

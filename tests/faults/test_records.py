@@ -11,7 +11,7 @@ pytestmark = pytest.mark.skipif(not tape.is_available(), reason="needs Linux and
 def test_a_kill_at_any_moment_loses_no_record(long: bool) -> None:
     tally = records_kill.run(long=long)
     assert tally.passed, str(tally)
-    assert tally.cases >= (5_000 if long else 24)
+    assert tally.cases >= (5_000 if long else 12)
 
 
 def test_a_store_that_names_objects_before_they_are_there_would_be_caught_when_killed() -> None:
@@ -28,7 +28,7 @@ def test_a_store_that_writes_among_the_objects_of_the_user_would_be_caught_when_
 def test_no_error_of_the_disk_loses_a_record(long: bool) -> None:
     tally = records_fault.run(long=long)
     assert tally.passed, str(tally)
-    assert tally.cases >= (2_000 if long else 16)
+    assert tally.cases >= (2_000 if long else 8)
 
 
 def test_a_store_that_names_objects_before_they_are_there_would_be_caught_by_errors() -> None:
@@ -40,7 +40,7 @@ def test_a_store_that_names_objects_before_they_are_there_would_be_caught_by_err
 def test_a_power_cut_loses_no_record(long: bool) -> None:
     tally = records_power.run(long=long)
     assert tally.passed, str(tally)
-    assert tally.cases >= (2_900 if long else 30)
+    assert tally.cases >= (2_900 if long else 20)
 
 
 def test_a_writer_of_records_that_lacks_any_one_sync_would_be_caught() -> None:

@@ -5,7 +5,7 @@ is the cost of the hooks.
 """
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -30,22 +30,31 @@ class Tally:
         return "\n".join(lines)
 
 
-def run(rounds: int, environments: Iterable[str] = ENVIRONMENTS, hooks: str = "gitmem", *, each: bool = False) -> Tally:
+def run(
+    rounds: int,
+    environments: Iterable[str] = ENVIRONMENTS,
+    hooks: str = "gitmem",
+    *,
+    commands: Sequence[str] = tuple(COMMANDS),
+    each: bool = False,
+) -> Tally:
     """Run the matrix. With `each` the index is compared after every command, otherwise at the end of a round."""
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         for environment in environments:
-            _run_environment(Path(folder), environment, rounds, hooks, tally, each=each)
+            _run_environment(Path(folder), environment, rounds, hooks, tally, commands, each=each)
     return tally
 
 
-def _run_environment(base: Path, environment: str, rounds: int, hooks: str, tally: Tally, *, each: bool) -> None:
+def _run_environment(
+    base: Path, environment: str, rounds: int, hooks: str, tally: Tally, commands: Sequence[str], *, each: bool
+) -> None:
     world, control = (make_world(base / hook_kind, environment, hook_kind) for hook_kind in (hooks, "empty"))
     for number in range(rounds):
-        for command, do in COMMANDS.items():
+        for command in commands:
             name = f"{command.split()[-1].strip('-').replace('-', '_')}_{number}"
             for one in (world, control):
-                do(one, name)
+                COMMANDS[command](one, name)
             _compare(world, control, f"{environment}, {command}", tally)
             if each and command not in UNFOLLOWED:
                 _require_indexed(world, environment, f"{environment}, {command}", tally)

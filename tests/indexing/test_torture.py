@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.faults.torture import FILES, MEMORY, SECONDS
+from tests.faults.torture import MEMORY, SECONDS, hostile_files
 from tests.gitrepo import Repo, isolated_environment
 
 SLACK: Final = 3.0
@@ -28,7 +28,13 @@ MEASURE: Final = (
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to see the memory in use")
 def test_pathological_files_are_indexed_within_bounds(tmp_path: Path, home: Path) -> None:
     repo = Repo.init(tmp_path / "repo")
-    repo.commit({**FILES, **{f"copy{n}.txt": b"the same text\n" for n in range(300)}, "good.py": b"def fine(): pass\n"})
+    repo.commit(
+        {
+            **hostile_files(),
+            **{f"copy{n}.txt": b"the same text\n" for n in range(300)},
+            "good.py": b"def fine(): pass\n",
+        }
+    )
     environment = isolated_environment() | {"HOME": str(home), "GITMEM_JOBS": "1"}
     command = [sys.executable, "-m", "gitmem", "-C", str(repo.path), "index"]
     measured = subprocess.run(
@@ -38,6 +44,6 @@ def test_pathological_files_are_indexed_within_bounds(tmp_path: Path, home: Path
     assert code == 0, err
     assert out.startswith("indexed ")
     assert memory < MEMORY
-    assert seconds < SLACK * SECONDS * len(FILES)
+    assert seconds < SLACK * SECONDS * len(hostile_files())
     query = subprocess.run([*command[:-1], "query", "-l", "-n", "1", "fine"], env=environment, capture_output=True)
     assert os.fsdecode(query.stdout) == "good.py\n"

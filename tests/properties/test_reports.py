@@ -9,7 +9,7 @@ from gitmem.answering.searcher import open_searcher
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.store.columns import OUTCOMES
 from tests.gitrepo import Repo
-from tests.indexes import InlinePool, dump_rows, index, manifest_of, snapshot_of, workspace_of
+from tests.indexes import InlinePool, dump_rows, manifest_of, snapshot_of
 from tests.properties.trees import Tree, Writer, class_of, count_classes, trees
 
 
@@ -27,8 +27,8 @@ def test_a_run_indexes_the_texts_of_a_tree_and_reports_their_counts(writer: Writ
     """Property 5: Recursive discovery. Property 10: Report accuracy."""
     manifest = manifest_of(writer.repo)
     writer.commit(tree)
-    report = index(writer.repo)
-    assert indexed_paths(writer.repo) == {path for path, file in tree.items() if class_of(path, file) == "indexed"}
+    report = writer.index()
+    assert indexed_paths(writer) == {path for path, file in tree.items() if class_of(path, file) == "indexed"}
     if report.up_to_date:  # the tree of the last example
         return
     expected = count_classes(tree)
@@ -40,9 +40,9 @@ def test_a_run_indexes_the_texts_of_a_tree_and_reports_their_counts(writer: Writ
     assert (report.status, report.problems) == ("success", [])
 
 
-def indexed_paths(repo: Repo) -> set[str]:
+def indexed_paths(writer: Writer) -> set[str]:
     """Return the paths of HEAD whose text the index has."""
-    searcher = open_searcher(workspace_of(repo), TreeSelection("HEAD"))
+    searcher = open_searcher(writer.workspace, TreeSelection("HEAD"))
     view, snapshot = searcher.view, searcher.snapshot
     matches = snapshot.match(view)
     outcomes = [OUTCOMES[snapshot.blob_outcomes[blob]] if blob >= 0 else "" for blob in matches]

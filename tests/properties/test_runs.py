@@ -28,10 +28,8 @@ from tests.indexes import (
     HashEncoder,
     InlinePool,
     dump_rows,
-    index,
     search,
     snapshot_of,
-    workspace_of,
 )
 from tests.properties.trees import LARGE, File, Tree, Writer, class_of, files, paths, regular, trees
 
@@ -46,9 +44,9 @@ def writer(tmp_path: Path, fake_model: type[InlinePool]) -> Writer:
     return Writer.create(Repo.init(tmp_path / "repo"))
 
 
-def drop_index(repo: Repo) -> None:
+def drop_index(writer: Writer) -> None:
     """Remove the index."""
-    shutil.rmtree(repo.path / ".gitmem", ignore_errors=True)
+    shutil.rmtree(writer.repo.path / ".gitmem", ignore_errors=True)
 
 
 class Content(NamedTuple):
@@ -58,17 +56,16 @@ class Content(NamedTuple):
     outcomes: set[tuple[str, str, str]]
 
 
-def read_content(repo: Repo) -> Content:
+def read_content(writer: Writer) -> Content:
     """Read the rows and outcomes of the indexed files of HEAD; no blob may be there twice in one language.
 
     A path that its name excludes uses no row, even if the index still has rows of the same blob under another path.
     """
-    snapshot = snapshot_of(repo)
-    listed = [line.partition("\t") for line in repo.git("ls-tree", "-r", "-z", "HEAD").split("\0") if line]
+    snapshot = snapshot_of(writer.repo)
     keys = {
-        (entry.split()[2], language_of(path))
-        for entry, _, path in listed
-        if entry.startswith("100") and class_of(path, regular("x = 1\n")) == "indexed"
+        (oid, language_of(path))
+        for path, oid in writer.list_files().items()
+        if class_of(path, regular("x = 1\n")) == "indexed"
     }
     # A blob that failed stays in its segment until segments are joined; its later success hides it.
     outcomes = [outcome for outcome in list_outcomes(snapshot) if outcome[2] != "failed"]
@@ -90,11 +87,11 @@ def list_outcomes(snapshot: Snapshot) -> list[tuple[str, str, str]]:
     ]
 
 
-def index_from_scratch(repo: Repo) -> Content:
+def index_from_scratch(writer: Writer) -> Content:
     """Index HEAD without anything that came before; the old index is lost."""
-    drop_index(repo)
-    index(repo)
-    return read_content(repo)
+    drop_index(writer)
+    writer.index()
+    return read_content(writer)
 
 
 changes = st.lists(
@@ -136,22 +133,22 @@ def test_any_runs_end_like_one_from_scratch_and_embed_each_blob_once(
     writer: Writer, fake_model: type[InlinePool], first: Tree, steps: list[tuple[Any, bool]]
 ) -> None:
     """Property 33: No stale chunks. Property 38: Blob keying."""
-    drop_index(writer.repo)
+    drop_index(writer)
     fake_model.digested = 0
     known: set[tuple[bytes, str]] = set()
     history = [first]
     writer.commit(first)
     for edits, run_before in steps:
         if run_before:
-            index(writer.repo)
+            writer.index()
             known |= keys_of(history[-1])
         history.append(change_tree(history[-1], history, edits))
         writer.commit(history[-1])
-    index(writer.repo)
+    writer.index()
     known |= keys_of(history[-1])
     assert fake_model.digested == len(known)
-    content = read_content(writer.repo)
-    assert content == index_from_scratch(writer.repo)
+    content = read_content(writer)
+    assert content == index_from_scratch(writer)
 
 
 @many
@@ -160,21 +157,21 @@ def test_a_file_that_cannot_be_embedded_costs_itself_alone_and_is_tried_again(
     writer: Writer, fake_model: type[InlinePool], count: int, failing: set[int]
 ) -> None:
     """Property 14: Embedding failure."""
-    drop_index(writer.repo)
+    drop_index(writer)
     names = [f"file{number}.py" for number in range(count)]
     broken = [name for number, name in enumerate(names) if number in failing]
     texts = {name: f"def {name[:5]}():\n    '{'poison' if name in broken else ''} {name}'\n" for name in names}
     writer.commit({name: regular(text) for name, text in texts.items()})
     fake_model.poison = b"poison"
-    report = index(writer.repo)
+    report = writer.index()
     assert report.status == ("partial" if broken else "success")
     assert [problem.partition(":")[0] for problem in sorted(report.problems)] == broken
-    whole = {row.blob for row in read_content(writer.repo).rows}
-    assert whole == {writer.repo.oid(f"HEAD:{name}") for name in names if name not in broken}
+    whole = {row.blob for row in read_content(writer).rows}
+    assert whole == {oid for name, oid in writer.list_files().items() if name not in broken}
     fake_model.poison = b""
-    assert index(writer.repo).status == "success"
-    content = read_content(writer.repo)
-    assert content == index_from_scratch(writer.repo)
+    assert writer.index().status == "success"
+    content = read_content(writer)
+    assert content == index_from_scratch(writer)
 
 
 @many
@@ -183,28 +180,27 @@ def test_a_run_that_dies_at_any_change_of_the_disk_leaves_what_was_there(
     writer: Writer, monkeypatch: pytest.MonkeyPatch, old: Tree | None, new: Tree, at: int, error: BaseException
 ) -> None:
     """Property 39: Crash safety."""
-    drop_index(writer.repo)
+    drop_index(writer)
     before: set[DumpedRow] = set()
     if old is not None:
         writer.commit(old)
-        index(writer.repo)
+        writer.index()
         before = dump_rows(snapshot_of(writer.repo))
     writer.commit(new)
-    workspace = workspace_of(writer.repo)
     with monkeypatch.context() as patch:
         patch.setattr("gitmem.indexing.run.FLUSH_ROWS", 1)
         patch.setattr(fsio, "disk", DyingDisk(at, error))
         with suppress(Killed, GitmemError):
-            index(writer.repo)
+            writer.index()
     if old is not None:
         snapshot = snapshot_of(writer.repo)
         assert not snapshot.lost
         assert dump_rows(snapshot) >= before
-    with writer_lock(workspace.paths.lock, wait=False):
+    with writer_lock(writer.workspace.paths.lock, wait=False):
         pass
-    index(writer.repo)
-    content = read_content(writer.repo)
-    assert content == index_from_scratch(writer.repo)
+    writer.index()
+    content = read_content(writer)
+    assert content == index_from_scratch(writer)
 
 
 class SaltedEncoder(HashEncoder):
@@ -225,7 +221,7 @@ def test_an_index_never_mixes_the_vectors_of_two_models(
     writer: Writer, fake_model: type[InlinePool], monkeypatch: pytest.MonkeyPatch, models: list[str]
 ) -> None:
     """Property 13: Model consistency."""
-    drop_index(writer.repo)
+    drop_index(writer)
     for number, name in enumerate(models):
         writer.commit(
             {f"file{place}.py": regular(f"def sign_{place}():\n    return 1\n") for place in range(number + 1)}
@@ -235,6 +231,6 @@ def test_an_index_never_mixes_the_vectors_of_two_models(
         if number and name != models[number - 1]:
             with pytest.raises(NoIndex, match="another model"):
                 search(writer.repo, "sign", refresh=False)
-        index(writer.repo)
+        writer.index()
         vectors = {row.vector for row in dump_rows(snapshot_of(writer.repo))}
-        assert vectors == {row.vector for row in index_from_scratch(writer.repo).rows}
+        assert vectors == {row.vector for row in index_from_scratch(writer).rows}

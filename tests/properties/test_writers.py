@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker_protocol import Batch
 from tests.gitrepo import Repo
-from tests.indexes import InlinePool, index
+from tests.indexes import InlinePool
 from tests.properties.test_runs import drop_index, index_from_scratch, read_content
 from tests.properties.trees import Writer, regular
 
@@ -72,14 +72,14 @@ def test_writers_of_one_repository_are_never_inside_together(
     observed.most = observed.digested = 0
     observed.meeting = None
     writer = writers[0]
-    drop_index(writer.repo)
+    drop_index(writer)
     writer.commit({f"file{number}.py": regular(f"def part_{number}():\n    pass\n") for number in range(files)})
     with ThreadPoolExecutor(max_workers=runs) as threads:
-        reports = list(threads.map(lambda _: index(writer.repo), range(runs)))
+        reports = list(threads.map(lambda _: writer.index(), range(runs)))
     assert observed.most == 1
     assert observed.digested == sum(report.embedded for report in reports) == files
-    content = read_content(writer.repo)
-    assert content == index_from_scratch(writer.repo)
+    content = read_content(writer)
+    assert content == index_from_scratch(writer)
 
 
 @many
@@ -95,6 +95,6 @@ def test_writers_of_two_repositories_work_at_the_same_time(
         names = range(files)
         writer.commit({f"file{name}.py": regular(f"def part_{mark}_{name}():\n    pass\n") for name in names})
     with ThreadPoolExecutor(max_workers=2) as threads:
-        reports = list(threads.map(lambda writer: index(writer.repo), writers))
+        reports = list(threads.map(lambda writer: writer.index(), writers))
     assert [report.embedded for report in reports] == [files, files]
     assert observed.most == 2

@@ -8,7 +8,11 @@ from typing import Final, NamedTuple
 import pygit2
 from hypothesis import strategies as st
 
+from gitmem.freshness.index_report import IndexReport
+from gitmem.freshness.refresh import refresh
+from gitmem.workspace import Workspace
 from tests.gitrepo import Repo
+from tests.indexes import workspace_of
 
 MAX_FILE_BYTES: Final = 2048
 """Size limit of the generated repositories; `LARGE` exceeds it."""
@@ -82,26 +86,42 @@ def count_classes(tree: Tree) -> Counter[str]:
 
 @dataclass(slots=True)
 class Writer:
-    """Repository that gets trees without a working tree and without a process for each file."""
+    """Repository that gets trees without a working tree, without a process for each file, and is opened only once."""
 
     repo: Repo
     objects: pygit2.Repository
+    workspace: Workspace
 
     @classmethod
     def create(cls, repo: Repo) -> "Writer":
         """Set the size limit of a new repository and open it."""
         repo.git("config", "gitmem.maxFileBytes", str(MAX_FILE_BYTES))
-        return cls(repo, pygit2.Repository(str(repo.path)))
+        return cls(repo, pygit2.Repository(str(repo.path)), workspace_of(repo))
 
     def commit(self, tree: Tree) -> str:
         """Commit a tree to the branch; return the id of the tree."""
         index = pygit2.Index()
         empty = self.objects.create_blob(b"")
         for path, file in tree.items():
-            commit = file.mode == pygit2.enums.FileMode.COMMIT
-            index.add(pygit2.IndexEntry(path, empty if commit else self.objects.create_blob(file.content), file.mode))
+            submodule = file.mode == pygit2.enums.FileMode.COMMIT
+            oid = empty if submodule else self.objects.create_blob(file.content)
+            index.add(pygit2.IndexEntry(path, oid, file.mode))
         tree_id = index.write_tree(self.objects)
         author = pygit2.Signature("A Person", "person@example.invalid", 1_700_000_000, 0)
         parents = [] if self.objects.head_is_unborn else [self.objects.head.target]
-        self.objects.create_commit("refs/heads/main", author, author, "change", tree_id, parents)
+        commit = self.objects.create_commit("refs/heads/main", author, author, "change", tree_id, parents)
+        location = self.workspace.location._replace(head_commit=str(commit), head_tree=str(tree_id))
+        self.workspace = self.workspace._replace(location=location)
         return str(tree_id)
+
+    def index(self) -> IndexReport:
+        """Index the last tree, as `gitmem index` does."""
+        return refresh(self.workspace, self.workspace.location.head_tree)
+
+    def list_files(self) -> dict[str, str]:
+        """Return the blob of each regular file of the last tree, read from git's objects."""
+        tree = self.workspace.location.head_tree
+        assert tree is not None
+        entries = pygit2.Index()
+        entries.read_tree(self.objects[tree].peel(pygit2.Tree))
+        return {entry.path: str(entry.id) for entry in entries if entry.mode in MODES}

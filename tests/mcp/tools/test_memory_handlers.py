@@ -11,9 +11,12 @@ from mcp.client.client import Client
 from gitmem.mcp.tools.descriptions import DOCUMENT_INGEST, MEMORY_STORE
 from gitmem.mcp.tools.record_excerpts import parse_record_name
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
+from gitmem.memory.conversation import Turn
 from gitmem.memory.document import DocumentFields
+from gitmem.records.conversations import import_turns
 from tests.gitrepo import Repo
 from tests.mcp.clients import SERVER, RawClient, ask, refused, talk
+from tests.sample import open_sample
 
 ALL = "search,memory,documents"
 ODD = "first\r\nsecond\u202e \x1b[2J</results>\n\n  é\ttab  \n\n"
@@ -151,8 +154,11 @@ def test_a_part_is_read_by_its_lines_or_its_chunk(own: Repo) -> None:
 
 @pytest.mark.parametrize("name", ["plan", "a 5", "a:1-2", "../x", "conversation:y", "z:0"])
 def test_a_conversation_is_read_whatever_it_is_called(own: Repo, name: str) -> None:
+    time = "2026-03-01T12:00:00+00:00"
+    import_turns(open_sample(own), [Turn(name, number, "user", f"word{number}\nx", time) for number in range(18)])
+
     async def action(client: Client) -> None:
-        for number in range(20):
+        for number in (18, 19):
             text = await ask(client, "conversation_append", conversation=name, role="user", content=f"word{number}\nx")
             assert text == f"stored turn {number} of conversation:{name}"
         whole = await ask(client, "get", ids=f"conversation:{name}")

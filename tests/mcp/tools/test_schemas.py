@@ -1,13 +1,14 @@
-"""Schemas of the tools: every provider of models accepts them, and they cost few tokens."""
+"""Schemas of the tools: every provider of models accepts them, and they cost few tokens.
+
+The providers' packages define some thousand classes, which take longer to load than all other modules of the suite.
+So they are imported in the one test that needs them.
+"""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from anthropic.types import ToolParam
-from google.genai.types import FunctionDeclaration, Type
-from openai.types.shared import FunctionDefinition
 from pydantic import TypeAdapter
 
 from gitmem.mcp.tools.descriptions import Tool
@@ -40,27 +41,33 @@ def test_a_schema_is_plain(tool: Tool) -> None:
         assert "items" in part or part["type"] != "array"
 
 
-@every_tool
-def test_geminis_client_accepts_a_tool(tool: Tool) -> None:
-    made = FunctionDeclaration(name=tool.name, description=tool.description, parameters=tool.schema)  # type: ignore[arg-type]
-    assert made.parameters is not None
-    assert made.parameters.properties is not None
-    assert made.parameters.required == tool.schema.get("required")
-    for name, about in tool.schema["properties"].items():
-        assert made.parameters.properties[name].type == Type(about["type"].upper())
-        assert made.parameters.properties[name].enum == about.get("enum")
+def test_geminis_client_accepts_every_tool() -> None:
+    from google.genai.types import FunctionDeclaration, Type
+
+    for tool in ALL.values():
+        made = FunctionDeclaration(name=tool.name, description=tool.description, parameters=tool.schema)  # type: ignore[arg-type]
+        assert made.parameters is not None
+        assert made.parameters.properties is not None
+        assert made.parameters.required == tool.schema.get("required")
+        for name, about in tool.schema["properties"].items():
+            assert made.parameters.properties[name].type == Type(about["type"].upper())
+            assert made.parameters.properties[name].enum == about.get("enum")
 
 
-@every_tool
-def test_openais_client_accepts_a_tool(tool: Tool) -> None:
-    made = FunctionDefinition(name=tool.name, description=tool.description, parameters=tool.schema)
-    assert made.parameters == tool.schema
+def test_openais_client_accepts_every_tool() -> None:
+    from openai.types.shared import FunctionDefinition
+
+    for tool in ALL.values():
+        made = FunctionDefinition(name=tool.name, description=tool.description, parameters=tool.schema)
+        assert made.parameters == tool.schema
 
 
-@every_tool
-def test_anthropics_client_accepts_a_tool(tool: Tool) -> None:
-    entry = {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
-    assert TypeAdapter(ToolParam).validate_python(entry)["input_schema"] == tool.schema
+def test_anthropics_client_accepts_every_tool() -> None:
+    from anthropic.types import ToolParam
+
+    for tool in ALL.values():
+        entry = {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
+        assert TypeAdapter(ToolParam).validate_python(entry)["input_schema"] == tool.schema
 
 
 @every_tool
