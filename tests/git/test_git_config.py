@@ -1,6 +1,5 @@
 """Settings in git's configuration, and the files it consists of."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -37,8 +36,11 @@ def test_all_scopes_are_listed_in_the_order_git_applies_them(
     assert read_config(locate(tmp_path / "linked")) == [*common, linked]
 
 
-def test_without_settings_the_list_is_empty(make_repo: MakeRepo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+def test_without_settings_the_list_is_empty(
+    make_repo: MakeRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").touch()
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "empty"))
     assert read_config(locate(make_repo().path)) == []
 
 
