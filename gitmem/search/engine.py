@@ -22,7 +22,7 @@ from gitmem.search.fuse import (
 from gitmem.search.hits import Hit, RetrievalScores, Spans, load_candidates, load_hit, load_spans, select_candidates
 from gitmem.search.lexical import LexicalQuery, max_score
 from gitmem.search.query_parser import ParsedQuery
-from gitmem.search.rank import Candidates, Features, combine_features, compute_features, confidence
+from gitmem.search.rank import NO_SHARES, Candidates, Features, combine_features, compute_features, confidence
 from gitmem.search.scope import Scope
 from gitmem.search.top_rows import are_best, find_contenders
 from gitmem.store.graph import RowGraph
@@ -87,7 +87,9 @@ def search(
 
 
 class Retrieval(NamedTuple):
-    """Candidates of a query before fusion: their fused scores are zero as yet. `idf` is that of the query's terms.
+    """Candidates of a query before fusion: their fused scores are zero as yet.
+
+    `idf` is that of the query's terms. `role_shares` is the share of each path role in the searched files.
 
     It holds no reference to the index.
     """
@@ -96,6 +98,7 @@ class Retrieval(NamedTuple):
     candidates: Candidates
     spans: Spans
     idf: Mapping[str, float]
+    role_shares: Mapping[str, float] = NO_SHARES
 
 
 class Ranking(NamedTuple):
@@ -116,7 +119,7 @@ def retrieve(
     if vector is not None:
         path_cosines = _path_cosines(candidates, encoder, vector, max_score(lexical.idf))
         candidates = candidates._replace(path_cosine=path_cosines[candidates.file])
-    return Retrieval(query, candidates, load_spans(scope, rows), lexical.idf)
+    return Retrieval(query, candidates, load_spans(scope, rows), lexical.idf, scope.role_shares)
 
 
 def _find_rows(
@@ -188,7 +191,7 @@ def rank_candidates(
         fused_row = np.where(candidates.records, record_row, fused_row)
         fused = np.where(candidates.records, record, fused)
     candidates = candidates._replace(fused_row=fused_row, fused=fused)
-    features = compute_features(retrieved.query, candidates, retrieved.idf)
+    features = compute_features(retrieved.query, candidates, retrieved.idf, retrieved.role_shares)
     scores = combine_features(features, candidates.records).tolist()
     return Ranking(features, select_candidates(candidates, retrieved.spans, scores, limit))
 

@@ -1,6 +1,8 @@
 """Classify a file by its path: test, example, documentation, or generated and vendored code. Pure."""
 
 import posixpath
+import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -10,25 +12,74 @@ from gitmem.words import count_identifiers, terms_of
 ROLES: Final = ("test", "example", "document", "auxiliary")
 """Roles of files that are rarely what a query about code looks for; also the names of their ranking features."""
 
-_TEST_FOLDERS: Final = frozenset(
-    "test tests spec specs __tests__ __mocks__ mock mocks testdata test-data testing fixture fixtures e2e testutil "
-    "testutils".split()
-)
-_EXAMPLE_FOLDERS: Final = frozenset(
-    "example examples sample samples demo demos tutorial tutorials doc_src docs_src bench benchmark benchmarks".split()
-)
-_DOCUMENT_FOLDERS: Final = frozenset("doc docs documentation changelog changelogs man".split())
-_AUXILIARY_FOLDERS: Final = frozenset(
-    "vendor third_party third-party thirdparty external deps compat legacy _legacy deprecated polyfill polyfills shim "
-    "shims generated gen migration migrations locale locales i18n".split()
-)
-_TEST_ENDINGS: Final = ("_test", "_tests", "_spec", "_bench", "-test", "-tests", "-spec", ".test", ".tests", ".spec")
-_TEST_CLASSES: Final = ("Test", "Tests", "TestCase", "Spec", "IT")
+
+class _Words(NamedTuple):
+    """Words of names that give their file a role, by where they stand in the name.
+
+    - `beginning`: first word of a folder's or file's name (`test-utils/`, `TestFoo.java`).
+    - `end`: last word of either (`integration-tests/`, `X.Tests/`, `foo_test.go`).
+    - `folder`: the whole name of a folder. `file`: the whole name of a file, without its ending.
+    """
+
+    beginning: frozenset[str]
+    end: frozenset[str]
+    folder: frozenset[str]
+    file: frozenset[str]
+
+
+def _words(beginning: str, end: str, folder: str, file: str) -> _Words:
+    return _Words(*(frozenset(words.split()) for words in (beginning, end, folder, file)))
+
+
+# Which words a name has matters less than where: `latest/`, `testing.go` and `specification/` are none of these. A
+# name of words joined by sign or case is compared word by word, so `unit_tests`, `unitTests` and `Unit.Tests` are one.
+_ROLE_WORDS: Final = {
+    "test": _words(
+        "test tests",
+        "test tests testcase testcases testdata testutil testutils spec specs unittest unittests fixture fixtures "
+        "mocks fuzz fuzzing e2e snapshots",
+        "testing mock testlib testsuite testsupport fuzzers",
+        "conftest",
+    ),
+    "example": _words(
+        "example examples bench benchmark benchmarks",
+        "example examples sample samples demo demos tutorial tutorials bench benches benchmark benchmarks stories "
+        "playground playgrounds",
+        "docsrc docssrc storybook showcase sandbox",
+        "",
+    ),
+    "auxiliary": _words(
+        "generated legacy",
+        "vendor vendored polyfill polyfills shim shims generated migration migrations locale locales legacy deprecated",
+        "thirdparty external extern deps compat gen i18n nodemodules dist build bundled",
+        "",
+    ),
+    "document": _words("doc docs", "doc docs documentation changelog changelogs", "man website wiki", ""),
+}
+"""The first role that fits wins: a README in a test folder belongs to the tests."""
+
+_RANKED: Final = tuple(_ROLE_WORDS)
+
+
+def _ranks(names: Sequence[frozenset[str]]) -> dict[str, int]:
+    """Map each name to the rank of the first role that has it."""
+    return {name: rank for rank in reversed(range(len(names))) for name in names[rank]}
+
+
+_FIRST_RANKS: Final = _ranks([words.beginning for words in _ROLE_WORDS.values()])
+_LAST_RANKS: Final = _ranks([words.end for words in _ROLE_WORDS.values()])
+_FOLDER_RANKS: Final = _ranks([words.folder for words in _ROLE_WORDS.values()])
+_FILE_RANKS: Final = _ranks([words.file for words in _ROLE_WORDS.values()])
+
+_TEST_ENDINGS: Final = ("IT",)
+_AUXILIARY_ENDINGS: Final = ("compat", ".d", ".gen", "_gen", ".g", ".pb", "_pb2", ".min", ".designer", ".bundle")
 _DOCUMENT_ENDINGS: Final = (".md", ".rst", ".adoc", ".txt", ".mdx")
 _DOCUMENT_NAMES: Final = ("changelog", "changes", "history", "news", "authors", "license")
-_AUXILIARY_ENDINGS: Final = ("compat", ".d", ".gen", "_generated", ".generated")
 _FOLDER_FILES: Final = frozenset("__init__ index init lib main mod".split())
 """Lower-case names of files that represent their folder."""
+
+# Digits stay with their letters: `e2e`, `i18n`.
+_NAME_WORD: Final = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z][a-z0-9]*|[0-9]+")
 
 CACHED_NAMES: Final = 1 << 15
 """Paths and names whose terms a long-lived process caches: at most some 20 MB."""
@@ -56,28 +107,38 @@ def path_names(path: str) -> PathNames:
 @lru_cache(maxsize=CACHED_NAMES)
 def path_role(path: str) -> str:
     """Return `test`, `example`, `auxiliary` (vendored, generated, compatibility), `document`, or "" for plain code."""
-    folder, name = posixpath.split(path)
-    folders = folder.lower().split("/")
+    folder, _, name = path.rpartition("/")
+    rank = min(_folder_rank(folder), _file_rank(name))
+    return _RANKED[rank] if rank < len(_RANKED) else ""
+
+
+@lru_cache(maxsize=CACHED_NAMES)
+def _folder_rank(folder: str) -> int:
+    """Return the best rank of a folder and those above it."""
+    if not folder:
+        return len(_RANKED)
+    above, _, name = folder.rpartition("/")
+    return min(_folder_rank(above), _words_rank(name, _FOLDER_RANKS))
+
+
+def _file_rank(name: str) -> int:
     stem = posixpath.splitext(name)[0]
-    lower = stem.lower()
-    # The first role that fits wins: a README in a test folder belongs to the tests.
-    if not _TEST_FOLDERS.isdisjoint(folders) or _is_test(stem, lower):
-        return "test"
-    if not _EXAMPLE_FOLDERS.isdisjoint(folders):
-        return "example"
-    if not _AUXILIARY_FOLDERS.isdisjoint(folders) or lower.endswith(_AUXILIARY_ENDINGS):
-        return "auxiliary"
-    is_document = name.lower().endswith(_DOCUMENT_ENDINGS) or lower.startswith(_DOCUMENT_NAMES)
-    return "document" if is_document or not _DOCUMENT_FOLDERS.isdisjoint(folders) else ""
+    rank = _words_rank(stem, _FILE_RANKS)
+    if stem.endswith(_TEST_ENDINGS):
+        return 0
+    if stem.lower().endswith(_AUXILIARY_ENDINGS):
+        return min(rank, _RANKED.index("auxiliary"))
+    lower = name.lower()
+    is_document = lower.endswith(_DOCUMENT_ENDINGS) or lower.startswith(_DOCUMENT_NAMES)
+    return min(rank, _RANKED.index("document")) if is_document else rank
 
 
-def _is_test(stem: str, lower: str) -> bool:
-    return (
-        lower.startswith("test_")
-        or lower == "conftest"
-        or lower.endswith(_TEST_ENDINGS)
-        or stem.endswith(_TEST_CLASSES)
-    )
+def _words_rank(name: str, whole: Mapping[str, int]) -> int:
+    words = [word.lower() for word in _NAME_WORD.findall(name)]
+    if not words:
+        return len(_RANKED)
+    ranks = (_FIRST_RANKS.get(words[0]), _LAST_RANKS.get(words[-1]), whole.get("".join(words)))
+    return min((rank for rank in ranks if rank is not None), default=len(_RANKED))
 
 
 @lru_cache(maxsize=CACHED_NAMES)

@@ -35,8 +35,8 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "file_size": 1.2,  # words of the file [log scale: 0 at about 1,100 words, 1 at 22,000]
     "symbol_size": 0.97,  # words of the chunk, if the query is a symbol [log scale: 0 at about 50 words, 1 at 400]
     "function": 0.39,  # the chunk is a function or method [0 or 1]
-    "prose": -2.4,  # the chunk is text instead of code [0 or 1]
-    "test": -3.3,  # role of the path, unless the query mentions it [0 or 1], here and below
+    "prose": -2.4,  # the chunk is text instead of code [0 or 1, less in a repository of documents]
+    "test": -3.3,  # role of the path, less if the query mentions it, see `_role_strengths` [0 to 1], here and below
     "example": -3.6,  # examples, demos, benchmarks
     "document": -2.8,  # documentation, change logs
     "auxiliary": -3.7,  # vendored, generated and compatibility code, migrations, translations
@@ -67,7 +67,7 @@ COUNTED_CHUNKS: Final = 8
 """Best chunks of a file that count for it, and the factor by which each counts less than the one before."""
 
 _BINARY: Final = frozenset(("definition", "definition_folded", "function", "prose", "path", *ROLES))
-"""Features that are 0 or 1."""
+"""Features that only some candidates have: an explanation leaves them out if they are 0."""
 
 
 def _chunk_type_mask(names: str) -> NDArray[np.float64]:
@@ -112,6 +112,8 @@ class Candidates(NamedTuple):
         return is_record
 
 
+NO_SHARES: Final[Mapping[str, float]] = {}
+
 Features = Mapping[str, NDArray[np.float64]]
 """One column for each name of WEIGHTS."""
 
@@ -123,16 +125,22 @@ class _TermWeights(NamedTuple):
     total: float
 
 
-def compute_features(query: ParsedQuery, candidates: Candidates, idf: Mapping[str, float]) -> Features:
-    """Compute the features of all candidates."""
+def compute_features(
+    query: ParsedQuery,
+    candidates: Candidates,
+    idf: Mapping[str, float],
+    shares: Mapping[str, float] = NO_SHARES,
+) -> Features:
+    """Compute the features of all candidates. `shares` is the share of each path role in the searched files."""
     weights = _TermWeights(idf, sum(idf.values()) or 1.0)
-    by_file = _path_features(query, candidates.paths, weights)
+    strengths = _role_strengths(query, weights, shares)
+    by_file = _path_features(query, candidates.paths, weights, strengths)
     return {
         "fused": candidates.fused.astype(np.float64),
         "lexical_gap": _lexical_gap(candidates, max_score(idf)),
         "path_cosine": candidates.path_cosine.astype(np.float64),
         "file": _file_coherence(candidates),
-        **_shape_features(query, candidates),
+        **_shape_features(query, candidates, strengths["document"]),
         **_definition_features(query, candidates),
         "symbol": _coverages([_own_name(symbol) for symbol in candidates.symbol], weights),
         **{name: values[candidates.file] for name, values in by_file.items()},
@@ -191,7 +199,9 @@ def _file_coherence(candidates: Candidates) -> NDArray[np.float64]:
     return coherence
 
 
-def _shape_features(query: ParsedQuery, candidates: Candidates) -> dict[str, NDArray[np.float64]]:
+def _shape_features(
+    query: ParsedQuery, candidates: Candidates, prose_strength: float
+) -> dict[str, NDArray[np.float64]]:
     """Return the sizes on a log scale, and whether a chunk is a function or prose."""
     return {
         # A chunk's own size counts only if the query is a symbol: there it distinguishes a definition from an alias or
@@ -199,7 +209,7 @@ def _shape_features(query: ParsedQuery, candidates: Candidates) -> dict[str, NDA
         "symbol_size": (np.log1p(candidates.words.astype(np.float64)) - 4) / 2 * query.coded,
         "file_size": (np.log1p(candidates.file_words.astype(np.float64)) - 7) / 3,
         "function": _IS_FUNCTION[candidates.chunk_type],
-        "prose": _IS_PROSE[candidates.chunk_type],
+        "prose": _IS_PROSE[candidates.chunk_type] * prose_strength,
     }
 
 
@@ -267,28 +277,48 @@ def _coverage(terms: Sequence[str], weights: _TermWeights) -> float:
     return float((len(shared) / len(terms) * min(1.0, sum(shared) / weights.total)) ** 0.5) if shared else 0.0
 
 
-def _path_features(query: ParsedQuery, paths: Sequence[str], weights: _TermWeights) -> dict[str, NDArray[np.float64]]:
+def _path_features(
+    query: ParsedQuery, paths: Sequence[str], weights: _TermWeights, strengths: Mapping[str, float]
+) -> dict[str, NDArray[np.float64]]:
     """Return the features of the paths, one value per path."""
     names = [path_names(path) for path in paths]
     roles = np.array([path_role(path) for path in paths], str)
-    mentioned = _mentioned_roles(query)
     return {
         "stem": _coverages([name.stem for name in names], weights),
         "folder": _coverages([name.folder for name in names], weights),
         "path": np.array([float(any(part in path.lower() for part in query.paths)) for path in paths])
         if query.paths
         else np.zeros(len(paths)),
-        **{role: (roles == role) * float(role not in mentioned) for role in ROLES},
+        **{role: (roles == role) * strengths[role] for role in ROLES},
     }
 
 
-def _mentioned_roles(query: ParsedQuery) -> frozenset[str]:
-    """Return the roles that the query itself mentions; they do not count against a file then."""
-    words = set(query.terms)
-    cues = {
-        "test": {"test", "spec", "fixtur", "mock"},
-        "example": {"exampl", "sampl", "demo", "tutorial", "benchmark", "bench"},
-        "document": {"doc", "document", "readm", "changelog", "guid", "licens"},
-        "auxiliary": {"vendor", "compat", "legacy", "deprecat", "generat", "migrat", "local"},
-    }
-    return frozenset(role for role, stems in cues.items() if words & stems)
+_CUES: Final[Mapping[str, frozenset[str]]] = {
+    "test": frozenset(("test", "spec", "fixtur", "mock")),
+    "example": frozenset(("exampl", "sampl", "demo", "tutorial", "benchmark", "bench")),
+    "document": frozenset(("doc", "document", "readm", "changelog", "guid", "licens")),
+    "auxiliary": frozenset(("vendor", "compat", "legacy", "deprecat", "generat", "migrat", "local")),
+}
+"""Terms of a query that ask for files of a role."""
+
+USUAL_SHARE: Final = 0.7
+DOMINANT_SHARE: Final = 0.95
+"""Shares of documents in the files other than tests: up to the first, documents count against a file as usual.
+
+From the second on the repository consists of documents, so they are what a query looks for.
+"""
+
+
+def _role_strengths(query: ParsedQuery, weights: _TermWeights, shares: Mapping[str, float]) -> dict[str, float]:
+    """Return how much each role counts against a file, from 0 to 1.
+
+    It counts less by the share of the query's idf that asks for the role: one word of many does not waive it.
+    """
+    strengths = {}
+    for role, cues in _CUES.items():
+        mentioned = sum(weights.idf.get(term, 0.0) for term in query.terms if term in cues) / weights.total
+        strengths[role] = max(0.0, 1.0 - mentioned)
+    documents = shares.get("document", 0.0) / max(1.0 - shares.get("test", 0.0), 1e-9)
+    usual = (DOMINANT_SHARE - documents) / (DOMINANT_SHARE - USUAL_SHARE)
+    strengths["document"] *= min(1.0, max(0.0, usual))
+    return strengths

@@ -4,13 +4,15 @@ A narrow filter therefore never hides results that exist, as filtering the first
 path: of the paths that hold its blob and pass the filters, the first in path order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.git.path_encoding import path_text
+from gitmem.search.path_roles import ROLES, path_role
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
 from gitmem.types import CHUNK_TYPES, RECORD_LANGUAGE
@@ -31,6 +33,10 @@ class Filters(NamedTuple):
     @property
     def any(self) -> bool:
         return any(self)
+
+
+SAMPLED_PATHS: Final = 100
+"""Paths from which the shares of the roles are estimated, with a standard error of at most 0.05."""
 
 
 class TermCounts(NamedTuple):
@@ -126,6 +132,17 @@ class Scope:
     def partition_sizes(self) -> list[int]:
         """Return the number of rows of each partition."""
         return [int(np.count_nonzero(part)) for part in self.partitions]
+
+    @cached_property
+    def role_shares(self) -> Mapping[str, float]:
+        """Return the share of each path role in the indexed files of the view, estimated on an even sample of them."""
+        # Filters do not matter: whether a documentation folder is unusual is a property of the repository.
+        is_file = ~self._language_blobs((RECORD_LANGUAGE,))
+        indexed = np.flatnonzero(self.blob_of >= 0)
+        files = indexed[is_file[self.blob_of[indexed]]]
+        sample = files[:: max(1, len(files) // SAMPLED_PATHS)].tolist()
+        roles = [path_role(path_text(self.view.path(entry))) for entry in sample]
+        return {role: roles.count(role) / max(1, len(roles)) for role in ROLES}
 
     @cached_property
     def word_counts(self) -> NDArray[np.float32]:

@@ -152,3 +152,18 @@ def test_a_path_near_to_the_query_raises_its_file() -> None:
     candidates = make_candidates([(0, 0.0), (0, 0.0)])._replace(path_cosine=path_cosine)
     scores = combine_features(compute_features(parse_query("keys"), candidates, {}), candidates.records)
     assert scores[0] > scores[1]
+
+
+def test_one_word_of_many_does_not_waive_the_role_of_a_file() -> None:
+    idf = dict.fromkeys(("mock", "server", "request", "limit"), 1.0)
+    candidates = make_candidates([(1, 1.0)])  # a test
+    weak = compute_features(parse_query("mock"), candidates, {"mock": 1.0})["test"]
+    strong = compute_features(parse_query("mock server request limit"), candidates, idf)["test"]
+    assert (weak.tolist(), strong.tolist()) == ([0.0], [0.75])
+
+
+def test_documents_do_not_count_against_themselves_in_a_repository_of_documents() -> None:
+    candidates = make_candidates([(2, 1.0)])  # a document
+    for shares, expected in (({"document": 0.2}, 1.0), ({"document": 0.5, "test": 0.49}, 0.0)):
+        features = compute_features(parse_query("keys"), candidates, {"key": 1.0}, shares)
+        assert features["document"].tolist() == [expected]

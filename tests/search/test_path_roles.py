@@ -1,0 +1,26 @@
+"""The role of a file follows from the words at the beginning and end of the names in its path."""
+
+import pytest
+
+from gitmem.search.path_roles import path_role
+
+_TESTS = (
+    "tests.py src/tests.rs src/test.c TestFoo.java HTTPTest.java FooIT.java X.Tests/a.cs integration-tests/a.py "
+    "unittests/a.cpp fuzz/a.rs __snapshots__/a.snap e2e/a.ts foo_test.go a.spec.ts app/testUtils/x.js conftest.py"
+)
+_EXAMPLES = "_examples/a.go stories/a.tsx a.stories.tsx docs_src/a.py bench/a.c demo/a.py"
+_AUXILIARY = "node_modules/a.js dist/a.js build/a.js third_party/a.c lib/i18n/x.js a.d.ts x.min.js a_generated.go"
+_DOCUMENTS = "README.md docs/a.py CHANGELOG CMakeLists.txt website/a.js"
+_PLAIN = "v1/a.go src/latest.py testing.go contest.py audit.go specification/a.py src/unit.rs Makefile external.py"
+
+
+@pytest.mark.parametrize(
+    ("paths", "role"),
+    [(_TESTS, "test"), (_EXAMPLES, "example"), (_AUXILIARY, "auxiliary"), (_DOCUMENTS, "document"), (_PLAIN, "")],
+)
+def test_a_path_has_the_role_of_its_words(paths: str, role: str) -> None:
+    assert {path: path_role(path) for path in paths.split()} == dict.fromkeys(paths.split(), role)
+
+
+def test_a_page_in_a_test_folder_belongs_to_the_tests() -> None:
+    assert path_role("tests/README.md") == "test"
