@@ -48,6 +48,12 @@ _NOISE: Final = re.compile(
     re.IGNORECASE,
 )
 
+_TRAILER: Final = re.compile(
+    r"(?:\(cherry picked|[A-Z][\w-]+-by|Change-Id|Cc|Bug|Fixes|Closes|Refs?|git-svn-id|PiperOrigin-RevId):? ",
+    re.IGNORECASE,
+)
+"""Line that says who wrote a change or where it was discussed."""
+
 _COMMON: Final = (
     "add allow also better bit bug change clean cleanup correct don drop ensure error fix handle improve issue make "
     "minor miss more move new now only refactor remove rename replace simplify small some style support test tweak "
@@ -68,10 +74,27 @@ def find_query(subject: str, author: str) -> str | None:
     if prefix and prefix["other"]:
         return None
     rest = f"{prefix['scope'] or ''} {subject[prefix.end() :]}" if prefix else subject
-    query = " ".join(_NOISE.sub(" ", rest).split()).strip(" .:;,-")
+    query = _without_noise(rest)
     if _WITHOUT_NEED.match(query) or len(_significant_words(query)) < MIN_WORDS:
         return None
     return query
+
+
+def clean_message(subject: str, body: str, max_paragraph: int) -> tuple[str, str]:
+    """Return the subject, and the subject with the first paragraph of the body; without types, references and trailers.
+
+    Unlike in `find_query`, the scope of a type is removed: it often names the folder of the answer.
+    """
+    prefix = _TYPE.match(subject)
+    title = _without_noise(subject[prefix.end() :] if prefix else subject)
+    paragraph = next((part for part in body.replace("\r", "").split("\n\n") if part.strip()), "")
+    lines = [line for line in paragraph.split("\n") if not _TRAILER.match(line)]
+    detail = _without_noise(" ".join(lines))[:max_paragraph].strip()
+    return title, f"{title}\n\n{detail}" if detail else title
+
+
+def _without_noise(text: str) -> str:
+    return " ".join(_NOISE.sub(" ", text).split()).strip(" .:;,-")
 
 
 def _significant_words(query: str) -> set[tuple[str, ...]]:

@@ -119,7 +119,43 @@ def body_digests(source: Source) -> Iterator[str]:
     """Yield the digests of a file's definitions without documentation, equal to those of the pairs made from them."""
     for chunk in source.chunks:
         if chunk.symbol:
-            yield digest_of(_code_without(source, chunk, _doc_spans(source, chunk)))
+            yield digest_without_comments(source, chunk)
+
+
+def digest_without_comments(source: Source, chunk: Chunk) -> str:
+    """Return the digest of one definition without documentation."""
+    return digest_of(_code_without(source, chunk, _doc_spans(source, chunk)))
+
+
+class Documented(NamedTuple):
+    """A definition with documentation that reads like a query. `spans` are those of the documentation, in bytes."""
+
+    query: str
+    chunk: Chunk
+    spans: list[tuple[int, int]]
+
+
+def documented_chunks(source: Source) -> Iterator[Documented]:
+    """Yield the definitions of a file whose documentation reads like a query."""
+    for chunk in source.chunks:
+        if not chunk.symbol or ", " in chunk.symbol or chunk.chunk_type == "section":
+            continue
+        spans = _doc_spans(source, chunk)
+        text = b"\n".join(source.data[a:b] for a, b in spans).decode("utf-8", "replace")
+        query = first_sentences(text, chunk.symbol.rpartition(".")[2])
+        if is_query(query) and has_substance(_code_without(source, chunk, spans)):
+            yield Documented(query, chunk, spans)
+
+
+def described_file(source: Source) -> tuple[str, list[tuple[int, int]]]:
+    """Return the description at the head of a file, "" if it has none that reads like a query, and its comments there.
+
+    Whoever searches for the file by its description has to remove all of them, because they often repeat it.
+    """
+    query = first_sentences(_doc_text_of_file(source), "")
+    first = next((chunk.start for chunk in source.chunks if chunk.symbol), len(source.data))
+    spans = [span for span in (*source.docs[:1], *source.comments) if span[0] < first]
+    return (query, spans) if is_query(query) else ("", [])
 
 
 def _make(source: Source, symbol: str, kind: str, query: str, code: str) -> Pair:
