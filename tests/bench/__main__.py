@@ -12,6 +12,7 @@ from tests.bench import (
     document_quality,
     fit_code_weights,
     fit_document_weights,
+    fit_history_weights,
     hook,
     idle,
     index,
@@ -70,6 +71,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "ablation": ablation,
     "fit-code-weights": fit_code_weights,
     "fit-document-weights": fit_document_weights,
+    "fit-history-weights": fit_history_weights,
 }
 
 

@@ -91,6 +91,15 @@ class Problem:
         gains: Vector = np.bincount(query, 1 / np.log2(place + 1), len(self.queries)) / self.ideal
         return gains
 
+    def reciprocal_ranks(self, weights: Vector) -> Vector:
+        """Return 1 / rank of the first file of each query that shows a target, 0 if none does."""
+        best = self.score_files(self.values @ weights)
+        answer = np.full(len(self.queries), -np.inf)
+        np.maximum.at(answer, self.query_of[self.answering], best[self.answering])
+        ranks = 1 + np.bincount(self.query_of, best > answer[self.query_of], len(self.queries))
+        reciprocal: Vector = np.where(np.isfinite(answer), 1.0 / ranks, 0.0)
+        return reciprocal
+
     def shares(self, inside: NDArray[np.bool_]) -> Vector:
         """Return the weight of each query in the mean over repositories of the mean over their queries."""
         groups = Counter(zip(self.sets[inside].tolist(), self.repositories[inside].tolist(), strict=True))

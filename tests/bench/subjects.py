@@ -76,10 +76,13 @@ def synthetic_subject(files: int, work: Path) -> Subject:
 
 def git(folder: Path, *args: str) -> str:
     """Run git in a folder and return its output. Raises: SubjectError."""
+    return git_with_input(folder, b"", *args).decode(errors="surrogateescape")
+
+
+def git_with_input(folder: Path, content: bytes, *args: str) -> bytes:
+    """Run git in a folder with standard input and return its output as bytes. Raises: SubjectError."""
     identity = ["-c", "user.name=bench", "-c", "user.email=bench@localhost", "-c", "gc.auto=0"]
-    process = subprocess.run(
-        ["git", "-C", str(folder), *identity, *args], capture_output=True, stdin=subprocess.DEVNULL
-    )
+    process = subprocess.run(["git", "-C", str(folder), *identity, *args], capture_output=True, input=content)
     if process.returncode:
         raise SubjectError(f"git {' '.join(args)}: {process.stderr.decode(errors='replace').strip()[-1000:]}")
-    return process.stdout.decode(errors="surrogateescape")
+    return process.stdout
