@@ -2,17 +2,23 @@
 
 Each identifier has a number for as long as a process indexes, and its ids (terms or word pieces) are looked up once.
 numpy then expands the identifiers of all texts to their ids and sums the counts. As in a sparse matrix, the ids of all
-identifiers are in one array, with the start and the number of ids of each.
+identifiers are in one array, with the start and the number of ids of each. New identifiers are divided into their parts
+in one pass, because identifiers are many and their parts are few.
 """
 
+import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.words import Text
+from gitmem.words import ASCII_PART, MAX_IDENTIFIER, Text
+
+_PART_OR_END: Final = f"{ASCII_PART}|\n"
+_END: Final = -1
+"""Stands for the end of an identifier among the numbers of parts."""
 
 Numbers = NDArray[np.int64]
 
@@ -32,10 +38,59 @@ class Identifiers(dict[bytes, int]):
         self.names: list[bytes] = []
         """Identifiers by their number."""
 
+        self.parts = Parts()
+        self._divided: tuple[int, Division] | None = None
+
     def __missing__(self, identifier: bytes) -> int:
         number = self[identifier] = len(self.names)
         self.names.append(identifier)
         return number
+
+    def divide_from(self, first: int) -> "Division":
+        """Return the parts of all identifiers from a number on. The last result is kept for a second caller."""
+        if self._divided is None or self._divided[0] != first or len(self._divided[1].sizes) < len(self.names) - first:
+            self._divided = first, self.parts.divide(self.names[first:])
+        return self._divided[1]
+
+
+class Parts(dict[str, int]):
+    """Numbers of the parts of ASCII identifiers, whatever their case."""
+
+    def __init__(self) -> None:
+        self["\n"] = _END
+        self.names: list[str] = []
+        """Parts by their number, in lower case."""
+
+    def __missing__(self, part: str) -> int:
+        name = part.lower()
+        if name == part or name not in self:
+            self[name] = len(self.names)
+            self.names.append(name)
+        number = self[part] = self[name]
+        return number
+
+    def divide(self, identifiers: Sequence[bytes]) -> "Division":
+        """Divide identifiers into their parts, with one search in all of them together."""
+        lines = [name[:MAX_IDENTIFIER] if name.isascii() else b"" for name in identifiers]
+        text = b"\n".join([*lines, b""]).decode("ascii")
+        found = re.findall(_PART_OR_END, text)
+        numbers = np.fromiter(map(self.__getitem__, found), np.int64, len(found))
+        sizes = np.diff(np.flatnonzero(numbers == _END), prepend=-1) - 1
+        others = [place for place, name in enumerate(identifiers) if not name.isascii()]
+        return Division(text, sizes, numbers[numbers != _END], others)
+
+
+class Division(NamedTuple):
+    """Identifiers divided into parts.
+
+    `text` has a line for each identifier, cut if it is long, and empty if it is not ASCII. `sizes` are the numbers of
+    parts of each, and `parts` the numbers of all these in `Parts`. `others` are the places of those that are not ASCII.
+    """
+
+    text: str
+    sizes: Numbers
+    parts: Numbers
+    others: list[int]
 
 
 class Bags(NamedTuple):
@@ -60,11 +115,18 @@ def bag_texts(texts: Sequence[Text]) -> Bags:
     return Bags(identifiers, len(texts), _sum(bags, np.array(words, np.int64), np.array(times, np.int64)))
 
 
-class IdTable:
-    """Ids of every identifier that was looked up so far. `ids_of` returns those of one."""
+class Ids(NamedTuple):
+    """Ids of identifiers: the number of ids of each, and the ids of the first, the second, and so on."""
 
-    def __init__(self, ids_of: Callable[[str], Iterable[int]]) -> None:
-        self._ids_of = ids_of
+    sizes: Numbers
+    ids: Numbers
+
+
+class IdTable:
+    """Ids of every identifier that was looked up so far. `look_up` returns those of all from a number on."""
+
+    def __init__(self, look_up: Callable[[Identifiers, int], Ids]) -> None:
+        self._look_up = look_up
         self._identifiers: Identifiers | None = None
         self._sizes = self._ids = np.zeros(0, np.int64)
 
@@ -78,17 +140,67 @@ class IdTable:
         if identifiers is not self._identifiers:
             self._identifiers = identifiers
             self._sizes = self._ids = np.zeros(0, np.int64)
-        new = identifiers.names[len(self._sizes) :]
-        if not new:
-            return
-        ids_of = self._ids_of
-        sizes, ids = array("q"), array("q")
-        for name in new:
-            before = len(ids)
-            ids.extend(ids_of(name.decode("utf-8")))
-            sizes.append(len(ids) - before)
-        self._sizes = np.concatenate([self._sizes, np.array(sizes, np.int64)])
-        self._ids = np.concatenate([self._ids, np.array(ids, np.int64)])
+        if len(self._sizes) < len(identifiers.names):
+            sizes, ids = self._look_up(identifiers, len(self._sizes))
+            self._sizes = np.concatenate([self._sizes, sizes])
+            self._ids = np.concatenate([self._ids, ids])
+
+
+def one_by_one(ids_of: Callable[[str], Iterable[int]]) -> Callable[[Identifiers, int], Ids]:
+    """Return a function that looks up each identifier by itself: the fastest way for a few."""
+    return lambda identifiers, first: _ids_of_each(ids_of, (name.decode("utf-8") for name in identifiers.names[first:]))
+
+
+class PartIds:
+    """Ids of identifiers that follow from their parts. Each part is looked up once.
+
+    `ids_of_part` returns the ids of a part, which is in lower case, and `ids_of_other` those of an identifier that is
+    not ASCII.
+    """
+
+    def __init__(self, ids_of_part: Callable[[str], Iterable[int]], ids_of_other: Callable[[str], Iterable[int]]):
+        self._ids_of_part = ids_of_part
+        self._ids_of_other = ids_of_other
+        self._parts: Parts | None = None
+        self._known = Ids(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+    def look_up(self, identifiers: Identifiers, first: int) -> Ids:
+        """Return the ids of all identifiers from a number on, with repetitions."""
+        return gather(*self.find(identifiers, first), len(identifiers.names) - first)
+
+    def find(self, identifiers: Identifiers, first: int) -> tuple[Numbers, Numbers]:
+        """Return pairs of identifier and id in no particular order; identifiers count from `first`."""
+        division = identifiers.divide_from(first)
+        sizes, ids = self._ids_of_parts(identifiers.parts)
+        owners = np.repeat(np.arange(len(division.sizes)), division.sizes)
+        ones = np.ones(len(owners), np.int64)
+        owners, ids, _ = _expand(Counts(owners, division.parts, ones), sizes, ids)
+        names = [identifiers.names[first + place].decode("utf-8") for place in division.others]
+        others = _ids_of_each(self._ids_of_other, names)
+        other_owners = np.repeat(np.array(division.others, np.int64), others.sizes)
+        return np.concatenate([owners, other_owners]), np.concatenate([ids, others.ids])
+
+    def _ids_of_parts(self, parts: Parts) -> Ids:
+        if parts is not self._parts:
+            self._parts = parts
+            self._known = Ids(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        new = _ids_of_each(self._ids_of_part, parts.names[len(self._known.sizes) :])
+        self._known = Ids(*(np.concatenate(pair) for pair in zip(self._known, new, strict=True)))
+        return self._known
+
+
+def gather(owners: Numbers, ids: Numbers, size: int) -> Ids:
+    """Return the ids of `size` identifiers, given pairs of identifier and id in any order."""
+    return Ids(np.bincount(owners, minlength=size), ids[np.argsort(owners, kind="stable")])
+
+
+def _ids_of_each(ids_of: Callable[[str], Iterable[int]], names: Iterable[str]) -> Ids:
+    sizes, ids = array("q"), array("q")
+    for name in names:
+        before = len(ids)
+        ids.extend(ids_of(name))
+        sizes.append(len(ids) - before)
+    return Ids(np.array(sizes, np.int64), np.array(ids, np.int64))
 
 
 def _expand(words: Counts, sizes: Numbers, ids: Numbers) -> tuple[Numbers, Numbers, Numbers]:

@@ -20,7 +20,10 @@ MAX_TERM_BYTES: Final = 255
 """Maximum length of a term in UTF-8: fewer than 64 characters of at most four bytes."""
 
 _IDENTIFIER = re.compile(r"\w+")
-_ASCII_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+ASCII_PART: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
+"""Pattern of a part of an ASCII identifier."""
+
+_ASCII_PART = re.compile(ASCII_PART)
 _UNICODE_PART = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,}")

@@ -19,8 +19,11 @@ from gitmem.chunking.chunk_size import DEFAULT_BOUNDS
 
 _BLOCK: Final = 1 << 12
 _BLOCKS: Final = 16
-"""The parser gets whole blocks of bytes, at most so many at once, and last the rest. Each time costs some microseconds,
-and a scanner that looks ahead may ask for the same bytes hundreds of times."""
+"""The parser gets whole blocks of bytes, at most so many at once, and last the rest."""
+
+_FIRST: Final = 256
+_GROWTH: Final = 4
+"""Bytes that the parser gets after it has gone back, and by how much more it gets each time that it goes on."""
 
 # Bounds that hold before a parse.
 _MAX_BYTES: Final = 4 << 20
@@ -81,7 +84,7 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
     # The library ignores the progress callback if the input is bytes, hence the reader.
     reader = _Reader(data)
     try:
-        tree = parser.parse(reader, progress_callback=watch)
+        tree = parser.parse(reader.read, progress_callback=watch)
     except ValueError:
         tree = None
     finally:
@@ -94,12 +97,14 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
 
 
 class _Reader:
-    """Read callback that hands all blocks over in one buffer.
+    """Source of a parse that hands all bytes over in one buffer.
 
     py-tree-sitter 0.26.1 never releases its reference to the object that a read callback returns. Slices of the
     input would stay in memory for good: 2 MB of Scala, whose scanner makes it read each block hundreds of times, cost
     700 MB. References to an object that is used again cost nothing. The parser needs a block only until its next call.
     """
+
+    __slots__ = ("_ahead", "_data", "_end", "parsing")
 
     _block: ClassVar[memoryview] = memoryview(bytearray(_BLOCK * _BLOCKS))
     _views: ClassVar[dict[int, memoryview]] = {}
@@ -107,20 +112,29 @@ class _Reader:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
+        self._end = 0
+        self._ahead = _BLOCK * _BLOCKS
         self.parsing = True
         """Whether the parser calls. The tree calls as well, for the text of a node, and crashes on other than bytes."""
 
-    def __call__(self, offset: int, _point: object) -> memoryview | bytes:
-        """Return the bytes from `offset` on: some whole blocks, or less than one; nothing at the end."""
-        block = self._data[offset : offset + _BLOCK * _BLOCKS]
+    def read(self, offset: int, _point: object) -> memoryview | bytes:
+        """Return the bytes from `offset` on, as many as are likely to be read; nothing at the end."""
         if not self.parsing:
-            return block
-        # Few lengths are possible, because their views stay for good.
-        size = len(block) if len(block) < _BLOCK else len(block) - len(block) % _BLOCK
+            return self._data[offset : offset + _BLOCK * _BLOCKS]
+        # As a file system reads ahead: a scanner that asks for the column goes back to the start of the line, at every
+        # token, and needs little more than that line. Only a parser that goes on gets larger and larger blocks.
+        self._ahead = min(_GROWTH * self._ahead, _BLOCK * _BLOCKS) if offset == self._end else _FIRST
+        block = self._data[offset : offset + self._ahead]
+        size = len(block)
+        if size > _BLOCK and size % _BLOCK:
+            # Few lengths are possible, because their views stay for good.
+            size -= size % _BLOCK
+            block = block[:size]
+        self._end = offset + size
         view = self._views.get(size)
         if view is None:
             view = self._views[size] = self._block[:size]
-        view[:] = block if size == len(block) else block[:size]
+        view[:] = block
         return view
 
 

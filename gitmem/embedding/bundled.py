@@ -24,7 +24,7 @@ from gitmem.embedding.pieces import MAX_CACHED, LongestPiece, WordPieces, longes
 from gitmem.embedding.vocabulary import Vocabulary
 from gitmem.errors import ModelDamaged
 from gitmem.fsio import read_file
-from gitmem.identifier_counts import Bags, IdTable, bag_texts
+from gitmem.identifier_counts import Bags, Counts, IdTable, Numbers, PartIds, bag_texts, one_by_one
 from gitmem.maps import map_file
 from gitmem.paths import bundled
 from gitmem.words import Text
@@ -59,21 +59,18 @@ class BundledEncoder:
 
     def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
         pieces = self._piece_ids.count(texts)
-        weights = (1.0 + np.log(pieces.counts)).astype(np.float32)
         sizes = np.bincount(pieces.bags, minlength=texts.size)
-        starts = np.cumsum(sizes) - sizes
         vectors = np.zeros((texts.size, self.dimensions), np.float32)
         norms = np.zeros(texts.size, np.float32)
-        for places in _batches(sizes.tolist()):
+        groups = [group for group in _batches(sizes.tolist()) if sizes[group[-1]]]
+        # The last text of a batch is its longest.
+        widths = [-(-int(sizes[group[-1]]) // _WIDTH_STEP) * _WIDTH_STEP for group in groups]
+        ids, weights, ends = _pad(pieces, sizes, groups, widths)
+        for group, width, end in zip(groups, widths, ends, strict=True):
             before_step()
-            # The last text of a batch is its longest. Padding has the weight 0 and so adds nothing.
-            columns = np.arange(-(-int(sizes[places[-1]]) // _WIDTH_STEP) * _WIDTH_STEP)
-            filled = columns < sizes[places, None]
-            cells = np.where(filled, starts[places, None] + columns, 0)
-            if not filled.any():
-                continue
-            feed = {"input_ids": np.where(filled, pieces.ids[cells], 0), "token_weight": weights[cells] * filled}
-            vectors[places], norms[places] = self._session.run(None, feed)
+            cells = slice(end - len(group) * width, end)
+            feed = {"input_ids": ids[cells].reshape(-1, width), "token_weight": weights[cells].reshape(-1, width)}
+            vectors[group], norms[group] = self._session.run(None, feed)
         return Embeddings(vectors, norms)
 
     def encode_query(self, text: Text) -> NDArray[np.float32]:
@@ -96,7 +93,7 @@ class BundledEncoder:
         # From Python 3.12 on, cached_property does not lock: concurrent first queries would each check the whole file.
         with self._loading:
             splitter, (table, scale) = self._query_pieces, self._tables
-        pieces = IdTable(splitter.ids_of).count(bag_texts(texts))
+        pieces = IdTable(one_by_one(splitter.ids_of)).count(bag_texts(texts))
         # The vectors are int8 with a scale each, which is multiplied into the weight: that saves dequantising the rows.
         weights = (1.0 + np.log(pieces.counts)).astype(np.float32) * scale[pieces.ids]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
@@ -115,7 +112,7 @@ class BundledEncoder:
 
     @cached_property
     def _piece_ids(self) -> IdTable:
-        return IdTable(self._pieces.ids_of)
+        return IdTable(PartIds(self._pieces.ids_of_part, self._pieces.ids_of).look_up)
 
     @cached_property
     def _query_pieces(self) -> WordPieces:
@@ -186,3 +183,22 @@ def _batches(lengths: list[int]) -> list[list[int]]:
         else:
             groups.append([place])
     return groups
+
+
+def _pad(
+    pieces: Counts, sizes: Numbers, groups: Sequence[Sequence[int]], widths: Sequence[int]
+) -> tuple[Numbers, NDArray[np.float32], Sequence[int]]:
+    """Return the piece ids and weights of all batches, each text padded to the width of its batch, one after the other.
+
+    Also return where each batch ends. Padding has the weight 0 and so adds nothing.
+    """
+    texts = np.array([text for group in groups for text in group], np.int64)
+    ends = np.cumsum(np.repeat(widths, [len(group) for group in groups]), dtype=np.int64)
+    starts = np.zeros(len(sizes), np.int64)
+    starts[texts[1:]] = ends[:-1]
+    # Pieces are sorted by text, so the place of each within its text follows from the place of the first.
+    places = np.arange(len(pieces.ids)) + np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
+    ids = np.zeros(int(ends[-1]) if len(ends) else 0, np.int64)
+    weights = np.zeros(len(ids), np.float32)
+    ids[places], weights[places] = pieces.ids, 1.0 + np.log(pieces.counts)
+    return ids, weights, np.cumsum([len(group) * width for group, width in zip(groups, widths, strict=True)]).tolist()

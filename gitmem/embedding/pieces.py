@@ -66,8 +66,12 @@ class WordPieces:
             return self._cached(identifier, self._split_unicode)
         ids: tuple[int, ...] = ()
         for part in split_identifier(identifier):
-            ids += self._cached(part.lower(), self._split_alone)
+            ids += self.ids_of_part(part.lower())
         return ids
+
+    def ids_of_part(self, part: str) -> tuple[int, ...]:
+        """Return the piece ids of a part of an ASCII identifier, in lower case."""
+        return self._cached(part, self._split_alone)
 
     def _cached(self, word: str, split: Callable[[str], tuple[int, ...]]) -> tuple[int, ...]:
         ids = self._cache.get(word)

@@ -5,7 +5,6 @@ Runs inside a worker process. The rows of a batch are columns that can be concat
 """
 
 from collections.abc import Callable, Sequence
-from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -16,14 +15,14 @@ from gitmem.chunking.languages import language_from_head
 from gitmem.embedding.encoder import Encoder, quantise
 from gitmem.identifier_counts import Bags, Counts, Identifiers, IdTable, Numbers, count_occurrences
 from gitmem.indexing.content_hash import content_hash
+from gitmem.indexing.identifier_terms import IdentifierTerms
 from gitmem.indexing.known_vectors import KnownVectors, Vectors
 from gitmem.indexing.skip_reason import skip_reason
-from gitmem.indexing.word_finder import encoding_of, find_words
+from gitmem.indexing.word_finder import Spans, encoding_of, find_words
 from gitmem.indexing.worker_protocol import Batch, BlobOutcome, PackedPostings, PackedRows
 from gitmem.secrets.masking import mask_each
 from gitmem.store.columns import CONTENT_BYTES
 from gitmem.types import CHUNK_TYPES, Chunk
-from gitmem.words import find_identifiers, split_terms
 
 _CHUNK_TYPE_CODES: Final = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TYPES)}
 _HEAD_BYTES: Final = 256
@@ -59,11 +58,8 @@ class RowBuilder:
 
     def _forget(self) -> None:
         self._identifiers = Identifiers()
-        self._terms = Identifiers()
-        self._term_ids = IdTable(self._number_terms)
-
-    def _number_terms(self, identifier: str) -> list[int]:
-        return [self._terms[term.encode("utf-8", "replace")] for term in split_terms(identifier)]
+        self._terms = IdentifierTerms()
+        self._term_ids = IdTable(self._terms.look_up)
 
     def build(
         self, batch: Batch, check_stop: Callable[[], None] = lambda: None, known: KnownVectors | None = None
@@ -83,7 +79,7 @@ class RowBuilder:
             check_stop()
             chunks.add(language, reason, b"" if reason else next(masked))
         size = len(chunks.symbols)
-        bodies, names = chunks.bodies.count(), chunks.names.count()
+        bodies, names = chunks.count_bodies(), chunks.count_names()
         # Terms of body and symbol are separate fields of the lexical index, but one text for the embedding. Embedding
         # waits for the whole batch because the encoder is much faster with many texts at once.
         both = Counts(*(np.concatenate(pair) for pair in zip(bodies, names, strict=True)))
@@ -126,9 +122,9 @@ class RowBuilder:
 
     def _pack_postings(self, counts: Counts) -> PackedPostings:
         """Return the postings of one field. Only the terms that occur are listed, and numbered anew."""
-        is_used = np.zeros(len(self._terms), np.bool_)
-        is_used[counts.ids] = True
         names = self._terms.names
+        is_used = np.zeros(len(names), np.bool_)
+        is_used[counts.ids] = True
         return PackedPostings(
             [names[number] for number in np.flatnonzero(is_used).tolist()],
             (np.cumsum(is_used) - 1)[counts.ids].astype("<i4").tobytes(),
@@ -146,21 +142,6 @@ def _select_bags(counts: Counts, selected: Numbers, size: int) -> Counts:
     return Counts(bags[is_selected], counts.ids[is_selected], counts.counts[is_selected])
 
 
-class _Occurrences:
-    """Occurrences of identifiers in the chunks of a batch."""
-
-    def __init__(self) -> None:
-        self._rows: list[Numbers] = [np.zeros(0, np.int64)]
-        self._numbers: list[Numbers] = [np.zeros(0, np.int64)]
-
-    def add(self, rows: Numbers, numbers: Numbers) -> None:
-        self._rows.append(rows)
-        self._numbers.append(numbers)
-
-    def count(self) -> Counts:
-        return count_occurrences(np.concatenate(self._rows), np.concatenate(self._numbers))
-
-
 class _BatchChunks:
     """Chunks of a batch under construction, as columns, with the identifiers in them."""
 
@@ -171,8 +152,8 @@ class _BatchChunks:
         self.columns: dict[str, list[int]] = {name: [] for name in ("start", "length", "line", "lines", "kind")}
         self.symbols: list[bytes] = []
         self.contents: list[bytes] = []
-        self.bodies = _Occurrences()
-        self.names = _Occurrences()
+        self._texts: list[bytes] = []
+        self._rows: list[list[Spans]] = []
 
     def add(self, language: str, reason: str, content: bytes) -> None:
         """Chunk one blob without secrets. With a reason it gets no rows, and the reason is its outcome."""
@@ -186,8 +167,7 @@ class _BatchChunks:
         self.blobs.append(BlobOutcome(chunked.language, outcome, len(chunked.chunks)))
 
     def _add_chunks(self, chunks: Sequence[Chunk], content: bytes) -> None:
-        first = len(self.symbols)
-        columns, identifiers = self.columns, self._identifiers
+        columns = self.columns
         columns["start"] += [chunk.start for chunk in chunks]
         columns["length"] += [chunk.end - chunk.start for chunk in chunks]
         columns["line"] += [chunk.start_line for chunk in chunks]
@@ -199,8 +179,14 @@ class _BatchChunks:
         self.contents += [
             content_hash(symbol, content, chunk.parts, encoding) for symbol, chunk in zip(symbols, chunks, strict=True)
         ]
-        places, numbers = find_words(content, chunks, identifiers)
-        self.bodies.add(places + first, numbers)
-        named = [[identifiers[word.encode("utf-8")] for word in find_identifiers(chunk.symbol)] for chunk in chunks]
-        rows = np.repeat(np.arange(first, len(self.symbols)), list(map(len, named)))
-        self.names.add(rows, np.fromiter(chain.from_iterable(named), np.int64, len(rows)))
+        self._texts.append(content)
+        self._rows.append([chunk.parts for chunk in chunks])
+
+    def count_bodies(self) -> Counts:
+        """Count the identifiers in the own text of each row."""
+        return count_occurrences(*find_words(self._texts, self._rows, self._identifiers))
+
+    def count_names(self) -> Counts:
+        """Count the identifiers in the symbol of each row."""
+        rows: list[Spans] = [[(0, len(symbol))] for symbol in self.symbols]
+        return count_occurrences(*find_words(self.symbols, [[row] for row in rows], self._identifiers))

@@ -37,16 +37,26 @@ class RunFinder:
         """Return the spans of the runs, in order."""
         # `translate` takes a third of the time of numpy's own table look-up.
         classes = np.frombuffer(data.translate(self._classes), np.uint8)
-        inside = np.zeros(len(data) + 2, np.bool_)
-        np.not_equal(classes, 0, out=inside[1:-1])
-        edges = np.flatnonzero(inside[1:] != inside[:-1])
-        starts, ends = edges[0::2], edges[1::2]
-        lengths = ends - starts
-        fits = (lengths >= self._shortest) & (lengths <= self._longest)
+        # Most runs are words. Erosion leaves only the beginnings of long ones, before anything is listed.
+        long = np.zeros(max(0, len(data) - self._shortest + 1) + 2, np.bool_)
+        long[1:-1] = _erode(classes != 0, self._shortest)[: len(long) - 2]
+        edges = np.flatnonzero(long[1:] != long[:-1])
+        starts, ends = edges[0::2], edges[1::2] + self._shortest - 1
+        fits = ends - starts <= self._longest
         starts, ends = starts[fits], ends[fits]
-        digits = np.flatnonzero(classes == _DIGIT)
-        has_digit = np.searchsorted(digits, starts) < np.searchsorted(digits, ends)
+        digits = np.append(np.flatnonzero(classes == _DIGIT), len(data))
+        has_digit = digits[np.searchsorted(digits, starts)] < ends
         return list(zip(starts[has_digit].tolist(), ends[has_digit].tolist(), strict=True))
+
+
+def _erode(inside: NDArray[np.bool_], length: int) -> NDArray[np.bool_]:
+    """Return where stretches of at least some length begin, or could begin later: erosion by doubling the length."""
+    width = 1
+    while width < length:
+        step = min(width, length - width)
+        inside = inside[:-step] & inside[step:]
+        width += step
+    return inside
 
 
 class KeywordFinder:
@@ -70,7 +80,8 @@ class KeywordFinder:
         """Return the places of each keyword that occurs, in the order of the keywords; those of one do not overlap."""
         places = {keyword: found for keyword in self._short if (found := find_places(text, keyword))}
         hashes = _hash_trigrams(text)
-        for place in np.flatnonzero(self._first[hashes[:-1]] & self._second[hashes[1:]]).tolist():
+        starts = np.flatnonzero(self._first[hashes[:-1]])
+        for place in starts[self._second[hashes[starts + 1]]].tolist():
             for keyword in self._by_start.get(text[place : place + _TRIGRAM + 1], ()):
                 if text.startswith(keyword, place):
                     found = places.setdefault(keyword, [])

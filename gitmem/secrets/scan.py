@@ -173,10 +173,17 @@ def _find_capitals(data: bytes) -> Iterator[Span]:
 def _find_url_passwords(data: bytes) -> Iterator[Span]:
     """Yield the places of `://` with an `@` after them, before the next blank."""
     start = data.find(_URL)
+    at = -1
     while start >= 0:
-        part = data[start : start + _URL_REACH].split(None, 1)[0]
-        if b"@" in part and b":" in part[len(_URL) :]:
-            yield start, start + len(part)
+        # Most addresses have no password, and most of them no `@` behind them for a long way.
+        if at < start:
+            at = data.find(b"@", start)
+            if at < 0:
+                return
+        if at < start + _URL_REACH:
+            part = data[start : start + _URL_REACH].split(None, 1)[0]
+            if b"@" in part and b":" in part[len(_URL) :]:
+                yield start, start + len(part)
         start = data.find(_URL, start + len(_URL))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.identifier_counts import Identifiers
 from gitmem.store.columns import COLUMNS, FIELDS
 from gitmem.store.postings import Postings
 
@@ -68,13 +69,13 @@ def concatenate(batches: Sequence[Rows]) -> Rows:
 
 def _join_postings(parts: Sequence[Postings], bases: NDArray[np.int64]) -> Postings:
     """Return the postings of all parts, with one number per term and rows offset by `bases`."""
-    numbers: dict[bytes, int] = {}
+    numbers = Identifiers()
     terms = []
     for part in parts:  # each batch numbers its terms by itself: renumber them
-        own = np.fromiter((numbers.setdefault(term, len(numbers)) for term in part.terms), np.int32, len(part.terms))
+        own = np.fromiter(map(numbers.__getitem__, part.terms), np.int32, len(part.terms))
         terms.append(own[part.term] if len(own) else part.term)
     return Postings(
-        list(numbers),
+        numbers.names,
         np.concatenate(terms),
         np.concatenate([part.row + np.int32(base) for part, base in zip(parts, bases, strict=False)]),
         np.concatenate([part.frequency for part in parts]),
