@@ -157,9 +157,10 @@ class _Opener:
 
     def _take(self, node: Node, depth: int) -> bool:
         """Add the node to the pieces. Returns True if its children must be taken one by one."""
-        rule = self.table.get(node.type)
+        node_type = node.type
+        rule = self.table.get(node_type)
         if rule is None:
-            return self._take_loose(node, depth)
+            return self._take_loose(node, node_type, depth)
         shape = rule.shape
         if shape == TRANSPARENT:
             return True
@@ -170,7 +171,7 @@ class _Opener:
         # Keywords share the type name of their statement in some grammars (`class` in `class A`), but are not named.
         match = self._match(node, rule) if node.is_named else None
         if match is None:
-            return self._take_loose(node, depth)
+            return self._take_loose(node, node_type, depth)
         if match.shape in (COMMENT, PREFIX):
             self._take_lead(start, node.end_byte, prefix=True)
             return False
@@ -279,16 +280,16 @@ class _Opener:
             self._add(Piece(self.lead, 1))
             self.lead = -1
 
-    def _take_loose(self, node: Node, depth: int) -> bool:
+    def _take_loose(self, node: Node, node_type: str, depth: int) -> bool:
         """Start loose text. Returns True for the body of a container, and for text too large for one chunk."""
         start, end = node.start_byte, node.end_byte
         if start == end:  # zero width: dedents, and tokens inserted by error recovery
             return False
-        if depth == 1 and self.is_holder and node.type in self.grammar.bodies:
+        if depth == 1 and self.is_holder and node_type in self.grammar.bodies:
             self._flush_lead()
             return True
         if not node.is_named:
-            self._take_token(node, end)
+            self._take_token(start, end, node_type)
             return False
         start = self._unit_start(start)
         self.lead = -1
@@ -300,13 +301,13 @@ class _Opener:
         self.last_end = end
         return False
 
-    def _take_token(self, node: Node, end: int) -> None:
+    def _take_token(self, start: int, end: int, node_type: str) -> None:
         """Add a bare token to the loose text or, if it is glue, to the unit before it; else start loose text."""
         self._flush_lead()
         self.last_end = end
-        if self.pieces and (self.pieces[-1].unit is None or node.type in _GLUE):
+        if self.pieces and (self.pieces[-1].unit is None or node_type in _GLUE):
             return
-        self._add(Piece(node.start_byte, _TOKEN_DEPTH))
+        self._add(Piece(start, _TOKEN_DEPTH))
 
     def _add(self, piece: Piece, node_type: str = "") -> None:
         piece.node_type = node_type

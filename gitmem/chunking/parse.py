@@ -53,6 +53,7 @@ _PAUSE: Final = 0.002
 fifth of the parse. Elapsed time costs little to read, and processor time never passes faster."""
 
 _PAGE: Final = mmap.PAGESIZE
+_monotonic: Final = time.monotonic
 
 __all__ = ["Node", "UnparsedError", "has_grammar", "language_nodes", "parse_tree"]
 
@@ -84,7 +85,7 @@ def parse_tree(data: bytes, name: str, seconds: float, memory: int = DEFAULT_BOU
     # The library ignores the progress callback if the input is bytes, hence the reader.
     reader = _Reader(data)
     try:
-        tree = parser.parse(reader.read, progress_callback=watch)
+        tree = parser.parse(reader.read, progress_callback=watch.stops)
     except ValueError:
         tree = None
     finally:
@@ -150,7 +151,7 @@ class _Watch:
         self._stop = started + seconds
         self._trial = started + _TRIAL_SECONDS * seconds
         self._trial_bytes = int(_TRIAL_BYTES * size)
-        self._next = time.monotonic() + _PAUSE
+        self._next = _monotonic() + _PAUSE
         self.reason = "took too long to parse"
         self._memory = memory
         self._max_pages = 0
@@ -158,9 +159,9 @@ class _Watch:
 
         self._statm = -1
 
-    def __call__(self, offset: int, _error: bool) -> bool:
+    def stops(self, offset: int, _error: bool) -> bool:
         """Return whether to stop. `offset` is the number of bytes parsed."""
-        elapsed = time.monotonic()
+        elapsed = _monotonic()
         if elapsed < self._next:
             return False
         self._next = elapsed + _PAUSE

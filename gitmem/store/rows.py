@@ -5,11 +5,11 @@ A row is one chunk; the rows of a blob are adjacent. Nothing is read from or wri
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.identifier_counts import Identifiers
 from gitmem.store.columns import COLUMNS, FIELDS
 from gitmem.store.postings import Postings
 
@@ -69,13 +69,14 @@ def concatenate(batches: Sequence[Rows]) -> Rows:
 
 def _join_postings(parts: Sequence[Postings], bases: NDArray[np.int64]) -> Postings:
     """Return the postings of all parts, with one number per term and rows offset by `bases`."""
-    numbers = Identifiers()
+    names = list(dict.fromkeys(chain.from_iterable(part.terms for part in parts)))
+    numbers = dict(zip(names, range(len(names)), strict=True))
     terms = []
     for part in parts:  # each batch numbers its terms by itself: renumber them
         own = np.fromiter(map(numbers.__getitem__, part.terms), np.int32, len(part.terms))
         terms.append(own[part.term] if len(own) else part.term)
     return Postings(
-        numbers.names,
+        names,
         np.concatenate(terms),
         np.concatenate([part.row + np.int32(base) for part, base in zip(parts, bases, strict=False)]),
         np.concatenate([part.frequency for part in parts]),
