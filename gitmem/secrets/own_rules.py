@@ -11,7 +11,9 @@ _REFERENCE: Final = r"[${}<>%()\[\]`]|\.\.\.|^[@:/.]"
 """References to variables, placeholders in brackets, and paths."""
 
 
-def _rule(name: str, keywords: list[str], pattern: str, entropy: float = 0, allowed: tuple[str, ...] = ()) -> Any:
+def _rule(
+    name: str, keywords: list[str], pattern: str, entropy: float = 0, allowed: tuple[str, ...] = (), needs: str = ""
+) -> Any:
     return {
         "id": name,
         "keywords": keywords,
@@ -20,13 +22,14 @@ def _rule(name: str, keywords: list[str], pattern: str, entropy: float = 0, allo
         "entropy": entropy,
         "group": 0,
         "path": "",
+        "needs": needs,
         "allowed": [{"target": "secret", "patterns": list(allowed), "words": []}],
     }
 
 
 OWN_RULES: Final = (
     _rule("password-in-url", ["://"], r"://[^\s/:@'\"`<>]{0,64}:([^\s/@'\"`<>]{3,128})@[\w.\[-]", 0,
-          (_PLACEHOLDER, _REFERENCE)),
+          (_PLACEHOLDER, _REFERENCE), needs="@"),
     # A line of an `.env` file: a name in capitals and a value without quotes, with a letter and a digit.
     _rule("environment-assignment", ["pass", "pwd", "secret", "token", "key", "credential", "auth"],
           r"(?m)^[ \t]*(?:export[ \t]+|ENV[ \t]+)?[A-Z][A-Z0-9_]*(?:PASS(?:WORD|WD|PHRASE)?|PWD|SECRET|TOKEN|KEY"

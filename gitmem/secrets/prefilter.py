@@ -4,7 +4,8 @@ They give what the loops of `scan` give, at a third of their cost. They are a mo
 numpy takes longer than scanning the few lines that a command prints.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -14,49 +15,72 @@ from gitmem.secrets.occurrences import find_places
 
 _TOKEN: Final = 1
 _DIGIT: Final = 2
+_CAPITAL: Final = 3
+"""Classes of bytes; all others are zero."""
+
+_CAPITALS: Final = re.compile(b"\3+")
 
 _TRIGRAM: Final = 3
 _TRIGRAM_BITS: Final = 16
 
+Spans = list[tuple[int, int]]
+
 
 def _class_table(token_bytes: bytes) -> bytes:
-    """Return a translation of each byte to its class: digit, other character of a token, or zero."""
-    digits = b"0123456789"
-    return bytes(_DIGIT if byte in digits else _TOKEN if byte in token_bytes else 0 for byte in range(256))
+    """Return a translation of each byte to its class."""
+    special = dict.fromkeys(b"0123456789", _DIGIT) | dict.fromkeys(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", _CAPITAL)
+    return bytes(special.get(byte, _TOKEN) if byte in token_bytes else 0 for byte in range(256))
 
 
 class RunFinder:
-    """Finds runs of token characters that have a digit, and `shortest` to `longest` bytes."""
+    """Finds runs of token characters that have a digit, and `shortest` to `longest` bytes; and runs of capitals."""
 
-    def __init__(self, token_bytes: bytes, shortest: int, longest: int) -> None:
+    def __init__(self, token_bytes: bytes, shortest: int, longest: int, capitals: int) -> None:
         self._classes = _class_table(token_bytes)
         self._shortest = shortest
         self._longest = longest
+        self._capitals = bytes([_CAPITAL]) * capitals
 
-    def find(self, data: bytes) -> list[tuple[int, int]]:
-        """Return the spans of the runs, in order."""
+    def find(self, data: bytes) -> tuple[Spans, Spans]:
+        """Return the spans of the runs with a digit, and of those of at least so many capitals, in order."""
         # `translate` takes a third of the time of numpy's own table look-up.
-        classes = np.frombuffer(data.translate(self._classes), np.uint8)
+        classes = data.translate(self._classes)
+        return self._find_runs(np.frombuffer(classes, np.uint8)), list(self._find_capitals(classes))
+
+    def _find_runs(self, classes: NDArray[np.uint8]) -> Spans:
         # Most runs are words. Erosion leaves only the beginnings of long ones, before anything is listed.
-        long = np.zeros(max(0, len(data) - self._shortest + 1) + 2, np.bool_)
-        long[1:-1] = _erode(classes != 0, self._shortest)[: len(long) - 2]
-        edges = np.flatnonzero(long[1:] != long[:-1])
-        starts, ends = edges[0::2], edges[1::2] + self._shortest - 1
-        fits = ends - starts <= self._longest
-        starts, ends = starts[fits], ends[fits]
-        digits = np.append(np.flatnonzero(classes == _DIGIT), len(data))
-        has_digit = digits[np.searchsorted(digits, starts)] < ends
-        return list(zip(starts[has_digit].tolist(), ends[has_digit].tolist(), strict=True))
+        margin = self._shortest - 1
+        padded = np.zeros(len(classes) + 2 * margin + 1, np.bool_)
+        np.not_equal(classes, 0, out=padded[margin : margin + len(classes)])
+        begins = _combine(padded, self._shortest, np.logical_and)
+        # Dilation restores them. Of their digits there are few.
+        inside = _combine(begins, self._shortest, np.logical_or)[: len(classes)]
+        digits = np.flatnonzero(inside & (classes == _DIGIT))
+        edges = np.flatnonzero(begins[1:] != begins[:-1])
+        starts, ends = edges[0::2] + 1 - margin, edges[1::2] + 1
+        lengths = ends - starts
+        runs = np.unique(np.searchsorted(starts, digits, "right") - 1)
+        runs = runs[lengths[runs] <= self._longest]
+        return list(zip(starts[runs].tolist(), ends[runs].tolist(), strict=True))
+
+    def _find_capitals(self, classes: bytes) -> Iterator[tuple[int, int]]:
+        start = classes.find(self._capitals)
+        while start >= 0:
+            run = _CAPITALS.match(classes, start)
+            assert run is not None
+            end = run.end()
+            yield start, end
+            start = classes.find(self._capitals, end)
 
 
-def _erode(inside: NDArray[np.bool_], length: int) -> NDArray[np.bool_]:
-    """Return where stretches of at least some length begin, or could begin later: erosion by doubling the length."""
+def _combine(flags: NDArray[np.bool_], length: int, operation: np.ufunc) -> NDArray[np.bool_]:
+    """Combine each flag with those after it, `length` in all, by doubling: erosion with `and`, dilation with `or`."""
     width = 1
     while width < length:
         step = min(width, length - width)
-        inside = inside[:-step] & inside[step:]
+        flags = operation(flags[:-step], flags[step:])
         width += step
-    return inside
+    return flags
 
 
 class KeywordFinder:
@@ -67,22 +91,26 @@ class KeywordFinder:
 
     def __init__(self, keywords: Sequence[bytes]) -> None:
         self._keywords = keywords
-        self._short = [keyword for keyword in keywords if len(keyword) <= _TRIGRAM]
-        self._first, self._second = (np.zeros(1 << _TRIGRAM_BITS, np.bool_) for _ in range(2))
+        self._short = [keyword for keyword in keywords if len(keyword) < _TRIGRAM]
+        self._first, self._second, self._only = (np.zeros(1 << _TRIGRAM_BITS, np.bool_) for _ in range(3))
         self._by_start: dict[bytes, list[bytes]] = {}
         for keyword in keywords:
             if len(keyword) > _TRIGRAM:
                 self._first[_hash_trigrams(keyword[:_TRIGRAM])] = True
                 self._second[_hash_trigrams(keyword[1 : _TRIGRAM + 1])] = True
-                self._by_start.setdefault(keyword[: _TRIGRAM + 1], []).append(keyword)
+            elif len(keyword) == _TRIGRAM:
+                self._only[_hash_trigrams(keyword)] = True
+            if len(keyword) >= _TRIGRAM:
+                self._by_start.setdefault(keyword[:_TRIGRAM], []).append(keyword)
 
     def find(self, text: bytes) -> dict[bytes, list[int]]:
         """Return the places of each keyword that occurs, in the order of the keywords; those of one do not overlap."""
         places = {keyword: found for keyword in self._short if (found := find_places(text, keyword))}
         hashes = _hash_trigrams(text)
         starts = np.flatnonzero(self._first[hashes[:-1]])
-        for place in starts[self._second[hashes[starts + 1]]].tolist():
-            for keyword in self._by_start.get(text[place : place + _TRIGRAM + 1], ()):
+        starts = starts[self._second[hashes[starts + 1]]]
+        for place in np.union1d(starts, np.flatnonzero(self._only[hashes])).tolist():
+            for keyword in self._by_start.get(text[place : place + _TRIGRAM], ()):
                 if text.startswith(keyword, place):
                     found = places.setdefault(keyword, [])
                     if not found or place >= found[-1] + len(keyword):

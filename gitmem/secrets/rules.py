@@ -42,6 +42,9 @@ class Rule:
         self.id: str = values["id"]
         self.keywords: Sequence[bytes] = [word.encode() for word in values["keywords"]]
         self.starts_at_keyword: bool = values["starts_at_keyword"]
+        self.needs: bytes = values.get("needs", "").encode()
+        """Text that every match has behind the keyword; most addresses have no `@`, and looking for it is cheap."""
+
         self._values = values
 
     @cached_property

@@ -32,7 +32,10 @@ MAX_RUN: Final = 4096
 """Longer runs are encoded data."""
 
 _CAPITALS: Final = bytes(ord("x" if code in _CAPITAL_BYTES else " ") for code in range(256))
-_LONG_CAPITALS: Final = b"x" * 20
+LONG_CAPITALS: Final = 20
+"""Length of a run of capitals from which on it may be a key without digits."""
+
+_MANY_CAPITALS: Final = b"x" * LONG_CAPITALS
 _DIGITS: Final = re.compile(rb"\d+")
 _LETTERS_ONLY: Final = (b"hf_", b"api_org_")
 """Prefixes of tokens of letters alone."""
@@ -119,11 +122,12 @@ def _token_end(data: bytes, position: int) -> int:
 
 
 def _find_candidates(data: bytes) -> Iterator[Span]:
-    yield from _run_finder().find(data) if len(data) >= _LARGE else find_runs(data)
+    runs, capitals = _run_finder().find(data) if len(data) >= _LARGE else (find_runs(data), find_capitals(data))
+    yield from runs
+    yield from capitals
     for prefix in _LETTERS_ONLY:
         if prefix in data:
             yield from _find_prefixed(data, data.translate(_SHAPE), prefix)
-    yield from _find_capitals(data)
     yield from _find_url_passwords(data)
 
 
@@ -147,7 +151,7 @@ def _run_finder() -> "RunFinder":
     # Imported here, as below: numpy would cost a command that prints a note more than the scan.
     from gitmem.secrets.prefilter import RunFinder
 
-    return RunFinder(TOKEN_BYTES, MIN_RUN, MAX_RUN)
+    return RunFinder(TOKEN_BYTES, MIN_RUN, MAX_RUN, LONG_CAPITALS)
 
 
 def _find_prefixed(data: bytes, shape: bytes, prefix: bytes) -> Iterator[Span]:
@@ -160,14 +164,14 @@ def _find_prefixed(data: bytes, shape: bytes, prefix: bytes) -> Iterator[Span]:
         start = data.find(prefix, end)
 
 
-def _find_capitals(data: bytes) -> Iterator[Span]:
+def find_capitals(data: bytes) -> Iterator[Span]:
     """Yield long runs of capitals: a key of AWS may have no digit."""
     shape = data.translate(_CAPITALS)
-    start = shape.find(_LONG_CAPITALS)
+    start = shape.find(_MANY_CAPITALS)
     while start >= 0:
         end = shape.find(b" ", start)
         yield start, end if end >= 0 else len(data)
-        start = shape.find(_LONG_CAPITALS, end) if end >= 0 else -1
+        start = shape.find(_MANY_CAPITALS, end) if end >= 0 else -1
 
 
 def _find_url_passwords(data: bytes) -> Iterator[Span]:
@@ -248,6 +252,9 @@ def _apply_rule(
             continue
         yield None
         stop = end if end - position <= _WINDOW else _token_end(data, position + _WINDOW)
+        if rule.needs and data.find(rule.needs, position, stop) < 0:
+            done = stop
+            continue
         if rule.starts_at_keyword:
             match = rule.pattern.match(data, position, stop)
             matches = iter((match,) if match else ())

@@ -7,21 +7,23 @@ from gitmem.secrets.masking import mask_each, mask_secrets
 from gitmem.secrets.occurrences import find_places
 from gitmem.secrets.prefilter import KeywordFinder, RunFinder
 from gitmem.secrets.rules import load_rules
-from gitmem.secrets.scan import MAX_RUN, MIN_RUN, TOKEN_BYTES, find_runs
+from gitmem.secrets.scan import LONG_CAPITALS, MAX_RUN, MIN_RUN, TOKEN_BYTES, find_capitals, find_runs
 from tests.secrets.samples import SAMPLES
 
-RUNS = RunFinder(TOKEN_BYTES, MIN_RUN, MAX_RUN)
+RUNS = RunFinder(TOKEN_BYTES, MIN_RUN, MAX_RUN, LONG_CAPITALS)
 KEYWORDS = KeywordFinder(list(load_rules().by_keyword))
 PLAIN = [b"retries_after_first_1 = 3", b"https://example.com/a/path1", b"://user:", b"@host1"]
 TEXTS = st.lists(
-    st.sampled_from([b" ", b"\n", b"0", b"12", b"aB", b"_-=/", b"\xc3\xa9", b"x" * 9, b"y" * 5000, b"akia", b"hf_"]),
+    st.sampled_from(
+        [b" ", b"\n", b"0", b"12", b"aB", b"_-=/", b"\xc3\xa9", b"x" * 9, b"y" * 5000, b"AKIA" * 6, b"akia", b"hf_"]
+    ),
     max_size=40,
 ).map(b"".join)
 
 
 @given(TEXTS)
 def test_runs_are_those_of_the_loop(text: bytes) -> None:
-    assert RUNS.find(text) == list(find_runs(text))
+    assert RUNS.find(text) == (list(find_runs(text)), list(find_capitals(text)))
 
 
 @given(st.lists(st.one_of(TEXTS, st.binary(max_size=300), st.sampled_from(sorted(load_rules().by_keyword)))))
