@@ -3,10 +3,12 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import pytest
+from tree_sitter_language_pack import SupportedLanguage, get_parser
 
+from gitmem.chunking.languages import language_of
 from gitmem.chunking.parse import parse_tree
 
 SAMPLES: Final = Path(__file__).parent / "samples"
@@ -54,3 +56,13 @@ def test_the_text_of_a_node_is_read_after_parsing() -> None:
     root = parse_tree(source, "python", 10.0).root_node
     assert root.text == source
     assert root.children[-1].text == b"def first():\n    pass"
+
+
+@pytest.mark.parametrize("name", ["Parser.scala", "ledger.py"])
+def test_blocks_give_the_same_tree_as_the_whole_text(name: str) -> None:
+    """The scanners of both languages go back to the start of a line, also of one before the current block."""
+    data = (SAMPLES / name).read_bytes()
+    source = data * (140_000 // len(data))
+    language = language_of(name)
+    tree = parse_tree(source, language, 10.0)
+    assert str(tree.root_node) == str(get_parser(cast(SupportedLanguage, language)).parse(source).root_node)
