@@ -1,6 +1,6 @@
 """Terms of many identifiers, numbered at once from those of their parts."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitmem.identifier_counts import Identifiers
@@ -16,6 +16,7 @@ words = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(words, max_size=20), min_size=1, max_size=3))
 def test_terms_are_those_of_each_identifier_alone(batches: list[list[str]]) -> None:
     identifiers, terms = Identifiers(), IdentifierTerms()

@@ -21,11 +21,13 @@ TEXTS = st.lists(
 ).map(b"".join)
 
 
+@settings(deadline=None)
 @given(TEXTS)
 def test_runs_are_those_of_the_loop(text: bytes) -> None:
     assert RUNS.find(text) == (list(find_runs(text)), list(find_capitals(text)))
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(TEXTS, st.binary(max_size=300), st.sampled_from(sorted(load_rules().by_keyword)))))
 def test_keywords_are_found_where_a_search_for_each_finds_them(parts: list[bytes]) -> None:
     text = b"".join(parts)
