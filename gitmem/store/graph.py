@@ -135,7 +135,9 @@ def build_bytes(rows: int, dimensions: int) -> int:
 
 
 def write_graph(paths: IndexPaths, graph: Graph) -> str:
-    """Publish a graph and return its name. Its memory is given back before the file is loaded and compared with it.
+    """Publish a graph and return its name. The graph cannot be searched afterwards, only loaded again.
+
+    Its memory is given back before the file is loaded and compared with it.
 
     Raises StorageFailed, also if the file differs from the graph.
     """

@@ -257,13 +257,14 @@ def test_the_graph_finds_the_rows_of_an_exact_search(tmp_path: Path) -> None:
 def test_a_written_graph_gives_the_same_rows_when_loaded(tmp_path: Path) -> None:
     store = make_store(tmp_path, units(1500))
     graph = build_graph(store.snapshot, None, quiet)
+    query = units(1, seed=3)[0]
+    nearest = sorted(graph.nearest(query, 10).tolist())
     name = write_graph(store.paths, graph)
     loaded = find_graph(store.paths, name, 256)
     assert loaded is not None
     assert loaded.keys.tolist() == graph.keys.tolist()
     assert is_intact(store.paths, name)
-    query = units(1, seed=3)[0]
-    assert sorted(loaded.nearest(query, 10).tolist()) == sorted(graph.nearest(query, 10).tolist())
+    assert sorted(loaded.nearest(query, 10).tolist()) == nearest
     assert find_graph(store.paths, name, 128) is None
     assert find_graph(store.paths, "0" * 40, 256) is None
     assert find_graph(store.paths, "", 256) is None
