@@ -10,6 +10,7 @@ All functions are pure. Raise `WORDS_VERSION` in `indexing.fingerprint` if the t
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -26,7 +27,10 @@ ASCII_PART: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"
 _ASCII_PART = re.compile(ASCII_PART)
 _UNICODE_PART = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]{2,}")
+_UNSPACED = re.compile(
+    r"[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9d"
+    r"\U00020000-\U000323af]+"
+)
 """Runs of kana, Chinese characters and Hangul."""
 
 
@@ -79,6 +83,8 @@ def terms_of(identifier: str) -> tuple[str, ...]:
 
 def split_terms(identifier: str) -> tuple[str, ...]:
     """Return what `terms_of` returns, for callers that ask once for each identifier."""
+    if not identifier.isascii() and (runs := _UNSPACED.findall(identifier)):
+        return _terms_of_mixed(identifier, runs)
     identifier = identifier[: MAX_IDENTIFIER if identifier.isascii() else MAX_TERM_BYTES // 4]
     parts = [part.lower() for part in split_identifier(identifier)]
     terms = [_cached_stem(part) for part in parts if len(part) > 1]
@@ -88,25 +94,40 @@ def split_terms(identifier: str) -> tuple[str, ...]:
             terms.append(compound)
     elif parts and not terms:
         terms.append(parts[0])
-    # Scripts without spaces are indexed by overlapping bigrams, the usual substitute for segmentation by dictionary.
-    if not identifier.isascii():
-        terms += [bigram for run in _UNSPACED.findall(identifier) for bigram in _bigrams(run)]
     return tuple(dict.fromkeys(terms))
 
 
-def _bigrams(run: str) -> list[str]:
-    return [run[place : place + 2] for place in range(len(run) - 1)]
+def _terms_of_mixed(identifier: str, runs: Sequence[str]) -> tuple[str, ...]:
+    """Return the terms of an identifier with runs of a script without spaces; the words between them have their own.
+
+    `find_identifiers` takes a whole sentence of such a script for one identifier, so it is not a term itself.
+    """
+    words = _UNSPACED.sub(" ", identifier).replace("_", " ").split()
+    bigrams = [bigram for run in runs for bigram in unspaced_terms(run)]
+    return tuple(dict.fromkeys([*bigrams, *(term for word in words for term in split_terms(word))]))
+
+
+def unspaced_terms(run: str) -> list[str]:
+    """Return the terms of a run of a script without spaces: overlapping bigrams, or the character if it is alone.
+
+    Bigrams are the usual substitute for segmentation by a dictionary (Nie, Gao, Zhang and Zhou 2000, "On the use of
+    words and n-grams for Chinese information retrieval"): nearly as good, and without a dictionary per language.
+    """
+    return [run[place : place + 2] for place in range(len(run) - 1)] or [run]
 
 
 def stem(word: str) -> str:
     """Remove the most common English endings: plural, -ing, -ed and final e; y becomes i. `caching` matches `caches`.
 
-    A light stemmer on purpose: the Porter stemmer conflates words that differ in code, such as `universe` and
-    `universal`.
+    All forms of a verb in -ize share a stem, and so do its agent and action: `serializer`, `serialization`. A light
+    stemmer on purpose: the Porter stemmer conflates words that differ in code, such as `universe` and `universal`.
     """
     if len(word) < 3 or not word.isalpha():
         return word
     word = _without_plural(word)
+    for ending, stump in _IZE_ENDINGS:
+        if word.endswith(ending) and len(word) >= len(ending) + 3:
+            return word[: -len(ending)] + stump
     # The minimum lengths and the vowel in the remainder protect words like `ring`, `bed` and `string`.
     for ending, min_length in (("ing", 6), ("ed", 5)):
         if word.endswith(ending) and len(word) >= min_length and _has_vowel(word[: -len(ending)]):
@@ -124,10 +145,30 @@ _cached_stem = lru_cache(maxsize=1 << 14)(stem)
 """The parts of identifiers are few words that occur in many of them."""
 
 
+_IZE_ENDINGS: Final = (
+    ("ization", "iz"),
+    ("isation", "is"),
+    ("izable", "iz"),
+    ("izer", "iz"),
+    ("izing", "iz"),
+    ("ized", "iz"),
+    ("ize", "iz"),
+)
+"""Endings of a family of derived words that is regular and frequent in code, and what replaces each.
+
+Others (-ation, -er) would conflate words that differ: `station` and `state`, `number` and `numb`.
+"""
+
+_SINGULARS: Final = frozenset(("alias", "atlas", "bias", "canvas", "pandas"))
+"""Singular words in -as. Most words with this ending are plurals (`schemas`, `deltas`)."""
+
+
 def _without_plural(word: str) -> str:
+    if word in _SINGULARS:
+        return word
     if word.endswith("ies") and len(word) > 4:
         return word[:-2]
-    if word.endswith(("sses", "xes", "zes", "ches", "shes")):
+    if word.endswith(("sses", "xes", "zzes", "ches", "shes")):
         return word[:-2]
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]

@@ -56,6 +56,13 @@ def test_a_name_in_any_style_has_the_same_compound(words: list[str]) -> None:
         ("boxes", "box"),
         ("running", "runs", "run"),
         ("classes", "class"),
+        ("alias", "aliases", "aliased", "aliasing"),
+        ("canvas", "canvases"),
+        ("serialize", "serializer", "serializers", "serialization", "serializing", "serialized", "serializable"),
+        ("resize", "resizer", "resizing"),
+        ("size", "sizes"),
+        ("prize", "prizes"),
+        ("organisation", "organise", "organising"),
     ],
 )
 def test_forms_of_a_word_share_a_stem(family: tuple[str, ...]) -> None:

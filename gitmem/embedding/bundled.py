@@ -35,6 +35,9 @@ _BATCH_CELLS: Final = 1 << 14
 _CACHED_NAMES: Final = 4096
 """Short texts whose vectors are cached, one kilobyte each. Queries meet the same paths often."""
 
+_MAX_CACHED_TEXT: Final = 1000
+"""Longest text, in characters, whose vector is cached. Longer ones are parts of issues and logs and do not recur."""
+
 _CACHED_QUERY_WORDS: Final = 1 << 14
 """Words of queries and paths whose pieces a long-lived process caches: at most some 5 MB."""
 
@@ -82,9 +85,10 @@ class BundledEncoder:
         new = [text for text in texts if vectors[text.text] is None]
         if new:
             added = dict(zip([text.text for text in new], self._encode_directly(new), strict=True))
-            if len(self._names) + len(added) > self._cached_names:
+            kept = {text: vector for text, vector in added.items() if len(text) <= _MAX_CACHED_TEXT}
+            if len(self._names) + len(kept) > self._cached_names:
                 self._names.clear()
-            self._names.update(added)
+            self._names.update(kept)
             vectors.update(added)
         return np.array([vectors[text.text] for text in texts], np.float32).reshape(len(texts), self.dimensions)
 
@@ -94,6 +98,8 @@ class BundledEncoder:
         with self._loading:
             splitter, (table, scale) = self._query_pieces, self._tables
         pieces = IdTable(one_by_one(splitter.ids_of)).count(bag_texts(texts))
+        # All words without pieces share one vector: a query of them would be like any text with other such words.
+        pieces = Counts(*(column[pieces.ids != self._card.unknown] for column in pieces))
         # The vectors are int8 with a scale each, which is multiplied into the weight: that saves dequantising the rows.
         weights = (1.0 + np.log(pieces.counts)).astype(np.float32) * scale[pieces.ids]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)

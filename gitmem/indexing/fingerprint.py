@@ -9,7 +9,7 @@ from gitmem.paths import bundled
 from gitmem.secrets.version import SECRETS_VERSION
 from gitmem.store.columns import SCHEMA_VERSION
 
-WORDS_VERSION: Final = 1
+WORDS_VERSION: Final = 2
 """Version of `gitmem.words`: increase it when the terms of any text change."""
 
 RULES_VERSION: Final = 3
