@@ -12,8 +12,8 @@ from gitmem.types import CHUNK_TYPES
 if TYPE_CHECKING:
     from gitmem.patterns.pathspec import Pathspec
 
-MAX_QUERY: Final = 1000
-"""Maximum length of a query in characters."""
+MAX_QUERY: Final = 32_000
+"""Maximum length of a query in characters: issue texts with logs and stack traces are that long."""
 
 MODES: Final = ("hybrid", "semantic", "lexical")
 

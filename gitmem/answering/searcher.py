@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.record_views import Records
-from gitmem.search.engine import search
+from gitmem.search.engine import SearchResult, search
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.hits import Hit
 from gitmem.search.query_parser import parse_query
@@ -49,13 +49,6 @@ if TYPE_CHECKING:
 
 
 _OTHER_MAKER: Final = "the index was made by another version, with another model or other settings"
-
-
-class SearchResult(NamedTuple):
-    """Hits, best first, and the terms of the query to highlight in them."""
-
-    terms: tuple[str, ...]
-    hits: list[Hit]
 
 
 class Searcher:
@@ -185,10 +178,9 @@ class Searcher:
         self.require_intact()
         if isinstance(query, SimilarQuery):
             return SearchResult((), self._find_similar(query, limit))
-        parsed = parse_query(query.text)
-        hits = search(
+        return search(
             self.scope(query.filters),
-            parsed,
+            parse_query(query.text),
             self._encoder,
             limit=limit,
             mode=query.mode,
@@ -196,7 +188,6 @@ class Searcher:
             weights=self._weights,
             graph=self._graph,
         )
-        return SearchResult(parsed.terms, hits)
 
     def _find_similar(self, query: SimilarQuery, limit: int) -> list[Hit]:
         from gitmem.answering.location_lookup import get_row

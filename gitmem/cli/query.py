@@ -121,9 +121,10 @@ def command(
     """Search the code in words or by symbol.
 
     Searches the working tree, including uncommitted files. Files that are not indexed yet are indexed first, within a
-    time budget. Several words are one query. PATHs behind `--` limit it, relative to the current folder as in git grep,
-    and in addition to `--path`. A filter given several times matches any of its values. The exit code is 0 with results
-    and 1 without.
+    time budget. Several words are one query. A query may also be a whole issue, log or stack trace of up to 32,000
+    characters: its parts count by their type, and the files, lines and functions that it names come first. PATHs behind
+    `--` limit it, relative to the current folder as in git grep, and in addition to `--path`. A filter given several
+    times matches any of its values. The exit code is 0 with results and 1 without.
 
     \b
     Examples:
@@ -135,6 +136,7 @@ def command(
       gitmem query -n 1 --explain "error handling"
       gitmem query --kind documents --record-type email --since 2026-01-01 "release date"
       git log -1 --format=%B | gitmem query -
+      gitmem query - < issue.md
     """
     record_filters = take_filters(shown)
     form = Format.load(ctx, limit, shown)

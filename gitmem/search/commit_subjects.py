@@ -7,7 +7,7 @@ express no need give no query: merges, reverts, releases, version bumps, clean-u
 import re
 from typing import Final
 
-from gitmem.search.query_parser import STOP_WORDS
+from gitmem.search.stop_words import STOP_WORDS
 from gitmem.words import count_identifiers, stem, terms_of
 
 MIN_WORDS: Final = 3

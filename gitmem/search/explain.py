@@ -17,6 +17,8 @@ LEGEND: Final = {
     "symbol": "share of the query's words in the name of the symbol",
     "stem": "share of the query's words in the name of the file",
     "folder": "share of the query's words in the names of the folders",
+    "named_file": "weight of the file as a place that the query names, such as a frame of a stack trace",
+    "named_row": "the same for the function or line",
     "path": "1 if the path contains a path of the query",
     "file": "all chunks of the file together, as a share of the best file",
     "file_size": "size of the file: 0 at about 1,100 words, 1 at 22,000",

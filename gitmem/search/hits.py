@@ -57,7 +57,9 @@ def load_candidates(scope: Scope, rows: NDArray[np.int64], scores: RetrievalScor
         words=scope.word_counts[rows],
         file_words=scope.file_word_counts[entries][file],
         **scores._asdict(),
-        **dict.fromkeys(("path_cosine", "fused_row", "fused"), np.zeros(len(rows), np.float32)),
+        **dict.fromkeys(
+            ("path_cosine", "fused_row", "fused", "named_file", "named_row"), np.zeros(len(rows), np.float32)
+        ),
     )
 
 

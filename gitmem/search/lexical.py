@@ -29,6 +29,9 @@ from gitmem.search.term_postings import RowRanges, TermPostings, find_term
 K1: Final = 1.2
 """Saturation: with a high k1, each further occurrence of a term still adds much; with 0 only its presence counts."""
 
+SELECTED_TERMS: Final = 48
+"""Terms of a long query that are scored: those of the highest weighted idf."""
+
 Floats = TypeVar("Floats", NDArray[np.float32], NDArray[np.float64])
 
 
@@ -48,7 +51,7 @@ FILE_WEIGHTS: Final = FieldWeights(text=1.0, symbol=2.0, stem=6.0, folder=2.0, b
 
 
 class WeightedTerm(NamedTuple):
-    """Postings of a term and its idf over the rows and over the files in scope; 0 if it does not occur."""
+    """Postings of a term and its weighted idf over the rows and over the files in scope; 0 if it does not occur."""
 
     name: str
     postings: TermPostings
@@ -60,16 +63,19 @@ class LexicalQuery:
     """The terms of a query with their postings. It scores the rows and files that it is asked about.
 
     Scores of all rows would cost as much as the postings of the most common term. `top_rows` finds the best rows
-    without them.
+    without them. Of a long text, whose terms come with `weights`, the terms of the highest weighted idf are scored:
+    the others together could hardly change the order, and the cost grows with each.
     """
 
-    def __init__(self, scope: Scope, names: Sequence[str]) -> None:
+    def __init__(self, scope: Scope, names: Sequence[str], weights: Mapping[str, float] | None = None) -> None:
         self.scope = scope
-        self.terms = [_weigh(scope, name) for name in names]
+        self.terms = [_weigh(scope, name, weights[name] if weights else 1.0) for name in names]
+        if weights:
+            self.terms = sorted(self.terms, key=lambda term: -term.row_idf)[:SELECTED_TERMS]
 
     @property
     def idf(self) -> dict[str, float]:
-        """Return the idf of each term over the rows."""
+        """Return the weighted idf of each term over the rows."""
         return {term.name: term.row_idf for term in self.terms}
 
     def score_rows(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -118,13 +124,13 @@ class LexicalQuery:
         return RowRanges(entries, first[blobs].astype(np.int32), first[blobs + 1].astype(np.int32), self.scope.entry_of)
 
 
-def _weigh(scope: Scope, name: str) -> WeightedTerm:
+def _weigh(scope: Scope, name: str, weight: float) -> WeightedTerm:
     postings = find_term(scope, name)
     return WeightedTerm(
         name,
         postings,
-        inverse_document_frequency(scope.row_count, postings.counts.rows),
-        inverse_document_frequency(scope.file_count, postings.counts.files),
+        weight * inverse_document_frequency(scope.row_count, postings.counts.rows),
+        weight * inverse_document_frequency(scope.file_count, postings.counts.files),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from gitmem.search.query_parser import STOP_WORDS
+from gitmem.search.stop_words import STOP_WORDS
 from gitmem.words import count_identifiers, terms_of
 
 ROLES: Final = ("test", "example", "document", "auxiliary")
@@ -143,7 +143,7 @@ def _words_rank(name: str, whole: Mapping[str, int]) -> int:
 
 @lru_cache(maxsize=CACHED_NAMES)
 def content_terms(name: str) -> tuple[str, ...]:
-    """Return the distinct terms of a name without stop words."""
+    """Return the distinct terms of a name without stop words, or with them if it has no others (`find`)."""
     identifiers = count_identifiers(name).identifiers
     terms = dict.fromkeys(term for identifier in identifiers for term in terms_of(identifier))
-    return tuple(term for term in terms if term not in STOP_WORDS)
+    return tuple(term for term in terms if term not in STOP_WORDS) or tuple(terms)

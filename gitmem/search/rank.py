@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
 from gitmem.search.line_search import names_containing, prefixes_of
+from gitmem.search.parsed_query import Name, ParsedQuery
 from gitmem.search.path_roles import ROLES, content_terms, path_names, path_role
-from gitmem.search.query_parser import ParsedQuery
 from gitmem.types import CHUNK_TYPES, RECORD_KINDS
 
 # The unit of each feature is in brackets. "Coverage" is the agreement of a name with the query, see `_coverage`. The
-# weights of `lexical_gap` and `path` are not fitted: the fitting queries, answered by whole files, do not bear on them.
+# weights of `lexical_gap`, `path` and the named places are not fitted: the fitting queries, which are short and
+# answered by whole files, do not bear on them.
 WEIGHTS: Final[Mapping[str, float]] = {
     "fused": 1.0,  # meaning of the chunk and words of its file, fused [standard deviations]
     "lexical_gap": -0.1,  # words of the chunk, compared with the best chunk of its file [standard deviations below]
@@ -30,6 +31,8 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "symbol": 2.5,  # words of the symbol's own name [coverage, 0 to 1]
     "stem": 3.8,  # words of the file's name [coverage, 0 to 1]
     "folder": 2.4,  # words of the folders' names [coverage, 0 to 1]
+    "named_file": 2.5,  # the query names the file, in a stack trace for example [weight of the place, 0 to 1]
+    "named_row": 1.0,  # the query names a line or the function of the chunk [the same]
     "path": 2.5,  # the path contains a path fragment of the query [0 or 1]
     "file": 1.5,  # fused scores of all chunks of the file [share of the best file's sum, 0 to 1]
     "file_size": 1.2,  # words of the file [log scale: 0 at about 1,100 words, 1 at 22,000]
@@ -66,7 +69,17 @@ CHUNK_DECAY: Final = 0.97
 COUNTED_CHUNKS: Final = 8
 """Best chunks of a file that count for it, and the factor by which each counts less than the one before."""
 
-_BINARY: Final = frozenset(("definition", "definition_folded", "function", "prose", "path", *ROLES))
+TEXT_SHARE: Final = 0.5
+"""Factor on the features of names and sizes for a long text, in which far more words may match a name by chance.
+
+Issue localisation (`tests/bench/issues.py`) is best from 0.35 to 0.65.
+"""
+
+_OF_NAMES: Final = ("symbol", "stem", "folder", "path_cosine", "file", "file_size")
+
+_RARE: Final = frozenset(
+    ("definition", "definition_folded", "function", "prose", "named_file", "named_row", "path", *ROLES)
+)
 """Features that only some candidates have: an explanation leaves them out if they are 0."""
 
 
@@ -104,6 +117,8 @@ class Candidates(NamedTuple):
     path_cosine: NDArray[np.float32]
     fused_row: NDArray[np.float32]
     fused: NDArray[np.float32]
+    named_file: NDArray[np.float32]
+    named_row: NDArray[np.float32]
 
     @property
     def records(self) -> NDArray[np.bool_]:
@@ -119,10 +134,23 @@ Features = Mapping[str, NDArray[np.float64]]
 
 
 class _TermWeights(NamedTuple):
-    """The idf of each term of the query, and their sum."""
+    """The idf of each term of a part of the query, their sum, and the weight of the part."""
 
     idf: Mapping[str, float]
     total: float
+    weight: float
+
+
+def _facet_weights(query: ParsedQuery, idf: Mapping[str, float]) -> list[_TermWeights]:
+    """Return the terms of each facet with their idf; a query of one line is one facet."""
+    if not query.facets:
+        return [_TermWeights(idf, sum(idf.values()) or 1.0, 1.0)]
+    facets = []
+    for terms, weight in query.facets:
+        own = {term: idf[term] / query.weights[term] for term in terms if term in idf}
+        if own:
+            facets.append(_TermWeights(own, sum(own.values()) or 1.0, weight))
+    return facets
 
 
 def compute_features(
@@ -132,19 +160,24 @@ def compute_features(
     shares: Mapping[str, float] = NO_SHARES,
 ) -> Features:
     """Compute the features of all candidates. `shares` is the share of each path role in the searched files."""
-    weights = _TermWeights(idf, sum(idf.values()) or 1.0)
-    strengths = _role_strengths(query, weights, shares)
+    weights = _facet_weights(query, idf)
+    strengths = _role_strengths(query, _TermWeights(idf, sum(idf.values()) or 1.0, 1.0), shares)
     by_file = _path_features(query, candidates.paths, weights, strengths)
-    return {
+    features = {
         "fused": candidates.fused.astype(np.float64),
         "lexical_gap": _lexical_gap(candidates, max_score(idf)),
         "path_cosine": candidates.path_cosine.astype(np.float64),
+        "named_file": candidates.named_file.astype(np.float64),
+        "named_row": candidates.named_row.astype(np.float64),
         "file": _file_coherence(candidates),
         **_shape_features(query, candidates, strengths["document"]),
-        **_definition_features(query, candidates),
+        **_definition_features(query, candidates, idf),
         "symbol": _coverages([_own_name(symbol) for symbol in candidates.symbol], weights),
         **{name: values[candidates.file] for name, values in by_file.items()},
     }
+    if query.facets:
+        features |= {name: TEXT_SHARE * features[name] for name in _OF_NAMES}
+    return features
 
 
 def combine_features(features: Features, records: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -170,9 +203,9 @@ def weights_for(chunk_type: str) -> tuple[Mapping[str, float], float]:
 
 
 def features_of(features: Features, position: int, chunk_type: str) -> dict[str, float]:
-    """Return the features of one candidate that count for its chunk type, without binary ones that are 0."""
+    """Return the features of one candidate that count for its chunk type, without rare ones that are 0."""
     values = {name: float(features[name][position]) for name in weights_for(chunk_type)[0]}
-    return {name: value for name, value in values.items() if value or name not in _BINARY}
+    return {name: value for name, value in values.items() if value or name not in _RARE}
 
 
 def _lexical_gap(candidates: Candidates, max_lexical: float) -> NDArray[np.float64]:
@@ -213,11 +246,14 @@ def _shape_features(
     }
 
 
-def _definition_features(query: ParsedQuery, candidates: Candidates) -> dict[str, NDArray[np.float64]]:
+def _definition_features(
+    query: ParsedQuery, candidates: Candidates, idf: Mapping[str, float]
+) -> dict[str, NDArray[np.float64]]:
     """Return which candidates define a name of the query."""
     features = {name: np.zeros(len(candidates.row)) for name in ("definition", "definition_folded")}
     if not query.names:
         return features
+    weights = _name_weights(query, idf)
     last_parts = {_fold(name[-1]) for name in query.names}
     for position in np.flatnonzero(_CAN_DEFINE[candidates.chunk_type]).tolist():
         symbol = candidates.symbol[position]
@@ -226,21 +262,34 @@ def _definition_features(query: ParsedQuery, candidates: Candidates) -> dict[str
         if not symbol or not any(part in folded for part in last_parts):
             continue
         for parts in _qualified_names(symbol):
-            exact, alike = _defines(query, parts)
+            exact, alike = _defines(weights, parts)
             if exact or alike:
-                features["definition" if exact else "definition_folded"][position] = 1.0
+                column = features["definition" if exact else "definition_folded"]
+                column[position] = max(column[position], exact or alike)
     return features
 
 
-def _defines(query: ParsedQuery, parts: Sequence[str]) -> tuple[bool, bool]:
-    """Return whether a qualified name ends with a name of the query: ignoring case, and ignoring underscores too."""
+def _name_weights(query: ParsedQuery, idf: Mapping[str, float]) -> dict[Name, float]:
+    """Return the weights of the names; in a long text a name counts the less, the more of the tree has it."""
+    if not query.name_weights:
+        return dict.fromkeys(query.names, 1.0)
+    rarity = {term: value / query.weights[term] for term, value in idf.items()}
+    highest = max(rarity.values(), default=0.0) or 1.0
+    return {
+        name: weight * rarity.get(_fold(name[-1]), UNKNOWN_RARITY * highest) / highest
+        for name, weight in query.name_weights.items()
+    }
+
+
+def _defines(weights: Mapping[Name, float], parts: Sequence[str]) -> tuple[float, float]:
+    """Return the weight of the query's name that ends a qualified name: ignoring case, and underscores too."""
     lower = tuple(part.lower() for part in parts)
-    exact = any(name == lower[-len(name) :] for name in query.names)
+    exact = max((weight for name, weight in weights.items() if name == lower[-len(name) :]), default=0.0)
     if exact:
-        return True, False
+        return exact, 0.0
     bare = tuple(map(_fold, lower))
-    names = (tuple(map(_fold, name)) for name in query.names)
-    return False, any(name and name == bare[-len(name) :] for name in names)
+    folded = ((tuple(map(_fold, name)), weight) for name, weight in weights.items())
+    return 0.0, max((weight for name, weight in folded if name and name == bare[-len(name) :]), default=0.0)
 
 
 def _fold(name: str) -> str:
@@ -260,12 +309,14 @@ def _own_name(symbol: str) -> str:
     return symbol.split(", ", 1)[0].rsplit(".", 1)[-1].rsplit(" > ", 1)[-1]
 
 
-def _coverages(names: Sequence[str], weights: _TermWeights) -> NDArray[np.float64]:
+def _coverages(names: Sequence[str], facets: Sequence[_TermWeights]) -> NDArray[np.float64]:
     """Return how well each name covers the query and the query the name, [names]; 0 without a common term."""
     coverages = np.zeros(len(names))
+    terms = {term for facet in facets for term in facet.idf}
     # Nearly all names have no term of the query; to split and stem them would be a third of a query.
-    for position in names_containing(prefixes_of(weights.idf), names):
-        coverages[position] = _coverage(content_terms(names[position]), weights)
+    for position in names_containing(prefixes_of(terms), names):
+        own = content_terms(names[position])
+        coverages[position] = max(facet.weight * _coverage(own, facet) for facet in facets)
     return coverages
 
 
@@ -278,7 +329,7 @@ def _coverage(terms: Sequence[str], weights: _TermWeights) -> float:
 
 
 def _path_features(
-    query: ParsedQuery, paths: Sequence[str], weights: _TermWeights, strengths: Mapping[str, float]
+    query: ParsedQuery, paths: Sequence[str], weights: Sequence[_TermWeights], strengths: Mapping[str, float]
 ) -> dict[str, NDArray[np.float64]]:
     """Return the features of the paths, one value per path."""
     names = [path_names(path) for path in paths]
@@ -322,3 +373,7 @@ def _role_strengths(query: ParsedQuery, weights: _TermWeights, shares: Mapping[s
     usual = (DOMINANT_SHARE - documents) / (DOMINANT_SHARE - USUAL_SHARE)
     strengths["document"] *= min(1.0, max(0.0, usual))
     return strengths
+
+
+UNKNOWN_RARITY: Final = 0.5
+"""Rarity of a name of a long text whose frequency was not looked up, relative to its rarest term."""

@@ -17,6 +17,9 @@ from gitmem.store.postings import PackedPostings
 _ROW: Final = np.int32
 """Type of row numbers: half the memory traffic of the native integer."""
 
+MAX_COUNTED: Final = 1 << 14
+"""Terms whose counts a scope keeps: some 4 MB in a server that answers many long texts."""
+
 _NO_HOLDERS: Final = TermCounts(0, 0)
 
 
@@ -104,13 +107,15 @@ def find_term(scope: Scope, name: str) -> TermPostings:
     """Find the postings of a term and count the rows and files in scope that hold it."""
     term = name.encode("utf-8", "replace")
     text, symbol = (_find_rows(scope, field, term) for field in ("text", "symbol"))
-    stem, folder = (_find_entries(scope, field, term) for field in ("stem", "folder"))
+    stem, folder = (find_entries(scope, field, term) for field in ("stem", "folder"))
     counts = scope.term_counts.get(name)
     if counts is None:
         counts = _count_holders(scope, text, symbol) if len(text) or len(symbol) else _NO_HOLDERS
         if not counts.rows:
             # Path matches do not count otherwise: a folder's name would make a term common in all files below it.
             counts = _count_below(scope, (stem, folder))
+        if len(scope.term_counts) >= MAX_COUNTED:
+            scope.term_counts.clear()
         scope.term_counts[name] = counts
     return TermPostings(text, symbol, stem, folder, counts)
 
@@ -124,7 +129,7 @@ def _find_rows(scope: Scope, field: str, term: bytes) -> FieldPostings:
     return FieldPostings(parts)
 
 
-def _find_entries(scope: Scope, field: str, term: bytes) -> NDArray[np.int64]:
+def find_entries(scope: Scope, field: str, term: bytes) -> NDArray[np.int64]:
     """Find the entries with rows in scope and a term in a part of their path."""
     postings = scope.view.find_postings(field, term)
     if postings is None:

@@ -16,6 +16,8 @@ from tests.bench import (
     hook,
     idle,
     index,
+    issues,
+    long_query,
     many_notes,
     mcp_server,
     memory,
@@ -51,6 +53,7 @@ class Benchmark(Protocol):
 
 BENCHMARKS: Final[dict[str, Benchmark]] = {
     "cold": cold,
+    "long-query": long_query,
     "index": index,
     "served": served,
     "idle": idle,
@@ -63,6 +66,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "mcp-server": mcp_server,
     "server-memory": server_memory,
     "quality": quality,
+    "issues": issues,
     "document-quality": document_quality,
     "mixed-kinds": mixed_kinds,
     "many-notes": many_notes,

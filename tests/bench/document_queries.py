@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from gitmem.search.query_parser import STOP_WORDS
+from gitmem.search.stop_words import STOP_WORDS
 from tests.bench.documentation_pages import MIN_WORDS, list_pages, read_pages, words
 from tests.bench.page_headings import Section, find_sections
 

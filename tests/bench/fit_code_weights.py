@@ -19,7 +19,7 @@ from tests.bench.ranking_features import COLUMNS, FUSED, TIED, add_collection_op
 from tests.bench.score_calibration import fit_logistic
 from tests.bench.scoring import DEPTH
 
-HELD: Final = ("path", "lexical_gap")
+HELD: Final = ("path", "named_file", "named_row", "lexical_gap")
 """Features that these queries cannot fit, because their targets are files: their weights stay unchanged."""
 
 PENALTY: Final = 0.01

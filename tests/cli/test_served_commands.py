@@ -103,9 +103,10 @@ def test_served_output_in_a_folder_and_with_its_option_is_that_of_a_new_process(
 
 
 def test_standard_input_is_read_by_the_client(own: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = SIGN.encode()
+    text = f"{SIGN}\n\n{'It fails in many ways. ' * 1380}".encode()
     with serving(own.path):
         cold = cli("query", "-n", "1", "-", cwd=own.path, stdin=text)
+        assert cold.code == 0
         monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(text)))
         assert without_times(ask("query", "-n", "1", "-")) == without_times(cold)
         monkeypatch.setattr(sys, "stdin", None)

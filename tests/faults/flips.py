@@ -111,7 +111,7 @@ def tell(workspace: Workspace) -> Any:
             scope = Scope(snapshot, view, filters)
             for question in QUESTIONS:
                 seen = RowGraph(graph, snapshot) if graph is not None else None
-                hits = search(scope, parse_query(question), HashEncoder(), limit=5, graph=seen)
+                hits = search(scope, parse_query(question), HashEncoder(), limit=5, graph=seen).hits
                 told.append([(hit.path, hit.start, hit.end, hit.start_line, hit.symbol, hit.score) for hit in hits])
         return told
     except (DamagedFile, UnsafeIndex, NewerFormat) as problem:

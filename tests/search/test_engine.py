@@ -41,11 +41,7 @@ def test_lexical_mode_embeds_nothing(tmp_path: Path, fake_model: type[InlinePool
     repo = Repo.init(tmp_path / "repo")
     repo.commit({f"src/cookies{n}.py": python_file("sign_cookie", f"load_{n}") for n in range(3)})
     index(repo)
-    workspace = workspace_of(repo)
-    manifest = require_index(workspace)
-    view = find_view(workspace.paths.view(manifest.views[-1]))
-    assert view is not None
-    scope = Scope(open_snapshot(workspace, manifest), view, Filters())
+    scope = scope_of(repo)
     encoder: Any = None
     by_words = retrieve(scope, parse_query("sign cookie"), encoder, mode="lexical").candidates
     assert len(by_words.row)
@@ -57,3 +53,26 @@ def test_lexical_mode_embeds_nothing(tmp_path: Path, fake_model: type[InlinePool
     assert not by_meaning.lexical.any()
     assert not by_meaning.file_lexical.any()
     assert np.isin(by_words.row, both.row).all()
+
+
+def test_the_definition_of_a_name_is_a_candidate_however_often_others_repeat_it(
+    tmp_path: Path, fake_model: type[InlinePool]
+) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    hooks = {f"hooks/h{n}.py": f"def application_hook_{n}(application):\n    application()\n" for n in range(150)}
+    body = "\n".join(f"    option_{number} = {number}" for number in range(100))
+    repo.commit({**hooks, "core.py": f"class Application:\n{body}\n"})
+    index(repo)
+    scope = scope_of(repo)
+    candidates = retrieve(scope, parse_query("Application"), HashEncoder(), mode="lexical").candidates
+    own = candidates.lexical[candidates.file == candidates.paths.index("core.py")]
+    assert own.max() == candidates.lexical.min(), "no candidate by its score: 150 others have higher ones"
+
+
+def scope_of(repo: Repo) -> Scope:
+    """Return all rows of the last indexed tree."""
+    workspace = workspace_of(repo)
+    manifest = require_index(workspace)
+    view = find_view(workspace.paths.view(manifest.views[-1]))
+    assert view is not None
+    return Scope(open_snapshot(workspace, manifest), view, Filters())

@@ -47,6 +47,8 @@ def make_candidates(rows: list[tuple[int, float]], symbol: str = "") -> Candidat
         path_cosine=np.zeros(count, np.float32),
         fused_row=np.array([score for _, score in rows], np.float32),
         fused=np.array([score for _, score in rows], np.float32),
+        named_file=np.zeros(count, np.float32),
+        named_row=np.zeros(count, np.float32),
     )
 
 
@@ -167,3 +169,25 @@ def test_documents_do_not_count_against_themselves_in_a_repository_of_documents(
     for shares, expected in (({"document": 0.2}, 1.0), ({"document": 0.5, "test": 0.49}, 0.0)):
         features = compute_features(parse_query("keys"), candidates, {"key": 1.0}, shares)
         assert features["document"].tolist() == [expected]
+
+
+def test_the_name_of_a_file_is_compared_with_each_name_of_a_long_text() -> None:
+    text = (
+        "Rotation fails since the last update\n\nThe value in `keys` is lost, and nothing else of many words helps.\n"
+    )
+    query = parse_query(text)
+    idf = dict.fromkeys(query.terms, 2.0)
+    weighted = {term: value * query.weights[term] for term, value in idf.items()}
+    by_names = compute_features(query, make_candidates([(0, 0.0)]), weighted)["stem"][0]
+    as_one_line = compute_features(parse_query(text.replace("\n", " ")), make_candidates([(0, 0.0)]), idf)["stem"][0]
+    assert by_names > as_one_line > 0
+
+
+def test_a_frequent_name_of_a_long_text_defines_less_than_a_rare_one() -> None:
+    query = parse_query("Rotation fails\n\nBoth `fit_all` and `rotate_keys` are called.\n")
+    weighted = {"fitall": 1.0 * query.weights["fitall"], "rotatekeys": 8.0 * query.weights["rotatekeys"]}
+    fit, rotate = (
+        compute_features(query, make_candidates([(0, 0.0)], symbol), weighted)["definition"][0]
+        for symbol in ("fit_all", "rotate_keys")
+    )
+    assert 0 < fit < rotate / 4

@@ -101,7 +101,12 @@ SEARCH: Final = _tool(
     "Find code, docs and config by meaning or by symbol. Use it before grep or reading files. One good result is "
     "enough: then read at the given line.",
     ["query"],
-    query={"type": "string", "minLength": 1, "maxLength": 1000, "description": "words or a symbol"},
+    query={
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 32_000,
+        "description": "words, a symbol, or a whole issue, log or stack trace",
+    },
     limit=_LIMIT,
     rev=_REV,
     root=_ROOT,

@@ -1,0 +1,48 @@
+"""Find the rows that define a name of the query. If no retriever finds one, they are candidates nonetheless.
+
+A class that everything mentions has a common name, and hundreds of rows repeat it more often than its definition does.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.search.lexical import LexicalQuery
+from gitmem.search.parsed_query import ParsedQuery
+
+MAX_ROWS: Final = 2_000
+"""Rows whose symbols are read for one query."""
+
+MAX_DEFINITIONS: Final = 20
+"""Definitions of one name; a name with more of them (`fit`, `main`) does not say which is meant."""
+
+
+def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[np.int64]]:
+    """Return for names of the query the rows in scope that define them, ascending."""
+    wanted = {_fold(name[-1]) for name in query.names}
+    found: list[NDArray[np.int64]] = []
+    read = 0
+    # The rarest names first: they are the most specific, and cheap.
+    for term in sorted(lexical.terms, key=lambda term: len(term.postings.symbol)):
+        rows = term.postings.symbol.rows
+        if term.name not in wanted or not len(rows):
+            continue
+        read += len(rows)
+        if read > MAX_ROWS:
+            break
+        inside = rows[lexical.scope.entry_of.take(rows) >= 0].astype(np.int64)
+        symbols = lexical.scope.snapshot.symbols(inside)
+        own = [row for row, symbol in zip(inside.tolist(), symbols, strict=True) if term.name in _own_names(symbol)]
+        if 0 < len(own) <= MAX_DEFINITIONS:
+            found.append(np.array(own, np.int64))
+    return found
+
+
+def _own_names(symbol: str) -> Iterable[str]:
+    return (_fold(name.replace(" > ", ".").rsplit(".", 1)[-1].lower()) for name in symbol.split(", "))
+
+
+def _fold(name: str) -> str:
+    return name.replace("_", "")

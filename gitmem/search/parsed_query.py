@@ -1,0 +1,102 @@
+"""A query after its analysis, and the spellings of identifiers that tell them from prose. Pure."""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gitmem.search.stop_words import STOP_WORDS, requested_names
+from gitmem.words import Text, split_identifier
+
+if TYPE_CHECKING:
+    from gitmem.search.mentions import Mention
+
+_SYMBOL: Final = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|#|->|/)[A-Za-z_$][\w$]*)*[!?]?")
+_SEPARATOR: Final = re.compile(r"\.|::|#|->|/")
+_CODED: Final = re.compile(r"_|[a-z0-9][A-Z]|^[A-Z]+[a-z]|[A-Z]{2}")
+"""Spellings of identifiers: snake case, camel case, a capitalised word, capitals."""
+
+_WORD: Final = re.compile(r"\w+")
+
+MAX_COMPOUNDS: Final = 24
+"""Enough for any sentence; bounds the look-ups for a pasted page, whose word pairs are hardly ever identifiers."""
+
+Name = tuple[str, ...]
+"""Qualified parts of an identifier, in lower case."""
+
+
+class Facet(NamedTuple):
+    """Terms with which the names in the tree are compared, as if they were a query of their own; and their weight."""
+
+    terms: tuple[str, ...]
+    weight: float
+
+
+class ParsedQuery(NamedTuple):
+    """Analysed text of a query.
+
+    - `terms`: the terms looked up in the lexical index.
+    - `compounds`: looked up too; adjacent words joined as identifiers join them (`error handler`: errorhandler).
+    - `names`: identifiers that may be meant as symbols, each split into its qualified parts in lower case.
+    - `paths`: path fragments mentioned, in lower case.
+    - `bare`: whether the query may be only a symbol (`flush`).
+    - `coded`: whether it is certainly a symbol, because prose is never spelled so (`RotateKeys`, `a.b`).
+    - `mentions`: places that it names: lines of files, frames of stack traces.
+
+    The rest is empty for a query of one line, in which everything has the weight 1: weights of the terms and of the
+    names, the facets, and the texts to embed with their weights.
+    """
+
+    text: Text
+    terms: tuple[str, ...]
+    compounds: tuple[str, ...]
+    names: tuple[Name, ...]
+    paths: tuple[str, ...]
+    bare: bool
+    coded: bool
+    mentions: "tuple[Mention, ...]" = ()
+    weights: Mapping[str, float] = MappingProxyType({})
+    name_weights: Mapping[Name, float] = MappingProxyType({})
+    facets: tuple[Facet, ...] = ()
+    texts: tuple[tuple[Text, float], ...] = ()
+
+
+def is_symbol(text: str) -> bool:
+    """Return whether a text may be only a symbol (`flush`, `Ring.rotate`)."""
+    return _SYMBOL.fullmatch(text) is not None
+
+
+def is_coded(symbol: str) -> bool:
+    """Return whether a symbol is spelled as prose never is (`RotateKeys`, `a.b`)."""
+    return _SEPARATOR.search(symbol) is not None or _looks_coded(symbol, first=False)
+
+
+def join_words(query: str) -> dict[str, None]:
+    """Join each pair of adjacent words, unless one is a stop word.
+
+    Joining three words found nothing that pairs did not.
+    """
+    # A stop word stays in the list as an empty string: it separates its neighbours.
+    words = [
+        "" if word.lower() in STOP_WORDS else "".join(split_identifier(word)).lower() for word in _WORD.findall(query)
+    ]
+    return dict.fromkeys(first + second for first, second in itertools.pairwise(words) if first and second)
+
+
+def find_names(query: str, bare: bool) -> Iterator[Name]:
+    """Yield identifiers spelled like code (qualified, camel or snake case, capitals) or forming the whole query."""
+    for match in _SYMBOL.finditer(query):
+        parts = tuple(part.lower() for part in _SEPARATOR.split(match.group()) if part)
+        first_word = match.start() == 0 and not bare
+        coded = len(parts) > 1 or _looks_coded(match.group(), first_word)
+        if parts and (bare or coded):
+            yield parts
+    yield from ((name,) for name in sorted(requested_names(query)))
+
+
+def _looks_coded(word: str, first: bool) -> bool:
+    """Return whether a word is spelled as prose never is; `first` marks the first word of a sentence."""
+    if first and len(split_identifier(word)) == 1:
+        return False  # "Rotate keys": the capital belongs to the sentence
+    return _CODED.search(word) is not None
