@@ -21,14 +21,31 @@ OWN_FOLDERS: Final = (".git", ".gitmem")
 """Folders of git and gitmem themselves, at any depth. Changes in them change no tree."""
 
 
+class ResultUnit(NamedTuple):
+    """One of several results that share a chunk: a definition, or the text around definitions.
+
+    The fields are those of a chunk. `symbol` is qualified and holds no other unit's name.
+    """
+
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    chunk_type: str
+    symbol: str
+
+
 class Chunk(NamedTuple):
-    """A span of a blob that is indexed and found as one result.
+    """A span of a blob with one row of the index: one vector, and one list of words.
 
     `start:end` are bytes of the blob as git stores it, including a byte order mark and CRLF; half-open. Lines are
     1-based, inclusive, and counted by line feeds. `parts` are the byte spans of the chunk's own text, in order and
     inside `start:end`. For a function that is everything. For a class whose members are chunks themselves it is the
     header and the signatures of the members. `symbol` is qualified with dots (`Session.close`), a heading path with ` >
     `, and empty without a name. The names of a merged chunk are joined with `, `.
+
+    Results are finer than chunks: `units` are the results that share this one, by start, the longest first. If it is
+    empty, the chunk itself is the only result.
     """
 
     start: int
@@ -38,6 +55,7 @@ class Chunk(NamedTuple):
     chunk_type: str
     symbol: str
     parts: tuple[tuple[int, int], ...]
+    units: tuple[ResultUnit, ...] = ()
 
 
 class ChunkedBlob(NamedTuple):

@@ -204,7 +204,7 @@ def dump_segment(segment: Any) -> Iterator[DumpedRow]:
                 span=(columns["start"][row], columns["start"][row] + columns["length"][row]),
                 lines=(columns["line"][row], columns["line"][row] + columns["lines"][row] - 1),
                 chunk_type=CHUNK_TYPES[columns["kind"][row]],
-                symbol=rows.symbols[row].decode(),
+                symbol=rows.labels[row].decode("utf-8", "backslashreplace"),
                 vector=rows.vectors[row].tobytes(),
                 rest=(columns["words"][row], columns["scale"][row], columns["norm"][row]),
                 terms=tuple(sorted(terms[row])),

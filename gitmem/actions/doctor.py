@@ -156,7 +156,7 @@ def _worker() -> Check:
     with Pool(1) as pool:
         results = list(pool.run([[BlobContent("python", _SAMPLES["python"])]]))
     # A worker that starts but returns nothing is as broken as one that does not start.
-    rows = sum(len(part.symbols) for parts in results for part in parts)
+    rows = sum(len(part.labels) for parts in results for part in parts)
     if not rows:
         return Check("worker", FAIL, "the worker process returned no rows", "install gitmem again")
     return Check("worker", OK, "starts and answers")

@@ -17,6 +17,7 @@ from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.install.registered_files import users_entries
+from gitmem.search.snippet import join_lines
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -122,8 +123,9 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
 
     Raises: UsageError, DamagedFile.
     """
-    terms, hits = searcher.find(query, limit)
-    texts = read_hits(searcher, hits, blobs, neighbors=query.neighbors)
+    found = searcher.find(query, limit)
+    texts = read_hits(searcher, found, limit, blobs, neighbors=query.neighbors)
+    hits = [hit for hit, _ in texts.lines.hits]
     view = view_state(searcher)
     # A file that changed between search and reading has no lines to show. Saying so beats showing the wrong ones.
     if texts.changed:
@@ -132,7 +134,7 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
     return Answer(
         query=query,
         view=view,
-        terms=terms,
+        terms=found.terms,
         hits=texts.lines.hits,
         stats={
             "chunks": searcher.snapshot.rows,
@@ -155,7 +157,7 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
 
 def _note_hidden_text(hits: "Sequence[tuple[Hit, list[str]]]") -> list[str]:
     """Return a note about hits with characters that hide or reorder text: they may be an attack on the reader."""
-    hiding = [named_hit(hit) for hit, lines in hits if any(map(hides_text, (hit.path, hit.symbol, *lines)))]
+    hiding = [named_hit(hit) for hit, lines in hits if any(map(hides_text, (hit.path, hit.symbol, join_lines(lines))))]
     return [note_hidden_text([f"{hit.path}:{hit.start_line}-{hit.end_line}" for hit in hiding])] if hiding else []
 
 

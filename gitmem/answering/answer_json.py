@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gitmem.answering.hit_text import named_hit
 from gitmem.display import count, visible
 from gitmem.memory.kinds import kind_of
+from gitmem.search.snippet import join_lines
 
 if TYPE_CHECKING:
     from gitmem.answering.answer import Answer, ViewState
@@ -77,7 +78,7 @@ def hit_json(answer: "Answer", index: int, explanation: "Explanation | None" = N
         "language": hit.language,
         "score": round(hit.score, 6),
         "scores": {name: round(float(value), 6) for name, value in hit.scores.items()},
-        "content": f"\n{BOUNDARY}\n".join(map("\n".join, pieces)),
+        "content": f"\n{BOUNDARY}\n".join(map(join_lines, pieces)),
         "blob": hit.blob,
         "uncommitted": change,
         "record": answer.records.get(hit.blob),

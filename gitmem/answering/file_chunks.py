@@ -4,13 +4,14 @@ from typing import Final
 
 import numpy as np
 
-from gitmem.answering.symbol_lookup import SymbolChunk
+from gitmem.answering.symbol_lookup import SymbolChunk, split_units
 from gitmem.errors import UsageError
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
 from gitmem.indexing.pool import Pool
 from gitmem.indexing.worker_protocol import BlobContent
 from gitmem.locations import LineRange
+from gitmem.store.labels import label_symbol, unpack_units
 from gitmem.store.view_file import View
 
 _NO_ROW: Final = -1
@@ -32,10 +33,13 @@ def chunk_file(view: View, entry: int, reader: ObjectReader, max_file_bytes: int
     # In a worker process, because parsers may crash or hang. A server keeps it for the next change.
     with Pool(1) as pool:
         ((rows,),) = pool.run([[BlobContent(language, content)]])
-    if not rows.symbols:
+    if not rows.labels:
         raise UsageError(f"`{path}` is not indexed: {rows.blobs[0].outcome}")
     first, lines = (np.frombuffer(rows.columns[name], "<u4").tolist() for name in ("line", "lines"))
     return [
-        SymbolChunk(_NO_ROW, LineRange(line, line + count - 1), symbol.decode("utf-8", "replace"))
-        for line, count, symbol in zip(first, lines, rows.symbols, strict=True)
+        chunk
+        for line, count, label in zip(first, lines, rows.labels, strict=True)
+        for chunk in split_units(
+            SymbolChunk(_NO_ROW, LineRange(line, line + count - 1), label_symbol(label)), unpack_units(label, 0, line)
+        )
     ]

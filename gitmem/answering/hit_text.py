@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher
     from gitmem.records.code_notes import CodeNote
     from gitmem.search.adjacent_chunks import AdjacentChunk
+    from gitmem.search.engine import SearchResult
     from gitmem.search.hits import Hit
+    from gitmem.search.skeleton import InnerChunk
 
     _Adjacent = tuple[AdjacentChunk | None, AdjacentChunk | None]
 
@@ -34,7 +36,10 @@ class Piece(NamedTuple):
 
 
 class HitLines(NamedTuple):
-    """Lines of hits, and the chunks before and after each, None at either end of a file or if not requested."""
+    """Lines of hits, and the chunks before and after each, None at either end of a file or if not requested.
+
+    A hit with other chunks inside is reduced to its skeleton (`search.skeleton`).
+    """
 
     hits: "list[tuple[Hit, list[str]]]"
     adjacent: "list[tuple[Piece | None, Piece | None]]"
@@ -55,9 +60,17 @@ class HitTexts(NamedTuple):
     code_notes: "list[list[CodeNote]]"
 
 
-def read_hits(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader, *, neighbors: bool) -> HitTexts:
-    """Read the blobs of hits, each once. A blob that no longer exists gives no lines. Raises DamagedFile."""
-    data = _read_blobs(searcher, hits, reader)
+def read_hits(
+    searcher: "Searcher", found: "SearchResult", limit: int, reader: ObjectReader, *, neighbors: bool
+) -> HitTexts:
+    """Read the blobs of hits, each once, and choose the units that represent rows with several.
+
+    A blob that no longer exists gives no lines. Raises DamagedFile.
+    """
+    from gitmem.search.unit_choice import choose_units  # with numpy, which the search has loaded by now
+
+    data = _read_blobs(searcher, found.hits, reader)
+    hits = choose_units(found.hits, data, found.unit_terms or found.terms, limit)
     files = searcher.files
     # An uncommitted blob without content: the file no longer has the hash under which it was indexed.
     changed = [path_text(files[oid]) for oid, content in data.items() if not content and oid in files]
@@ -68,18 +81,27 @@ def read_hits(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader,
     # Only the whole blob shows that a chunk belongs to a key that began in an earlier chunk.
     masked = {oid: mask_private_keys(content) for oid, content in data.items()}
     fields = {oid: _public_fields(record) for oid, record in records.items()}
+    inner = [[] if hit.blob in records else searcher.inner_chunks(hit) for hit in shown]
     return HitTexts(
-        _cut_lines(data, shown, beside),
-        None if masked == data else _cut_lines(masked, shown, beside),
+        _cut_lines(data, shown, inner, beside),
+        None if masked == data else _cut_lines(masked, shown, inner, beside),
         changed,
         fields,
         _read_code_notes(searcher, hits, reader),
     )
 
 
-def _cut_lines(data: Mapping[str, bytes], hits: "Sequence[Hit]", beside: "Sequence[_Adjacent]") -> HitLines:
+def _cut_lines(
+    data: Mapping[str, bytes],
+    hits: "Sequence[Hit]",
+    inner: "Sequence[Sequence[InnerChunk]]",
+    beside: "Sequence[_Adjacent]",
+) -> HitLines:
+    from gitmem.search.skeleton import reduce_lines
+
     return HitLines(
-        [(hit, _lines(data[hit.blob], hit, hit)) for hit in hits],
+        [(hit, reduce_lines(_lines(data[hit.blob], hit, hit), hit, chunks))
+         for hit, chunks in zip(hits, inner, strict=True)],
         [(_piece(data[hit.blob], hit, before), _piece(data[hit.blob], hit, after))
          for hit, (before, after) in zip(hits, beside, strict=True)],
     )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from gitmem.answering.symbol_lookup import SymbolChunk, find_symbol
+from gitmem.answering.symbol_lookup import SymbolChunk, find_symbol, split_units
 from gitmem.errors import UsageError
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.locations import LineRange, parse_location
@@ -67,14 +67,15 @@ def find_location(tree: IndexedTree, text: str, folder: str = "") -> FoundLocati
     return FoundLocation(entry, location.lines)
 
 
-def get_row(tree: IndexedTree, reader: "ObjectReader", text: str, folder: str = "") -> int:
-    """Return the row of the chunk that a location names, of lines the innermost that contains the first line.
+def get_chunk(tree: IndexedTree, reader: "ObjectReader", text: str, folder: str = "") -> SymbolChunk:
+    """Return the chunk that a location names, of lines the innermost that contains the first line.
 
     Raises: UsageError if there is none: the location names a whole file, or the file is not indexed or shorter.
     """
     location = find_location(tree, text, folder)
     if location.row is not None:
-        return location.row
+        assert location.lines is not None, "a chunk has lines"
+        return SymbolChunk(location.row, location.lines, location.symbol)
     path = path_text(tree.view.path(location.entry))
     if location.lines is None:
         raise UsageError(f"`{path}` is a whole file", hint=f"add a line or a symbol, for example `{path}:1`")
@@ -155,19 +156,21 @@ def _find_chunk(tree: IndexedTree, entry: int, number: int) -> FoundLocation:
 
 
 def _read_chunks(snapshot: "Snapshot", rows: range) -> list[SymbolChunk]:
-    """Return the lines and symbols of consecutive rows."""
+    """Return the lines and symbols of consecutive rows, and of the units in them."""
     numbers = np.arange(rows.start, rows.stop, dtype=np.int64)
     columns = snapshot.gather(("line", "lines"), numbers)
     spans = zip(columns["line"].tolist(), columns["lines"].tolist(), strict=True)
     lines = [LineRange(first, first + size - 1) for first, size in spans]
-    return list(map(SymbolChunk, rows, lines, snapshot.symbols(numbers)))
+    chunks = map(SymbolChunk, rows, lines, snapshot.symbols(numbers))
+    shared = snapshot.units(numbers, np.zeros(len(numbers), np.int64), columns["line"])
+    return [unit for chunk, units in zip(chunks, shared, strict=True) for unit in split_units(chunk, units)]
 
 
-def _innermost(snapshot: "Snapshot", rows: range, line: int) -> int:
+def _innermost(snapshot: "Snapshot", rows: range, line: int) -> SymbolChunk:
     """Return the shortest of a file's chunks that contains a line, or else the nearest above it."""
     chunks = _read_chunks(snapshot, rows)
-    around = [(last - first, row) for row, (first, last), _ in chunks if first <= line <= last]
+    around = [chunk for chunk in chunks if chunk.lines.first <= line <= chunk.lines.last]
     if around:
-        return min(around)[1]
-    above = [(first, row) for row, (first, _), _ in chunks if first <= line]
-    return max(above)[1] if above else rows.start
+        return min(around, key=lambda chunk: (chunk.lines.last - chunk.lines.first, chunk.row))
+    above = [chunk for chunk in chunks if chunk.lines.first <= line]
+    return max(above, key=lambda chunk: (chunk.lines.first, chunk.row)) if above else chunks[0]

@@ -36,10 +36,12 @@ from gitmem.search.fuse import FusionWeights
 from gitmem.search.hits import Hit
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope
+from gitmem.search.skeleton import InnerChunk, find_inner_chunks
 from gitmem.store.graph import RowGraph, find_graph
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
+from gitmem.words import find_identifiers, terms_of
 from gitmem.workspace import Workspace, is_writable, open_snapshot, require_index
 
 # Each of these is needed by few searches, and all together they cost a twentieth of the start-up of a query.
@@ -177,7 +179,7 @@ class Searcher:
         """
         self.require_intact()
         if isinstance(query, SimilarQuery):
-            return SearchResult((), self._find_similar(query, limit))
+            return self._find_similar(query, limit)
         return search(
             self.scope(query.filters),
             parse_query(query.text),
@@ -189,21 +191,30 @@ class Searcher:
             graph=self._graph,
         )
 
-    def _find_similar(self, query: SimilarQuery, limit: int) -> list[Hit]:
-        from gitmem.answering.location_lookup import get_row
+    def _find_similar(self, query: SimilarQuery, limit: int) -> SearchResult:
+        from gitmem.answering.location_lookup import get_chunk
         from gitmem.search.similar_rows import search_similar
 
         with open_reader(self.tree.location, bulk=False, files=self.files) as reader:
-            row = get_row(self.indexed_tree, reader, query.text, query.folder)
-        return search_similar(self.scope(query.filters), row, limit)
+            chunk = get_chunk(self.indexed_tree, reader, query.text, query.folder)
+        # A vector that several units share cannot tell which of them is meant. Names of similar code often can.
+        names = tuple(dict.fromkeys(term for name in find_identifiers(chunk.symbol) for term in terms_of(name)))
+        return SearchResult((), search_similar(self.scope(query.filters), chunk.row, limit), names)
 
     def adjacent_chunks(self, hit: Hit) -> "tuple[AdjacentChunk | None, AdjacentChunk | None]":
         """Return the chunks before and after a hit of this searcher."""
-        entry = self.view.find(path_bytes(hit.path))
-        assert entry is not None, "a hit's path is in the view"
         from gitmem.search.adjacent_chunks import find_adjacent_chunks
 
-        return find_adjacent_chunks(self.snapshot, int(self._blob_of[entry]), hit)
+        return find_adjacent_chunks(self.snapshot, self._blob_number(hit), hit)
+
+    def inner_chunks(self, hit: Hit) -> list[InnerChunk]:
+        """Return the outermost chunks inside a hit of this searcher."""
+        return find_inner_chunks(self.snapshot, self._blob_number(hit), hit)
+
+    def _blob_number(self, hit: Hit) -> int:
+        entry = self.view.find(path_bytes(hit.path))
+        assert entry is not None, "a hit's path is in the view"
+        return int(self._blob_of[entry])
 
     def scope(self, filters: SearchFilters) -> Scope:
         """Return the rows that pass filters. Scopes without filters are kept, because most searches have none."""
@@ -224,9 +235,9 @@ class Searcher:
             return Scope(self.snapshot, self.view, row_filters, blob_of)
         from gitmem.answering.changed_rows import find_changed
 
-        entries, rows = find_changed(self.tree.location, self.tree.since.tree, self.snapshot, self.view, self._blob_of)
-        scope = Scope(self.snapshot, self.view, row_filters, np.where(entries, blob_of, -2))
-        scope.restrict(rows)
+        changed = find_changed(self.tree.location, self.tree.since.tree, self.snapshot, self.view, self._blob_of)
+        scope = Scope(self.snapshot, self.view, row_filters, np.where(changed.entries, blob_of, -2))
+        scope.restrict(changed.rows, changed.select_units)
         return scope
 
     @cached_property

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from gitmem.errors import UsageError
 from gitmem.locations import LineRange
+from gitmem.types import ResultUnit
 
 _JOINTS: Final = re.compile(r"\.|::|#| > ")
 """Separators between the components of a qualified name, in symbols and as users write them."""
@@ -17,11 +18,16 @@ _MAX_LISTED: Final = 20
 
 
 class SymbolChunk(NamedTuple):
-    """Chunk of a file: its row in the index, its lines and its symbol, which is empty for loose text."""
+    """Chunk of a file or unit of one: its row in the index, its lines and its symbol, empty for loose text."""
 
     row: int
     lines: LineRange
     symbol: str
+
+
+def split_units(chunk: SymbolChunk, units: Sequence[ResultUnit]) -> list[SymbolChunk]:
+    """Return the units of a chunk; without any, the chunk itself."""
+    return [SymbolChunk(chunk.row, LineRange(unit.start_line, unit.end_line), unit.symbol) for unit in units] or [chunk]
 
 
 def find_symbol(path: str, chunks: Sequence[SymbolChunk], symbol: str) -> SymbolChunk:

@@ -5,6 +5,7 @@ member's signature appears twice: in its own chunk and in the skeleton of its co
 then.
 """
 
+import re
 from bisect import bisect_left
 from typing import Final, NamedTuple
 
@@ -13,21 +14,23 @@ from gitmem.chunking.grammar import CONTAINER, MERGEABLE, NAMESPACE, Grammar
 from gitmem.chunking.lines import Lines, has_text, trim
 from gitmem.chunking.outline import Piece, Unit
 from gitmem.chunking.split import split_span
-from gitmem.chunking.symbols import join_names
-from gitmem.types import Chunk
+from gitmem.chunking.symbols import join_names, qualified
+from gitmem.types import Chunk, ResultUnit
 
 _CODE: Final = frozenset({"function", "method"})
 _PLURAL: Final = frozenset({"field", "property", "constant", "type", "macro", "section"})
 """Chunk types that also fit a merged chunk with several names of that type."""
 
+_WORD: Final = re.compile(rb"\w")
+
 
 class _Run(NamedTuple):
-    """Adjoining loose text without blanks at its ends, and the names in it, all of one scope."""
+    """Adjoining loose text without blanks at its ends, and the definitions in it, all of one scope."""
 
     start: int
     end: int
     scope: str
-    names: list[str]
+    named: list[Piece]
     chunk_types: frozenset[str]
 
 
@@ -99,6 +102,10 @@ class Assembler:
         skeleton = chunk._replace(
             start=start, end=end, start_line=self.lines.number(start), end_line=self.lines.number(end - 1)
         )
+        # Fields and signatures without a body have no chunk of their own. They are results next to the container.
+        units = [] if self.grammar.merged_type else [each for run in own for each in self._units(run)]
+        if units:
+            skeleton = skeleton._replace(units=(ResultUnit(*skeleton[:6]), *units))
         return [skeleton, *self._merged_runs(unit, rest)]
 
     def _fitting(self, runs: list[_Run], head: int) -> tuple[list[_Run], list[_Run]]:
@@ -178,9 +185,9 @@ class Assembler:
         ]
 
     def _run(self, unit: Unit, start: int, end: int, loose: list[Piece]) -> _Run:
-        names = [piece.name for piece in loose if piece.name and piece.name != "_"]  # `_ = value` names nothing
+        named = [piece for piece in loose if piece.name and piece.name != "_"]  # `_ = value` names nothing
         chunk_types = frozenset([piece.chunk_type for piece in loose if piece.chunk_type])
-        return _Run(start, end, unit.scope, names, chunk_types)
+        return _Run(start, end, unit.scope, named, chunk_types)
 
     def _merged_runs(self, unit: Unit, runs: list[_Run]) -> list[Chunk]:
         """Merge small runs that are close to each other, across the units between them, greedily in order."""
@@ -203,7 +210,7 @@ class Assembler:
     def _merged(self, unit: Unit, group: list[_Run]) -> Chunk:
         """Return one chunk for a group of runs, with the names in them. Names inside functions are left out."""
         parts = [(run.start, run.end) for run in group]
-        names = [] if unit.chunk_type in _CODE else [(run.scope, name) for run in group for name in run.names]
+        names = [] if unit.chunk_type in _CODE else [(run.scope, piece.name) for run in group for piece in run.named]
         if not names:
             scope = next((run.scope for run in group if run.scope), unit.symbol)
             nameless_type = self.grammar.merged_type if scope else ""
@@ -214,7 +221,40 @@ class Assembler:
         if common_type not in _PLURAL and len(names) > 1:
             common_type = ""
         chunk_type = common_type or self.grammar.merged_type or unit.chunk_type
-        return self._chunk(chunk_type, join_names(names, self.grammar.separator), parts)
+        chunk = self._chunk(chunk_type, join_names(names, self.grammar.separator), parts)
+        if self.grammar.merged_type:
+            return chunk
+        units = [each for run in group for each in self._units(run)]
+        if self._has_words_outside(chunk, units):
+            # The text between the definitions is a result as well, under the name of what is around it.
+            scope = next((run.scope for run in group if run.scope), unit.symbol)
+            units.insert(0, ResultUnit(*chunk[:4], unit.chunk_type, scope))
+        return chunk._replace(units=tuple(units)) if len(units) > 1 else chunk
+
+    def _units(self, run: _Run) -> list[ResultUnit]:
+        """Return the definitions in a run of loose text."""
+        units = []
+        for piece in run.named:
+            start, end = trim(self.data, max(piece.start, run.start), min(piece.stop, run.end))
+            if end > start:
+                line, last = self.lines.number(start), self.lines.number(end - 1)
+                symbol = qualified(run.scope, piece.name, self.grammar.separator)
+                units.append(ResultUnit(start, end, line, last, piece.chunk_type, symbol))
+        return units
+
+    def _has_words_outside(self, chunk: Chunk, units: list[ResultUnit]) -> bool:
+        """Return whether a chunk's own text has words in no unit."""
+        at = iter(units)
+        unit = next(at, None)
+        for start, end in chunk.parts:
+            while start < end:
+                while unit is not None and unit.end <= start:
+                    unit = next(at, None)
+                stop = end if unit is None else min(end, max(unit.start, start))
+                if _WORD.search(self.data, start, stop):
+                    return True
+                start = end if unit is None else min(end, max(stop, unit.end))
+        return False
 
     def _trimmed(self, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         trimmed = [trim(self.data, start, end) for start, end in spans]

@@ -2,7 +2,7 @@
 
 A large file of one-line members would give more index than text and no better answers. In such files the smallest
 neighbours of one group of chunk types and one container are merged until the chunks reach a fair mean size. Small files
-keep one chunk for each function.
+keep one chunk for each function. Merged definitions share a row of the index and remain results of their own.
 """
 
 import heapq
@@ -10,7 +10,7 @@ from typing import Final
 
 from gitmem.chunking.chunk_size import EXEMPT_BYTES, MEAN_BYTES, MERGED_BYTES, SMALL_BYTES
 from gitmem.chunking.symbols import container_of, merge_symbols
-from gitmem.types import Chunk
+from gitmem.types import Chunk, ResultUnit
 
 _GROUPS: Final = {
     "function": "code", "method": "code", "field": "data", "property": "data", "constant": "data",
@@ -18,6 +18,11 @@ _GROUPS: Final = {
     "trait": "shape", "impl": "shape", "section": "section", "text": "text", "module": "module",
 }  # fmt: skip
 """Chunk types that may be merged with each other. A type without an entry is merged only with itself."""
+
+_DEFINITIONS: Final = frozenset(
+    chunk_type for chunk_type, group in _GROUPS.items() if group in ("code", "data", "shape")
+)
+"""Chunk types that remain results of their own if they are merged."""
 
 
 def merge_small(chunks: list[Chunk], size: int) -> list[Chunk]:
@@ -113,4 +118,16 @@ def _merged(first: Chunk, second: Chunk) -> Chunk:
         first.chunk_type,
         merge_symbols(first.symbol, second.symbol),
         ((first.start, second.end),),
+        _merged_units(first, second),
     )
+
+
+def _merged_units(first: Chunk, second: Chunk) -> tuple[ResultUnit, ...]:
+    """Return the units of two merged chunks; none if neither chunk has or is a definition."""
+    if not (first.units or second.units or {first.chunk_type, second.chunk_type} & _DEFINITIONS):
+        return ()
+    return _units_of(first) + _units_of(second)
+
+
+def _units_of(chunk: Chunk) -> tuple[ResultUnit, ...]:
+    return chunk.units or (ResultUnit(*chunk[:6]),)

@@ -77,13 +77,14 @@ class Unit:
 class Piece:
     """Part of an opened unit between two cuts: a unit, or loose text that may have a name.
 
-    `depth` is the cost of the cut at its start, in levels of the syntax tree.
+    `depth` is the cost of the cut at its start, in levels of the syntax tree. The text up to `stop` has the name; bare
+    tokens may follow it.
     """
 
-    __slots__ = ("chunk_type", "depth", "end", "name", "node_type", "start", "unit")
+    __slots__ = ("chunk_type", "depth", "end", "name", "node_type", "start", "stop", "unit")
 
     def __init__(self, start: int, depth: int, chunk_type: str = "", name: str = "", unit: Unit | None = None) -> None:
-        self.start = self.end = start
+        self.start = self.end = self.stop = start
         self.depth = depth
         self.chunk_type = chunk_type
         self.name = name
@@ -206,18 +207,19 @@ class _Opener:
         shape, chunk_type, name, node = match
         if self._join(match):
             return
+        if chunk_type == "function" and self.owns_methods:
+            chunk_type = "method"
         # The piece keeps the name: the chunk into which it is merged lists it in its symbol.
         size = end - start
         if shape == MERGEABLE and size < self.mergeable_bytes:
             self._add(Piece(start, depth, chunk_type, name), node.type)
+            self.pieces[-1].stop = end
             return
         # A short closure is part of what its function does and says little without it.
         if self.is_code and size < NESTED_BYTES:
             self._add(Piece(start, depth))
             return
         unit = self.unit
-        if chunk_type == "function" and self.owns_methods:
-            chunk_type = "method"
         symbol = f"{unit.scope}{self.grammar.separator}{name}" if unit.scope and name else name or unit.scope
         inner = Unit(start, shape, chunk_type, symbol[:MAX_SYMBOL], node, unit.level + 1)
         self._add(Piece(start, depth, chunk_type, name, inner), node.type)
@@ -238,6 +240,7 @@ class _Opener:
             last.unit.nodes.append(match.node)
             return True
         if match.shape == MERGEABLE:
+            last.stop = self.last_end
             return True
         # Replace the loose signatures by the unit that they belong to.
         self.pieces.pop()
@@ -251,7 +254,7 @@ class _Opener:
         if self.data[end - 1 : end] == b"\n":
             end -= 1
         if not prefix and self.lead < 0 and self.pieces and self.data.find(b"\n", self.last_end, start) < 0:
-            self.last_end = end
+            self.last_end = self.pieces[-1].stop = end
             return
         if self.lead >= 0 and not prefix and self._is_separated(start):
             self._flush_lead()

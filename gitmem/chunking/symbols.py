@@ -14,14 +14,19 @@ MAX_MERGED_SYMBOL: Final = 240
 """Maximum length of the symbol of two merged chunks. If both do not fit, the first symbol remains."""
 
 _MAX_NAMES: Final = 140
-"""Length from which on no further name is added to a symbol."""
+"""Length from which on no further name is added to a symbol. The units of the chunk have all names."""
+
+
+def qualified(scope: str, name: str, separator: str) -> str:
+    """Return a name with its scope."""
+    return f"{scope}{separator}{name}" if scope else name
 
 
 def join_names(names: Iterable[tuple[str, str]], separator: str) -> str:
     """Return the symbol of several (scope, name) pairs, as many as fit. A scope is written only where it changes."""
     text, previous = "", ""
     for scope, name in dict.fromkeys(names):
-        full = f"{scope}{separator}{name}" if scope and scope != previous else name
+        full = name if scope == previous else qualified(scope, name, separator)
         if text and len(text) + len(full) > _MAX_NAMES:
             break
         text += f", {full}" if text else full

@@ -22,6 +22,7 @@ from gitmem.indexing.word_finder import Spans, encoding_of, find_words
 from gitmem.indexing.worker_protocol import Batch, BlobOutcome, PackedPostings, PackedRows
 from gitmem.secrets.masking import mask_each
 from gitmem.store.columns import CONTENT_BYTES
+from gitmem.store.labels import pack_label
 from gitmem.types import CHUNK_TYPES, Chunk
 
 _CHUNK_TYPE_CODES: Final = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TYPES)}
@@ -93,7 +94,7 @@ class RowBuilder:
         return PackedRows(
             chunks.blobs,
             columns,
-            chunks.symbols,
+            chunks.labels,
             vectors.vectors.tobytes(),
             self._encoder.dimensions,
             {"text": self._pack_postings(text), "symbol": self._pack_postings(symbol)},
@@ -149,8 +150,11 @@ class _BatchChunks:
         self._bounds = bounds
         self._identifiers = identifiers
         self.blobs: list[BlobOutcome] = []
-        self.columns: dict[str, list[int]] = {name: [] for name in ("start", "length", "line", "lines", "kind")}
+        self.columns: dict[str, list[int]] = {
+            name: [] for name in ("start", "length", "line", "lines", "kind", "kinds")
+        }
         self.symbols: list[bytes] = []
+        self.labels: list[bytes] = []
         self.contents: list[bytes] = []
         self._texts: list[bytes] = []
         self._rows: list[list[Spans]] = []
@@ -173,8 +177,13 @@ class _BatchChunks:
         columns["line"] += [chunk.start_line for chunk in chunks]
         columns["lines"] += [chunk.end_line - chunk.start_line + 1 for chunk in chunks]
         columns["kind"] += [_CHUNK_TYPE_CODES[chunk.chunk_type] for chunk in chunks]
+        columns["kinds"] += map(_kinds_of, chunks)
         symbols = [chunk.symbol.encode("utf-8", "replace") for chunk in chunks]
         self.symbols += symbols
+        self.labels += [
+            pack_label(symbol, chunk.start, chunk.start_line, chunk.units)
+            for symbol, chunk in zip(symbols, chunks, strict=True)
+        ]
         encoding = encoding_of(content)
         self.contents += [
             content_hash(symbol, content, chunk.parts, encoding) for symbol, chunk in zip(symbols, chunks, strict=True)
@@ -190,3 +199,13 @@ class _BatchChunks:
         """Count the identifiers in the symbol of each row."""
         rows: list[Spans] = [[(0, len(symbol))] for symbol in self.symbols]
         return count_occurrences(*find_words(self.symbols, [[row] for row in rows], self._identifiers))
+
+
+def _kinds_of(chunk: Chunk) -> int:
+    """Return the set of the types of a chunk's results, as bits."""
+    if not chunk.units:
+        return 1 << _CHUNK_TYPE_CODES[chunk.chunk_type]
+    kinds = 0
+    for unit in chunk.units:
+        kinds |= 1 << _CHUNK_TYPE_CODES[unit.chunk_type]
+    return kinds

@@ -354,7 +354,7 @@ def _load_rows(packed: PackedRows, keys: list[tuple[bytes, str]]) -> Rows:
     vectors = np.frombuffer(packed.vectors, np.int8).reshape(-1, packed.dimensions)
     postings = {field: _load_postings(packed.postings[field]) for field in FIELDS}
     contents = np.frombuffer(packed.contents, np.uint8).reshape(-1, CONTENT_BYTES)
-    return Rows(blobs, columns, packed.symbols, vectors, contents, postings)
+    return Rows(blobs, columns, packed.labels, vectors, contents, postings)
 
 
 def _size_of(rows: Rows) -> int:

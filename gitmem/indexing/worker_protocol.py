@@ -50,7 +50,7 @@ class PackedRows(NamedTuple):
 
     blobs: list[BlobOutcome]
     columns: dict[str, bytes]
-    symbols: list[bytes]
+    labels: list[bytes]
     vectors: bytes
     dimensions: int
     postings: dict[str, PackedPostings]

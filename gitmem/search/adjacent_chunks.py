@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gitmem.search.hits import Hit
 from gitmem.store.snapshot import Snapshot
@@ -26,17 +25,15 @@ def find_adjacent_chunks(snapshot: Snapshot, blob: int, hit: Hit) -> tuple[Adjac
     """
     rows = np.arange(snapshot.blob_first[blob], snapshot.blob_first[blob + 1])
     columns = snapshot.gather(("start", "length", "line", "lines"), rows)
-    start, length, line, lines = (columns[name].astype(np.int64) for name in ("start", "length", "line", "lines"))
-    end = start + length
+    shared = snapshot.units(rows, columns["start"], columns["line"])
+    start, length, line, lines = (columns[name].tolist() for name in ("start", "length", "line", "lines"))
+    chunks: list[AdjacentChunk] = []
+    for place, units in enumerate(shared):
+        first = line[place]
+        whole = AdjacentChunk(start[place], start[place] + length[place], first, first + lines[place] - 1)
+        chunks += [AdjacentChunk(*unit[:4]) for unit in units] or [whole]
     # By start, and of equal starts the longest first. Before the hit: starts and ends earlier. After it: both later.
-    order = np.lexsort((-end, start))
-    before = order[((start < hit.start) & (end < hit.end))[order]]
-    after = order[((start > hit.start) & (end > hit.end))[order]]
-
-    def first_of(positions: NDArray[np.int64]) -> AdjacentChunk | None:
-        if not len(positions):
-            return None
-        at = int(positions[0])
-        return AdjacentChunk(int(start[at]), int(end[at]), int(line[at]), int(line[at] + lines[at]) - 1)
-
-    return first_of(before[::-1]), first_of(after)
+    chunks.sort(key=lambda chunk: (chunk.start, -chunk.end))
+    before = [chunk for chunk in chunks if chunk.start < hit.start and chunk.end < hit.end]
+    after = [chunk for chunk in chunks if chunk.start > hit.start and chunk.end > hit.end]
+    return (before[-1] if before else None), (after[0] if after else None)

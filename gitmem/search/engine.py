@@ -20,7 +20,7 @@ from gitmem.search.fuse import (
     standardise,
     standardise_lexical,
 )
-from gitmem.search.hits import Hit, RetrievalScores, Spans, load_candidates, load_hit, load_spans, select_candidates
+from gitmem.search.hits import Hit, RetrievalScores, Spans, load_candidates, load_hits, load_spans, select_candidates
 from gitmem.search.lexical import LexicalQuery, max_score
 from gitmem.search.named_places import NO_PLACES, NamedPlaces, find_places
 from gitmem.search.parsed_query import ParsedQuery
@@ -66,10 +66,14 @@ It is the most that queries about subjects absent from a repository (cooking, sp
 
 
 class SearchResult(NamedTuple):
-    """Terms of the query to highlight in the hits, and the hits, best first."""
+    """Terms of the query to highlight in the hits, and the hits, best first.
+
+    `unit_terms` choose between the units of a hit, if others than those of the query do.
+    """
 
     terms: tuple[str, ...]
     hits: list[Hit]
+    unit_terms: tuple[str, ...] = ()
 
 
 def search(
@@ -92,10 +96,8 @@ def search(
         return SearchResult(query.terms, [])
     retrieved = retrieve(scope, query, encoder, mode=mode, graph=graph)
     ranking = rank_candidates(retrieved, limit=limit, fusion=fusion, weights=weights)
-    hits = [
-        load_hit(scope, retrieved.candidates, position, confidence(score), ranking.features)
-        for position, score in ranking.selected
-    ]
+    selected = [(position, confidence(score)) for position, score in ranking.selected]
+    hits = load_hits(scope, retrieved.candidates, selected, ranking.features)
     return SearchResult(_shown_terms(retrieved), hits)
 
 

@@ -10,7 +10,7 @@ from gitmem.git.path_encoding import path_text
 from gitmem.search.rank import Candidates, Features, features_of
 from gitmem.search.scope import Scope
 from gitmem.search.select import Scored, select
-from gitmem.types import CHUNK_TYPES, RECORD_KINDS
+from gitmem.types import CHUNK_TYPES, RECORD_KINDS, ResultUnit
 
 _ONCE_PER_PATH: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in RECORD_KINDS]
 
@@ -19,7 +19,8 @@ class Hit(NamedTuple):
     """One result of a search.
 
     `start:end` are bytes of the blob, half-open; lines are 1-based and inclusive. `chunk` is the chunk's number in its
-    blob. `scores` are the components of `score` and the retrieval scores. `other_paths` hold the same blob.
+    blob. `scores` are the components of `score` and the retrieval scores. `other_paths` hold the same blob. `units` are
+    the results that share the chunk, of which `unit_choice` chooses some.
     """
 
     path: str
@@ -35,6 +36,7 @@ class Hit(NamedTuple):
     score: float
     scores: Mapping[str, float]
     other_paths: tuple[str, ...] = ()
+    units: tuple[ResultUnit, ...] = ()
 
 
 class RetrievalScores(NamedTuple):
@@ -89,15 +91,38 @@ def select_candidates(
     return select(scored, limit)
 
 
-def load_hit(scope: Scope, candidates: Candidates, position: int, score: float, features: Features) -> Hit:
-    """Load one candidate as a hit. Its scores include the features that count for its chunk type, if there are any."""
+def load_hits(
+    scope: Scope, candidates: Candidates, selected: Sequence[tuple[int, float]], features: Features
+) -> list[Hit]:
+    """Load selected candidates, given by position and score, as hits.
+
+    Their scores include the features that count for their chunk types, if there are any.
+    """
+    rows = candidates.row[np.array([position for position, _ in selected], np.int64)]
+    columns = scope.snapshot.gather(("start", "length", "line", "lines"), rows)
+    spans = zip(*(column.tolist() for column in columns.values()), strict=True)
+    units = scope.snapshot.units(rows, columns["start"], columns["line"])
+    return [
+        _load_hit(scope, candidates, position, score, features, span, shared)
+        for (position, score), span, shared in zip(selected, spans, units, strict=True)
+    ]
+
+
+def _load_hit(
+    scope: Scope,
+    candidates: Candidates,
+    position: int,
+    score: float,
+    features: Features,
+    span: tuple[int, int, int, int],
+    units: tuple[ResultUnit, ...],
+) -> Hit:
     chunk_type = CHUNK_TYPES[int(candidates.chunk_type[position])]
     row = int(candidates.row[position])
     entry = int(scope.entry_of[row])
     segment, own = scope.snapshot.locate(row)
     blob = int(np.searchsorted(segment.first, own, side="right")) - 1
-    columns = scope.snapshot.gather(("start", "length", "line", "lines"), np.array([row]))
-    start, length, line, lines = (int(column[0]) for column in columns.values())
+    start, length, line, lines = span
     return Hit(
         path=candidates.paths[int(candidates.file[position])],
         start=start,
@@ -116,6 +141,7 @@ def load_hit(scope: Scope, candidates: Candidates, position: int, score: float, 
             **(features_of(features, position, chunk_type) if features else {}),
         },
         other_paths=_other_paths(scope, entry),
+        units=scope.select_units(entry, units) if units else (),
     )
 
 

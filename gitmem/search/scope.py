@@ -4,7 +4,7 @@ A narrow filter therefore never hides results that exist, as filtering the first
 path: of the paths that hold its blob and pass the filters, the first in path order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -15,10 +15,13 @@ from gitmem.git.path_encoding import path_text
 from gitmem.search.path_roles import ROLES, path_role
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
-from gitmem.types import CHUNK_TYPES, RECORD_LANGUAGE
+from gitmem.types import CHUNK_TYPES, RECORD_LANGUAGE, ResultUnit
 
 if TYPE_CHECKING:
     from gitmem.patterns.pathspec import Pathspec
+
+UnitsFilter = Callable[[int, tuple[ResultUnit, ...]], tuple[ResultUnit, ...]]
+"""Function that returns those of a row's units that pass, given the entry of its path in the view."""
 
 
 class Filters(NamedTuple):
@@ -72,13 +75,25 @@ class Scope:
         # Sums over whole blobs are cheaper than sums over their rows.
         self._has_whole_blobs = not filters.chunk_types
         if filters.chunk_types:
-            codes = [CHUNK_TYPES.index(chunk_type) for chunk_type in filters.chunk_types]
-            self.entry_of[~np.isin(snapshot.column("kind"), codes)] = -1
+            kinds = sum(1 << CHUNK_TYPES.index(chunk_type) for chunk_type in set(filters.chunk_types))
+            self.entry_of[snapshot.column("kinds").astype(np.uint32) & kinds == 0] = -1
+        self._chunk_types = frozenset(filters.chunk_types)
+        self._units_filter: UnitsFilter | None = None
 
-    def restrict(self, rows: NDArray[np.bool_]) -> None:
-        """Put all other rows out of scope. Call it before any other method: the statistics below are cached."""
+    def restrict(self, rows: NDArray[np.bool_], units_filter: UnitsFilter | None = None) -> None:
+        """Put all other rows out of scope, and of the units that share a row those that the filter drops.
+
+        Call it before any other method: the statistics below are cached.
+        """
         self.entry_of[~rows] = -1
         self._has_whole_blobs = False
+        self._units_filter = units_filter
+
+    def select_units(self, entry: int, units: tuple[ResultUnit, ...]) -> tuple[ResultUnit, ...]:
+        """Return the units of a row in scope that pass the filters."""
+        if self._chunk_types:
+            units = tuple(unit for unit in units if unit.chunk_type in self._chunk_types)
+        return self._units_filter(entry, units) if self._units_filter is not None else units
 
     def _path_filter(self, filters: Filters) -> NDArray[np.bool_]:
         if not (filters.include or filters.exclude or filters.pathspecs):

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from gitmem.search.dense import search_dense
 from gitmem.search.engine import CANDIDATE_LIMIT
-from gitmem.search.hits import Hit, RetrievalScores, load_candidates, load_hit, load_spans, select_candidates
+from gitmem.search.hits import Hit, RetrievalScores, load_candidates, load_hits, load_spans, select_candidates
 from gitmem.search.scope import Scope
 
 
@@ -21,7 +21,7 @@ def search_similar(scope: Scope, row: int, limit: int) -> list[Hit]:
     candidates = load_candidates(scope, rows, RetrievalScores(cosines, zeros, zeros))
     # The cosine is the score: signals that relate words to names or paths need a query.
     selected = select_candidates(candidates, load_spans(scope, rows), np.minimum(cosines, 1.0).tolist(), limit)
-    return [load_hit(scope, candidates, position, score, {}) for position, score in selected]
+    return load_hits(scope, candidates, selected, {})
 
 
 def _overlaps(scope: Scope, rows: NDArray[np.int64], row: int) -> NDArray[np.bool_]:

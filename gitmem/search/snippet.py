@@ -25,6 +25,12 @@ REPEAT_VALUE: Final = 0.5
 MIN_VALUE: Final = 1.0
 """Least value of a line beyond the minimum number: one new term, or two that occurred once."""
 
+OMITTED: Final = "\0"
+"""Stands for each line of a chunk that is not shown. No text that is worth showing has a line of one zero byte."""
+
+GAP: Final = "..."
+"""Mark for omitted lines."""
+
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -52,8 +58,19 @@ def lines_of_span(data: bytes, start: int, end: int) -> list[str]:
 
 
 def number_lines(lines: Sequence[str], first: int) -> list[SnippetLine]:
-    """Return all lines with their numbers, which begin at `first`."""
-    return [SnippetLine(first + position, line) for position, line in enumerate(lines)]
+    """Return all lines with their numbers, which begin at `first`, and a mark for each run of omitted ones."""
+    numbered: list[SnippetLine] = []
+    for position, line in enumerate(lines):
+        if line != OMITTED:
+            numbered.append(SnippetLine(first + position, line))
+        elif not numbered or numbered[-1].number:
+            numbered.append(SnippetLine(0, ""))
+    return numbered
+
+
+def join_lines(lines: Sequence[str]) -> str:
+    """Return lines as one text, with a mark for each run of omitted ones."""
+    return "\n".join(line.text if line.number else GAP for line in number_lines(lines, 1))
 
 
 def make_snippet(
@@ -64,8 +81,9 @@ def make_snippet(
     Lines without words, such as lone braces, are never selected, and gaps that skip nothing else are not marked.
     """
     candidates = [position for position, line in enumerate(lines) if has_text(line)]
+    omitted = [position for position, line in enumerate(lines) if line == OMITTED]
     if len(candidates) <= limit:
-        return _with_gaps(candidates, candidates, lines, first)
+        return _with_gaps(candidates, [*candidates, *omitted], lines, first)
     # Three steps: what the chunk is, why it matches, and if room is left up to the minimum, how its body begins.
     signature = find_signature(lines, symbol)
     selected = [*signature.declaration, *signature.doc][:limit]
@@ -73,7 +91,7 @@ def make_snippet(
     signature_end = max([*signature.declaration, *signature.doc], default=-1)
     body = [position for position in candidates if position > signature_end and position not in selected]
     selected += body[: max(0, min(MIN_LINES, limit) - len(selected))]
-    return _with_gaps(sorted(selected), candidates, lines, first)
+    return _with_gaps(sorted(selected), [*candidates, *omitted], lines, first)
 
 
 def _best_matches(
@@ -83,7 +101,7 @@ def _best_matches(
 
     A line that defines another name of the chunk has the value of a new term.
     """
-    terms_by_line = _match_terms(lines, terms)
+    terms_by_line = match_terms(lines, terms)
     definitions = _definition_lines(lines, symbol)
     occurrences = Counter(term for position in selected for term in terms_by_line.get(position, ()))
 
@@ -110,7 +128,7 @@ def _best_matches(
     return matches
 
 
-def _match_terms(lines: Sequence[str], terms: frozenset[str]) -> Mapping[int, frozenset[str]]:
+def match_terms(lines: Sequence[str], terms: frozenset[str]) -> Mapping[int, frozenset[str]]:
     """Return the terms of the query in each line that has any."""
     prefixes = prefixes_of(terms)
     matches = {}

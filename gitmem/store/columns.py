@@ -2,7 +2,7 @@
 
 from typing import Final
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 """Version of the content of segments, part of the fingerprint of an index: increase it when they must be rebuilt."""
 
 FIELDS: Final = ("text", "symbol")
@@ -10,12 +10,13 @@ FIELDS: Final = ("text", "symbol")
 
 COLUMNS: Final = {
     "start": "<u4", "length": "<u4", "line": "<u4", "lines": "<u4",
-    "kind": "<u1", "words": "<u2", "scale": "<f2", "norm": "<f2",
+    "kind": "<u1", "kinds": "<u4", "words": "<u2", "scale": "<f2", "norm": "<f2",
 }  # fmt: skip
 """Columns with one value per row, and their numpy types.
 
 `start` is the first byte, `length` the number of bytes, `line` the first line, `lines` their number. `kind` is the
-chunk type, as an index into CHUNK_TYPES, and `words` the number of words of the text (capped). `scale` is the scale of
+chunk type, as an index into CHUNK_TYPES, and `kinds` the set of the types of the row's results, one bit for each index.
+`words` is the number of words of the text (capped). `scale` is the scale of
 the quantised vector, and `norm` its length before normalisation.
 """
 

@@ -32,12 +32,13 @@ class Blobs:
 class Rows:
     """Batch of whole blobs.
 
-    `columns` by name as in COLUMNS, `vectors` int8 [rows, dimensions], `contents` uint8 [rows, CONTENT_BYTES].
+    `columns` by name as in COLUMNS, `labels` as in `store.labels`, `vectors` int8 [rows, dimensions], `contents` uint8
+    [rows, CONTENT_BYTES].
     """
 
     blobs: Blobs
     columns: Mapping[str, NDArray[np.generic]]
-    symbols: list[bytes]
+    labels: list[bytes]
     vectors: NDArray[np.int8]
     contents: NDArray[np.uint8]
     postings: Mapping[str, Postings]
@@ -60,7 +61,7 @@ def concatenate(batches: Sequence[Rows]) -> Rows:
     return Rows(
         blobs,
         {name: np.concatenate([batch.columns[name] for batch in batches]) for name in COLUMNS},
-        [symbol for batch in batches for symbol in batch.symbols],
+        [label for batch in batches for label in batch.labels],
         np.concatenate([batch.vectors for batch in batches]),
         np.concatenate([batch.contents for batch in batches]),
         {field: _join_postings([batch.postings[field] for batch in batches], bases) for field in FIELDS},

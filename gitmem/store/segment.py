@@ -6,7 +6,7 @@ blocks are read. `store.segment_writer` writes segments.
 
 import hashlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -19,9 +19,10 @@ from gitmem.maps import find_mapped
 from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, OUTCOMES, SCANNED
 from gitmem.store.format import Container, damaged
 from gitmem.store.keys import blob_keys
+from gitmem.store.labels import label_symbol, unpack_units
 from gitmem.store.manifest import SegmentEntry
 from gitmem.store.postings import ROW, PackedPostings, PostingList, SortedPostings, read_offsets
-from gitmem.types import CHUNK_TYPES
+from gitmem.types import CHUNK_TYPES, ResultUnit
 
 if TYPE_CHECKING:
     from gitmem.store.rows import Rows
@@ -45,7 +46,7 @@ class Segment:
             self.languages = [str(name) for name in fields["languages"]]
             sizes = {"oids": self.blobs * self._id_bytes, "first": 4 * (self.blobs + 1), "asked": 2 * self.blobs,
                      "vectors": self.rows * self.dimensions, "bits": self.rows * -(-self.dimensions // 8),
-                     "language": 2 * self.blobs, "outcome": self.blobs, "symbol_at": 4 * (self.rows + 1)}  # fmt: skip
+                     "language": 2 * self.blobs, "outcome": self.blobs, "label_at": 4 * (self.rows + 1)}  # fmt: skip
             sizes |= {name: self.rows * np.dtype(kind).itemsize for name, kind in COLUMNS.items()}
             sizes |= {"content": self.rows * CONTENT_BYTES, "content_order": 4 * self.rows}
             wrong = [name for name, size in sizes.items() if len(container[name]) != size]
@@ -78,9 +79,12 @@ class Segment:
     def check_structure(self) -> None:
         """Decode everything that `check` only compares with checksums. Raises DamagedFile."""
         _ = self.first, self.outcomes, self.blob_languages, self.keys, self._chunk_types
-        bounds = self.symbol_bounds()
+        bounds = self.label_bounds()
         if (np.diff(bounds.astype(np.int64)) < 0).any():
-            raise damaged(self.path, "offset out of range in section `symbol_at`")
+            raise damaged(self.path, "offset out of range in section `label_at`")
+        for start in range(0, self.rows, _CHECKED_TERMS):
+            rows = np.arange(start, min(start + _CHECKED_TERMS, self.rows))
+            self.units(rows, [0] * len(rows), [0] * len(rows))
         for field in FIELDS:
             for _part in self.iter_postings(field, _CHECKED_TERMS):
                 pass
@@ -194,13 +198,27 @@ class Segment:
 
     def symbols(self, rows: NDArray[np.int64]) -> list[str]:
         """Return the qualified names of the chunks of some rows."""
-        read, at = self._file["symbols"].read, self._file["symbol_at"]
-        starts, ends = (at.pick(places, 4).view("<u4")[:, 0].tolist() for places in (rows, rows + 1))
-        return [str(read(start, end), "utf-8", "replace") for start, end in zip(starts, ends, strict=True)]
+        return list(map(label_symbol, self.labels(rows)))
 
-    def symbol_bounds(self) -> NDArray[np.uint32]:
-        """Return the offsets of all symbols in section `symbols`, [rows + 1]."""
-        return read_offsets(self._file, "symbol_at", len(self._file["symbols"]))
+    def labels(self, rows: NDArray[np.int64]) -> list[bytes]:
+        """Return the labels of some rows, see `store.labels`."""
+        read, at = self._file["labels"].read, self._file["label_at"]
+        starts, ends = (at.pick(places, 4).view("<u4")[:, 0].tolist() for places in (rows, rows + 1))
+        return [bytes(read(start, end)) for start, end in zip(starts, ends, strict=True)]
+
+    def units(self, rows: NDArray[np.int64], start: Sequence[int], line: Sequence[int]) -> list[tuple[ResultUnit, ...]]:
+        """Return the results that share each of some rows; nothing for a row that is one itself.
+
+        `start` and `line` are these columns of the rows. Raises DamagedFile.
+        """
+        try:
+            return list(map(unpack_units, self.labels(rows), start, line))
+        except ValueError as problem:
+            raise damaged(self.path, "invalid label") from problem
+
+    def label_bounds(self) -> NDArray[np.uint32]:
+        """Return the offsets of all labels in section `labels`, [rows + 1]."""
+        return read_offsets(self._file, "label_at", len(self._file["labels"]))
 
     def find_postings(self, field: str, term: bytes) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]] | None:
         """Return the rows that contain a term, ascending, and its frequencies; None if it does not occur."""
@@ -228,12 +246,12 @@ class Segment:
             self.outcomes,
             first,
         )
-        at = self.symbol_bounds().tolist()
-        symbols = bytes(self._file["symbols"].all())
+        at = self.label_bounds().tolist()
+        labels = bytes(self._file["labels"].all())
         return Rows(
             blobs,
             {name: self.column(name) for name in COLUMNS},
-            [symbols[start:end] for start, end in itertools.pairwise(at)],
+            [labels[start:end] for start, end in itertools.pairwise(at)],
             np.frombuffer(self._file["vectors"].all(), np.int8).reshape(self.rows, self.dimensions),
             np.frombuffer(self._file["content"].all(), np.uint8).reshape(self.rows, CONTENT_BYTES),
             {name: postings.load() for name, postings in self._postings.items()},

@@ -57,11 +57,11 @@ class Source(Protocol):
     def blobs(self) -> BlobTable:
         """Return the blobs."""
 
-    def symbol_lengths(self) -> NDArray[np.uint32]:
-        """Return the length of each row's symbol."""
+    def label_lengths(self) -> NDArray[np.uint32]:
+        """Return the length of each row's label."""
 
     def values(self, name: str) -> Iterator[Buffer]:
-        """Yield the values of a section with a fixed number of bytes per row, or the joined symbols."""
+        """Yield the values of a section with a fixed number of bytes per row, or the joined labels."""
 
     def postings(self, field: str, terms: int, /) -> Iterator[SortedPostings]:
         """Yield the postings of a field in parts of about `terms` terms."""
@@ -88,13 +88,13 @@ class RowsSource:
             np.diff(blobs.first),
         )
 
-    def symbol_lengths(self) -> NDArray[np.uint32]:
-        return np.fromiter(map(len, self._rows.symbols), np.uint32, len(self._rows.symbols))
+    def label_lengths(self) -> NDArray[np.uint32]:
+        return np.fromiter(map(len, self._rows.labels), np.uint32, len(self._rows.labels))
 
     def values(self, name: str) -> Iterator[Buffer]:
         rows = self._rows
-        if name == "symbols":
-            yield b"".join(rows.symbols)
+        if name == "labels":
+            yield b"".join(rows.labels)
         elif name == "bits":
             # Bit signatures: the number of differing signs estimates the angle of two vectors (Charikar 2002). Search
             # scans them and reads only the vectors of the nearest rows.
@@ -128,13 +128,13 @@ class SegmentSource:
             np.diff(segment.first)[keep],
         )
 
-    def symbol_lengths(self) -> NDArray[np.uint32]:
-        lengths = np.diff(self._segment.symbol_bounds())
+    def label_lengths(self) -> NDArray[np.uint32]:
+        lengths = np.diff(self._segment.label_bounds())
         return lengths if self._mask is None else lengths[self._mask]
 
     def values(self, name: str) -> Iterator[Buffer]:
-        if name == "symbols":
-            yield from self._symbols()
+        if name == "labels":
+            yield from self._labels()
             return
         width = self._segment.width(name)
         step = max(1, _STEP_BYTES // max(width, 1))
@@ -144,12 +144,12 @@ class SegmentSource:
                 table = np.frombuffer(view, np.uint8).reshape(end - start, width)
                 yield (table if self._mask is None else table[self._mask[start:end]]).data
 
-    def _symbols(self) -> Iterator[Buffer]:
-        bounds = self._segment.symbol_bounds()
+    def _labels(self) -> Iterator[Buffer]:
+        bounds = self._segment.label_bounds()
         for start in range(0, self._segment.rows, _STEP_BYTES // 16):
             end = min(start + _STEP_BYTES // 16, self._segment.rows)
             base = int(bounds[start])
-            with self._segment.borrow("symbols", base, int(bounds[end])) as view:
+            with self._segment.borrow("labels", base, int(bounds[end])) as view:
                 if self._mask is None:
                     yield view
                 else:
@@ -226,12 +226,12 @@ def _write(writer: ContainerWriter, sources: Sequence[Source], tables: Sequence[
     }
     for name, column in _blob_sections(tables, {name: code for code, name in enumerate(names)}).items():
         writer.add_section(name, [column], LONG_BLOCK)
-    fixed = (*SCANNED, "bits", *(name for name in COLUMNS if name not in SCANNED), "symbols", "content", "vectors")
+    fixed = (*SCANNED, "bits", *(name for name in COLUMNS if name not in SCANNED), "labels", "content", "vectors")
     for name in fixed:
         block = LONG_BLOCK if name in SCANNED or name == "bits" else BLOCK
         writer.add_section(name, (part for source in sources for part in source.values(name)), block)
-    lengths = np.concatenate([np.zeros(1, np.uint32), *(source.symbol_lengths() for source in sources)])
-    writer.add_section("symbol_at", [np.cumsum(lengths).astype("<u4").data])
+    lengths = np.concatenate([np.zeros(1, np.uint32), *(source.label_lengths() for source in sources)])
+    writer.add_section("label_at", [np.cumsum(lengths).astype("<u4").data])
     writer.add_section("content_order", [_content_order(sources)])
     for field in FIELDS:
         _write_postings(writer, field, sources, tables, rows)

@@ -20,6 +20,7 @@ from gitmem.store.columns import COLUMNS
 from gitmem.store.manifest import Manifest
 from gitmem.store.segment import Segment, find_segment
 from gitmem.store.view_file import View
+from gitmem.types import ResultUnit
 
 _MIX: Final = 0x9E3779B97F4A7C15  # see store.keys
 
@@ -82,6 +83,20 @@ class Snapshot:
             for place, symbol in zip(places.tolist(), segment.symbols(own), strict=True):
                 symbols[place] = symbol
         return symbols
+
+    def units(
+        self, rows: NDArray[np.int64], start: NDArray[np.generic], line: NDArray[np.generic]
+    ) -> list[tuple[ResultUnit, ...]]:
+        """Return the results that share each of some rows; nothing for a row that is one itself.
+
+        `start` and `line` are these columns of the rows.
+        """
+        units: list[tuple[ResultUnit, ...]] = [()] * len(rows)
+        for segment, own, places in self.split(rows):
+            shared = segment.units(own, start[places].tolist(), line[places].tolist())
+            for place, of_row in zip(places.tolist(), shared, strict=True):
+                units[place] = of_row
+        return units
 
     def locate(self, row: int) -> tuple[Segment, int]:
         """Return the segment of a row and the number of the row in it."""

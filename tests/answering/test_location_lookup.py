@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.answering.location_lookup import FoundLocation, IndexedTree, find_location, get_row
+from gitmem.answering.location_lookup import FoundLocation, IndexedTree, find_location, get_chunk
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE
@@ -87,11 +87,11 @@ def test_a_location_that_does_not_exist_is_rejected(searcher: Searcher, indexed:
 
 def test_the_innermost_chunk_contains_the_line(searcher: Searcher, reader: ObjectReader) -> None:
     tree = searcher.indexed_tree
-    assert get_row(tree, reader, "src/cookies.py:7-9") == get_row(tree, reader, "src/cookies.py#sign_cookie")
+    assert get_chunk(tree, reader, "src/cookies.py:7-9") == get_chunk(tree, reader, "src/cookies.py#sign_cookie")
     with pytest.raises(UsageError, match="line 999 does not exist"):
-        get_row(tree, reader, "src/cookies.py:999")
+        get_chunk(tree, reader, "src/cookies.py:999")
     with pytest.raises(UsageError, match="is a whole file"):
-        get_row(tree, reader, "src/cookies.py")
+        get_chunk(tree, reader, "src/cookies.py")
 
 
 def test_an_ambiguous_blob_prefix_is_rejected() -> None:

@@ -11,6 +11,7 @@ from gitmem.answering.searcher import open_searcher
 from gitmem.cli.hit_output import format_hit
 from gitmem.cli.style import Style
 from gitmem.freshness.tree_selection import WORKING_TREE
+from gitmem.search.snippet import join_lines
 from gitmem.words import count_identifiers, terms_of
 from gitmem.workspace import open_workspace
 from tests.bench.scoring import Place
@@ -50,7 +51,7 @@ def open_shown(repository: Path, limit: int) -> Callable[[str], list[ShownResult
             words, printed_words = (_terms(part).intersection(result.terms) for part in (lines, code))
             place = Place(hit.path, hit.start_line, hit.end_line)
             results.append(
-                ShownResult(place, "\n".join(lines), "\n".join([heading, *code]), words, printed_words & words)
+                ShownResult(place, join_lines(lines), "\n".join([heading, *code]), words, printed_words & words)
             )
         return results
 

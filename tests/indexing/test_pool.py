@@ -105,7 +105,7 @@ def test_results_come_in_the_order_of_the_batches(command: list[str]) -> None:
     batches = [texts(*(b"%d.%d" % (batch, item) for item in range(batch % 4))) for batch in range(60)]
     with Pool(3, command) as pool:
         results = list(pool.run(batches))
-    assert [[content for rows in parts for content in rows.symbols] for parts in results] == [
+    assert [[content for rows in parts for content in rows.labels] for parts in results] == [
         [blob.content for blob in batch] for batch in batches
     ]
 
@@ -118,7 +118,7 @@ def test_a_stopped_run_hands_over_the_batches_that_were_finished_out_of_order(
         results = pool.run([texts(b"wait and stop"), texts(b"done")], stop)
         with pytest.raises(Cancelled):
             next(results)
-        finished = [(number, rows.symbols) for number, parts in pool.take_finished(wait=True) for rows in parts]
+        finished = [(number, rows.labels) for number, parts in pool.take_finished(wait=True) for rows in parts]
     assert finished == [(1, [b"done"])]
 
 

@@ -61,6 +61,7 @@ def rows_of(blobs: Sequence[SampleBlob]) -> Rows:
         "line": [chunk.start // 10 + 1 for chunk in chunks],
         "lines": [chunk.length // 10 + 1 for chunk in chunks],
         "kind": [chunk.length % len(CHUNK_TYPES) for chunk in chunks],
+        "kinds": [1 << chunk.length % len(CHUNK_TYPES) for chunk in chunks],
         "words": [min(sum(chunk.terms.values()), 65535) for chunk in chunks],
         "scale": [0.5 for _ in chunks],
         "norm": [1.25 for _ in chunks],
@@ -97,7 +98,7 @@ def assert_same_rows(left: Rows, right: Rows) -> None:
     assert left.blobs.languages == right.blobs.languages
     assert left.blobs.outcomes.tolist() == right.blobs.outcomes.tolist()
     assert left.blobs.first.tolist() == right.blobs.first.tolist()
-    assert left.symbols == right.symbols
+    assert left.labels == right.labels
     assert np.array_equal(left.vectors, right.vectors)
     assert np.array_equal(left.contents, right.contents)
     for name in COLUMNS:

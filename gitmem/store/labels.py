@@ -1,0 +1,107 @@
+"""Labels of rows: the symbol of a chunk and the results that share it, as a segment stores them.
+
+    label  = symbol, or symbol 00 unit ...
+    unit   = start, length, line, lines - 1, chunk type, shared, rest, bytes of the name
+
+All but the name are numbers of variable length (seven bits a byte, the lowest first). `start` and `line` count from
+those of the unit before, at first from those of the row. The name is front-coded: it has the first `shared` bytes of
+the name before, at first of the symbol, and `rest` bytes of its own. A definition takes some 20 bytes, a row 350.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from gitmem.types import CHUNK_TYPES, ResultUnit
+
+_CODES: Final = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TYPES)}
+_MORE: Final = 0x80
+
+
+def pack_label(symbol: bytes, start: int, line: int, units: Sequence[ResultUnit]) -> bytes:
+    """Return the label of a row that begins at a byte and a line of its blob."""
+    symbol = symbol.replace(b"\0", b" ")  # a heading of a record may have any character
+    if not units:
+        return symbol
+    name = symbol
+    packed = bytearray(symbol)
+    packed.append(0)
+    for unit in units:
+        own = unit.symbol.encode("utf-8", "replace")
+        shared = _shared(name, own)
+        lines = unit.end_line - unit.start_line
+        numbers = (unit.start - start, unit.end - unit.start, unit.start_line - line, lines)
+        _append(packed, (*numbers, _CODES[unit.chunk_type], shared, len(own) - shared))
+        packed += own[shared:]
+        start, line, name = unit.start, unit.start_line, own
+    return bytes(packed)
+
+
+def label_symbol(label: bytes) -> str:
+    """Return the symbol of a label."""
+    return label.partition(b"\0")[0].decode("utf-8", "replace")
+
+
+def unpack_units(label: bytes, start: int, line: int) -> tuple[ResultUnit, ...]:
+    """Return the units of a label. Raises ValueError if it is damaged."""
+    name, separator, packed = label.partition(b"\0")
+    if not separator:
+        return ()
+    units = []
+    numbers = _Numbers(packed)
+    while numbers.remain:
+        start_more, length, line_more, lines, code, shared, rest = (numbers.take() for _ in range(7))
+        start, line, name = start + start_more, line + line_more, name[:shared] + numbers.take_bytes(rest)
+        if code >= len(CHUNK_TYPES):
+            raise ValueError(f"unknown chunk type {code}")
+        units.append(
+            ResultUnit(start, start + length, line, line + lines, CHUNK_TYPES[code], name.decode("utf-8", "replace"))
+        )
+    return tuple(units)
+
+
+class _Numbers:
+    """Reads packed numbers and names one after the other."""
+
+    def __init__(self, packed: bytes) -> None:
+        self._packed = packed
+        self._at = 0
+
+    @property
+    def remain(self) -> bool:
+        return self._at < len(self._packed)
+
+    def take(self) -> int:
+        """Return the next number. Raises ValueError at the end."""
+        value = shift = 0
+        for at in range(self._at, len(self._packed)):
+            byte = self._packed[at]
+            value |= (byte & ~_MORE) << shift
+            if byte < _MORE:
+                self._at = at + 1
+                return value
+            shift += 7
+        raise ValueError("a number is cut off")
+
+    def take_bytes(self, size: int) -> bytes:
+        """Return the next bytes. Raises ValueError if there are fewer."""
+        taken = self._packed[self._at : self._at + size]
+        if len(taken) < size:
+            raise ValueError("a name is cut off")
+        self._at += size
+        return taken
+
+
+def _append(packed: bytearray, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        while number >= _MORE:
+            packed.append(number & 0x7F | _MORE)
+            number >>= 7
+        packed.append(number)
+
+
+def _shared(one: bytes, other: bytes) -> int:
+    """Return the length of the longest common prefix."""
+    size = min(len(one), len(other))
+    if one[:size] == other[:size]:
+        return size
+    return next(place for place in range(size) if one[place] != other[place])

@@ -1,0 +1,86 @@
+"""Which unit represents a row that several share."""
+
+from gitmem.search.hits import Hit
+from gitmem.search.unit_choice import choose_units
+from gitmem.types import ResultUnit
+
+CODE = b"""\
+def open_file(path):
+    return handle_of(path)
+def flush(path):
+    buffer.write_all(path)
+def close(path):
+    return release(path)
+"""
+CLASS = b"""\
+class Session:
+    timeout = 5
+    retries = 3
+"""
+
+
+def unit(data: bytes, first: int, last: int, chunk_type: str, symbol: str) -> ResultUnit:
+    lines = data.splitlines(keepends=True)
+    start = len(b"".join(lines[: first - 1]))
+    return ResultUnit(start, start + len(b"".join(lines[first - 1 : last])), first, last, chunk_type, symbol)
+
+
+FUNCTIONS = tuple(
+    unit(CODE, first, first + 1, "function", name) for first, name in ((1, "open_file"), (3, "flush"), (5, "close"))
+)
+SESSION = (
+    unit(CLASS, 1, 3, "class", "Session"),
+    unit(CLASS, 2, 2, "field", "Session.timeout"),
+    unit(CLASS, 3, 3, "field", "Session.retries"),
+)
+
+
+def hit(units: tuple[ResultUnit, ...], path: str = "a.py", score: float = 0.5) -> Hit:
+    last = max(unit.end for unit in units)
+    lines = max(unit.end_line for unit in units)
+    return Hit(path, 0, last, 1, lines, "function", "all", "python", path, 0, score, {}, (), units)
+
+
+def chosen(units: tuple[ResultUnit, ...], data: bytes, terms: str, limit: int = 1) -> list[tuple[str, int, int]]:
+    hits = choose_units([hit(units)], {"a.py": data}, terms.split(), limit)
+    assert not any(each.units for each in hits)
+    return [(each.symbol, each.start_line, each.end_line) for each in hits]
+
+
+def test_the_unit_whose_name_has_the_terms_represents_the_row() -> None:
+    assert chosen(FUNCTIONS, CODE, "clos path") == [("close", 5, 6)]
+
+
+def test_the_unit_whose_lines_have_the_terms_represents_the_row() -> None:
+    assert chosen(FUNCTIONS, CODE, "writ buffer") == [("flush", 3, 4)]
+
+
+def test_without_a_match_the_first_unit_represents_the_row() -> None:
+    assert chosen(FUNCTIONS, CODE, "unrelated") == [("open_file", 1, 2)]
+
+
+def test_further_units_with_a_term_fill_the_list_in_order() -> None:
+    assert [name for name, _, _ in chosen(FUNCTIONS, CODE, "clos path", 10)] == ["close", "open_file", "flush"]
+    assert len(chosen(FUNCTIONS, CODE, "clos path", 2)) == 2
+
+
+def test_units_without_a_term_do_not_fill_the_list() -> None:
+    assert chosen(FUNCTIONS, CODE, "buffer", 10) == [("flush", 3, 4)]
+
+
+def test_scores_never_rise_and_other_rows_come_before_further_units() -> None:
+    data = {"a.py": CODE, "b.py": CODE}
+    hits = choose_units([hit(FUNCTIONS), hit(FUNCTIONS, "b.py", 0.001)], data, ["path"], 10)
+    assert [each.path for each in hits[:2]] == ["a.py", "b.py"]
+    scores = [each.score for each in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert len(hits) == 6
+
+
+def test_a_class_represents_its_fields_unless_the_query_is_the_name_of_one() -> None:
+    assert chosen(SESSION, CLASS, "session timeout", 10) == [("Session", 1, 3)]
+    assert chosen(SESSION, CLASS, "timeout", 10) == [("Session.timeout", 2, 2)]
+
+
+def test_a_blob_that_cannot_be_read_still_has_a_unit_by_name() -> None:
+    assert chosen(FUNCTIONS, b"", "clos") == [("close", 5, 6)]
