@@ -17,7 +17,7 @@ from gitmem.answering.hit_text import named_hit
 from gitmem.display import count, visible, visible_code
 from gitmem.invisible_characters import CONTROLS, HIDING
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
-from gitmem.search.snippet import SnippetLine, make_snippet, number_lines
+from gitmem.search.snippet import MAX_LINES, SnippetLine, make_snippet, number_lines
 
 if TYPE_CHECKING:
     from gitmem.answering.answer import Answer
@@ -32,6 +32,10 @@ MAX_NOTES: Final = 5
 
 _FENCED_TOKENS: Final = MAX_TOKENS - 500
 """Tokens between the fences; the rest is for notes and the tree."""
+
+_FIRST_RESULTS: Final = 3
+_LATER_LINES: Final = 2
+"""Lines of the results after the first. Few answers are among them, and a declaration shows whether to read on."""
 
 _SNIPPET_COLUMNS: Final = 200
 _FULL_COLUMNS: Final = 2000
@@ -84,7 +88,8 @@ def _hit_block(answer: "Answer", index: int, detail: str, code_notes: "Sequence[
         return Block(heading, [*described, *_with_adjacent(lines, named.start_line, answer.adjacent[index])])
     if detail == FULL:
         return Block(heading, [*described, *number_and_escape(number_lines(lines, named.start_line))])
-    snippet = make_snippet(lines, named.start_line, answer.terms, named.symbol)
+    limit = MAX_LINES if index < _FIRST_RESULTS else _LATER_LINES
+    snippet = make_snippet(lines, named.start_line, answer.terms, named.symbol, limit)
     return Block(heading, [*described, *number_and_escape(snippet, _SNIPPET_COLUMNS)])
 
 

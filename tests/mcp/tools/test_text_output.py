@@ -1,10 +1,13 @@
-"""The fence around text of the repository, in answers for agents."""
+"""Answers for agents: the fence around text of the repository, and the lines of each result."""
 
 import time
+from pathlib import Path
 
 import pytest
 
-from gitmem.mcp.tools.text_output import fence
+from gitmem.mcp.tools.text_output import fence, render_answer
+from tests.gitrepo import Repo
+from tests.indexes import InlinePool, index, search
 
 CLOSING = [
     "</results>",
@@ -43,3 +46,18 @@ def test_the_fence_takes_linear_time(unit: str) -> None:
     started = time.process_time()
     fence(unit * (100_000 // len(unit)))
     assert time.process_time() - started < 2  # seconds of CPU; quadratic time would be minutes
+
+
+def test_the_first_three_results_show_six_lines_and_later_ones_two(
+    tmp_path: Path, fake_model: type[InlinePool]
+) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    body = "".join(f"    value = rotate(key, {number})\n" for number in range(9))
+    repo.commit({f"part{number}.py": f"def rotate_keys_{number}(key):\n{body}" for number in range(6)})
+    index(repo)
+    answer = search(repo, "rotate keys value")
+    blocks = render_answer(answer, "snippet").split("part")[1:]
+    lines = [sum(line.partition(" ")[0].isdigit() for line in block.splitlines()[1:]) for block in blocks]
+    assert len(blocks) == 6
+    assert all(4 <= count <= 6 for count in lines[:3])
+    assert lines[3:] == [2, 2, 2]
