@@ -29,6 +29,11 @@ def assert_sound(data: bytes, blob: ChunkedBlob) -> None:
             assert at <= start < end <= chunk.end
             covered[start:end] = True
             at = end
+        assert list(chunk.units) == sorted(chunk.units, key=lambda unit: unit.start)
+        for unit in chunk.units:
+            assert chunk.start <= unit.start < unit.end <= chunk.end
+            assert unit.start_line == data.count(b"\n", 0, unit.start) + 1
+            assert unit.end_line == data.count(b"\n", 0, unit.end - 1) + 1
     lost = np.flatnonzero(~covered & ~np.isin(content, _BLANKS))
     assert not len(lost), data[max(0, lost[0] - 20) : lost[0] + 40]
 
