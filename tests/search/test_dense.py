@@ -68,6 +68,7 @@ def rows_of(vectors: Floats, first: int) -> Rows:
     count = len(vectors)
     columns = {name: np.ones(count, kind) for name, kind in COLUMNS.items()}
     columns["kind"] = (np.arange(first, first + count) % 3).astype("<u1")
+    columns["kinds"] = np.left_shift(1, columns["kind"], dtype="<u4")
     columns["scale"] = quantised.scales.astype("<f2")
     nothing = Postings([], np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.uint8))
     blobs = Blobs(
