@@ -95,7 +95,7 @@ class Repo:
         """Return the id of the current commit; from the files if HEAD is a loose branch, as it is after a commit."""
         folder = self.path / ".git"
         try:
-            reference = (folder / "HEAD").read_text("ascii").removeprefix("ref: ").strip()
+            reference = (folder / "HEAD").read_text("utf-8").removeprefix("ref: ").strip()
             return (folder / reference).read_text("ascii").strip()
         except OSError:  # detached, a linked working tree, or another store of references
             return self.git("rev-parse", "HEAD")

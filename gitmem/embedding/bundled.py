@@ -61,7 +61,7 @@ class BundledEncoder:
         self._loading = threading.Lock()
 
     def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
-        pieces = self._piece_ids.count(texts)
+        pieces = self._without_unknown(self._piece_ids.count(texts))
         sizes = np.bincount(pieces.bags, minlength=texts.size)
         vectors = np.zeros((texts.size, self.dimensions), np.float32)
         norms = np.zeros(texts.size, np.float32)
@@ -97,9 +97,7 @@ class BundledEncoder:
         # From Python 3.12 on, cached_property does not lock: concurrent first queries would each check the whole file.
         with self._loading:
             splitter, (table, scale) = self._query_pieces, self._tables
-        pieces = IdTable(one_by_one(splitter.ids_of)).count(bag_texts(texts))
-        # All words without pieces share one vector: a query of them would be like any text with other such words.
-        pieces = Counts(*(column[pieces.ids != self._card.unknown] for column in pieces))
+        pieces = self._without_unknown(IdTable(one_by_one(splitter.ids_of)).count(bag_texts(texts)))
         # The vectors are int8 with a scale each, which is multiplied into the weight: that saves dequantising the rows.
         weights = (1.0 + np.log(pieces.counts)).astype(np.float32) * scale[pieces.ids]
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
@@ -110,6 +108,10 @@ class BundledEncoder:
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         vectors /= np.maximum(lengths, 1e-6)[:, None]
         return vectors
+
+    def _without_unknown(self, pieces: Counts) -> Counts:
+        """Leave out the vector that all words without pieces share: texts of such words would resemble each other."""
+        return Counts(*(column[pieces.ids != self._card.unknown] for column in pieces))
 
     @cached_property
     def _pieces(self) -> WordPieces:

@@ -246,7 +246,7 @@ def test_index_indexes_the_changes_over_the_budget_of_a_query(
     own.git("config", "gitmem.healBudget", "0")
     own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
     assert "stale" in cli("query", SIGN, cwd=own.path).out
-    assert "1 blob embedded" in cli("index", cwd=own.path).out
+    assert "1 blob embedded" in cli("index", "--uncommitted", cwd=own.path).out
     assert ", fresh, " in cli("query", SIGN, cwd=own.path).out
 
 
