@@ -135,10 +135,10 @@ def _rows_of(view: "View", snapshot: "Snapshot", entry: int) -> range:
     """Return the rows of a file's chunks, in order of start. Raises UsageError if it has none."""
     path = path_text(view.path(entry))
     blob = int(snapshot.match(view)[entry])
+    if blob == -2:
+        raise UsageError(f"`{path}` is not indexed: {REASONS[view.reason(entry)]}")
     if blob < 0:
-        excluded = blob == -2
-        reason = f": {REASONS[view.reason(entry)]}" if excluded else " yet"
-        raise UsageError(f"`{path}` is not indexed{reason}", hint="" if excluded else "run `gitmem index`")
+        raise UsageError(f"`{path}` is not indexed yet", hint="run `gitmem index --uncommitted`")
     first, end = (int(bound) for bound in snapshot.blob_first[blob : blob + 2])
     if first == end:
         raise UsageError(f"`{path}` is not indexed: {OUTCOMES[snapshot.blob_outcomes[blob]]}")

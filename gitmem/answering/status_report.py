@@ -27,7 +27,7 @@ def status_lines(status: Status) -> list[str]:
     lines.append(f"files      {status.files:,}: {parts}")
     if status.uncommitted:
         later = (
-            f"; {count(status.pending, 'file')} not indexed yet, the next query indexes it" if status.pending else ""
+            f"; {count(status.pending, 'file')} not indexed yet: left to the next query" if status.pending else ""
         )
         lines.append(f"changed    {shares(status.uncommitted)}{later}")
     if skipped:

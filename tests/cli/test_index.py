@@ -137,7 +137,7 @@ def test_status_counts_uncommitted_files_and_those_not_indexed(cli: Cli, own: Re
     lines = cli("status", cwd=own.path).out.splitlines()
     assert lines[0].startswith("Needs Update: main "), "files that are not indexed yet and `Up to Date` do not agree"
     assert "  files      8: 4 indexed, 2 not yet, 2 skipped" in lines
-    assert "  changed    modified 2, untracked 1; 2 files not indexed yet, the next query indexes it" in lines
+    assert "  changed    modified 2, untracked 1; 2 files not indexed yet: left to the next query" in lines
     assert cli("query", "new_thing", cwd=own.path).code == 0
     assert cli("status", cwd=own.path).out.startswith("Up to Date: main ")
     result = json.loads(cli("status", "--json", cwd=own.path).out)

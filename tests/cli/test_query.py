@@ -246,7 +246,10 @@ def test_index_indexes_the_changes_over_the_budget_of_a_query(
     own.git("config", "gitmem.healBudget", "0")
     own.write({"src/queue.py": "def drain_queue(items):\n    return items\n"})
     assert "stale" in cli("query", SIGN, cwd=own.path).out
+    refused = cli("related", "src/queue.py:1", cwd=own.path).err
+    assert refused == "error: `src/queue.py` is not indexed yet\nhint: run `gitmem index --uncommitted`\n"
     assert "1 blob embedded" in cli("index", "--uncommitted", cwd=own.path).out
+    assert cli("related", "src/queue.py:1", cwd=own.path).code == ExitCode.OK
     assert ", fresh, " in cli("query", SIGN, cwd=own.path).out
 
 
