@@ -23,7 +23,6 @@ from gitmem.fsio import (
 )
 from gitmem.git.git_config import read_config
 from gitmem.git.locate import RepositoryLocation, locate, main_worktree
-from gitmem.git.program import require_folder
 from gitmem.git.status_shortcuts import parse_shortcuts
 from gitmem.git.tracking import add_exclude, is_tracked, lacks_exclude, remove_exclude
 from gitmem.locks import writer_lock
@@ -105,8 +104,6 @@ def require_index(workspace: Workspace) -> Manifest:
     """Read the manifest like `find_index`, but raise NoIndex if there is none."""
     manifest = find_index(workspace)
     if manifest is None:
-        # A working tree that was removed since it was found has no index either, but `gitmem init` is no remedy.
-        require_folder(workspace.location.worktree or workspace.location.git_dir)
         raise NoIndex("this repository has no index yet")
     return manifest
 

@@ -9,6 +9,7 @@ This module imports numpy and the search. A command imports it after it has star
 import math
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +28,7 @@ from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import locate
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text
+from gitmem.git.program import naming_removed_folder
 from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.indexing.overlay import Overlay
@@ -264,14 +266,27 @@ def open_searcher(
 
     Raises: UnknownRevision, UsageError, NoIndex, UnsafeIndex, NewerFormat, DamagedFile, GitFailed.
     """
-    if reader is None:
-        with TreeReader(workspace.location, selection) as own:
-            return open_searcher(
-                workspace, selection, kinds, refresh=refresh, reader=own, encoder=encoder, is_cancelled=is_cancelled
-            )
+    location = workspace.location
+    with (
+        naming_removed_folder(location.worktree or location.git_dir),
+        nullcontext(reader) if reader else TreeReader(location, selection) as running,
+    ):
+        encoder = encoder or bundled.BundledEncoder()
+        return _open(workspace, selection, kinds, running, encoder, refresh=refresh, is_cancelled=is_cancelled)
+
+
+def _open(
+    workspace: Workspace,
+    selection: TreeSelection,
+    kinds: tuple[str, ...],
+    reader: TreeReader,
+    encoder: Encoder,
+    *,
+    refresh: bool,
+    is_cancelled: Callable[[], bool],
+) -> Searcher:
     # Order matters: the manifest is read before the tree, so a commit in between leaves the index older, never newer.
     manifest = require_index(workspace)
-    encoder = encoder or bundled.BundledEncoder()
     tree = reader.read()
     workspace = workspace._replace(location=tree.location)
     manifest, rebuild_note = _require_fingerprint(workspace, tree, manifest, refresh=refresh)

@@ -26,9 +26,7 @@ def status_lines(status: Status) -> list[str]:
     parts = f"{status.indexed:,} indexed, {status.not_indexed:,} not yet, {skipped:,} skipped"
     lines.append(f"files      {status.files:,}: {parts}")
     if status.uncommitted:
-        later = (
-            f"; {count(status.pending, 'file')} not indexed yet: left to the next query" if status.pending else ""
-        )
+        later = f"; {count(status.pending, 'file')} not indexed yet: left to the next query" if status.pending else ""
         lines.append(f"changed    {shares(status.uncommitted)}{later}")
     if skipped:
         lines.append(f"skipped    {shares(status.skipped)}")

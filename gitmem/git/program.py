@@ -8,6 +8,7 @@ import errno
 import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -110,6 +111,20 @@ def require_folder(folder: Path) -> None:
     """Raise GitFailed if a folder was removed: git's own message for that case does not name it."""
     if not folder.is_dir():
         raise folder_removed(folder)
+
+
+@contextmanager
+def naming_removed_folder(folder: Path) -> Iterator[None]:
+    """Name the folder in any error that occurs because it was removed meanwhile.
+
+    Chance decides what fails first then: git, or any read of the index. Raises GitFailed.
+    """
+    try:
+        yield
+    except (GitmemError, OSError) as error:
+        if folder.is_dir():
+            raise
+        raise folder_removed(folder) from error
 
 
 def folder_removed(folder: Path | str) -> GitFailed:

@@ -8,8 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.answering.search_query import MAX_QUERY
-from gitmem.errors import NoIndex, UnknownRevision, UsageError
-from gitmem.workspace import Workspace
+from gitmem.answering.searcher import open_searcher
+from gitmem.errors import GitFailed, NoIndex, UnknownRevision, UsageError
+from gitmem.freshness.tree_selection import WORKING_TREE, SelectedTree, TreeReader
+from gitmem.workspace import Workspace, open_workspace
 from tests.gitrepo import Repo
 from tests.indexes import InlinePool, brief_hits, index, python_file, search
 
@@ -252,3 +254,20 @@ def test_a_chunk_of_very_many_lines_has_the_right_last_line(tmp_path: Path, fake
     index(repo)
     ends = {hit.end_line for hit, _ in search(repo, "Long", chunk_types=("class",)).hits}
     assert ends == {73_001}
+
+
+def test_a_working_tree_removed_while_the_index_is_opened_is_named(tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    repo.commit(FILES)
+    index(repo)
+    workspace = open_workspace(repo.path, {})
+
+    class RemovingReader(TreeReader):
+        def read(self) -> SelectedTree:
+            tree = super().read()
+            repo.path.rename(tmp_path / "elsewhere")
+            return tree
+
+    named = pytest.raises(GitFailed, match=r"the folder `.*repo` no longer exists")
+    with RemovingReader(workspace.location, WORKING_TREE) as reader, named:
+        open_searcher(workspace, WORKING_TREE, reader=reader)
