@@ -39,7 +39,7 @@ _WRITE_FACTOR: Final = 6
 """Memory that the rows of a segment take while it is written, as a multiple of their arrays."""
 
 BATCH_BLOBS: Final = 48
-_BATCH_BYTES: Final = 384 << 10
+BATCH_BYTES: Final = 384 << 10
 """A batch that is sent to a worker is full at one of these numbers of blobs and bytes."""
 
 _DEADLINE_DIVISOR: Final = 6
@@ -292,7 +292,7 @@ class _Batches:
         self._files = files
         self._deadline = deadline
         divisor = 1 if deadline == math.inf else _DEADLINE_DIVISOR
-        self._max_bytes, self._max_blobs = _BATCH_BYTES // divisor, -(-BATCH_BLOBS // divisor)
+        self._max_bytes, self._max_blobs = BATCH_BYTES // divisor, -(-BATCH_BLOBS // divisor)
         self.unreadable: list[str] = []
         self.sent: dict[int, _Batch] = {}
         self._dispatched = 0

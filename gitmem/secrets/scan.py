@@ -31,6 +31,8 @@ MIN_RUN: Final = 10
 MAX_RUN: Final = 4096
 """Longer runs are encoded data."""
 
+_TOKEN: Final = re.compile(rb"[%s]{0,%d}" % (re.escape(TOKEN_BYTES), MAX_RUN))
+
 _CAPITALS: Final = bytes(ord("x" if code in _CAPITAL_BYTES else " ") for code in range(256))
 LONG_CAPITALS: Final = 20
 """Length of a run of capitals from which on it may be a key without digits."""
@@ -46,10 +48,10 @@ _LARGE: Final = 2048
 _URL: Final = b"://"
 _URL_REACH: Final = 250
 
-_BEFORE: Final = 160
+BEFORE: Final = 160
 """Bytes before a candidate in which the name of its value may stand, also on earlier lines."""
 
-_AFTER: Final = 100
+AFTER: Final = 100
 _WINDOW: Final = 600
 """Bytes after a keyword that a rule sees, and the rest of the token at their end. Some rules take quadratic time."""
 
@@ -93,38 +95,49 @@ def find_secrets_in(texts: Sequence[bytes]) -> list[list[Finding]]:
 
 
 def _find_regions(data: bytes, ends: Sequence[int]) -> list[Span]:
-    """Return the surroundings of candidates, in order and without overlaps. None reaches into two texts."""
-    regions: list[list[int]] = []
-    number = -1
-    text_start, text_end = 0, -1
-    for start, end in sorted(_find_candidates(data)):
-        while start > text_end:
-            number += 1
-            text_start, text_end = text_end + 1, ends[number]
-        # The region ends with a line, or after a token: a rule must not see half of one.
-        reach = min(text_end, end + _AFTER)
-        line_end = data.find(b"\n", end, reach)
-        stop = line_end if line_end >= 0 else reach
-        first = max(text_start, start - _BEFORE)
-        if regions and first <= regions[-1][1]:
-            regions[-1][1] = max(stop, regions[-1][1])
-        else:
-            regions.append([first, stop])
+    """Return the surroundings of candidates, in order and without overlaps. None reaches into two texts.
+
+    A region ends with a line, or after a token: a rule must not see half of one.
+    """
+    if len(data) < _LARGE:
+        regions = surround(data, sorted([*find_runs(data), *find_capitals(data), *_find_rare(data)]), ends)
+    else:
+        # Imported here, as below: numpy would cost a command that prints a note more than the scan.
+        from gitmem.secrets.prefilter import surround_all
+
+        regions = surround_all(data, [*_run_finder().find(data), list(_find_rare(data))], ends, BEFORE, AFTER)
     return [(start, _token_end(data, stop)) for start, stop in regions]
 
 
+def surround(data: bytes, candidates: Iterable[Span], ends: Sequence[int]) -> list[Span]:
+    """Return the regions around candidates in order, up to the end of a line; joined if they meet."""
+    regions: list[Span] = []
+    number = -1
+    text_start, text_end = 0, -1
+    for start, end in candidates:
+        while start > text_end:
+            number += 1
+            text_start, text_end = text_end + 1, ends[number]
+        reach = min(text_end, end + AFTER)
+        line_end = data.find(b"\n", end, reach)
+        stop = line_end if line_end >= 0 else reach
+        first = max(text_start, start - BEFORE)
+        if regions and first <= regions[-1][1]:
+            first, last = regions.pop()
+            stop = max(stop, last)
+        regions.append((first, stop))
+    return regions
+
+
 def _token_end(data: bytes, position: int) -> int:
-    end = position
-    limit = min(len(data), position + MAX_RUN)
-    while end < limit and data[end] in TOKEN_BYTES:
-        end += 1
-    return end
+    """Return the end of the token characters that begin at a position, of which at most `MAX_RUN` are read."""
+    match = _TOKEN.match(data, position)
+    assert match is not None
+    return match.end()
 
 
-def _find_candidates(data: bytes) -> Iterator[Span]:
-    runs, capitals = _run_finder().find(data) if len(data) >= _LARGE else (find_runs(data), find_capitals(data))
-    yield from runs
-    yield from capitals
+def _find_rare(data: bytes) -> Iterator[Span]:
+    """Yield the candidates that are neither runs with a digit nor runs of capitals."""
     for prefix in _LETTERS_ONLY:
         if prefix in data:
             yield from _find_prefixed(data, data.translate(_SHAPE), prefix)
@@ -148,7 +161,6 @@ def find_runs(data: bytes) -> Iterator[Span]:
 
 @cache
 def _run_finder() -> "RunFinder":
-    # Imported here, as below: numpy would cost a command that prints a note more than the scan.
     from gitmem.secrets.prefilter import RunFinder
 
     return RunFinder(TOKEN_BYTES, MIN_RUN, MAX_RUN, LONG_CAPITALS)
@@ -217,7 +229,8 @@ def _apply_rules(data: bytes, ends: Sequence[int], regions: Sequence[Span], find
         if attempts > _MAX_WORK:
             text = data[ends[number - 1] + 1 if number else 0 : ends[number]]
             keys = [finding for finding in findings[number] if finding.rule == PRIVATE_KEY]
-            findings[number][:] = [*keys, *(Finding(UNCHECKED, *span) for span in _find_candidates(text))]
+            candidates = [*find_runs(text), *find_capitals(text), *_find_rare(text)]
+            findings[number][:] = [*keys, *(Finding(UNCHECKED, *span) for span in candidates)]
 
 
 @cache
@@ -259,7 +272,7 @@ def _apply_rule(
             match = rule.pattern.match(data, position, stop)
             matches = iter((match,) if match else ())
         else:
-            matches = rule.pattern.finditer(data, max(done, position - _BEFORE), stop)
+            matches = rule.pattern.finditer(data, max(done, position - BEFORE), stop)
             done = stop
         for match in matches:
             span = rule.find_value(data, match)

@@ -1,13 +1,25 @@
 """The prefilters for whole files find what the loops for short texts find."""
 
+from itertools import accumulate, chain
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitmem.secrets.masking import mask_each, mask_secrets
 from gitmem.secrets.occurrences import find_places
-from gitmem.secrets.prefilter import KeywordFinder, RunFinder
+from gitmem.secrets.prefilter import KeywordFinder, RunFinder, surround_all
 from gitmem.secrets.rules import load_rules
-from gitmem.secrets.scan import LONG_CAPITALS, MAX_RUN, MIN_RUN, TOKEN_BYTES, find_capitals, find_runs
+from gitmem.secrets.scan import (
+    AFTER,
+    BEFORE,
+    LONG_CAPITALS,
+    MAX_RUN,
+    MIN_RUN,
+    TOKEN_BYTES,
+    find_capitals,
+    find_runs,
+    surround,
+)
 from tests.secrets.samples import SAMPLES
 
 RUNS = RunFinder(TOKEN_BYTES, MIN_RUN, MAX_RUN, LONG_CAPITALS)
@@ -24,7 +36,8 @@ TEXTS = st.lists(
 @settings(deadline=None)
 @given(TEXTS)
 def test_runs_are_those_of_the_loop(text: bytes) -> None:
-    assert RUNS.find(text) == (list(find_runs(text)), list(find_capitals(text)))
+    runs, capitals = RUNS.find(text)
+    assert ([tuple(span) for span in runs.tolist()], capitals) == (list(find_runs(text)), list(find_capitals(text)))
 
 
 @settings(deadline=None)
@@ -35,6 +48,21 @@ def test_keywords_are_found_where_a_search_for_each_finds_them(parts: list[bytes
     found = KEYWORDS.find(text)
     assert found == expected
     assert list(found) == list(expected)
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 12)), max_size=12)
+
+
+@settings(deadline=None)
+@given(st.lists(st.text("ab\n", max_size=20).map(str.encode), min_size=1, max_size=4), st.lists(SPANS, max_size=3))
+def test_the_regions_around_candidates_are_those_of_the_loop(
+    texts: list[bytes], spans: list[list[tuple[int, int]]]
+) -> None:
+    ends = list(accumulate((len(text) + 1 for text in texts), initial=-1))[1:]
+    data = b"\n".join(texts)
+    inside = [[(start, start + size) for start, size in part if start + size <= len(data)] for part in spans]
+    expected = surround(data, sorted(chain.from_iterable(inside)), ends)
+    assert surround_all(data, inside or [[]], ends, BEFORE, AFTER) == expected
 
 
 CONTENTS = st.lists(
