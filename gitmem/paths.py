@@ -25,9 +25,12 @@ BASE_SUFFIX: Final = ".base"
 JOIN_SUFFIX: Final = ".join"
 """End of the name of a file with the join of such a file and the segments."""
 
+RUN: Final = "run-"
+"""Prefix of the name of a logged run, followed by the time of its end (`freshness/index_runs.py`)."""
+
 DIRTY: Final = "dirty-"
 UNCOMMITTED: Final = "uncommitted-"
-# Both prefixes are followed by the id of a working tree, so that linked ones share the folder.
+# These two prefixes are followed by the id of a working tree, so that linked ones share the folder.
 _PACKAGE: Final = Path(__file__).resolve().parent
 
 

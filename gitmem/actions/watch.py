@@ -110,7 +110,7 @@ def _refresh(folder: Path, environment: Mapping[str, str], report: Callable[[Wat
     workspace = open_workspace(folder, environment)
     name = describe_head(workspace.location)
     try:
-        run = refresh(workspace, workspace.location.head_tree, uncommitted=True)
+        run = refresh(workspace, workspace.location.head_tree, uncommitted=True, event="watch")
     except NotARepository:
         raise
     except GitmemError as problem:

@@ -1,7 +1,7 @@
 """Run the indexing of a tree for the command line, with progress and report. Does not import click."""
 
 from gitmem.cli.progress import ProgressLine
-from gitmem.cli.run_report import index_json, print_notes, print_report
+from gitmem.cli.run_report import print_notes, print_report
 from gitmem.errors import ExitCode
 from gitmem.freshness.cancellation import resume_command
 from gitmem.freshness.index_report import IndexReport
@@ -36,7 +36,7 @@ def run_index(
     if as_json:
         from gitmem.cli.context import write_json  # imports click
 
-        write_json(index_json(report) | ({"graph": graph_message} if graph_message else {}))
+        write_json(report.as_json() | ({"graph": graph_message} if graph_message else {}))
     elif not quiet:
         print_report(report, name)
         print_notes(report)

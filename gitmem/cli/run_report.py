@@ -1,7 +1,6 @@
 """The report of an index run, for people and as JSON."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from gitmem.cli.error_output import say
 from gitmem.cli.style import print_line
@@ -21,7 +20,7 @@ def print_report(report: IndexReport, name: str) -> None:
         print(f"up to date: {visible(name)}")
         return
     added = report.chunks_added
-    removed = report.chunks_before + added - report.chunks
+    removed = report.chunks_removed
     print_line(
         f"indexed {visible(name)}  {count(report.files, 'file')}  {count(report.chunks_in_view, 'chunk')}  "
         f"{duration(report.seconds)}"
@@ -62,29 +61,3 @@ def _print_warnings(lines: Sequence[str], things: str) -> None:
         say(f"warning: {line}")
     if len(lines) > _PROBLEMS_SHOWN:
         say(f"warning: {len(lines) - _PROBLEMS_SHOWN} more {things} like these")
-
-
-def index_json(report: IndexReport) -> dict[str, Any]:
-    """Return a run as JSON values."""
-    return {
-        "tree": report.tree,
-        "status": report.status,
-        "up_to_date": report.up_to_date,
-        "files": report.files,
-        "parsed": dict(report.parsed),
-        "as_text": dict(report.as_text),
-        "skipped": dict(report.skipped),
-        "blobs_embedded": report.embedded,
-        "blobs_reused": report.reused,
-        "chunks": report.chunks,
-        "chunks_in_tree": report.chunks_in_view,
-        "chunks_before": report.chunks_before,
-        "chunks_added": report.chunks_added,
-        "chunks_removed": max(0, report.chunks_before + report.chunks_added - report.chunks),
-        "text_bytes": report.text_bytes,
-        "index_bytes": report.index_bytes,
-        "seconds": round(report.seconds, 3),
-        "rebuilt": report.rebuilt,
-        "problems": report.problems,
-        "worker_losses": report.worker_losses,
-    }

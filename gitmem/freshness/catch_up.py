@@ -129,7 +129,7 @@ def _process_mark(paths: IndexPaths, mark: _Mark, job: _Job) -> bool:
         with writer_lock(paths.lock, wait=True):
             pass  # the mark stays visible while another process writes
         rename_file(mark.file, claim)
-        outcome, message = DONE, _refresh(folder, job.environment, uncommitted=tree.files)
+        outcome, message = DONE, _refresh(folder, job, uncommitted=tree.files)
     except NotARepository:  # the working tree was removed, or its folder belongs to another repository now
         remove_file(mark.file)
         remove_file(claim)
@@ -164,16 +164,16 @@ def _debounce(paths: IndexPaths, starting: Path) -> None:
             marks, changed = current, time.monotonic()
 
 
-def _refresh(folder: Path, environment: Mapping[str, str], *, uncommitted: bool) -> str:
+def _refresh(folder: Path, job: _Job, *, uncommitted: bool) -> str:
     """Index HEAD and the staged files, with `uncommitted` also the changed files; return a sentence for the log."""
     # Imported here because a hook with nothing to do must not pay for it.
     from gitmem.freshness.graph_build import start_if_behind
     from gitmem.freshness.refresh import refresh
 
-    workspace = open_workspace(folder, environment)
+    workspace = open_workspace(folder, job.environment)
     if not is_our_index(workspace):  # removed by `gitmem uninstall` in the meantime: do not create it again
         raise NoIndex(f"{workspace.paths.root} no longer exists")
-    report = refresh(workspace, workspace.location.head_tree, staged=True, uncommitted=uncommitted)
+    report = refresh(workspace, workspace.location.head_tree, staged=True, uncommitted=uncommitted, event=job.event)
     name = describe_head(workspace.location)
     if report.up_to_date:
         return f"{name}: nothing to do"

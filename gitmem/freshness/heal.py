@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from gitmem.errors import Cancelled
 from gitmem.freshness.cancellation import RESUME, stoppable
+from gitmem.freshness.index_report import IndexReport
+from gitmem.freshness.index_runs import log_run
 from gitmem.indexing.compact import compact
 from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import MissingBlob, find_missing_blobs
-from gitmem.indexing.run import Run
+from gitmem.indexing.run import Run, RunResult
 from gitmem.store.manifest import Manifest
 from gitmem.store.snapshot import Snapshot
 from gitmem.workspace import Workspace
@@ -43,7 +45,7 @@ def heal(
     Raises: Busy if another process writes and `wait` is False, StorageFailed, DamagedFile.
     """
     paths, settings = workspace.paths, workspace.settings
-    budget = MemoryBudget(settings.max_memory)
+    budget, started = MemoryBudget(settings.max_memory), time.monotonic()
 
     def stop_if_cancelled(_: "Progress") -> None:
         if is_cancelled():
@@ -62,15 +64,35 @@ def heal(
         )  # fmt: skip
         try:
             with stoppable(paths, stop_if_cancelled, resume=resume) as (stop, report):
-                manifest = run.execute(
-                    blobs, old, publish=writer.publish, deadline=deadline, report=report, stop=stop
-                ).manifest  # fmt: skip
+                result = run.execute(blobs, old, publish=writer.publish, deadline=deadline, report=report, stop=stop)
         except Cancelled:
             return writer.manifest
+        manifest = result.manifest
         if time.monotonic() < deadline:
             manifest = compact(paths, manifest, before=old.segments)
         writer.publish(manifest)
+        _log(workspace, view.tree, result, old, manifest, time.monotonic() - started)
     return manifest
+
+
+def _log(workspace: Workspace, tree: str, result: RunResult, old: Manifest, manifest: Manifest, seconds: float) -> None:
+    """Log the run with what it knows: it has counted neither the files of the tree nor their languages."""
+    report = IndexReport(
+        tree,
+        embedded=result.outcomes.total(),
+        chunks_before=old.rows,
+        chunks=manifest.rows,
+        chunks_added=result.rows,
+        text_bytes=result.bytes,
+        index_bytes=manifest.bytes,
+        seconds=seconds,
+        problems=[f"{oid[:12]}: cannot be read or chunked" for oid in (*result.unreadable, *result.failed)],
+        worker_losses=result.losses,
+    )
+    folder = workspace.location.worktree or workspace.location.git_dir
+    names = ("files", "parsed", "as_text", "skipped", "chunks_in_tree", "blobs_reused")
+    known = {name: value for name, value in report.as_json().items() if name not in names}
+    log_run(workspace.paths, "query", folder, known, result.blobs)
 
 
 def _choose(missing: list[MissingBlob], files: Mapping[str, bytes], deadline: float) -> list[MissingBlob]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(slots=True)
@@ -36,3 +37,33 @@ class IndexReport:
     def status(self) -> str:
         """`success`, or `partial` if a blob could not be read or chunked."""
         return "partial" if self.problems else "success"
+
+    @property
+    def chunks_removed(self) -> int:
+        """Number of chunks of the index before the run that it has no longer."""
+        return max(0, self.chunks_before + self.chunks_added - self.chunks)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        return {
+            "tree": self.tree,
+            "status": self.status,
+            "up_to_date": self.up_to_date,
+            "files": self.files,
+            "parsed": dict(self.parsed),
+            "as_text": dict(self.as_text),
+            "skipped": dict(self.skipped),
+            "blobs_embedded": self.embedded,
+            "blobs_reused": self.reused,
+            "chunks": self.chunks,
+            "chunks_in_tree": self.chunks_in_view,
+            "chunks_before": self.chunks_before,
+            "chunks_added": self.chunks_added,
+            "chunks_removed": self.chunks_removed,
+            "text_bytes": self.text_bytes,
+            "index_bytes": self.index_bytes,
+            "seconds": round(self.seconds, 3),
+            "rebuilt": self.rebuilt,
+            "problems": self.problems,
+            "worker_losses": self.worker_losses,
+        }

@@ -4,6 +4,7 @@
 `refresh` imports it only then.
 """
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from gitmem.errors import DamagedFile, StorageFailed
 from gitmem.freshness.cancellation import StoppableRun, stoppable
 from gitmem.freshness.index_report import IndexReport
+from gitmem.freshness.index_runs import log_run
 from gitmem.freshness.memory_view import records_tree
 from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.freshness.tree_view import open_tree
@@ -48,6 +50,7 @@ class Job(NamedTuple):
     full: bool
     check: bool
     resume: str
+    event: str = "index"
 
 
 def index_tree(workspace: Workspace, writer: IndexWriter, job: Job, report: Callable[[Progress], None]) -> IndexReport:
@@ -63,7 +66,7 @@ def index_tree(workspace: Workspace, writer: IndexWriter, job: Job, report: Call
 
 def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_run: StoppableRun) -> IndexReport:
     location, paths, settings = workspace.location, workspace.paths, workspace.settings
-    budget = MemoryBudget(settings.max_memory)
+    budget, started = MemoryBudget(settings.max_memory), time.monotonic()
     _sweep(paths)
     old = writer.manifest
     result = IndexReport(job.tree, chunks_before=old.rows if old else 0)
@@ -78,7 +81,7 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
     before = Snapshot(paths, manifest, opened=start.segments)
     all_views = [*views, *_open_memory(workspace, check=job.check)]
     missing = list(dict.fromkeys(item for view in all_views for item in find_missing_blobs(view, before, retry=True)))
-    key = view_key(job.tree)
+    key, blobs = view_key(job.tree), bytearray()
     if missing:
         run = Run(
             location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files, budget=budget
@@ -92,6 +95,7 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
         manifest, result.chunks_added, result.text_bytes = outcome.manifest, outcome.rows, outcome.bytes
         result.problems = _problems(all_views, outcome.unreadable, outcome.failed)
         result.worker_losses = outcome.losses
+        blobs = outcome.blobs
     elif manifest is old and old.complete and latest == key:
         return _describe_current(job, views[-1], before)
     manifest = compact(paths, manifest, before=before.manifest.segments)
@@ -102,15 +106,17 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
     after = Snapshot(paths, manifest, opened=before.segments)
     with suppress(StorageFailed):  # queries do without it
         after.update_join(views[0].base)
-    return _describe(result, views[-1], after)
+    _describe(result, views[-1], after)
+    result.seconds = time.monotonic() - started
+    log_run(paths, job.event, location.worktree or location.git_dir, result.as_json(), blobs)
+    return result
 
 
-def _describe(result: IndexReport, view: View, snapshot: Snapshot) -> IndexReport:
+def _describe(result: IndexReport, view: View, snapshot: Snapshot) -> None:
     """Complete the report of a run."""
     _count_view(result, view, snapshot)
     result.reused = max(0, result.reused - result.embedded)
     result.chunks, result.index_bytes = snapshot.manifest.rows, snapshot.manifest.bytes
-    return result
 
 
 def _former_segments(old: Manifest | None, manifest: Manifest, job: Job) -> Sequence[SegmentEntry]:

@@ -30,6 +30,7 @@ def refresh(
     details: bool = False,
     wait: bool = True,
     resume: str = RESUME,
+    event: str = "index",
     report: "Callable[[Progress], None]" = lambda _: None,
     on_wait: Callable[[], None] = lambda: None,
 ) -> IndexReport:
@@ -38,7 +39,8 @@ def refresh(
     With `staged` the staged files are indexed as well, with `uncommitted` all changed ones; `tree` must then be
     HEAD's. `full` embeds everything again, continuing an interrupted full run. `check` verifies every checksum first
     and replaces damaged files. With `details` the report has all counts even if there is nothing to do. `resume` is the
-    command that continues this run if it is stopped. `on_wait` is called before the run waits for another process.
+    command that continues this run if it is stopped, `event` what started it. `on_wait` is called before the run waits
+    for another process.
 
     Raises: Busy if another process writes and `wait` is False, Cancelled, StorageFailed, UnsafeIndex, NewerFormat.
     """
@@ -53,7 +55,7 @@ def refresh(
     # Imports numpy, the worker pool and the views, which a run with nothing to do must not pay for.
     from gitmem.freshness.index_tree import Job, index_tree
 
-    job = Job(tree_or_empty, selections, full, check, resume)
+    job = Job(tree_or_empty, selections, full, check, resume, event)
     with (
         signals_as_exceptions(),
         open_index_writer(workspace.paths, wait=wait, on_wait=on_wait, replace_newer=full) as writer,

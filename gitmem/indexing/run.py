@@ -64,6 +64,7 @@ class RunResult:
     """Result of a run. `outcomes` counts blobs; `unreadable` lists object ids in hexadecimal.
 
     `failed` says for each blob that could not be chunked how its worker ended. `losses` are the ends of other workers.
+    `blobs` are the ids of all blobs, concatenated.
     """
 
     manifest: Manifest
@@ -73,12 +74,14 @@ class RunResult:
     unreadable: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     losses: list[str] = field(default_factory=list)
+    blobs: bytearray = field(default_factory=bytearray)
 
     def add(self, rows: Rows, losses: Sequence[str]) -> None:
         """Count the rows of one answer. `losses` says how workers ended before it."""
         failed = []
         for key, code in zip(rows.blobs.keys, rows.blobs.outcomes, strict=True):
             outcome = OUTCOMES[code]
+            self.blobs += key[0]
             self.outcomes[outcome] += 1
             if outcome == "failed":
                 failed.append(key[0].hex())

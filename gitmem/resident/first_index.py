@@ -50,7 +50,9 @@ class FirstIndex:
 
     def _run(self) -> None:
         try:
-            refresh(self._workspace, self._workspace.location.head_tree, uncommitted=True, report=self._receive)
+            refresh(
+                self._workspace, self._workspace.location.head_tree, uncommitted=True, event="mcp", report=self._receive
+            )
         except GitmemError as error:
             self.error = error
         finally:
