@@ -17,6 +17,9 @@ CHUNK_TYPES: Final = (
 )  # fmt: skip
 """Chunk types. The index stores their positions: append only."""
 
+NOTEBOOK_LANGUAGE: Final = "notebook"
+"""Language of Jupyter notebooks. Their code is in the language of the kernel."""
+
 OWN_FOLDERS: Final = (".git", ".gitmem")
 """Folders of git and gitmem themselves, at any depth. Changes in them change no tree."""
 

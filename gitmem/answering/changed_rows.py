@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from gitmem.git.commit_diffs import LineSpan, read_new_lines
 from gitmem.git.locate import RepositoryLocation
+from gitmem.git.objects import open_reader
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
-from gitmem.types import ResultUnit
+from gitmem.types import NOTEBOOK_LANGUAGE, ResultUnit
 
 
 class Changed(NamedTuple):
@@ -45,10 +46,13 @@ def find_changed(
     entries = np.zeros(len(view), bool)
     rows = np.zeros(snapshot.rows, bool)
     changed: dict[int, Sequence[LineSpan] | None] = {}
-    for path, lines in read_new_lines(location, since, view.tree).items():
+    for path, new_lines in read_new_lines(location, since, view.tree).items():
         place = view.find(path)
         if place is None or blob_of[place] < 0:
             continue
+        lines: Sequence[LineSpan] | None = new_lines
+        if lines is not None and view.language(place) == NOTEBOOK_LANGUAGE:
+            lines = _cell_lines(location, view.oid(place), lines)
         entries[place] = True
         changed[place] = lines
         blob = int(blob_of[place])
@@ -60,6 +64,25 @@ def find_changed(
             touched = [place for span in lines for place in _touched(start, size, span)]
             rows[snapshot.blob_first[blob] + np.array(touched, np.int64)] = True
     return Changed(entries, rows, changed)
+
+
+def _cell_lines(location: RepositoryLocation, oid: str, lines: Sequence[LineSpan]) -> Sequence[LineSpan] | None:
+    """Return those of a notebook's changed lines that are in cells; None if its text has other lines than the file."""
+    from gitmem.chunking.notebook import HIDDEN, read_notebook  # few trees have notebooks
+
+    with open_reader(location, bulk=False) as reader:
+        notebook = read_notebook(reader.read(oid) or b"")
+    if notebook is None:
+        return lines
+    if not notebook.in_place:
+        return None
+    text = notebook.text.split(b"\n")
+    return [
+        LineSpan(number, 1)
+        for span in lines
+        for number in range(max(span.first, 1), max(span.first, 1) + max(span.size, 1))
+        if number <= len(text) and text[number - 1] != HIDDEN
+    ]
 
 
 def _touched(start: NDArray[np.int64], size: NDArray[np.int64], span: LineSpan) -> set[int]:

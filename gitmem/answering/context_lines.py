@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from gitmem.chunking.blob_text import text_of
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import open_reader
 from gitmem.search.snippet import lines_of
@@ -21,9 +22,10 @@ def read_context(
     """
     with open_reader(location, bulk=False, files=files) as reader:
         data = dict(reader.read_many(dict.fromkeys(hit.blob for hit in hits)))
+    texts = {hit.source: text_of(data.get(hit.blob) or b"", hit.language) for hit in hits}
     if mask:
-        data = {oid: content and mask_secrets(content) for oid, content in data.items()}
-    return [_context(data.get(hit.blob) or b"", hit.start_line, hit.end_line, context) for hit in hits]
+        texts = {source: mask_secrets(text) for source, text in texts.items()}
+    return [_context(texts[hit.source], hit.start_line, hit.end_line, context) for hit in hits]
 
 
 def _context(data: bytes, first: int, last: int, context: int) -> tuple[list[str], list[str]]:

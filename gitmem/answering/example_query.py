@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.answering.searcher import Searcher
+from gitmem.chunking.blob_text import text_of
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
@@ -64,7 +65,7 @@ def _iter_chunks(searcher: Searcher, reader: ObjectReader) -> Iterator[tuple[str
         if not len(rows):
             continue
         data = next(iter(reader.read_many([view.oid(entry)])))[1]
-        lines = decode(data or b"").split("\n")
+        lines = decode(text_of(data or b"", view.language(entry))).split("\n")
         starts = snapshot.gather(("line",), rows)["line"].tolist()
         for symbol, start in zip(snapshot.symbols(rows), starts, strict=True):
             yield symbol, lines[max(0, start - 1) : start - 1 + _LINES]

@@ -5,6 +5,7 @@ from typing import Final
 import numpy as np
 
 from gitmem.answering.symbol_lookup import SymbolChunk, split_units
+from gitmem.chunking.blob_text import fit_blob, read_limit
 from gitmem.errors import UsageError
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
@@ -23,13 +24,16 @@ def chunk_file(view: View, entry: int, reader: ObjectReader, max_file_bytes: int
     Raises: UsageError if an index would hold none, WorkersFailed.
     """
     path, oid = path_text(view.path(entry)), view.oid(entry)
+    language = view.language(entry)
     (size,) = reader.sizes([oid])
-    if size is not None and size > max_file_bytes:
+    if size is not None and size > read_limit(language, max_file_bytes):
         raise UsageError(f"`{path}` is not indexed: large")
     content = reader.read(oid)
     if content is None:
         raise UsageError(f"cannot read `{path}`: its blob is missing, damaged or was never fetched")
-    language = view.language(entry)
+    content = fit_blob(content, language, max_file_bytes)
+    if content is None:
+        raise UsageError(f"`{path}` is not indexed: large")
     # In a worker process, because parsers may crash or hang. A server keeps it for the next change.
     with Pool(1) as pool:
         ((rows,),) = pool.run([[BlobContent(language, content)]])

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from gitmem.chunking.blob_text import text_of
 from gitmem.freshness.tree_selection import WORKTREE
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_bytes, path_text
@@ -70,7 +71,8 @@ def read_hits(
     from gitmem.search.unit_choice import choose_units  # with numpy, which the search has loaded by now
 
     data = _read_blobs(searcher, found.hits, reader)
-    hits = choose_units(found.hits, data, found.unit_terms or found.terms, limit)
+    texts = {hit.source: text_of(data[hit.blob], hit.language) for hit in found.hits}
+    hits = choose_units(found.hits, texts, found.unit_terms or found.terms, limit)
     files = searcher.files
     # An uncommitted blob without content: the file no longer has the hash under which it was indexed.
     changed = [path_text(files[oid]) for oid, content in data.items() if not content and oid in files]
@@ -78,13 +80,13 @@ def read_hits(
     shown = [_widen(hit, data[hit.blob], records.get(hit.blob)) for hit in hits]
     beside = [_adjacent_chunks(searcher, hit, data[hit.blob], records.get(hit.blob)) if neighbors else (None, None)
               for hit in shown]  # fmt: skip
-    # Only the whole blob shows that a chunk belongs to a key that began in an earlier chunk.
-    masked = {oid: mask_private_keys(content) for oid, content in data.items()}
+    # Only the whole text shows that a chunk belongs to a key that began in an earlier chunk.
+    masked = {source: mask_private_keys(text) for source, text in texts.items()}
     fields = {oid: _public_fields(record) for oid, record in records.items()}
     inner = [[] if hit.blob in records else searcher.inner_chunks(hit) for hit in shown]
     return HitTexts(
-        _cut_lines(data, shown, inner, beside),
-        None if masked == data else _cut_lines(masked, shown, inner, beside),
+        _cut_lines(texts, shown, inner, beside),
+        None if masked == texts else _cut_lines(masked, shown, inner, beside),
         changed,
         fields,
         _read_code_notes(searcher, hits, reader),
@@ -92,7 +94,7 @@ def read_hits(
 
 
 def _cut_lines(
-    data: Mapping[str, bytes],
+    texts: Mapping[tuple[str, str], bytes],
     hits: "Sequence[Hit]",
     inner: "Sequence[Sequence[InnerChunk]]",
     beside: "Sequence[_Adjacent]",
@@ -100,9 +102,9 @@ def _cut_lines(
     from gitmem.search.skeleton import reduce_lines
 
     return HitLines(
-        [(hit, reduce_lines(_lines(data[hit.blob], hit, hit), hit, chunks))
+        [(hit, reduce_lines(_lines(texts[hit.source], hit, hit), hit, chunks))
          for hit, chunks in zip(hits, inner, strict=True)],
-        [(_piece(data[hit.blob], hit, before), _piece(data[hit.blob], hit, after))
+        [(_piece(texts[hit.source], hit, before), _piece(texts[hit.source], hit, after))
          for hit, (before, after) in zip(hits, beside, strict=True)],
     )  # fmt: skip
 

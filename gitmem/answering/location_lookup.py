@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from gitmem.answering.symbol_lookup import SymbolChunk, find_symbol, split_units
+from gitmem.chunking.blob_text import text_of
 from gitmem.errors import UsageError
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.locations import LineRange, parse_location
@@ -82,7 +83,8 @@ def get_chunk(tree: IndexedTree, reader: "ObjectReader", text: str, folder: str 
     assert tree.snapshot is not None, "rows belong to an index"
     snapshot, line = tree.snapshot, location.lines.first
     rows = _rows_of(tree.view, snapshot, location.entry)
-    lines = len((reader.read(tree.view.oid(location.entry)) or b"").splitlines())
+    data = reader.read(tree.view.oid(location.entry)) or b""
+    lines = len(text_of(data, tree.view.language(location.entry)).splitlines())
     if line > lines:
         raise UsageError(f"`{path}` has {lines} lines, line {line} does not exist")
     return _innermost(snapshot, rows, line)

@@ -6,6 +6,7 @@ keep one chunk for each function. Merged definitions share a row of the index an
 """
 
 import heapq
+from collections.abc import Mapping
 from typing import Final
 
 from gitmem.chunking.chunk_size import EXEMPT_BYTES, MEAN_BYTES, MERGED_BYTES, SMALL_BYTES
@@ -25,17 +26,22 @@ _DEFINITIONS: Final = frozenset(
 """Chunk types that remain results of their own if they are merged."""
 
 
-def merge_small(chunks: list[Chunk], size: int) -> list[Chunk]:
+_CELL_GROUPS: Final = _GROUPS | dict.fromkeys(("module", "section", "text"), "cell")
+"""The same for cells of notebooks: code belongs to the prose above it."""
+
+
+def merge_small(chunks: list[Chunk], size: int, *, cells: bool = False) -> list[Chunk]:
     """Merge neighbouring chunks of a blob of `size` bytes down to one chunk per MEAN_BYTES. The order is kept.
 
-    Fewer are merged if no further pair is allowed.
+    Fewer are merged if no further pair is allowed. Chunks of `cells` remain results of their own, whatever their type;
+    they are merged in small blobs too, where many a cell is a heading alone.
     """
     # The budget is a number of chunks. Merging stops as soon as the mean size is reached, so larger units keep
     # their own chunks.
     surplus = len(chunks) - max(1, size // MEAN_BYTES)
-    if size <= EXEMPT_BYTES or surplus <= 0:
+    if (size <= EXEMPT_BYTES and not cells) or surplus <= 0:
         return chunks
-    merger = _Merger(chunks)
+    merger = _Merger(chunks, _CELL_GROUPS if cells else _GROUPS, frozenset(_CELL_GROUPS) if cells else _DEFINITIONS)
     for _ in range(surplus):
         if not merger.merge_smallest():
             break
@@ -49,7 +55,9 @@ class _Merger:
     than removing them and keeps the whole at O(n log n).
     """
 
-    def __init__(self, chunks: list[Chunk]) -> None:
+    def __init__(self, chunks: list[Chunk], groups: Mapping[str, str], results: frozenset[str]) -> None:
+        self._groups = groups
+        self._results = results
         self._chunks: list[Chunk | None] = list(chunks)
         self._next = [place + 1 for place in range(len(chunks))]
         self._previous = [place - 1 for place in range(len(chunks))]
@@ -63,7 +71,7 @@ class _Merger:
             _, place, other, first, second = heapq.heappop(self._heap)
             # Lazy deletion: the entry is stale if one of its chunks has been merged since.
             if self._chunks[place] is first and self._chunks[other] is second:
-                self._replace(place, other, _merged(first, second))
+                self._replace(place, other, self._merge(first, second))
                 return True
         return False
 
@@ -90,43 +98,41 @@ class _Merger:
         assert second is not None
         size = second.end - first.start
         small = min(first.end - first.start, second.end - second.start) < SMALL_BYTES
-        if small and size <= MERGED_BYTES and _are_alike(first, second):
+        if small and size <= MERGED_BYTES and self._are_alike(first, second):
             heapq.heappush(self._heap, (size, place, other, first, second))
 
+    def _are_alike(self, first: Chunk, second: Chunk) -> bool:
+        """Return whether both own all their text and have the same group of chunk types and the same container."""
+        return (
+            first.end <= second.start
+            and self._group(first) == self._group(second)
+            and _owns_all_text(first)
+            and _owns_all_text(second)
+            and container_of(first.symbol) == container_of(second.symbol)
+        )
 
-def _are_alike(first: Chunk, second: Chunk) -> bool:
-    """Return whether both chunks own all their text and have the same group of chunk types and the same container."""
-    return (
-        first.end <= second.start
-        and _GROUPS.get(first.chunk_type, first.chunk_type) == _GROUPS.get(second.chunk_type, second.chunk_type)
-        and _owns_all_text(first)
-        and _owns_all_text(second)
-        and container_of(first.symbol) == container_of(second.symbol)
-    )
+    def _group(self, chunk: Chunk) -> str:
+        return self._groups.get(chunk.chunk_type, chunk.chunk_type)
+
+    def _merge(self, first: Chunk, second: Chunk) -> Chunk:
+        """Merge two chunks. There are units if either chunk has some or is a result of its own."""
+        units: tuple[ResultUnit, ...] = ()
+        if first.units or second.units or {first.chunk_type, second.chunk_type} & self._results:
+            units = _units_of(first) + _units_of(second)
+        return Chunk(
+            first.start,
+            second.end,
+            first.start_line,
+            second.end_line,
+            first.chunk_type,
+            merge_symbols(first.symbol, second.symbol),
+            ((first.start, second.end),),
+            units,
+        )
 
 
 def _owns_all_text(chunk: Chunk) -> bool:
     return len(chunk.parts) == 1 and chunk.parts[0] == (chunk.start, chunk.end)
-
-
-def _merged(first: Chunk, second: Chunk) -> Chunk:
-    return Chunk(
-        first.start,
-        second.end,
-        first.start_line,
-        second.end_line,
-        first.chunk_type,
-        merge_symbols(first.symbol, second.symbol),
-        ((first.start, second.end),),
-        _merged_units(first, second),
-    )
-
-
-def _merged_units(first: Chunk, second: Chunk) -> tuple[ResultUnit, ...]:
-    """Return the units of two merged chunks; none if neither chunk has or is a definition."""
-    if not (first.units or second.units or {first.chunk_type, second.chunk_type} & _DEFINITIONS):
-        return ()
-    return _units_of(first) + _units_of(second)
 
 
 def _units_of(chunk: Chunk) -> tuple[ResultUnit, ...]:

@@ -1,6 +1,7 @@
 """Split a blob into chunks: by headings, by syntax, or into windows if there is no grammar or no syntax tree."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from gitmem.chunking.budget import merge_small
@@ -9,8 +10,10 @@ from gitmem.chunking.languages import TEXT, language_from_head
 from gitmem.chunking.line_windows import window_chunks
 from gitmem.chunking.lines import Lines
 from gitmem.chunking.markdown import section_chunks
+from gitmem.chunking.notebook import Cell
+from gitmem.chunking.notebook_chunks import notebook_chunks
 from gitmem.chunking.record_passages import record_chunks
-from gitmem.types import RECORD_LANGUAGE, Chunk, ChunkedBlob
+from gitmem.types import NOTEBOOK_LANGUAGE, RECORD_LANGUAGE, Chunk, ChunkedBlob
 
 _CPP: Final = re.compile(
     rb"^[ \t]*(?:class[ \t]+\w|namespace\b|template[ \t]*<|using[ \t]+\w|(?:public|private|protected):)"
@@ -20,11 +23,16 @@ _CPP: Final = re.compile(
 _OBJC: Final = re.compile(rb"^[ \t]*(?:@interface|@protocol|@implementation|#import)\b", re.MULTILINE)
 
 
-def chunk_blob(data: bytes, language: str, bounds: ChunkBounds = DEFAULT_BOUNDS) -> ChunkedBlob:
+def chunk_blob(
+    data: bytes, language: str, bounds: ChunkBounds = DEFAULT_BOUNDS, cells: Sequence[Cell] = ()
+) -> ChunkedBlob:
     """Split a blob into chunks that together contain every line that is not blank.
 
-    With an empty language, the content determines it.
+    With an empty language, the content determines it. `data` is the text of a notebook if it has `cells`.
     """
+    if cells:
+        of_cells = notebook_chunks(data, cells, bounds, _text_chunks)
+        return ChunkedBlob(NOTEBOOK_LANGUAGE, _capped(data, of_cells, Lines(data), bounds), True, "")
     if language == RECORD_LANGUAGE:
         return ChunkedBlob(language, record_chunks(data), parsed=True, unparsed_reason="")
     language = refine_language(data, language)
@@ -37,6 +45,12 @@ def chunk_blob(data: bytes, language: str, bounds: ChunkBounds = DEFAULT_BOUNDS)
         chunks = window_chunks(data, lines, bounds)
     chunks = merge_small(chunks, len(data))
     return ChunkedBlob(language, _capped(data, chunks, lines, bounds), parsed, reason)
+
+
+def _text_chunks(data: bytes, language: str, bounds: ChunkBounds, lines: Lines) -> list[Chunk]:
+    """Return the chunks of a cell of a notebook by syntax, or else windows."""
+    chunks, _ = _syntax_chunks(data, language, bounds, lines)
+    return window_chunks(data, lines, bounds) if chunks is None else chunks
 
 
 def refine_language(data: bytes, language: str) -> str:

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from gitmem.types import NOTEBOOK_LANGUAGE
+
 TEXT: Final = "text"
 
 
@@ -137,9 +139,10 @@ _BY_LANGUAGE: Final = {
     "kotlin": "kt kts ktm", "swift": "swift", "scala": "scala sc sbt", "elixir": "ex exs", "heex": "heex leex eex",
     "haskell": "hs hs-boot hsc", "lua": "lua rockspec nse", "luau": "luau", "zig": "zig zon",
     "bash": "sh bash zsh ksh bats ebuild eclass", "fish": "fish", "sql": "sql ddl dml pgsql psql plsql",
-    "html": "html htm xhtml shtml", "css": "css pcss postcss", "scss": "scss", "json": "json json5 jsonc geojson ipynb "
+    "html": "html htm xhtml shtml", "css": "css pcss postcss", "scss": "scss", "json": "json json5 jsonc geojson "
     "webmanifest avsc har topojson jsonl ndjson", "yaml": "yaml yml", "toml": "toml", "markdown": "md markdown mdown "
     "mkd mkdn mdx qmd rmd mdc", "dockerfile": "dockerfile containerfile", "make": "mk mak make", "cmake": "cmake",
+    NOTEBOOK_LANGUAGE: "ipynb",
     "vue": "vue", "svelte": "svelte", "astro": "astro", "dart": "dart", "r": "r", "perl": "pl pm t psgi",
     "julia": "jl", "ocaml": "ml", "ocaml_interface": "mli", "erlang": "erl hrl escript", "clojure": "clj cljs cljc edn "
     "bb", "nix": "nix", "terraform": "tf tfvars", "hcl": "hcl nomad", "proto": "proto", "graphql": "graphql gql "

@@ -31,19 +31,25 @@ _MAX_TITLE: Final = 120
 Heading = tuple[int, int, str]
 """Offset, level and title."""
 
+HeadingPath = list[tuple[int, str]]
+"""Levels and titles of the headings above a text, the outermost first."""
 
-def section_chunks(data: bytes, lines: Lines, bounds: ChunkBounds) -> list[Chunk]:
-    """Return one chunk for the text of each heading. A heading without text joins the first section below it."""
+
+def section_chunks(data: bytes, lines: Lines, bounds: ChunkBounds, above: HeadingPath | None = None) -> list[Chunk]:
+    """Return one chunk for the text of each heading. A heading without text joins the first section below it.
+
+    `above` are the headings above the text, and becomes those above the text that follows.
+    """
     headings, fences = _headings(data)
     del headings[bounds.max_chunks :]
     chunks: list[Chunk] = []
-    path: list[tuple[int, str]] = []
+    path = [] if above is None else above
     pending = -1  # start of the headings without text that wait for their first section
     sections: list[Heading] = [(0, 0, ""), *headings]
     for index, (at, level, title) in enumerate(sections):
         stop = sections[index + 1][0] if index + 1 < len(sections) else len(data)
         if level:
-            path = [step for step in path if step[0] < level] + [(level, title)]
+            path[:] = [*(step for step in path if step[0] < level), (level, title)]
         if not has_text(data, at, stop):
             continue
         start = pending if pending >= 0 else at

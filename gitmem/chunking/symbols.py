@@ -39,7 +39,7 @@ def merge_symbols(first: str, second: str) -> str:
     # `A.x` and `A.y` make `A.x, y`.
     container = container_of(second)
     name = second[len(container) :].lstrip(". >") if container else second
-    if not first or not name or name in first.split(", "):
+    if not first or not name or not {name, second}.isdisjoint(first.split(", ")):
         return first or second
     merged = f"{first}, {name}"
     return merged if len(merged) <= MAX_MERGED_SYMBOL else first

@@ -17,6 +17,7 @@ from gitmem.git.path_encoding import path_text
 from gitmem.git.tree_listing import list_tree
 from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry
 from gitmem.store.view_file import INDEXED, REASONS, ViewColumns, ViewEntry
+from gitmem.types import NOTEBOOK_LANGUAGE
 
 _REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
 
@@ -82,8 +83,11 @@ class Classifier:
         if reason:
             return "", reason
         override = attributes.get("linguist-language")
-        # The attribute without a value (True) names no language, so the path decides.
-        language = str(override).lower() if override and override is not True else language_of(path_text(path))
+        language = language_of(path_text(path))
+        # The attribute without a value (True) names no language. Notebooks keep theirs: the attribute is for the
+        # statistics of a forge.
+        if override and override is not True and language != NOTEBOOK_LANGUAGE:
+            language = str(override).lower()
         return language, REASONS[INDEXED]
 
 

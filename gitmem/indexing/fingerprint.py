@@ -12,7 +12,7 @@ from gitmem.store.columns import SCHEMA_VERSION
 WORDS_VERSION: Final = 2
 """Version of `gitmem.words`: increase it when the terms of any text change."""
 
-RULES_VERSION: Final = 3
+RULES_VERSION: Final = 4
 """Version of the rules that select and classify paths: increase it when any tree would get another view."""
 
 

@@ -5,13 +5,14 @@ Runs inside a worker process. The rows of a batch are columns that can be concat
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.chunking.languages import language_from_head
+from gitmem.chunking.notebook import DAMAGED_LANGUAGE, Cell, read_notebook
 from gitmem.embedding.encoder import Encoder, quantise
 from gitmem.identifier_counts import Bags, Counts, Identifiers, IdTable, Numbers, count_occurrences
 from gitmem.indexing.content_hash import content_hash
@@ -23,7 +24,7 @@ from gitmem.indexing.worker_protocol import Batch, BlobOutcome, PackedPostings, 
 from gitmem.secrets.masking import mask_each
 from gitmem.store.columns import CONTENT_BYTES
 from gitmem.store.labels import pack_label
-from gitmem.types import CHUNK_TYPES, Chunk
+from gitmem.types import CHUNK_TYPES, NOTEBOOK_LANGUAGE, Chunk
 
 _CHUNK_TYPE_CODES: Final = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TYPES)}
 _HEAD_BYTES: Final = 256
@@ -43,10 +44,23 @@ def build_rows(
     return RowBuilder(encoder, bounds).build(batch, check_stop, known)
 
 
-def _classify(language: str, content: bytes) -> tuple[str, str]:
-    """Return the language of a blob, from its content if none is requested, and why it gets no rows, else ""."""
+class _Text(NamedTuple):
+    """Text of a blob, its language, why it gets no rows, else "", and the cells in it if it is a notebook."""
+
+    language: str
+    reason: str
+    content: bytes
+    cells: tuple[Cell, ...] = ()
+
+
+def _read_text(language: str, content: bytes) -> _Text:
+    """Return the text of a blob. If no language is requested, the content determines it."""
     language = language or language_from_head(content[:_HEAD_BYTES])
-    return language, skip_reason(content, language)
+    notebook = read_notebook(content) if language == NOTEBOOK_LANGUAGE else None
+    if notebook is not None:
+        return _Text(language, "" if notebook.cells else "empty", notebook.text, notebook.cells)
+    language = DAMAGED_LANGUAGE if language == NOTEBOOK_LANGUAGE else language
+    return _Text(language, skip_reason(content, language), content)
 
 
 class RowBuilder:
@@ -74,21 +88,21 @@ class RowBuilder:
         chunks = _BatchChunks(self._bounds, self._identifiers)
         # Secrets are masked byte for byte before anything reads the content, so no term, name or vector can leak one,
         # and the byte offsets of the chunks still hold for the original blob.
-        texts = [_classify(*blob) for blob in batch]
-        masked = iter(mask_each([blob.content for blob, (_, reason) in zip(batch, texts, strict=True) if not reason]))
-        for language, reason in texts:
+        texts = [_read_text(*blob) for blob in batch]
+        masked = iter(mask_each([text.content for text in texts if not text.reason]))
+        for text in texts:
             check_stop()
-            chunks.add(language, reason, b"" if reason else next(masked))
+            chunks.add(text._replace(content=b"" if text.reason else next(masked)))
         size = len(chunks.symbols)
         bodies, names = chunks.count_bodies(), chunks.count_names()
         # Terms of body and symbol are separate fields of the lexical index, but one text for the embedding. Embedding
         # waits for the whole batch because the encoder is much faster with many texts at once.
         both = Counts(*(np.concatenate(pair) for pair in zip(bodies, names, strict=True)))
         vectors = self._embed(chunks.contents, both, check_stop, known or KnownVectors())
-        text = self._term_ids.count(Bags(self._identifiers, size, bodies))
+        body = self._term_ids.count(Bags(self._identifiers, size, bodies))
         symbol = self._term_ids.count(Bags(self._identifiers, size, names))
         columns = {name: np.array(values, "<u4").tobytes() for name, values in chunks.columns.items()}
-        columns["words"] = np.bincount(text.bags, text.counts, size).clip(max=65535).astype("<u4").tobytes()
+        columns["words"] = np.bincount(body.bags, body.counts, size).clip(max=65535).astype("<u4").tobytes()
         columns["scale"] = vectors.scales.tobytes()
         columns["norm"] = vectors.norms.tobytes()
         return PackedRows(
@@ -97,7 +111,7 @@ class RowBuilder:
             chunks.labels,
             vectors.vectors.tobytes(),
             self._encoder.dimensions,
-            {"text": self._pack_postings(text), "symbol": self._pack_postings(symbol)},
+            {"text": self._pack_postings(body), "symbol": self._pack_postings(symbol)},
             b"".join(chunks.contents),
         )
 
@@ -159,14 +173,14 @@ class _BatchChunks:
         self._texts: list[bytes] = []
         self._rows: list[list[Spans]] = []
 
-    def add(self, language: str, reason: str, content: bytes) -> None:
-        """Chunk one blob without secrets. With a reason it gets no rows, and the reason is its outcome."""
-        if reason:
-            self.blobs.append(BlobOutcome(language, reason, 0))
+    def add(self, text: _Text) -> None:
+        """Chunk one text without secrets. With a reason it gets no rows, and the reason is its outcome."""
+        if text.reason:
+            self.blobs.append(BlobOutcome(text.language, text.reason, 0))
             return
-        chunked = chunk_blob(content, language, self._bounds)
+        chunked = chunk_blob(text.content, text.language, self._bounds, text.cells)
         if chunked.chunks:
-            self._add_chunks(chunked.chunks, content)
+            self._add_chunks(chunked.chunks, text.content)
         outcome = ("parsed" if chunked.parsed else "text") if chunked.chunks else "empty"
         self.blobs.append(BlobOutcome(chunked.language, outcome, len(chunked.chunks)))
 

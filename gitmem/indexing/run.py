@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from gitmem.chunking.blob_text import fit_blob, read_limit
 from gitmem.errors import Cancelled
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader
@@ -304,13 +305,17 @@ class _Batches:
         # Sizes first: git answers for all blobs in one pass, and a blob that is too large is never read.
         sizes = self._reader.sizes(blob.oid for blob in self._blobs)
         fit = [
-            size is not None and (size <= self._max_file_bytes or blob.language == RECORD_LANGUAGE)
+            size is not None
+            and (size <= read_limit(blob.language, self._max_file_bytes) or blob.language == RECORD_LANGUAGE)
             for blob, size in zip(self._blobs, sizes, strict=True)
         ]
         contents = self._reader.read_many(blob.oid for blob, fits in zip(self._blobs, fit, strict=True) if fits)
         batch = _Batch()
         for blob, size, fits in zip(self._blobs, sizes, fit, strict=True):
             content = next(contents)[1] if fits else None
+            if content is not None and blob.language != RECORD_LANGUAGE:
+                content = fit_blob(content, blob.language, self._max_file_bytes)
+                fits = content is not None
             self._add(blob, content, batch, too_large=size is not None and not fits)
             if self._is_full(batch):
                 yield self._dispatch(batch)

@@ -10,7 +10,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from gitmem.chunking.blob_text import read_limit
+from gitmem.chunking.languages import language_of
 from gitmem.git.locate import RepositoryLocation
+from gitmem.git.path_encoding import path_text
 from gitmem.git.status import StatusEntry
 from gitmem.git.trees import GITLINK, SYMLINK, TreeChange
 from gitmem.git.working_files import hash_files
@@ -124,7 +127,8 @@ class _ChangedFiles:
         if entry.mode is None or entry.oid is not None or entry.mode in (SYMLINK, GITLINK):
             return TreeChange(entry.path, entry.mode, entry.oid)
         found = self.stats[entry.path] = read_stat(self._location, entry.path)
-        if found is None or not (stat.S_ISREG(found.mode) or stat.S_ISLNK(found.mode)) or found.size > self._max_bytes:
+        limit = read_limit(language_of(path_text(entry.path)), self._max_bytes)
+        if found is None or not (stat.S_ISREG(found.mode) or stat.S_ISLNK(found.mode)) or found.size > limit:
             return TreeChange(entry.path, None, None)
         return TreeChange(entry.path, SYMLINK if stat.S_ISLNK(found.mode) else entry.mode, None)
 

@@ -38,6 +38,11 @@ class Hit(NamedTuple):
     other_paths: tuple[str, ...] = ()
     units: tuple[ResultUnit, ...] = ()
 
+    @property
+    def source(self) -> tuple[str, str]:
+        """Blob and language: what determines the text that spans and lines refer to."""
+        return self.blob, self.language
+
 
 class RetrievalScores(NamedTuple):
     """Scores of rows, [rows] each: the cosine, the lexical score, and the lexical score of the row's file."""

@@ -28,15 +28,17 @@ class _Rated(NamedTuple):
     score: float
 
 
-def choose_units(hits: Sequence[Hit], data: Mapping[str, bytes], terms: Sequence[str], limit: int) -> list[Hit]:
+def choose_units(
+    hits: Sequence[Hit], texts: Mapping[tuple[str, str], bytes], terms: Sequence[str], limit: int
+) -> list[Hit]:
     """Return at most `limit` hits, in which each row with units is represented by its best one.
 
-    `data` maps blobs to their content, which is empty if it cannot be read.
+    `texts` has the text of the source of each hit, which is empty if it cannot be read.
     """
     chosen: list[Hit] = []
     others: list[Hit] = []
     for hit in hits:
-        rated = _rate(hit, data[hit.blob], terms) if hit.units else []
+        rated = _rate(hit, texts[hit.source], terms) if hit.units else []
         results = [_replace(hit, one.unit) for one in rated]
         chosen.append(results[0] if results else hit)
         others += [

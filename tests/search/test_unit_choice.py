@@ -42,7 +42,7 @@ def hit(units: tuple[ResultUnit, ...], path: str = "a.py", score: float = 0.5) -
 
 
 def chosen(units: tuple[ResultUnit, ...], data: bytes, terms: str, limit: int = 1) -> list[tuple[str, int, int]]:
-    hits = choose_units([hit(units)], {"a.py": data}, terms.split(), limit)
+    hits = choose_units([hit(units)], {("a.py", "python"): data}, terms.split(), limit)
     assert not any(each.units for each in hits)
     return [(each.symbol, each.start_line, each.end_line) for each in hits]
 
@@ -69,7 +69,7 @@ def test_units_without_a_term_do_not_fill_the_list() -> None:
 
 
 def test_scores_never_rise_and_other_rows_come_before_further_units() -> None:
-    data = {"a.py": CODE, "b.py": CODE}
+    data = {("a.py", "python"): CODE, ("b.py", "python"): CODE}
     hits = choose_units([hit(FUNCTIONS), hit(FUNCTIONS, "b.py", 0.001)], data, ["path"], 10)
     assert [each.path for each in hits[:2]] == ["a.py", "b.py"]
     scores = [each.score for each in hits]

@@ -4,6 +4,7 @@ from typing import Final
 
 from gitmem.answering.answer_json import json_path
 from gitmem.answering.location_lookup import IndexedTree, find_location
+from gitmem.chunking.blob_text import text_of
 from gitmem.display import visible
 from gitmem.errors import UsageError
 from gitmem.git.object_reader import ObjectReader
@@ -11,7 +12,7 @@ from gitmem.git.path_encoding import path_text
 from gitmem.locations import MAX_LINE, LineRange
 from gitmem.mcp.tools.excerpts import Excerpt
 from gitmem.memory.kinds import CODE
-from gitmem.search.snippet import lines_of
+from gitmem.search.snippet import OMITTED, join_lines, lines_of
 from gitmem.secrets.masking import mask_secrets
 from gitmem.words import decode
 
@@ -26,7 +27,7 @@ def read_file_excerpt(tree: IndexedTree, reader: ObjectReader, text: str) -> Exc
     """
     location = find_location(tree, text)
     path, oid = path_text(tree.view.path(location.entry)), tree.view.oid(location.entry)
-    data = _read_text(reader, path, oid)
+    data = _read_text(reader, path, oid, tree.view.language(location.entry))
     first, last = location.lines or LineRange(1, MAX_LINE)
     lines = lines_of(data.removesuffix(b"\n"), first, last)
     if not lines:
@@ -41,14 +42,16 @@ def read_file_excerpt(tree: IndexedTree, reader: ObjectReader, text: str) -> Exc
         "blob": oid,
     }
     heading = f"{visible(path)}:{first}-{last} {visible(location.symbol)}".rstrip()
-    content = decode(b"\n".join(data.split(b"\n", last)[first - 1 : last]))
+    # A notebook has lines outside of its cells, of which gaps are shown.
+    hidden = OMITTED in lines
+    content = join_lines(lines) if hidden else decode(b"\n".join(data.split(b"\n", last)[first - 1 : last]))
     return Excerpt(heading, lines, first, content, fields)
 
 
-def _read_text(reader: ObjectReader, path: str, oid: str) -> bytes:
+def _read_text(reader: ObjectReader, path: str, oid: str, language: str) -> bytes:
     data = reader.read(oid)
     if data is None:
         raise UsageError(f"cannot read `{path}`: its blob is missing, damaged or was never fetched")
     if b"\0" in data[:_BINARY_BYTES]:
         raise UsageError(f"`{path}` is binary")
-    return mask_secrets(data)
+    return mask_secrets(text_of(data, language))

@@ -1,0 +1,101 @@
+"""Split a notebook into chunks, cell by cell: code by its syntax tree, Markdown as sections.
+
+The text between the definitions of a code cell is found by the headings above it too: they say what the code is for.
+Small cells share a row of the index like small functions, and remain results of their own.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from gitmem.chunking.budget import merge_small
+from gitmem.chunking.chunk_size import ChunkBounds
+from gitmem.chunking.languages import LANGUAGES, TEXT
+from gitmem.chunking.lines import Lines, has_text
+from gitmem.chunking.markdown import HeadingPath, section_chunks
+from gitmem.chunking.notebook import CODE, HEADING, MARKDOWN, Cell
+from gitmem.chunking.symbols import MAX_SYMBOL
+from gitmem.types import Chunk, ResultUnit
+
+SyntaxChunks = Callable[[bytes, str, ChunkBounds, Lines], list[Chunk]]
+"""Splits code of a language, or text without one, into chunks."""
+
+_MAGIC: Final = re.compile(rb"%%(\w+)[^\n]*")
+"""First line of a cell that another program runs, such as `%%bash`."""
+
+_MAGIC_LANGUAGES: Final = {"sh": "bash", "script": "bash", "js": "javascript", "python3": "python", "svg": "html",
+                           "R": "r", "cython": "python", "bigquery": "sql"}  # fmt: skip
+_TRANSPARENT_MAGICS: Final = frozenset({"time", "timeit", "capture", "prun", "writefile", "cython"})
+"""Magic names whose cell is in the language of the kernel."""
+
+_LOOSE: Final = frozenset({"module", "text", "constant", "field", "property"})
+"""Types of chunks that are part of a cell, and no definition in it."""
+
+_LINE_MAGIC: Final = re.compile(rb"^[ \t]*[%!]", re.MULTILINE)
+
+
+def notebook_chunks(data: bytes, cells: Sequence[Cell], bounds: ChunkBounds, split_code: SyntaxChunks) -> list[Chunk]:
+    """Return the chunks of a notebook's text, in order of the cells."""
+    lines = Lines(data)
+    path: HeadingPath = []
+    chunks: list[Chunk] = []
+    for cell in cells:
+        text = data[cell.start : cell.end]
+        if not has_text(text, 0, len(text)):
+            continue
+        own = Lines(text)
+        if cell.cell_type == HEADING:
+            path[:] = [step for step in path if step[0] < cell.level]
+            path.append((cell.level, " ".join(text.decode("utf-8", "replace").split())))
+        if cell.cell_type == MARKDOWN:
+            inner = section_chunks(text, own, bounds, path)
+        elif cell.cell_type == CODE:
+            inner = _code_chunks(text, cell.language, own, bounds, _symbol(path), split_code)
+        else:
+            plain = split_code(text, TEXT, bounds, own)
+            inner = [chunk._replace(chunk_type="section", symbol=_symbol(path)) for chunk in plain]
+        line = lines.number(cell.start) - 1
+        chunks += [_moved(chunk, cell.start, line) for chunk in inner]
+    return merge_small(chunks, sum(cell.end - cell.start for cell in cells), cells=True)
+
+
+def _symbol(path: HeadingPath) -> str:
+    return " > ".join(title for _, title in path if title)[:MAX_SYMBOL]
+
+
+def _code_chunks(
+    text: bytes, language: str, lines: Lines, bounds: ChunkBounds, symbol: str, split_code: SyntaxChunks
+) -> list[Chunk]:
+    """Return the chunks of a code cell. Text between definitions gets the symbol of the headings above."""
+    magic = _MAGIC.match(text)
+    if magic:
+        name = magic[1].decode()
+        if name not in _TRANSPARENT_MAGICS:
+            name = _MAGIC_LANGUAGES.get(name, name.lower())
+            language = name if name in LANGUAGES else ""
+    # Lines that the kernel runs as commands become comments, at the same length: they are no syntax of its language.
+    code = _LINE_MAGIC.sub(lambda mark: mark[0][:-1] + b"#", text)
+    return [_cell_chunk(chunk, symbol) for chunk in split_code(code, language or TEXT, bounds, lines)]
+
+
+def _cell_chunk(chunk: Chunk, symbol: str) -> Chunk:
+    """Return a chunk of code under a heading. Variables define nothing in a notebook: they are part of the cell."""
+    if chunk.chunk_type not in _LOOSE:
+        return chunk
+    units = tuple(unit for unit in chunk.units if unit.chunk_type not in _LOOSE)
+    if units:
+        units = (ResultUnit(*chunk[:4], "module", symbol), *units)
+    return chunk._replace(chunk_type="module", symbol=symbol, units=units)
+
+
+def _moved(chunk: Chunk, offset: int, lines: int) -> Chunk:
+    """Return a chunk of a cell as one of the notebook."""
+    start, end = chunk.start + offset, chunk.end + offset
+    units = tuple(
+        unit._replace(start=unit.start + offset, end=unit.end + offset,
+                      start_line=unit.start_line + lines, end_line=unit.end_line + lines)
+        for unit in chunk.units
+    )  # fmt: skip
+    parts = tuple((low + offset, high + offset) for low, high in chunk.parts)
+    first, last = chunk.start_line + lines, chunk.end_line + lines
+    return chunk._replace(start=start, end=end, start_line=first, end_line=last, parts=parts, units=units)
