@@ -2,6 +2,7 @@
 environment.
 
 A setting is `gitmem.camelCase` in git's configuration and `GITMEM_CAMEL_CASE` in the environment, which has precedence.
+Some variables of other programs are read as well, if neither says anything: their users need not set everything again.
 """
 
 import re
@@ -15,16 +16,33 @@ PREFIX: Final = "gitmem."
 NO_GRAPH: Final = 2**31 - 1
 """Default of `graphThreshold`: a graph over all rows costs nearly as much as the index, at any size."""
 
+Value = int | str | tuple[str, ...]
+
+_DEFAULT: Final = "default"
+_USER_SCOPES: Final = ("system", "global")
+
+
+class Alias(NamedTuple):
+    """Environment variable of another program with the same meaning; its number is multiplied by `factor`."""
+
+    variable: str
+    factor: int = 1
+
 
 class Setting(NamedTuple):
-    """Setting with its range (numbers) or choices (words); `meaning` is one sentence for the reference."""
+    """Setting with its range (numbers) or choices (words); `meaning` is one sentence for the reference.
+
+    A setting with a tuple as default is a list. Only the user's own configuration may set one that is `personal`.
+    """
 
     name: str
-    default: int | str
+    default: Value
     meaning: str
     minimum: int = 0
     maximum: int = 2**31 - 1
     choices: tuple[str, ...] = ()
+    aliases: tuple[Alias, ...] = ()
+    personal: bool = False
 
     @property
     def key(self) -> str:
@@ -36,11 +54,42 @@ class Setting(NamedTuple):
         """Name of the environment variable."""
         return "GITMEM_" + re.sub(r"(?=[A-Z])", "_", self.name).upper()
 
+    @property
+    def values(self) -> str:
+        """Description of the valid values."""
+        if self.is_list:
+            return "separated by commas"
+        return ", ".join(self.choices) if self.choices else f"{self.minimum} to {self.maximum}"
+
+    @property
+    def default_text(self) -> str:
+        return ", ".join(self.default) if isinstance(self.default, tuple) else str(self.default)
+
+    @property
+    def is_list(self) -> bool:
+        return isinstance(self.default, tuple)
+
+
+class Effective(NamedTuple):
+    """Value of a setting that is in force, and its origin.
+
+    The origin is `default`, the scope of git's configuration (`system`, `global`, `local`, `worktree`), or the name of
+    an environment variable.
+    """
+
+    setting: Setting
+    value: Value
+    origin: str = _DEFAULT
+
+
+_TOKEN_BYTES: Final = 4
+"""Bytes of a token of code or English on average."""
 
 SEARCH_MAX_LIMIT: Final = Setting("searchMaxLimit", 50, "Largest limit of a query.", 1, 1000)
 
 SETTINGS: Final = (
-    Setting("searchDefaultLimit", 10, "Number of results of a query without a limit.", 1, 50),
+    Setting("searchDefaultLimit", 10, "Number of results of a query without a limit.", 1, 50,
+            aliases=(Alias("RAG_MAX_RESULTS"),)),
     SEARCH_MAX_LIMIT,
     Setting("fusion", "zscore", "How the semantic and the lexical ranking are combined.", choices=("zscore", "rrf")),
     Setting("maxFileBytes", 1 << 20, "Larger files are not indexed.", 1024, 1 << 30),
@@ -49,7 +98,24 @@ SETTINGS: Final = (
     Setting("useServer", "true", "Whether a running gitmem answers queries of commands.", choices=("true", "false")),
     Setting("maxMemory", 1 << 30, "Bytes that all processes of an index run may occupy together.", 384 << 20, 1 << 38),
     Setting("jobs", 0, "Number of worker processes for indexing; 0 is one per core.", 0, 256),
-)
+    Setting("chunkMaxBytes", 1600, "Largest chunk of a file.", 256, 16_384,
+            aliases=(Alias("RAG_CHUNK_SIZE"), Alias("CHUNK_MAX_TOKENS", _TOKEN_BYTES))),
+    Setting("chunkOverlapBytes", 160, "Bytes that neighbouring chunks of text share; never more than half of one.",
+            0, 8192, aliases=(Alias("RAG_CHUNK_OVERLAP"), Alias("CHUNK_OVERLAP_TOKENS", _TOKEN_BYTES))),
+    Setting("include", (), "Patterns of the only files to index, as in `.gitignore`; empty is all.",
+            aliases=(Alias("RAG_INCLUDE_PATTERNS"),)),
+    Setting("exclude", (), "Patterns of files that are not indexed, as in `.gitignore`.",
+            aliases=(Alias("RAG_EXCLUDE_PATTERNS"),)),
+    Setting("languages", (), "The only languages to index, by the names of files; empty is all."),
+)  # fmt: skip
+
+OBSOLETE: Final = ("ANONYMIZED_TELEMETRY", "CHROMADB_HOST", "CHROMADB_PORT", "CHROMA_HOST", "CHROMA_PORT",
+    "CHUNK_TARGET_TOKENS", "DATABASE_URL", "ELASTICSEARCH_URL", "IS_PERSISTENT", "RAG_CHUNK_LANGUAGE",
+    "RAG_MAX_CHUNKS_PER_QUERY", "SINGLE_PIECE_MAX_TOKENS")  # fmt: skip
+"""Environment variables of other search servers without a counterpart: there is no database, and no server for it."""
+
+OTHER_VARIABLES: Final = ("GITMEM_CALLER", "GITMEM_DEBUG", "GITMEM_MCP_TOKEN", "GITMEM_NO_REGISTRY")
+"""Environment variables of gitmem that are no settings."""
 
 
 class Settings(NamedTuple):
@@ -64,44 +130,92 @@ class Settings(NamedTuple):
     use_server: str = "true"
     max_memory: int = 1 << 30
     jobs: int = 0
+    chunk_max_bytes: int = 1600
+    chunk_overlap_bytes: int = 160
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
 
 
-_FIELD_OF: Final = {setting.name.lower(): field for setting, field in zip(SETTINGS, Settings._fields, strict=True)}
 _BY_KEY: Final = {setting.name.lower(): setting for setting in SETTINGS}
 
+Entries = Iterable[tuple[str, str | None, str]]
+"""Key, value and scope of entries of git's configuration, in the order in which git applies them."""
 
-def parse_settings(entries: Iterable[tuple[str, str | None, str]], environment: Mapping[str, str]) -> Settings:
-    """Return the settings from git's configuration (key, value, scope) and the environment.
 
-    Of several entries for a key the last one wins, and missing ones have their default. Raises: ConfigError for an
-    unknown key or a value out of range; the message names key, value, range and origin.
+def parse_settings(entries: Entries, environment: Mapping[str, str]) -> Settings:
+    """Return the settings from git's configuration and the environment, see `resolve_settings`."""
+    values: Any = (effective.value for effective in resolve_settings(entries, environment))
+    return Settings(*values)
+
+
+def resolve_settings(entries: Entries, environment: Mapping[str, str]) -> list[Effective]:
+    """Return the value in force of each setting, with its origin.
+
+    Of several entries for a key the last one wins; those of a list add up, and an empty one begins anew. Raises:
+    ConfigError for an unknown key or a value out of range; the message names key, value, range and origin.
     """
-    values: dict[str, Any] = {}
+    configured: dict[str, Effective] = {}
     for key, value, scope in entries:
         name = key.removeprefix(PREFIX).lower()
         setting = _BY_KEY.get(name)
         if setting is None:
             raise _unknown_key(key, scope)
+        if setting.personal and scope not in _USER_SCOPES:
+            raise _not_personal(setting, scope)
         # A key without a value means true in git.
-        values[_FIELD_OF[name]] = _parse_value(setting, value or "true", f"git config, {scope}")
-    for setting in SETTINGS:
-        if setting.variable in environment:
-            values[_FIELD_OF[setting.name.lower()]] = _parse_value(
-                setting, environment[setting.variable], f"environment, {setting.variable}"
-            )
-    return Settings(**values)
+        new = _parse_value(setting, value or ("" if setting.is_list else "true"), f"git config, {scope}")
+        former = configured[name].value if name in configured and new != () else ()
+        configured[name] = Effective(setting, _joined(former, new), scope)
+    return [_resolve(setting, configured.get(setting.name.lower()), environment) for setting in SETTINGS]
 
 
-def _parse_value(setting: Setting, text: str, origin: str) -> int | str:
+def _joined(former: Value, new: Value) -> Value:
+    return former + new if isinstance(former, tuple) and isinstance(new, tuple) else new
+
+
+def _resolve(setting: Setting, configured: Effective | None, environment: Mapping[str, str]) -> Effective:
+    """Return the value of the environment, else that of git's configuration, of another program, or the default."""
+    if setting.variable in environment:
+        text = environment[setting.variable]
+        return Effective(setting, _parse_value(setting, text, f"environment, {setting.variable}"), setting.variable)
+    if configured is not None:
+        return configured
+    for variable, factor in setting.aliases:
+        if environment.get(variable):
+            origin = f"environment, {variable}"
+            return Effective(setting, _parse_value(setting, environment[variable], origin, factor), variable)
+    return Effective(setting, setting.default)
+
+
+def find_obsolete(environment: Mapping[str, str]) -> list[str]:
+    """Return the variables of other search servers in the environment that mean nothing to gitmem."""
+    return [name for name in OBSOLETE if environment.get(name)]
+
+
+def find_unknown_variable(environment: Mapping[str, str]) -> ConfigError | None:
+    """Return the error for a variable `GITMEM_...` that nothing reads, None if there is none."""
+    known = [*(setting.variable for setting in SETTINGS), *OTHER_VARIABLES]
+    for name in sorted(environment):
+        if name.startswith("GITMEM_") and name not in known:
+            advice = _advise(name, known)
+            return ConfigError(f"unknown environment variable `{name}`", hint=f"{advice}unset {name}")
+    return None
+
+
+def _parse_value(setting: Setting, text: str, origin: str, factor: int = 1) -> Value:
+    if setting.is_list:
+        return tuple(item.strip() for item in text.split(",") if item.strip())
     if setting.choices:
         if text not in setting.choices:
             raise _invalid_value(setting, text, "one of " + ", ".join(setting.choices), origin)
         return text
     # At most 12 digits: even with a suffix the number stays small enough to compare and print.
     match = re.fullmatch(r"(\d{1,12})([kmg]?)", text.strip().lower())
-    number = int(match[1]) * 1024 ** " kmg".index(match[2] or " ") if match else -1
+    number = factor * int(match[1]) * 1024 ** " kmg".index(match[2] or " ") if match else -1
     if not setting.minimum <= number <= setting.maximum:
-        raise _invalid_value(setting, text, f"a number from {setting.minimum} to {setting.maximum}", origin)
+        allowed = f"a number from {-(-setting.minimum // factor)} to {setting.maximum // factor}"
+        raise _invalid_value(setting, text, allowed, origin)
     return number
 
 
@@ -113,10 +227,18 @@ def _invalid_value(setting: Setting, text: str, allowed: str, origin: str) -> Co
 
 
 def _unknown_key(key: str, scope: str) -> ConfigError:
-    names = [setting.name for setting in SETTINGS]
-    from gitmem.suggestions import find_similar_name  # slow to load, and needed for wrong keys only
-
-    similar = find_similar_name(key.removeprefix(PREFIX), names)
-    advice = f"did you mean `{PREFIX}{similar}`? " if similar else ""
+    advice = _advise(key.removeprefix(PREFIX), [setting.name for setting in SETTINGS], PREFIX)
     scope_option = "" if scope in ("worktree", "command", "") else f" --{scope}"
     return ConfigError(f"unknown setting `{key}` ({scope})", hint=f"{advice}git config{scope_option} --unset {key}")
+
+
+def _not_personal(setting: Setting, scope: str) -> ConfigError:
+    hint = f"git config --unset {setting.key}, then git config --global {setting.key} VALUE"
+    return ConfigError(f"`{setting.key}` cannot be set in a repository ({scope})", hint=hint)
+
+
+def _advise(name: str, known: Iterable[str], prefix: str = "") -> str:
+    from gitmem.suggestions import find_similar_name  # slow to load, and needed for wrong names only
+
+    similar = find_similar_name(name, known)
+    return f"did you mean `{prefix}{similar}`? " if similar else ""

@@ -6,11 +6,12 @@ git directory, which a clone does not copy. A folder `.gitmem/` that somebody el
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gitmem.errors import NoIndex, UnsafeIndex
+from gitmem.content_rules import MAX_TEAM_BYTES, TEAM_FILE, ContentRules, parse_team_file
+from gitmem.errors import ConfigError, NoIndex, UnsafeIndex
 from gitmem.fsio import (
     make_folder,
     read_file,
@@ -58,14 +59,39 @@ class Workspace(NamedTuple):
 
 
 def open_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
-    """Find the repository of a path; its index need not exist. Raises: NotARepository, ConfigError."""
+    """Find the repository of a path; its index need not exist. Raises: NotARepository, ConfigError, StorageFailed."""
     location = locate(path)
     entries = read_config(location)
-    location = location._replace(shortcuts=parse_shortcuts(entries))
     settings = parse_settings((entry for entry in entries if entry.key.startswith(PREFIX)), environment)
+    rules = ContentRules(settings.include, settings.exclude, settings.languages)
+    location = location._replace(shortcuts=parse_shortcuts(entries), content=rules)
+    check_languages(rules.languages, "gitmem.languages")
+    check_team_file(location)
     home = main_worktree(location)
     root = home / INDEX_NAME if home and home.is_dir() else location.common_dir / INDEX_NAME.lstrip(".")
     return Workspace(location, settings, IndexPaths(root))
+
+
+def check_team_file(location: RepositoryLocation) -> None:
+    """Raise ConfigError if the working tree has an invalid `.gitmem.toml`, before anything is written by its rules."""
+    file = location.worktree / TEAM_FILE if location.worktree else None
+    # Git does not follow a link in its place either, so neither does the check.
+    if file is not None and file.is_file() and not file.is_symlink():
+        rules = parse_team_file(read_file(file, MAX_TEAM_BYTES) or b"", str(file))
+        check_languages(rules.languages, str(file))
+
+
+def check_languages(names: Iterable[str], place: str) -> None:
+    """Raise ConfigError for a name that is no language. `place` is where the names are, for the message."""
+    for name in names:
+        from gitmem.chunking.languages import LANGUAGES, language_named  # few users restrict languages
+
+        if language_named(name) not in LANGUAGES:
+            from gitmem.suggestions import find_similar_name
+
+            similar = find_similar_name(name, LANGUAGES)
+            advice = f"did you mean `{similar}`?" if similar else "for example python, ts or c++"
+            raise ConfigError(f"unknown language `{name}` in `{place}`", hint=advice)
 
 
 def find_index(workspace: Workspace) -> Manifest | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gitmem.answering.answer import Answer, answer
 from gitmem.answering.search_query import Query, SearchFilters
+from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.embedding.encoder import STEP_TEXTS, Embeddings
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import refresh
@@ -76,8 +77,15 @@ class InlinePool:
     digested: int = 0
     encoder: Any = HashEncoder()
 
-    def __init__(self, workers: int, budget: MemoryBudget | None = None, known: KnownSegments | None = None) -> None:
+    def __init__(
+        self,
+        workers: int,
+        budget: MemoryBudget | None = None,
+        known: KnownSegments | None = None,
+        bounds: ChunkBounds = DEFAULT_BOUNDS,
+    ) -> None:
         self.workers = workers
+        self.bounds = bounds
         self.known = KnownVectors(known)
 
     def run(self, batches: Iterable[Batch], stop: StopRequest | None = None) -> Iterator[list[PackedRows]]:
@@ -87,7 +95,7 @@ class InlinePool:
             if self._poisoned(batch):
                 yield [self._build(blob) for blob in batch]
             else:
-                yield [build_rows(batch, self.encoder, check_stop=check_stop, known=self.known)]
+                yield [build_rows(batch, self.encoder, self.bounds, check_stop, self.known)]
 
     def take_finished(self, *, wait: bool) -> Iterator[tuple[int, list[PackedRows]]]:
         """Return nothing: no batch is built before its predecessor was taken."""
@@ -98,7 +106,7 @@ class InlinePool:
 
     def _build(self, blob: BlobContent) -> PackedRows:
         if not self._poisoned([blob]):
-            return build_rows([blob], self.encoder)
+            return build_rows([blob], self.encoder, self.bounds)
         return build_rows([], self.encoder)._replace(blobs=[BlobOutcome(blob.language, "failed", 0)])
 
     def __enter__(self) -> Self:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gitmem.errors import ConfigError
 from gitmem.settings import SETTINGS, Setting, Settings, parse_settings
 
-NUMBERS = [setting for setting in SETTINGS if not setting.choices]
+NUMBERS = [setting for setting in SETTINGS if isinstance(setting.default, int)]
 
 
 def field_of(setting: Setting) -> str:
@@ -96,3 +96,18 @@ def test_an_unknown_key_is_refused_with_a_suggestion(key: str, advice: str) -> N
 
 def test_other_environment_variables_are_ignored() -> None:
     assert parse_settings([], {"GITMEM_HOME": "x", "HEAL_FILES": "7", "gitmem_jobs": "7"}) == Settings()
+
+
+def test_entries_of_a_list_add_up_and_an_empty_one_begins_anew() -> None:
+    entries = [("gitmem.exclude", "a, b", "global"), ("gitmem.exclude", "c", "local")]
+    assert parse_settings(entries, {}).exclude == ("a", "b", "c")
+    assert parse_settings([*entries, ("gitmem.exclude", "", "local")], {}).exclude == ()
+    assert parse_settings(entries, {"GITMEM_EXCLUDE": "d"}).exclude == ("d",)
+    assert parse_settings([], {"RAG_EXCLUDE_PATTERNS": "**/d/**,e"}).exclude == ("**/d/**", "e")
+
+
+def test_a_variable_of_another_program_is_checked_only_if_it_counts() -> None:
+    environment = {"CHUNK_MAX_TOKENS": "9999"}
+    with pytest.raises(ConfigError, match="from 64 to 4096"):
+        parse_settings([], environment)
+    assert parse_settings([("gitmem.chunkMaxBytes", "800", "local")], environment).chunk_max_bytes == 800

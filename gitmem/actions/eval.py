@@ -184,13 +184,10 @@ def _search_all(
 def _open_scratch(workspace: Workspace) -> Iterator[ScratchIndex]:
     """Open the scratch index, which one evaluation at a time may use. Raises Busy."""
     paths, settings, manifest = workspace.paths, workspace.settings, require_index(workspace)
-    limits = {
-        "max_file_bytes": settings.max_file_bytes, "max_memory": settings.max_memory, "jobs": settings.jobs
-    }  # fmt: skip
     make_folder(paths.state)
     with (
         writer_lock(paths.scratch_lock, wait=False),
-        open_scratch(workspace.location, paths.scratch, paths, manifest, **limits) as scratch,
+        open_scratch(workspace.location, paths.scratch, paths, manifest, settings=settings) as scratch,
     ):
         yield scratch
 

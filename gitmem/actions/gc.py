@@ -110,7 +110,9 @@ def _sweep_scratch(paths: IndexPaths) -> int:
 def _remove_files(workspace: Workspace, manifest: Manifest, writer: IndexWriter | None) -> Removed:
     """Publish a manifest and remove the files that it does not name; without a writer only count them."""
     paths = workspace.paths
-    head_view = view_key(workspace.location.head_tree) if workspace.location.head_tree else ""
+    head_view = (
+        view_key(workspace.location.head_tree, workspace.location.content) if workspace.location.head_tree else ""
+    )
     graphs = graph_files(manifest.graph)
     if writer is not None:
         # The manifest is durable before any file is removed: a kill in between leaves too much, never too little.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from gitmem.chunking.languages import LANGUAGES, language_of
+from gitmem.chunking.languages import LANGUAGES, language_named
 from gitmem.errors import UsageError
 from gitmem.records.filters import RECORD_TYPES
 from gitmem.types import CHUNK_TYPES
@@ -10,15 +10,13 @@ from gitmem.types import CHUNK_TYPES
 
 def parse_languages(names: Iterable[str]) -> tuple[str, ...]:
     """Return the languages of a list of names or file extensions (`py`, `.ts`, `c++`). Raises UsageError."""
-    return tuple(_language(name.strip().lower()) for name in names)
+    return tuple(_language(name) for name in names)
 
 
 def _language(name: str) -> str:
-    if name in LANGUAGES:
-        return name
-    by_ending = language_of(f"x.{name.lstrip('.')}") if name.strip(".") else ""
-    if by_ending not in ("", "text"):
-        return by_ending
+    language = language_named(name)
+    if language in LANGUAGES:
+        return language
     raise UsageError(
         f"unknown language `{name}`",
         hint=_advice(name, LANGUAGES) or "`gitmem status` lists the languages of this index",

@@ -109,7 +109,7 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
     status.bytes = folder_bytes(workspace.paths.root)
     status.model = model_of(manifest.fingerprint)
     status.tuning = read_tuning(workspace)
-    current = manifest.fingerprint == current_fingerprint(workspace.settings.max_file_bytes)
+    current = manifest.fingerprint == current_fingerprint(workspace.settings)
     if not current:
         status.problems.append("made with another model, chunker or file size limit; the next run rebuilds it")
     _count_tree(status, workspace, manifest)

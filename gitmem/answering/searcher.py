@@ -25,7 +25,7 @@ from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
 from gitmem.freshness.memory_view import join_records, records_tree
 from gitmem.freshness.tree_selection import SelectedTree, TreeReader, TreeSelection
 from gitmem.freshness.tree_view import open_tree
-from gitmem.git.locate import locate
+from gitmem.git.locate import locate_again
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.git.program import naming_removed_folder
@@ -146,9 +146,8 @@ class Searcher:
 
         Raises: NotARepository, GitFailed and, if a revision was named, UnknownRevision.
         """
-        location = self._workspace.location
-        # Located again, because HEAD or the object format may have changed since.
-        location = locate(location.worktree or location.git_dir)
+        # HEAD or the object format may have changed since.
+        location = locate_again(self._workspace.location)
         with TreeReader(location, self.selection) as reader:
             manifest = find_manifest(self._workspace.paths.manifest)
             tree = reader.read()
@@ -324,7 +323,7 @@ def _require_fingerprint(
 
     Raises: NoIndex without `refresh`.
     """
-    if manifest.fingerprint == current_fingerprint(workspace.settings.max_file_bytes):
+    if manifest.fingerprint == current_fingerprint(workspace.settings):
         return manifest, ""
     if not refresh:
         raise NoIndex(

@@ -30,18 +30,19 @@ _CELL_GROUPS: Final = _GROUPS | dict.fromkeys(("module", "section", "text"), "ce
 """The same for cells of notebooks: code belongs to the prose above it."""
 
 
-def merge_small(chunks: list[Chunk], size: int, *, cells: bool = False) -> list[Chunk]:
+def merge_small(chunks: list[Chunk], size: int, max_bytes: int = MERGED_BYTES, *, cells: bool = False) -> list[Chunk]:
     """Merge neighbouring chunks of a blob of `size` bytes down to one chunk per MEAN_BYTES. The order is kept.
 
-    Fewer are merged if no further pair is allowed. Chunks of `cells` remain results of their own, whatever their type;
-    they are merged in small blobs too, where many a cell is a heading alone.
+    Fewer are merged if no further pair is allowed. A merged chunk has at most `max_bytes`. Chunks of `cells` remain
+    results of their own, whatever their type; they are merged in small blobs too, where many a cell is a heading alone.
     """
     # The budget is a number of chunks. Merging stops as soon as the mean size is reached, so larger units keep
     # their own chunks.
     surplus = len(chunks) - max(1, size // MEAN_BYTES)
     if (size <= EXEMPT_BYTES and not cells) or surplus <= 0:
         return chunks
-    merger = _Merger(chunks, _CELL_GROUPS if cells else _GROUPS, frozenset(_CELL_GROUPS) if cells else _DEFINITIONS)
+    groups, results = (_CELL_GROUPS, frozenset(_CELL_GROUPS)) if cells else (_GROUPS, _DEFINITIONS)
+    merger = _Merger(chunks, groups, results, min(MERGED_BYTES, max_bytes))
     for _ in range(surplus):
         if not merger.merge_smallest():
             break
@@ -55,7 +56,8 @@ class _Merger:
     than removing them and keeps the whole at O(n log n).
     """
 
-    def __init__(self, chunks: list[Chunk], groups: Mapping[str, str], results: frozenset[str]) -> None:
+    def __init__(self, chunks: list[Chunk], groups: Mapping[str, str], results: frozenset[str], max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self._groups = groups
         self._results = results
         self._chunks: list[Chunk | None] = list(chunks)
@@ -98,7 +100,7 @@ class _Merger:
         assert second is not None
         size = second.end - first.start
         small = min(first.end - first.start, second.end - second.start) < SMALL_BYTES
-        if small and size <= MERGED_BYTES and self._are_alike(first, second):
+        if small and size <= self._max_bytes and self._are_alike(first, second):
             heapq.heappush(self._heap, (size, place, other, first, second))
 
     def _are_alike(self, first: Chunk, second: Chunk) -> bool:

@@ -47,6 +47,12 @@ class ChunkBounds:
 
 DEFAULT_BOUNDS: Final = ChunkBounds()
 
+
+def bounds_for(max_bytes: int, overlap: int) -> ChunkBounds:
+    """Return the bounds for a largest size and an overlap, of which at most half a chunk is used."""
+    return ChunkBounds(max_bytes, max_bytes // 8, min(overlap, max_bytes // 2))
+
+
 # Units of syntax, in bytes.
 NESTED_BYTES: Final = 400
 """Minimum size of a unit inside a function. Smaller ones stay part of the function's text."""

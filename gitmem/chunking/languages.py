@@ -32,6 +32,13 @@ def language_of(path: str) -> str:
     return _language_of_prefix(name) or TEXT
 
 
+def language_named(name: str) -> str:
+    """Return the language that a name or a file extension means (`py`, `.ts`, `c++`), else the name itself."""
+    name = name.strip().lower()
+    by_ending = language_of(f"x.{name.lstrip('.')}") if name.strip(".") else ""
+    return name if name in LANGUAGES or by_ending in ("", "text") else by_ending
+
+
 def language_from_head(head: bytes) -> str:
     """Return the language of the first lines of a file, by shebang, opening tag or modeline, else 'text'."""
     head = head.removeprefix(b"\xef\xbb\xbf")[:2048]

@@ -13,6 +13,7 @@ _SYNONYMS: Final = {
     "edit": ("add",),
     "find": ("search", "query"),
     "get": ("show",),
+    "settings": ("config",),
     "grep": ("search", "query"),
     "info": ("status", "show"),
     "ls": ("list",),

@@ -77,8 +77,7 @@ def _setting_variables() -> list[tuple[str, str]]:
 
 
 def _describe(setting: Setting) -> str:
-    values = ", ".join(setting.choices) if setting.choices else f"{setting.minimum} to {setting.maximum}"
-    return f"{setting.meaning} Values: {values}. Default: {setting.default}."
+    return f"{setting.meaning} Values: {setting.values}. Default: {setting.default_text or 'none'}."
 
 
 def _command_page(name: str, command: click.Command, context: click.Context) -> Iterator[str]:

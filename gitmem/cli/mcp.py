@@ -1,14 +1,16 @@
 """`gitmem mcp`."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from gitmem.cli.command_service import serve_commands
 from gitmem.cli.completer import complete
+from gitmem.cli.context import open_here
 from gitmem.cli.error_output import say
-from gitmem.errors import ExitCode, UsageError
+from gitmem.errors import ExitCode, NotARepository, UsageError
 from gitmem.mcp.tools.toolsets import DEFAULT, parse_toolsets
 
 _ON_COMMAND_LINE = click.core.ParameterSource.COMMANDLINE
@@ -54,6 +56,8 @@ def command(ctx: click.Context, toolsets: str, http: bool, host: str, port: int,
         from gitmem.mcp.transport.stdio import serve_stdio
 
         return serve_stdio(folder, os.environ, tools, serve_commands("gitmem mcp"))
+    with suppress(NotARepository):  # the requests may name other repositories
+        open_here(ctx)  # an invalid configuration ends the command before it listens
     from gitmem.mcp.transport.http import serve_http
 
     return serve_http(

@@ -73,17 +73,19 @@ def _settings() -> str:
 
 
 def _row(setting: Setting) -> str:
-    cells = (f"`{PREFIX}{setting.name}`", f"`{setting.variable}`", setting.default, _range(setting), setting.meaning)
+    cells = (
+        f"`{PREFIX}{setting.name}`",
+        f"`{setting.variable}`",
+        setting.default_text,
+        setting.values,
+        setting.meaning,
+    )
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def _exit_codes() -> str:
     rows = [f"| {code:d} | {meaning} |" for code, meaning in EXIT_CODES.items()]
     return "\n".join(["| exit code | |", "|---|---|", *rows, ""])
-
-
-def _range(setting: Setting) -> str:
-    return ", ".join(setting.choices) if setting.choices else f"{setting.minimum} to {setting.maximum}"
 
 
 if __name__ == "__main__":

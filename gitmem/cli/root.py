@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "watch": "Keep the index up to date with the working tree, until ctrl-C.",
     "hooks": "Install, show or remove the git hooks that keep the index up to date.",
     "install": "Register the MCP server with agents' clients.",
+    "config": "Show and check the configuration; `git config gitmem.NAME VALUE` changes it.",
     "repos": "List, add and remove the repositories that an MCP server may search.",
     "mcp": "Serve agents: search this repository for Claude Code and others.",
     "cancel": "Stop an index run in another process.",

@@ -62,7 +62,7 @@ def _merge_all(workspace: Workspace, check_stop: Callable[[], None]) -> int:
 def _current_manifest(workspace: Workspace) -> Manifest | None:
     """Return the manifest; None if its segments must be rebuilt anyway."""
     manifest = require_index(workspace)
-    is_current = manifest.fingerprint == current_fingerprint(workspace.settings.max_file_bytes)
+    is_current = manifest.fingerprint == current_fingerprint(workspace.settings)
     return manifest if is_current else None
 
 

@@ -17,8 +17,8 @@ def is_current(workspace: Workspace, tree: str) -> bool:
 
 def holds_tree(workspace: Workspace, manifest: Manifest, tree: str) -> bool:
     """Return whether a manifest of today's chunker and model lists this tree, and its files exist."""
-    if manifest.fingerprint != current_fingerprint(workspace.settings.max_file_bytes):
+    if manifest.fingerprint != current_fingerprint(workspace.settings):
         return False
-    key = view_key(tree)
+    key = view_key(tree, workspace.location.content)
     files = [workspace.paths.segment(entry.name) for entry in manifest.segments]
     return key in manifest.views and workspace.paths.view(key).exists() and all(file.exists() for file in files)

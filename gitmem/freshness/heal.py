@@ -10,7 +10,7 @@ from gitmem.freshness.cancellation import RESUME, stoppable
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.index_runs import log_run
 from gitmem.indexing.compact import compact
-from gitmem.indexing.fingerprint import current_fingerprint
+from gitmem.indexing.fingerprint import chunk_bounds, current_fingerprint
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import MissingBlob, find_missing_blobs
@@ -53,14 +53,14 @@ def heal(
 
     with open_index_writer(paths, wait=wait) as writer:
         old = writer.manifest
-        if old is None or old.fingerprint != current_fingerprint(settings.max_file_bytes):
+        if old is None or old.fingerprint != current_fingerprint(settings):
             return None
         blobs = _choose(find_missing_blobs(view, Snapshot(paths, old)), files, deadline)
         if not blobs:
             return old
         run = Run(
             workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files,
-            budget=budget,
+            budget=budget, bounds=chunk_bounds(settings),
         )  # fmt: skip
         try:
             with stoppable(paths, stop_if_cancelled, resume=resume) as (stop, report):

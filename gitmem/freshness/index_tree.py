@@ -22,7 +22,7 @@ from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.path_encoding import path_text
 from gitmem.indexing.compact import compact
-from gitmem.indexing.fingerprint import current_fingerprint, gives_equal_vectors, view_key
+from gitmem.indexing.fingerprint import chunk_bounds, current_fingerprint, gives_equal_vectors, view_key
 from gitmem.indexing.index_writer import IndexWriter, find_unfinished
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import find_missing_blobs
@@ -70,7 +70,7 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
     _sweep(paths)
     old = writer.manifest
     result = IndexReport(job.tree, chunks_before=old.rows if old else 0)
-    start = _starting_point(workspace, old, current_fingerprint(settings.max_file_bytes), job)
+    start = _starting_point(workspace, old, current_fingerprint(settings), job)
     manifest, result.rebuilt = start.manifest, start.rebuilt
     manifest = _drop_lost_views(workspace, manifest, check=job.check)
     latest = manifest.views[-1] if manifest.views else ""
@@ -81,10 +81,16 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
     before = Snapshot(paths, manifest, opened=start.segments)
     all_views = [*views, *_open_memory(workspace, check=job.check)]
     missing = list(dict.fromkeys(item for view in all_views for item in find_missing_blobs(view, before, retry=True)))
-    key, blobs = view_key(job.tree), bytearray()
+    key, blobs = view_key(job.tree, location.content), bytearray()
     if missing:
         run = Run(
-            location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files, budget=budget
+            location,
+            paths,
+            max_file_bytes=settings.max_file_bytes,
+            jobs=settings.jobs,
+            files=files,
+            budget=budget,
+            bounds=chunk_bounds(settings),
         )
         publish = _publish_progress(writer) if job.full else writer.publish
         stop, report = stoppable_run

@@ -89,6 +89,6 @@ def _refresh_empty(workspace: Workspace, *, wait: bool) -> IndexReport:
     """Publish an index without segments for a repository without commits, so that the next query finds one."""
     with open_index_writer(workspace.paths, wait=wait) as writer:
         if writer.manifest is None:
-            fingerprint = current_fingerprint(workspace.settings.max_file_bytes)
+            fingerprint = current_fingerprint(workspace.settings)
             writer.publish(Manifest(fingerprint, complete=True))
     return IndexReport("", up_to_date=True)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from gitmem.closeable import Closeable
 from gitmem.errors import GitFailed, UsageError
-from gitmem.git.locate import RepositoryLocation, locate
+from gitmem.git.locate import RepositoryLocation, locate_again
 from gitmem.git.revisions import Revision, resolve, resolve_range
 from gitmem.git.status import StatusEntry, StatusProcess, read_staged, read_status
 from gitmem.git.trees import empty_tree
@@ -117,7 +117,7 @@ class TreeReader(Closeable):
             for _ in range(_TRIES):
                 if status.commit == location.head_commit:
                     break
-                location = locate(location.worktree)
+                location = locate_again(location)
                 status = read_status(location)
         except GitFailed as problem:
             return SelectedTree(location, _head(location), WORKTREE, problem=problem.message)

@@ -33,20 +33,30 @@ _READ: Final = r"^gitmem\.|^(" + "|".join(KEYS).replace(".", r"\.") + ")$"
 """Extended regular expression, which git compares with keys in lower case."""
 
 
-def read_config(location: RepositoryLocation) -> list[ConfigEntry]:
+def read_config(location: RepositoryLocation | None, folder: Path | None = None) -> list[ConfigEntry]:
     """Return all `gitmem.*` entries and those of `KEYS`, in the order in which git applies them.
 
-    The last one of a key wins. The options of gitmem's own commands of git are left out.
+    The last one of a key wins. The options of gitmem's own commands of git are left out. Without a location, in a
+    folder outside any repository, there are only those of the user and the system.
 
     Raises: GitFailed if the configuration cannot be read.
     """
     args = ["config", "--null", "--show-scope", "--get-regexp", _READ]
-    result = run_git(args, git_dir=location.git_dir, check=False)
+    result = run_git(args, git_dir=location.git_dir if location else None, cwd=folder, check=False)
     if result.code not in (0, 1):
         raise GitFailed(f"git cannot read its configuration: {first_error_line(result.stderr)}")
     fields = result.stdout.decode("utf-8", "surrogateescape").split("\0")
     pairs = zip(fields[0::2], fields[1::2], strict=False)
     return [_parse(scope, entry) for scope, entry in pairs if scope != _OPTION]
+
+
+def read_origins(location: RepositoryLocation | None, folder: Path) -> dict[str, str]:
+    """Return the file with the last entry of each `gitmem.*` key; the keys are lower case."""
+    args = ["config", "--null", "--show-origin", "--get-regexp", r"^gitmem\."]
+    result = run_git(args, git_dir=location.git_dir if location else None, cwd=folder, check=False)
+    fields = result.stdout.decode("utf-8", "surrogateescape").split("\0")
+    pairs = zip(fields[0::2], fields[1::2], strict=False)
+    return {entry.partition("\n")[0].lower(): origin.removeprefix("file:") for origin, entry in pairs}
 
 
 _NAMING_FILES: Final = ("core.excludesfile", "core.attributesfile")

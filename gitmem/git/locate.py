@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from gitmem.content_rules import ContentRules
 from gitmem.errors import GitFailed, NotARepository
 from gitmem.git.program import GitResult, first_error_line, run_git
 from gitmem.git.status_shortcuts import StatusShortcuts
@@ -29,7 +30,8 @@ REV_PARSE_ARGS: Final = (
 class RepositoryLocation(NamedTuple):
     """Paths and state of one working tree or bare repository. All paths are absolute and without symbolic links.
 
-    `shortcuts` come from the configuration, which `locate` does not read: without them `git status` takes longer.
+    `shortcuts` and `content` come from the configuration, which `locate` does not read. Without the former `git status`
+    takes longer; the latter are the user's rules for the files to index.
     """
 
     worktree: Path | None
@@ -42,6 +44,7 @@ class RepositoryLocation(NamedTuple):
     bare: bool
     shallow: bool
     shortcuts: StatusShortcuts = StatusShortcuts()
+    content: ContentRules = ContentRules()
 
     @property
     def linked(self) -> bool:
@@ -67,6 +70,12 @@ def locate(path: Path) -> RepositoryLocation:
     if owner is None:
         raise NotARepository(f"{path} is inside the git directory {location.git_dir}, which has no working tree")
     return _rev_parse(owner)
+
+
+def locate_again(location: RepositoryLocation) -> RepositoryLocation:
+    """Read the state of a repository again, with the configuration as it was. Raises as `locate`."""
+    now = locate(location.worktree or location.git_dir)
+    return now._replace(shortcuts=location.shortcuts, content=location.content)
 
 
 def main_worktree(location: RepositoryLocation) -> Path | None:

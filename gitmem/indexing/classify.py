@@ -1,12 +1,15 @@
-"""Classify the paths of a tree by its rules: attributes, ignore patterns and the default excludes."""
+"""Classify the paths of a tree by its rules: attributes, patterns, languages and the default excludes."""
 
+import os
 import posixpath
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
-from gitmem.chunking.languages import language_of
+from gitmem.chunking.languages import language_named, language_of
+from gitmem.content_rules import TEAM_FILE, ContentRules, parse_team_file
+from gitmem.errors import ConfigError
 from gitmem.git.attributes import ATTRIBUTES_FILE, AttributeRules, Value, exclusion_reason, is_off
 from gitmem.git.excludes import default_exclude, package_folders
 from gitmem.git.ignore import IGNORE_FILE, IgnoreRules
@@ -19,13 +22,17 @@ from gitmem.git.trees import GITLINK, SYMLINK, TreeEntry
 from gitmem.store.view_file import INDEXED, REASONS, ViewColumns, ViewEntry
 from gitmem.types import NOTEBOOK_LANGUAGE
 
+TEAM_NAME: Final = TEAM_FILE.encode()
+RULE_FILES: Final = frozenset((ATTRIBUTES_FILE, IGNORE_FILE, TEAM_NAME))
+"""Names of the files with rules. The last counts at the root only."""
+
 _REASON_CODES: Final = {reason: code for code, reason in enumerate(REASONS)}
 
 
 def classify_tree(location: RepositoryLocation, tree: str) -> ViewColumns:
     """Classify every path of a tree. Raises: GitFailed."""
     listing = list_tree(location, tree)
-    names = (ATTRIBUTES_FILE, IGNORE_FILE)
+    names = tuple(RULE_FILES)
     rules = [
         TreeEntry(path, int(listing.modes[place]), listing.oids[place].tobytes().hex())
         for place, path in enumerate(listing.paths)
@@ -60,9 +67,17 @@ class Classifier:
         with open_reader(location, bulk=False, files=files) as reader:
             attributes = AttributeRules.load(_rule_files(entries, ATTRIBUTES_FILE, reader))
             ignored = IgnoreRules.load(_rule_files(entries, IGNORE_FILE, reader))
-        return cls(attributes, ignored, packages)
+            team = _rule_files(entries, TEAM_NAME, reader).get(b"", b"")
+        return cls(attributes, ignored, packages, [ContentFilter(rules) for rules in (location.content, _team(team))])
 
-    def __init__(self, attributes: AttributeRules, ignored: IgnoreRules, packages: Container[bytes]) -> None:
+    def __init__(
+        self,
+        attributes: AttributeRules,
+        ignored: IgnoreRules,
+        packages: Container[bytes],
+        filters: Sequence["ContentFilter"] = (),
+    ) -> None:
+        self._filters = [each for each in filters if each.is_active]
         self._packages = packages
         self._attributes = attributes
         self._ignored = ignored
@@ -88,7 +103,42 @@ class Classifier:
         # statistics of a forge.
         if override and override is not True and language != NOTEBOOK_LANGUAGE:
             language = str(override).lower()
+        if any(not each.passes(path, language) for each in self._filters):
+            return "", "excluded"
         return language, REASONS[INDEXED]
+
+
+class ContentFilter:
+    """Content rules, compiled."""
+
+    def __init__(self, rules: ContentRules) -> None:
+        self.is_active = any(rules)
+        self._include = _patterns(rules.include)
+        self._exclude = _patterns(rules.exclude)
+        self._languages = frozenset(map(language_named, rules.languages))
+
+    def passes(self, path: bytes, language: str) -> bool:
+        """Return whether a file of a language is indexed. As in git, a pattern of a folder matches all below it."""
+        if self._exclude is not None and self._exclude.matches(path):
+            return False
+        if self._include is not None and not self._include.matches(path):
+            return False
+        return not self._languages or language in self._languages
+
+
+def _patterns(lines: Sequence[str]) -> IgnoreRules | None:
+    return IgnoreRules.load({b"": os.fsencode("\n".join(lines))}) if lines else None
+
+
+def _team(data: bytes) -> ContentRules:
+    """Return the rules of a tree's file. An invalid one counts as none: nobody can correct an old revision.
+
+    In the working tree, an invalid file ends every command.
+    """
+    try:
+        return parse_team_file(data)
+    except ConfigError:
+        return ContentRules()
 
 
 def _exclusion_reason(

@@ -192,7 +192,7 @@ def _check_head(
 
     Returns faults and notes.
     """
-    key = view_key(tree)
+    key = view_key(tree, location.content)
     view = views.get(key)
     if view is None or view.tree != tree:
         is_known = f"views/{key}" in damaged

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Self
 
+from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.errors import GitmemError, WorkersFailed
 from gitmem.indexing.memory_budget import MIN_WORKER, MemoryBudget
 from gitmem.indexing.spare_worker import spare_worker
@@ -29,6 +30,7 @@ class Pool:
         command: Sequence[str] = WORKER_COMMAND,
         budget: MemoryBudget | None = None,
         known: KnownSegments | None = None,
+        bounds: ChunkBounds = DEFAULT_BOUNDS,
     ) -> None:
         """Start processes; they take the vectors of chunks that are in `known` from there."""
         self._budget = budget
@@ -40,7 +42,7 @@ class Pool:
         spare = spare_worker.take() if self._is_usual else None
         self._workers = [spare or WorkerProcess(command), *(WorkerProcess(command) for _ in range(workers - 1))]
         for worker in self._workers:
-            worker.known_segments = known
+            worker.known_segments, worker.bounds = known, bounds
         self._finished = False
         self._early: dict[int, list[PackedRows]] = {}
         self._unanswered = 0

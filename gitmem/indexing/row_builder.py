@@ -68,7 +68,7 @@ class RowBuilder:
 
     def __init__(self, encoder: Encoder, bounds: ChunkBounds = DEFAULT_BOUNDS) -> None:
         self._encoder = encoder
-        self._bounds = bounds
+        self.bounds = bounds
         self._forget()
 
     def _forget(self) -> None:
@@ -85,7 +85,7 @@ class RowBuilder:
         """
         if len(self._identifiers) > _MAX_IDENTIFIERS:
             self._forget()
-        chunks = _BatchChunks(self._bounds, self._identifiers)
+        chunks = _BatchChunks(self.bounds, self._identifiers)
         # Secrets are masked byte for byte before anything reads the content, so no term, name or vector can leak one,
         # and the byte offsets of the chunks still hold for the original blob.
         texts = [_read_text(*blob) for blob in batch]

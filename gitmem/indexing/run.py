@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 
 from gitmem.chunking.blob_text import fit_blob, read_limit
+from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.errors import Cancelled
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader
@@ -106,12 +107,14 @@ class Run:
         budget: MemoryBudget,
         jobs: int = 0,
         files: Mapping[str, bytes] | None = None,
+        bounds: ChunkBounds = DEFAULT_BOUNDS,
     ) -> None:
         self._location = location
         self._paths = paths
         self._files = files or {}
         self._max_file_bytes = max_file_bytes
         self._budget = budget
+        self._bounds = bounds
         self._jobs = jobs or usable_cores()
 
     def execute(
@@ -143,7 +146,7 @@ class Run:
         try:
             with (
                 open_reader(self._location, bulk=bulk, files=self._files) as reader,
-                Pool(workers, budget=self._budget, known=known) as pool,
+                Pool(workers, budget=self._budget, known=known, bounds=self._bounds) as pool,
             ):
                 batches = _Batches(reader, blobs, self._max_file_bytes, self._files, deadline)
                 intake = _Intake(batches, segments, result, report, len(blobs))

@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 from gitmem.fsio import link_or_copy, make_folder, remove_tree
 from gitmem.git.locate import RepositoryLocation
-from gitmem.indexing.fingerprint import view_key
+from gitmem.indexing.fingerprint import chunk_bounds, view_key
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import find_missing_blobs
 from gitmem.indexing.retention import remove_views
 from gitmem.indexing.run import Run
 from gitmem.indexing.views import ensure_view
 from gitmem.paths import BASE_SUFFIX, JOIN_SUFFIX, IndexPaths
+from gitmem.settings import Settings
 from gitmem.store.manifest import Manifest
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.stored_view import find_base_name
@@ -46,7 +47,7 @@ class ScratchIndex:
         views = []
         for tree in trees:
             views.append(ensure_view(self._location, self._paths, tree, base=self._base))
-            self._base = view_key(tree)
+            self._base = view_key(tree, self._location.content)
         snapshot = Snapshot(self._paths, self._manifest)
         missing = list(dict.fromkeys(blob for view in views for blob in find_missing_blobs(view, snapshot)))
         if missing:
@@ -64,9 +65,7 @@ def open_scratch(
     origin: IndexPaths,
     manifest: Manifest,
     *,
-    max_file_bytes: int,
-    max_memory: int,
-    jobs: int,
+    settings: Settings,
 ) -> Iterator[ScratchIndex]:
     """Create a scratch index in a folder and remove it at the end.
 
@@ -85,7 +84,10 @@ def open_scratch(
             base = find_base_name(origin.view(key))
             for name in (key, f"{base}{BASE_SUFFIX}", f"{base}{JOIN_SUFFIX}"):
                 link_or_copy(origin.view(name), paths.view(name))
-        run = Run(location, paths, max_file_bytes=max_file_bytes, jobs=jobs, budget=MemoryBudget(max_memory))
+        run = Run(
+            location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs,
+            budget=MemoryBudget(settings.max_memory), bounds=chunk_bounds(settings),
+        )  # fmt: skip
         yield ScratchIndex(location, paths, manifest, run)
     finally:
         remove_tree(folder)

@@ -10,16 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from gitmem.git.attributes import ATTRIBUTES_FILE
 from gitmem.git.excludes import OUTPUT_FOLDERS, names_package
-from gitmem.git.ignore import IGNORE_FILE
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.trees import FILE, GITLINK, SYMLINK, TreeChange, TreeEntry
-from gitmem.indexing.classify import Classifier
+from gitmem.indexing.classify import RULE_FILES, Classifier
 from gitmem.store.overlaid_view import EditedEntries
 from gitmem.store.view_file import REASONS, View, ViewEntry
 
-RULE_FILES: Final = frozenset((ATTRIBUTES_FILE, IGNORE_FILE))
 _SLASH: Final = ord("/")
 # A view does not store modes; rules depend on no others than these.
 _MODES: Final = {REASONS.index("symlink"): SYMLINK, REASONS.index("submodule"): GITLINK}

@@ -28,13 +28,13 @@ def ensure_view(
 
     `base` is the key of a view that is probably similar. Raises: GitFailed, StorageFailed.
     """
-    target = paths.view(view_key(tree))
-    view = _find(target, check=check)
+    target = paths.view(view_key(tree, location.content))
+    view = _find(location, target, check=check)
     if view is not None:
         return view
     files = _make(location, paths, tree, base, check=check)
     write_files(target, files)
-    view = _find(target)
+    view = _find(location, target)
     # `gitmem gc --now` of another process may have removed the files already.
     return view if view is not None else load_files(target, files)
 
@@ -49,8 +49,8 @@ def open_view(location: RepositoryLocation, paths: IndexPaths, tree: str, *, bas
 
 def peek_view(location: RepositoryLocation, paths: IndexPaths, tree: str, *, base: str = "") -> View:
     """Open the view of a tree, or build it in memory if it has no file. Writes nothing."""
-    target = paths.view(view_key(tree))
-    return _find(target) or load_files(target, _make(location, paths, tree, base))
+    target = paths.view(view_key(tree, location.content))
+    return _find(location, target) or load_files(target, _make(location, paths, tree, base))
 
 
 def build_view(location: RepositoryLocation, tree: str) -> ViewColumns:
@@ -77,8 +77,8 @@ def ensure_ruled_view(
     """
     changes_hash = hashlib.blake2b(repr(sorted(changes)).encode(), digest_size=20).hexdigest()
     name = f"{view.tree}+{changes_hash}"
-    target = paths.view(view_key(name))
-    found = _find(target)
+    target = paths.view(view_key(name, location.content))
+    found = _find(location, target)
     if found is not None:
         return found
     from gitmem.indexing.view_derivation import derive
@@ -90,29 +90,30 @@ def ensure_ruled_view(
     return load_files(target, new)
 
 
-def _find(target: Path, *, check: bool = False) -> View | None:
+def _find(location: RepositoryLocation, target: Path, *, check: bool = False) -> View | None:
     """Open a view, or return None if it is missing or damaged, or if one of its files is that of another tree."""
     with suppress(DamagedFile, NewerFormat):
         view = find_view(target)
-        if view is not None and _is_named_by_tree(view, target):
+        if view is not None and _is_named_by_tree(location, view, target):
             if check:
                 view.check()
             return view
     return None
 
 
-def _is_named_by_tree(view: View, target: Path) -> bool:
-    return view_key(view.tree) == target.name and view_key(view.base.tree) == view.base.file.stem
+def _is_named_by_tree(location: RepositoryLocation, view: View, target: Path) -> bool:
+    rules = location.content
+    return view_key(view.tree, rules) == target.name and view_key(view.base.tree, rules) == view.base.file.stem
 
 
 def _make(location: RepositoryLocation, paths: IndexPaths, tree: str, base: str, *, check: bool = False) -> ViewFiles:
     """Derive the view of a tree from the view `base`, or classify the whole tree if that is gone."""
     from gitmem.indexing.view_derivation import derive
 
-    target = paths.view(view_key(tree))
-    old = _find(paths.view(base), check=check) if base else None
+    target = paths.view(view_key(tree, location.content))
+    old = _find(location, paths.view(base), check=check) if base else None
     # A key that does not match means that another version of the rules made the view.
-    if old is not None and view_key(old.tree) == base:
+    if old is not None and view_key(old.tree, location.content) == base:
         with suppress(DamagedFile, GitFailed):
             return edited_view(target, tree, old, derive(location, old, diff_trees(location, old.tree, tree)))
     return whole_view(target, tree, build_view(location, tree))

@@ -32,15 +32,18 @@ def main() -> None:
     from gitmem.indexing.known_vectors import KnownVectors
     from gitmem.indexing.row_builder import RowBuilder
 
-    builder = RowBuilder(BundledEncoder())
+    encoder = BundledEncoder()
+    builder = RowBuilder(encoder)
     known_segments, known = None, KnownVectors()
     while True:
         try:
-            batch, stop, segments = read_batch(requests)
+            batch, stop, segments, bounds = read_batch(requests)
         except EOFError:
             return
         if segments != known_segments:
             known_segments, known = segments, KnownVectors(segments)
+        if builder.bounds != bounds:
+            builder = RowBuilder(encoder, bounds)
         limit_seconds(seconds_for(batch))
         try:
             try:

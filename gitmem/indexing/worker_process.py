@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from gitmem.chunking.chunk_size import DEFAULT_BOUNDS
 from gitmem.errors import WorkersFailed
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.indexing.worker import main
@@ -40,12 +41,13 @@ _MEMORY_HINT: Final = "free some memory, or run `gitmem doctor`"
 class WorkerProcess:
     """A worker process that is started when first needed, and again after it died.
 
-    `known_segments` are the segments whose vectors it may use again.
+    `known_segments` are the segments whose vectors it may use again, `bounds` the sizes of chunks.
     """
 
     def __init__(self, command: Sequence[str] = WORKER_COMMAND) -> None:
         self._stop_request: StopRequest | None = None
         self.known_segments: KnownSegments | None = None
+        self.bounds = DEFAULT_BOUNDS
         self._child = ChildProcess(command, "indexing worker")
         self._has_answered = self._has_processed_blobs = False
         self._resident = 0
@@ -102,7 +104,7 @@ class WorkerProcess:
     def _ask(self, batch: Batch) -> PackedRows | None:
         """Return the worker's answer, or None if it died, exceeded the timeout or answered garbage."""
         seconds = SECONDS_PER_BATCH + SECONDS_PER_BLOB * len(batch)
-        request = BatchRequest(batch, self._stop_request, self.known_segments)
+        request = BatchRequest(batch, self._stop_request, self.known_segments, self.bounds)
         rows = self._child.ask(partial(write_batch, request=request), read_rows, seconds)
         if rows is not None:
             self._resident = rows.resident

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import BinaryIO, Final, NamedTuple
 
+from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds, bounds_for
 from gitmem.errors import Cancelled
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.processes.frames import read_frame, write_frame
@@ -67,25 +68,28 @@ class KnownSegments(NamedTuple):
 
 
 class BatchRequest(NamedTuple):
-    """Batch with the request that ends its run, and the segments whose vectors the run may use again."""
+    """Batch with the request that ends its run, segments whose vectors it may use again, and sizes of chunks."""
 
     batch: Batch
     stop: StopRequest | None = None
     known: KnownSegments | None = None
+    bounds: ChunkBounds = DEFAULT_BOUNDS
 
 
 def write_batch(stream: BinaryIO, request: BatchRequest) -> None:
     """Send a batch."""
-    batch, stop, known = request
+    batch, stop, known, bounds = request
     known_values = (known.folder, [tuple(entry) for entry in known.entries]) if known else None
-    write_frame(stream, (tuple(stop) if stop else None, known_values, [tuple(blob) for blob in batch]))
+    sizes = (bounds.max_bytes, bounds.overlap)
+    write_frame(stream, (tuple(stop) if stop else None, known_values, sizes, [tuple(blob) for blob in batch]))
 
 
 def read_batch(stream: BinaryIO) -> BatchRequest:
     """Receive a batch. Raises EOFError if the other process is gone."""
-    stop, known, blobs = read_frame(stream)
+    stop, known, sizes, blobs = read_frame(stream)
     segments = KnownSegments(known[0], tuple(SegmentEntry(*entry) for entry in known[1])) if known else None
-    return BatchRequest([BlobContent(*blob) for blob in blobs], StopRequest(*stop) if stop else None, segments)
+    batch = [BlobContent(*blob) for blob in blobs]
+    return BatchRequest(batch, StopRequest(*stop) if stop else None, segments, bounds_for(*sizes))
 
 
 def write_stopped(stream: BinaryIO) -> None:

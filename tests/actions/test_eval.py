@@ -286,7 +286,7 @@ def test_an_evaluation_first_rebuilds_an_index_of_another_model(repo: Repo) -> N
     paths = workspace_of(repo).paths
     write_manifest(paths.manifest, manifest_of(repo)._replace(fingerprint="another"))
     assert evaluate_all(repo).quality == expected
-    assert manifest_of(repo).fingerprint == current_fingerprint(workspace_of(repo).settings.max_file_bytes)
+    assert manifest_of(repo).fingerprint == current_fingerprint(workspace_of(repo).settings)
 
 
 def test_better_weights_are_stored_and_used(repo: Repo) -> None:

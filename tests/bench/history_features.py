@@ -78,11 +78,8 @@ def _judge(query: BenchQuery, scope: Scope, encoder: Encoder, mode: str) -> Judg
 def _search_trees(workspace: Workspace, folder: Path, queries: list[TreeQuery]) -> Iterator[tuple[TreeQuery, Scope]]:
     """Yield each query with the scope of its tree, and after the first tree those for its names."""
     settings = workspace.settings
-    manifest = Manifest(current_fingerprint(settings.max_file_bytes))
-    limits = {
-        "max_file_bytes": settings.max_file_bytes, "max_memory": settings.max_memory, "jobs": settings.jobs
-    }  # fmt: skip
-    with open_scratch(workspace.location, folder, workspace.paths, manifest, **limits) as scratch:
+    manifest = Manifest(current_fingerprint(settings))
+    with open_scratch(workspace.location, folder, workspace.paths, manifest, settings=settings) as scratch:
         for first in range(0, len(queries), BLOCK):
             yield from _search_block(scratch, queries[first : first + BLOCK], names=first == 0)
 

@@ -1,6 +1,8 @@
 """The fingerprint names everything that a row depends on besides its blob."""
 
+from gitmem.content_rules import ContentRules
 from gitmem.indexing.fingerprint import current_fingerprint, view_key
+from gitmem.settings import Settings
 from tests.gitrepo import MakeRepo
 from tests.indexes import InlinePool, index
 
@@ -19,5 +21,8 @@ def test_a_changed_size_limit_rebuilds_the_index(make_repo: MakeRepo, fake_model
 
 
 def test_the_fingerprint_and_the_key_of_a_view_differ_by_what_they_name() -> None:
-    assert current_fingerprint(1000) == current_fingerprint(1000) != current_fingerprint(1001)
+    usual = Settings()
+    others = [usual._replace(max_file_bytes=1001), usual._replace(chunk_max_bytes=800)]
+    assert len({current_fingerprint(settings) for settings in (usual, *others, Settings())}) == 3
     assert view_key("a" * 40) == view_key("a" * 40) != view_key("b" * 40)
+    assert view_key("a" * 40) != view_key("a" * 40, ContentRules(exclude=("a",)))

@@ -234,7 +234,7 @@ def test_a_file_that_kills_real_workers_is_skipped_and_the_rest_is_indexed(
     with monkeypatch.context() as patch:
         patch.setattr(
             "gitmem.indexing.run.Pool",
-            lambda workers, budget, known: Pool(workers, [sys.executable, str(script)], budget, known),
+            lambda workers, **options: Pool(workers, [sys.executable, str(script)], **options),
         )
         report = index(repo)
     assert report.status == "partial"

@@ -65,7 +65,7 @@ def read_from_git(
     with open_reader(files.location, bulk=False, files=files.files) as reader:
 
         def chunk(entry: int) -> list[SymbolChunk]:
-            return chunk_file(files.paths.view, entry, reader, workspace.settings.max_file_bytes)
+            return chunk_file(files.paths.view, entry, reader, workspace.settings)
 
         tree = files.paths._replace(chunk_file=cache(chunk))
         return _read_excerpts(workspace, _Source(tree, reader, files.state, [*files.notes, *notes]), arguments)
