@@ -4,6 +4,7 @@ Read through git's plumbing, whose output does not depend on configuration. Merg
 because they have no single parent to compare with.
 """
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -16,6 +17,7 @@ from gitmem.git.raw_diff import parse_raw_commits
 
 _HUNK: Final = re.compile(rb"@@ -(\d+)(?:,(\d+))? ")
 _NEW_HUNK: Final = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? ")
+_BOTH_SIDES: Final = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _INDEX: Final = re.compile(rb"index ([0-9a-f]+)\.\.")
 _PAIR: Final = re.compile(rb"index ([0-9a-f]+\.\.[0-9a-f]+)")
 _ID: Final = re.compile(rb"[0-9a-f]{40,64}\Z")
@@ -118,6 +120,16 @@ def read_new_lines(location: RepositoryLocation, old: str, new: str) -> dict[byt
         if status != b"D":
             spans_by_path[path] = spans.get(before + b".." + after, []) if status[:1] in b"MR" else None
     return spans_by_path
+
+
+def read_uncommitted_hunks(location: RepositoryLocation, path: bytes) -> list[tuple[int, int, int, int]]:
+    """Return the differences of a file of the working tree from HEAD: first line and size of the old and new side."""
+    args = ["--literal-pathspecs", "diff-index", *_PATCH, "--no-renames", "HEAD", "--", os.fsdecode(path)]
+    result = run_git(["--no-replace-objects", *args], cwd=location.worktree, check=False)
+    if result.code != 0:
+        raise _failed(location, f"git diff-index failed: {first_error_line(result.stderr)}")
+    return [(int(hunk[1]), int(hunk[2] or 1), int(hunk[3]), int(hunk[4] or 1))
+            for line in result.stdout.split(b"\n") if (hunk := _BOTH_SIDES.match(line))]  # fmt: skip
 
 
 def _parse_new_lines(patch: bytes) -> dict[bytes, list[LineSpan]]:

@@ -22,8 +22,8 @@ from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.metrics import Quality
 from gitmem.store.fitted_weights import Tuning, find_tuning, write_tuning
 from gitmem.store.manifest import write_manifest
+from tests.commit_history import WORDS, make_history
 from tests.gitrepo import ISOLATION, Repo
-from tests.history import WORDS, make_history
 from tests.indexes import (
     InlinePool,
     brief_hits,

@@ -17,8 +17,8 @@ from gitmem.search.metrics import Gain, Quality
 from gitmem.search.weight_fit import WeightFit
 from gitmem.store.fitted_weights import Tuning, write_tuning
 from tests.cli.test_startup import HEAVY, imported_modules
+from tests.commit_history import WORDS, make_history
 from tests.gitrepo import ISOLATION, Repo
-from tests.history import WORDS, make_history
 from tests.sample import Cli, assert_error
 
 LONG = ("--budget", "3600")

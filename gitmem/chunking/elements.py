@@ -1,0 +1,181 @@
+"""Find the elements of one blob: its definitions with their exact spans, however small, and its comments.
+
+Chunks are made for search: small definitions share one, and large ones are cut. Following a definition through its
+versions needs each by itself, with its leading comments, and the places where its code and its body begin. Both come
+from the same outline, so every language with a table is covered. Sections of Markdown are elements too.
+"""
+
+from typing import Final, NamedTuple
+
+from gitmem.chunking.chunk import refine_language
+from gitmem.chunking.chunk_size import ChunkBounds
+from gitmem.chunking.grammar import COMMENT, CONTAINER, NAMESPACE, Grammar, Node
+from gitmem.chunking.lines import Lines, line_start, trim
+
+_BOUNDS: Final = ChunkBounds(min_bytes=0)
+"""Every definition is a unit: none is merged with its neighbours for being small."""
+
+_SECTION_BOUNDS: Final = ChunkBounds(max_bytes=1 << 24)
+_DOCSTRINGS: Final = frozenset({"python", "starlark"})
+"""Languages in which a string that begins a body documents it; elsewhere it can be the value of the block."""
+
+
+class Element(NamedTuple):
+    """A definition. Offsets are bytes of the blob, half-open; lines are 1-based and inclusive.
+
+    `start` includes the comments above, `code` excludes them, `body` is the end of the signature. Without a body it
+    equals `end`. `name` is the last component of `symbol`. `holds` says whether the definitions inside are elements of
+    their own, as in a class: then only the remaining text belongs to this one.
+    """
+
+    symbol: str
+    name: str
+    chunk_type: str
+    start: int
+    code: int
+    body: int
+    end: int
+    first_line: int
+    last_line: int
+    holds: bool
+
+
+class FileElements(NamedTuple):
+    """Elements of a blob by start, the longest first, and the spans of its comments. Empty without syntax."""
+
+    elements: list[Element]
+    comments: list[tuple[int, int]]
+
+
+NO_ELEMENTS: Final = FileElements([], [])
+
+
+def find_elements(data: bytes, language: str) -> FileElements:
+    """Return the elements of a blob; none if its language has no syntax or it cannot be parsed within the bounds."""
+    language = refine_language(data, language)
+    if not data.strip():
+        return NO_ELEMENTS
+    if language == "markdown":
+        return FileElements(_sections(data), [])
+    from gitmem.chunking.grammars import find_grammar
+    from gitmem.chunking.parse import UnparsedError, parse_tree
+
+    grammar = find_grammar(language)
+    if grammar is None:
+        return NO_ELEMENTS
+    try:
+        tree = parse_tree(data, grammar.parser, _BOUNDS.parse_seconds, _BOUNDS.parse_memory)
+    except UnparsedError:
+        return NO_ELEMENTS
+    comments = _comments(tree.root_node, grammar)
+    return FileElements(_units(data, tree.root_node, grammar, comments), comments)
+
+
+def _sections(data: bytes) -> list[Element]:
+    from gitmem.chunking.markdown import section_chunks
+
+    lines = Lines(data)
+    return [
+        Element(
+            chunk.symbol,
+            chunk.symbol.rpartition(" > ")[2],
+            chunk.chunk_type,
+            chunk.start,
+            chunk.start,
+            min(data.find(b"\n", chunk.start) % (len(data) + 1), chunk.end),
+            chunk.end,
+            chunk.start_line,
+            chunk.end_line,
+            holds=False,
+        )
+        for chunk in section_chunks(data, lines, _SECTION_BOUNDS)
+        if chunk.symbol
+    ]
+
+
+def _units(data: bytes, root: Node, grammar: Grammar, comments: list[tuple[int, int]]) -> list[Element]:
+    """Return the named units of a syntax tree at all levels."""
+    from gitmem.chunking.outline import outline_tree
+
+    lines = Lines(data)
+    starts = dict(comments)
+    elements: list[Element] = []
+    todo = [outline_tree(data, root, grammar, _BOUNDS)]
+    while todo:
+        unit = todo.pop()
+        inner = [piece for piece in unit.pieces or () if piece.unit is not None]
+        todo.extend(piece.unit for piece in inner if piece.unit is not None)
+        for piece in inner:
+            each = piece.unit
+            assert each is not None
+            if not each.symbol:
+                continue
+            start, end = trim(data, each.start, each.end)
+            node = each.nodes[0]
+            code = _code_start(data, start, end, starts)
+            elements.append(
+                Element(
+                    each.symbol,
+                    piece.name or each.symbol,
+                    each.chunk_type,
+                    start,
+                    code,
+                    max(_body_start(node, grammar, end), code),
+                    end,
+                    lines.number(start),
+                    lines.number(end - 1),
+                    each.shape in (CONTAINER, NAMESPACE),
+                )
+            )
+    elements.sort(key=lambda each: (each.start, -each.end))
+    return elements
+
+
+def _code_start(data: bytes, start: int, end: int, comments: dict[int, int]) -> int:
+    """Return where the code of a definition begins: behind the comments above it. `comments` are ends by start."""
+    at = start
+    while True:
+        text = end - len(data[at:end].lstrip())
+        if text not in comments or comments[text] >= end:
+            return line_start(data, text, start)
+        at = comments[text]
+
+
+def _body_start(node: Node, grammar: Grammar, end: int) -> int:
+    """Return where the signature of a definition ends, `end` if it has no body."""
+    body = node.child_by_field_name("body")
+    if body is None:
+        body = next((child for child in node.children if child.type in grammar.bodies), None)
+    return min(body.start_byte, end) if body is not None else end
+
+
+def _comments(root: Node, grammar: Grammar) -> list[tuple[int, int]]:
+    """Return the spans of comments and of documentation strings.
+
+    A cursor visits all nodes without making a Python object of each child list.
+    """
+    types = {node_type for node_type, rule in grammar.table.items() if rule.shape == COMMENT}
+    has_docstrings = grammar.parser in _DOCSTRINGS
+    spans: list[tuple[int, int]] = []
+    cursor = root.walk()
+    descending = True
+    while True:
+        if descending:
+            node_type = cursor.node.type
+            if node_type in types or (has_docstrings and node_type == "string" and _is_docstring(cursor.node)):
+                spans.append((cursor.node.start_byte, cursor.node.end_byte))
+            elif cursor.goto_first_child():
+                continue
+        if cursor.goto_next_sibling():
+            descending = True
+        elif cursor.goto_parent():
+            descending = False
+        else:
+            return spans
+
+
+def _is_docstring(node: Node) -> bool:
+    """Return whether a string is the first statement of its block."""
+    statement = node.parent if node.parent is not None and node.parent.type == "expression_statement" else node
+    block = statement.parent
+    return block is not None and block.type in ("block", "module") and statement.prev_named_sibling is None

@@ -1,0 +1,210 @@
+"""History of one path: the commits that changed it, the blobs it had, and everything else that one commit changed.
+
+`git log` is not plumbing, so the settings that would change its output are fixed. A path may hold any bytes, so it is
+matched literally and read back NUL-separated.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from gitmem.errors import GitFailed
+from gitmem.git.locate import RepositoryLocation
+from gitmem.git.program import first_error_line, run_git
+from gitmem.git.promisor import is_partial
+
+_DETAILS: Final = "--format=%H%x00%an%x00%ae%x00%at%x00%aI%x00%s%x00"
+_RENAMES: Final = ("--find-renames=50%", "-l1000")
+"""Fixed, because the user's configuration could change both."""
+
+
+_LOG: Final = ("-c", "log.showRoot=true", "-c", "log.follow=false", "-c", "log.showSignature=false", "log")
+"""`git log`, which would else hide the first commit, follow renames by itself, or print signatures."""
+
+
+class PathChange(NamedTuple):
+    """Commit that changed a path. `parents` are its nearest ancestors that changed it too, in git's order.
+
+    `blob` is the path's blob in the commit, "" if the commit removed it, and `before` that in the parent, "" for a
+    merge. `is_merge` holds for merges whose file differs from that of every parent.
+    """
+
+    commit: str
+    parents: tuple[str, ...]
+    blob: str
+    before: str
+    is_merge: bool
+
+
+class FileChange(NamedTuple):
+    """File that differs between a commit and its first parent; both paths differ only if it was renamed.
+
+    A blob is "" on the side on which the file does not exist.
+    """
+
+    old_path: bytes
+    old_blob: str
+    path: bytes
+    blob: str
+
+
+class CommitDetails(NamedTuple):
+    """Author, time of authorship (seconds since 1970, and ISO 8601) and subject of a commit."""
+
+    commit: str
+    author: str
+    address: str
+    time: int
+    date: str
+    subject: str
+
+
+def read_path_changes(
+    location: RepositoryLocation, starts: Sequence[str], path: bytes, options: Sequence[str] = ()
+) -> list[PathChange]:
+    """Return the changes of a path in the history of commits, newest first. Children come before their parents.
+
+    Side branches are left out if the merged file is as another parent had it: nothing of them has survived there.
+    """
+    # Without `-m`, which would switch the simplification off, merges are listed without their blobs.
+    selection = [
+        "--topo-order",
+        "--parents",
+        "--raw",
+        "--no-abbrev",
+        "--no-renames",
+        "-z",
+        "--no-relative",
+        "--format=%H %P",
+    ]
+    output = _run(location, ["--literal-pathspecs", *_LOG, *selection, *options, *starts, "--", os.fsdecode(path)])
+    changes: dict[str, PathChange] = {}
+    commit = ""
+    fields = iter(output.split(b"\0"))
+    for field in fields:
+        text = field.strip(b"\n").decode("ascii", "replace")
+        if text.startswith(":"):
+            next(fields)
+            _, _, before, blob, _ = text.split(" ")
+            changes[commit] = changes[commit]._replace(before=_existing(before), blob=_existing(blob))
+        elif text:
+            commit, *parents = text.split(" ")
+            changes[commit] = PathChange(commit, tuple(parents), "", "", len(parents) > 1)
+    blobs = _merged_blobs(location, [commit for commit, change in changes.items() if change.is_merge], path)
+    for commit, blob in blobs.items():
+        changes[commit] = changes[commit]._replace(blob=blob)
+    return list(changes.values())
+
+
+def _merged_blobs(location: RepositoryLocation, merges: Sequence[str], path: bytes) -> dict[str, str]:
+    """Return the blob of a path in each of several merges that changed it."""
+    if not merges:
+        return {}
+    args = [
+        "--literal-pathspecs",
+        "diff-tree",
+        "--stdin",
+        "-r",
+        "-m",
+        "--raw",
+        "--no-abbrev",
+        "-z",
+        "--",
+        os.fsdecode(path),
+    ]
+    output = _run(location, args, "".join(f"{commit}\n" for commit in merges).encode("ascii"))
+    blobs: dict[str, str] = {}
+    commit = ""
+    fields = iter(output.split(b"\0"))
+    for field in fields:
+        text = field.strip(b"\n").decode("ascii", "replace")
+        if text.startswith(":"):
+            next(fields)
+            # Further parents repeat the same blob.
+            blobs.setdefault(commit, _existing(text.split(" ")[3]))
+        else:
+            commit = text.split(" ")[0]
+    return blobs
+
+
+def read_commit_files(location: RepositoryLocation, commit: str, *, renames: bool) -> list[FileChange]:
+    """Return the files that a commit changed, compared with its first parent; all files of a root commit."""
+    detection = _RENAMES if renames else ("--no-renames",)
+    args = ["diff-tree", "-r", "-m", "--root", "-z", "--raw", "--no-abbrev", "--no-commit-id", *detection, commit]
+    fields = iter(_run(location, args).split(b"\0")[:-1])
+    changes: dict[bytes, FileChange] = {}
+    for field in fields:
+        old_mode, mode, old_blob, blob, status = field.decode("ascii").lstrip(":").split(" ")
+        old_path = path = next(fields)
+        if status[0] in "RC":
+            path = next(fields)
+        # Submodules (mode 160000) have commits instead of blobs. Further parents of a merge follow the first.
+        if "160000" not in (old_mode, mode) and path not in changes:
+            changes[path] = FileChange(old_path, _existing(old_blob), path, _existing(blob))
+    return list(changes.values())
+
+
+def read_blob_id(location: RepositoryLocation, commit: str, path: bytes) -> str:
+    """Return the blob of a path in a commit, "" if there is no such file."""
+    output = _run(location, ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", os.fsdecode(path)])
+    for entry in output.split(b"\0")[:-1]:
+        fields, _, name = entry.partition(b"\t")
+        _, kind, blob = fields.decode("ascii").split(" ")
+        if name == path and kind == "blob":
+            return blob
+    return ""
+
+
+def read_files_with(location: RepositoryLocation, commit: str, word: str) -> list[bytes]:
+    """Return the paths of the text files of a commit that contain a word."""
+    args = ["grep", "-z", "--name-only", "--full-name", "-I", "-w", "--fixed-strings", "-e", word, commit, "--"]
+    result = run_git(["--no-replace-objects", *args], git_dir=location.git_dir, check=False)
+    if result.code > 1:
+        raise GitFailed(f"git cannot search {commit}: {first_error_line(result.stderr)}", hint="run: git fsck")
+    prefix = len(commit) + 1
+    return [entry[prefix:] for entry in result.stdout.split(b"\0")[:-1]]
+
+
+def is_ancestor(location: RepositoryLocation, old: str, new: str) -> bool:
+    """Return whether one commit can be reached from another."""
+    return run_git(["merge-base", "--is-ancestor", old, new], git_dir=location.git_dir, check=False).code == 0
+
+
+def read_details(location: RepositoryLocation, commits: Iterable[str]) -> dict[str, CommitDetails]:
+    """Return author, time and subject of commits."""
+    names = "".join(f"{commit}\n" for commit in commits)
+    if not names:
+        return {}
+    args = [*_LOG, "--no-walk=unsorted", "--stdin", "-z", "--encoding=UTF-8", "--no-patch", _DETAILS]
+    output = _run(location, args, names.encode("ascii")).decode("utf-8", "replace")
+    fields = output.split("\0")
+    details = {}
+    # `-z` ends each commit with one more NUL.
+    for at in range(0, len(fields) - 6, 7):
+        commit, author, address, time, date, subject = fields[at : at + 6]
+        details[commit] = CommitDetails(commit, author, address, int(time), date, subject)
+    return details
+
+
+def read_shallow(location: RepositoryLocation) -> frozenset[str]:
+    """Return the commits at which a shallow clone ends; none in a complete one."""
+    if not location.shallow:
+        return frozenset()
+    try:
+        return frozenset((location.common_dir / "shallow").read_text("ascii").split())
+    except FileNotFoundError:
+        return frozenset()
+
+
+def _existing(blob: str) -> str:
+    """Return a blob, or "" for the null id, by which git means that there is none."""
+    return blob if blob.strip("0") else ""
+
+
+def _run(location: RepositoryLocation, args: Sequence[str], stdin: bytes = b"") -> bytes:
+    result = run_git(["--no-replace-objects", *args], git_dir=location.git_dir, stdin=stdin, check=False)
+    if result.code != 0:
+        partial = "this partial clone lacks objects; fetch them with: git fetch --refetch --no-filter"
+        hint = partial if is_partial(location) else "run: git fsck"
+        raise GitFailed(f"git cannot read the history: {first_error_line(result.stderr)}", hint=hint)
+    return result.stdout

@@ -1,0 +1,151 @@
+"""Walk from a commit to its ancestors and collect the commits that changed one element.
+
+git lists the commits that changed the path (`read_path_changes`), with their blobs. Where an element's text occurs
+unchanged in the older blob, nothing is parsed. Where the path or the element begins, the other files of that commit
+are searched, and the walk goes on in the file that the element came from.
+
+At a merge, the walk follows the parents whose element equals the merged one: the others contributed nothing. If all
+differ, it follows all of them. The merge itself is a change only if it has lines that no parent has.
+"""
+
+from collections import deque
+from typing import Final, NamedTuple
+
+from gitmem.git.file_history import PathChange, read_commit_files, read_path_changes, read_shallow
+from gitmem.git.locate import RepositoryLocation
+from gitmem.history.changes import INTRODUCED, compare
+from gitmem.history.element_reader import ElementReader
+from gitmem.history.line_tracking import LINES, find_lines
+from gitmem.history.matching import find_in_file
+from gitmem.history.moves import find_elsewhere, find_renamed_lines
+from gitmem.history.origins import Source, find_merged, find_split
+from gitmem.history.unchanged import find_unchanged
+from gitmem.history.version import Version
+
+_MAX_MOVES: Final = 200
+"""Files that one element is followed through: a guard against a walk in circles."""
+
+
+class Change(NamedTuple):
+    """Commit that changed an element: the kinds of the change, and the element's place before and after.
+
+    `sources` are elements from which it was split off, or which were merged into it.
+    """
+
+    commit: str
+    kinds: tuple[str, ...]
+    path: bytes
+    symbol: str
+    old_path: bytes = b""
+    old_symbol: str = ""
+    sources: tuple[Source, ...] = ()
+
+
+class Trace(NamedTuple):
+    """Changes of an element, newest first. `cut` are commits at which a shallow clone hides what came before."""
+
+    changes: list[Change]
+    cut: list[str]
+
+
+class _State(NamedTuple):
+    """Element at a commit that changed its path."""
+
+    commit: str
+    version: Version
+
+
+class Tracer:
+    """Walks the history of one element. The reader is shared with the caller, who closes it."""
+
+    def __init__(self, location: RepositoryLocation, reader: ElementReader) -> None:
+        self._location = location
+        self._reader = reader
+        self._shallow = read_shallow(location)
+        self._changes: dict[str, Change] = {}
+        self._cut: list[str] = []
+        self._order: dict[str, int] = {}
+        self._todo: deque[tuple[tuple[str, ...], Version]] = deque()
+        self._moves = 0
+
+    def trace(self, commit: str, version: Version) -> Trace:
+        """Return the history of an element as it is in a commit."""
+        self._todo.append(((commit,), version))
+        while self._todo and self._moves <= _MAX_MOVES:
+            starts, element = self._todo.popleft()
+            self._moves += 1
+            self._walk(starts, element)
+        changes = sorted(self._changes.values(), key=lambda change: self._order[change.commit])
+        return Trace(changes, self._cut)
+
+    def _walk(self, starts: tuple[str, ...], version: Version) -> None:
+        """Follow an element through the history of its path, up to where the path or the element begins."""
+        listed = read_path_changes(self._location, starts, version.path)
+        by_commit = {change.commit: change for change in listed}
+        for change in listed:
+            self._order.setdefault(change.commit, len(self._order))
+        self._reader.expect([change.blob for change in listed])
+        if not listed:
+            return
+        states = [_State(listed[0].commit, version)]
+        seen = {(listed[0].commit, version.element.start)}
+        while states:
+            state = states.pop()
+            for older in self._step(by_commit[state.commit], state.version, by_commit):
+                key = (older.commit, older.version.element.start)
+                if key not in seen:
+                    seen.add(key)
+                    states.append(older)
+
+    def _step(self, change: PathChange, version: Version, known: dict[str, PathChange]) -> list[_State]:
+        """Compare an element with the parents of a commit, record the change, and return where the walk goes on."""
+        parents = [known[parent] for parent in change.parents if parent in known and known[parent].blob]
+        olds = [(parent.commit, self._find(version, parent)) for parent in parents]
+        states = [_State(commit, old) for commit, old in olds if old is not None]
+        unchanged = [state for state in states if not compare(state.version, version)]
+        if unchanged:
+            return unchanged
+        if not states:
+            self._begin(change, version, has_file=bool(parents))
+            return []
+        if change.is_merge:
+            self._record_merge(change, version, states)
+        else:
+            self._record(change.commit, states[0].version, version)
+        return states
+
+    def _find(self, version: Version, parent: PathChange) -> Version | None:
+        """Return the element in the parent's version of the same file."""
+        older = self._reader.version(version.path, parent.blob)
+        if version.element.chunk_type == LINES:
+            return find_lines(version, older)
+        return find_unchanged(version, older) or find_in_file(version, older)
+
+    def _begin(self, change: PathChange, version: Version, *, has_file: bool) -> None:
+        """Handle the commit in which the path or the element begins: it came from another file, or is new."""
+        commit = change.commit
+        if commit in self._shallow:
+            self._cut.append(commit)
+            return
+        files = read_commit_files(self._location, commit, renames=not has_file)
+        find = find_renamed_lines if version.element.chunk_type == LINES else find_elsewhere
+        origin = find(version, files, self._reader)
+        if origin is not None:
+            self._record(commit, origin.version, version, file_moved=origin.file_moved)
+            self._todo.append(((f"{commit}^1",), origin.version))
+            return
+        own = next((each for each in files if each.path == version.path and each.old_blob), None)
+        split = find_split(version, self._reader.version(own.old_path, own.old_blob)) if own is not None else ()
+        self._changes[commit] = Change(commit, (INTRODUCED,), version.path, version.element.symbol, sources=split)
+
+    def _record(self, commit: str, old: Version, new: Version, *, file_moved: bool = False) -> None:
+        merged = find_merged(old, new) if old.path == new.path else ()
+        kinds = compare(old, new, file_moved=file_moved)
+        place = (new.path, new.element.symbol, old.path, old.element.symbol)
+        self._changes[commit] = Change(commit, kinds, *place, merged)
+
+    def _record_merge(self, change: PathChange, version: Version, states: list[_State]) -> None:
+        """Record a merge if it has lines of its own, for example from the resolution of a conflict."""
+        inherited = {line.strip() for state in states for line in state.version.text.splitlines()}
+        if any(line.strip() not in inherited for line in version.text.splitlines()):
+            self._record(change.commit, states[0].version, version)

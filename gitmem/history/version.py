@@ -1,0 +1,179 @@
+"""One version of an element: its text, and the tokens of its signature, its body and its comments. Pure."""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable
+from functools import cached_property
+from typing import Final
+
+from gitmem.chunking.elements import Element, FileElements
+
+_TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
+_CALLABLE: Final = frozenset({"function", "method"})
+
+Spans = list[tuple[int, int]]
+
+
+class FileVersion:
+    """Blob of a path at one commit. Its elements are found when first needed."""
+
+    def __init__(self, path: bytes, data: bytes, parse: Callable[[], FileElements]) -> None:
+        self.path = path
+        self.data = data
+        self._parse = parse
+
+    @cached_property
+    def file(self) -> FileElements:
+        return self._parse()
+
+    @cached_property
+    def versions(self) -> "list[Version]":
+        """All elements of the file."""
+        return [Version(self, element) for element in self.file.elements]
+
+    @cached_property
+    def headers(self) -> "list[tuple[int, bytes]]":
+        """First lines of all elements that hold others, with their offsets."""
+        holders = [element for element in self.file.elements if element.holds]
+        return [(each.code, self.data[each.code : each.body].strip().split(b"\n")[0]) for each in holders]
+
+
+class Version:
+    """Element of a file at one commit. Its parts are computed when first needed.
+
+    `twin` is the same element with the same text in another version of the file, which has its parts already.
+    """
+
+    def __init__(self, source: FileVersion, element: Element, twin: "Version | None" = None) -> None:
+        self.source = source
+        self.element = element
+        self.twin = twin
+
+    @property
+    def path(self) -> bytes:
+        return self.source.path
+
+    @cached_property
+    def text(self) -> bytes:
+        """Bytes from the first comment to the end; for an element that holds others, without these."""
+        if self.twin is not None:
+            return self.twin.text
+        return b"".join(self.source.data[start:end] for start, end in self._own)
+
+    @cached_property
+    def signature(self) -> list[bytes]:
+        """Tokens before the body, without comments."""
+        return self.twin.signature if self.twin is not None else self._tokens(self.element.start, self.element.body)
+
+    @cached_property
+    def bare_signature(self) -> list[bytes]:
+        """Tokens of the signature without the first occurrence of the name."""
+        tokens, name = list(self.signature), self.element.name.encode("utf-8", "replace")
+        if name in tokens:
+            tokens.remove(name)
+        return tokens
+
+    @cached_property
+    def body(self) -> list[bytes]:
+        """Tokens of the body, without comments."""
+        return self.twin.body if self.twin is not None else self._tokens(self.element.body, self.element.end)
+
+    @cached_property
+    def comments(self) -> bytes:
+        """Words of the comments; of an element that holds others, only those above it and between them."""
+        if self.twin is not None:
+            return self.twin.comments
+        spans = [span for span in self.source.file.comments if self._owns(span[0])]
+        return b"\n".join(b" ".join(self.source.data[start:end].split()) for start, end in spans)
+
+    @cached_property
+    def headers(self) -> list[tuple[int, bytes]]:
+        """Headers of all containers of the file in which the parts were computed."""
+        return self.twin.headers if self.twin is not None else self.source.headers
+
+    @cached_property
+    def header(self) -> bytes:
+        """First line of the innermost element before this one that holds others, b"" without any."""
+        if self.twin is not None:
+            return self.twin.header
+        return max((entry for entry in self.source.headers if entry[0] < self.element.start), default=(0, b""))[1]
+
+    @cached_property
+    def parameters(self) -> tuple[bytes, ...]:
+        """Tokens between the brackets behind the name; all of the signature if there are none."""
+        name = self.element.name.encode("utf-8", "replace")
+        for at, token in enumerate(self.signature[:-1]):
+            if token == name and self.signature[at + 1] == b"(":
+                return tuple(_bracketed(self.signature, at + 1))
+        return tuple(token for token in self.signature if token != name)
+
+    @cached_property
+    def bag(self) -> Counter[bytes]:
+        """Multiset of the tokens of the body and the parameters, by which two elements are compared."""
+        return Counter(self.body) + Counter(self.parameters)
+
+    @property
+    def kind(self) -> str:
+        """Chunk type, with functions and methods as one: moving a function into a class makes it a method."""
+        return "function" if self.element.chunk_type in _CALLABLE else self.element.chunk_type
+
+    @property
+    def key(self) -> tuple[str, str, tuple[bytes, ...]]:
+        """What distinguishes an element from all others of its file."""
+        return self.kind, self.element.symbol, self.parameters
+
+    @cached_property
+    def _own(self) -> Spans:
+        """Spans of the element's own text, by start."""
+        element = self.element
+        if not element.holds:
+            return [(element.start, element.end)]
+        spans, at = [], element.start
+        for inner in self.source.file.elements:
+            if inner.symbol != element.symbol and at <= inner.start and inner.end <= element.end:
+                spans.append((at, inner.start))
+                at = inner.end
+        return [*spans, (at, element.end)]
+
+    def _owns(self, offset: int) -> bool:
+        return any(start <= offset < end for start, end in self._own)
+
+    def _tokens(self, first: int, stop: int) -> list[bytes]:
+        tokens: list[bytes] = []
+        for start, end in _subtract(self._own, self.source.file.comments):
+            tokens += _TOKEN.findall(self.source.data, max(start, first), max(min(end, stop), max(start, first)))
+        return tokens
+
+
+def similarity(one: Counter[bytes], other: Counter[bytes]) -> float:
+    """Return the Dice coefficient of two multisets: 1.0 if they are equal, 0.0 if they share nothing."""
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 1.0
+
+
+def _bracketed(tokens: list[bytes], at: int) -> list[bytes]:
+    """Return the tokens from an opening bracket to the one that closes it."""
+    depth = 0
+    for end in range(at, len(tokens)):
+        depth += (tokens[end] == b"(") - (tokens[end] == b")")
+        if depth == 0:
+            return tokens[at + 1 : end]
+    return tokens[at + 1 :]
+
+
+def _subtract(spans: Spans, holes: Spans) -> Spans:
+    """Return the parts of ordered spans outside of ordered holes."""
+    rest: Spans = []
+    for start, stop in spans:
+        at = start
+        for hole_start, hole_end in holes[max(bisect_left(holes, (start, 0)) - 1, 0) :]:
+            if hole_start >= stop:
+                break
+            if hole_end > at:
+                if hole_start > at:
+                    rest.append((at, hole_start))
+                at = hole_end
+        if at < stop:
+            rest.append((at, stop))
+    return rest

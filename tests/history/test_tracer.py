@@ -1,0 +1,233 @@
+"""The history of a definition, in real repositories that change it in one way at a time."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.gitrepo import MakeRepo, Repo
+from tests.history.tracing import Step, cut, removed_by, sources, trace, trace_line
+
+SIGN = """\
+def sign(value, key):
+    digest = hmac.new(key, value, "sha256").hexdigest()
+    return f"{value}.{digest}"
+"""
+OTHER = """\
+def load(path):
+    with open(path) as file:
+        return parse(file.read())
+"""
+LONG = """\
+def run(job):
+    check(job)
+    start = clock()
+    result = job.execute(start)
+    log.info(result, start)
+"""
+
+
+@pytest.fixture
+def repo(make_repo: MakeRepo) -> Repo:
+    repo = make_repo()
+    repo.commit({"a.py": f"import hmac\n\n\n{SIGN}\n\n{OTHER}"}, "first")
+    return repo
+
+
+def test_changes_are_classified(repo: Repo) -> None:
+    signature = SIGN.replace("value, key", "value, key, salt")
+    repo.commit({"a.py": f"import hmac\n\n\n{signature}\n\n{OTHER}"}, "signature")
+    body = signature.replace("sha256", "sha512")
+    repo.commit({"a.py": f"import hmac\n\n\n{body}\n\n{OTHER}"}, "body")
+    documented = body.replace(":\n", ':\n    """Sign a value."""\n', 1)
+    repo.commit({"a.py": f"import hmac\n\n\n{documented}\n\n{OTHER}"}, "docstring")
+    comment = f"# Used by cookies.\n{documented}"
+    repo.commit({"a.py": f"import hmac\n\n\n{comment}\n\n{OTHER}"}, "comment")
+    formatted = comment.replace("(key, value,", "(key,  value,")
+    repo.commit({"a.py": f"import hmac\n\n\n{formatted}\n\n{OTHER}"}, "format")
+    repo.commit({"a.py": f"import hmac\n\n\n{formatted}\n\n{OTHER}# end\n"}, "elsewhere")
+    assert [step[:2] for step in trace(repo, "a.py", "sign")] == [
+        ("format", ("format",)),
+        ("comment", ("documentation",)),
+        ("docstring", ("documentation",)),
+        ("body", ("body",)),
+        ("signature", ("signature",)),
+        ("first", ("introduced",)),
+    ]
+
+
+def test_a_comment_that_was_removed_is_a_change(repo: Repo) -> None:
+    repo.commit({"a.py": f"import hmac\n\n\n# Old.\n{SIGN}\n\n{OTHER}"}, "add")
+    repo.commit({"a.py": f"import hmac\n\n\n{SIGN}\n\n{OTHER}"}, "remove")
+    assert [step.subject for step in trace(repo, "a.py", "sign")] == ["remove", "add", "first"]
+
+
+def test_a_rename_is_followed(repo: Repo) -> None:
+    renamed = SIGN.replace("sign", "sign_cookie")
+    repo.commit({"a.py": f"import hmac\n\n\n{renamed}\n\n{OTHER}"}, "rename")
+    assert trace(repo, "a.py", "sign_cookie") == [
+        Step("rename", ("rename",), "a.py#sign"),
+        Step("first", ("introduced",)),
+    ]
+
+
+def test_a_moved_file_is_followed(repo: Repo) -> None:
+    repo.git("mv", "a.py", "b.py")
+    repo.commit(message="move")
+    assert trace(repo, "b.py", "sign") == [Step("move", ("file move",), "a.py#sign"), Step("first", ("introduced",))]
+
+
+def test_a_move_to_another_file_is_followed(repo: Repo) -> None:
+    repo.commit({"b.py": "import os\n"}, "other")
+    repo.commit({"a.py": f"import hmac\n\n\n{OTHER}", "b.py": f"import os\n\n\n{SIGN}"}, "move")
+    assert trace(repo, "b.py", "sign") == [Step("move", ("move",), "a.py#sign"), Step("first", ("introduced",))]
+
+
+def test_a_copy_is_introduced_where_it_was_made(repo: Repo) -> None:
+    repo.commit({"b.py": f"import os\n\n\n{SIGN}"}, "copy")
+    assert trace(repo, "b.py", "sign") == [Step("copy", ("introduced",))]
+
+
+def test_a_move_into_a_class_is_one_change(repo: Repo) -> None:
+    method = "".join(f"    {line}\n" for line in SIGN.replace("(value", "(self, value").splitlines())
+    repo.commit({"a.py": f"import hmac\n\n\nclass Signer:\n{method}\n\n{OTHER}"}, "into a class")
+    first, last = trace(repo, "a.py", "Signer.sign")
+    assert first == Step("into a class", ("move", "signature"), "a.py#sign")
+    assert last.subject == "first"
+
+
+def test_a_renamed_class_does_not_move_its_methods(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    text = "class Signer {\n    int sign(int value) {\n        return value + 1;\n    }\n}\n"
+    repo.commit({"A.java": text}, "first")
+    repo.commit({"A.java": text.replace("Signer", "Sealer")}, "rename the class")
+    assert [step.subject for step in trace(repo, "A.java", "Sealer.sign")] == ["first"]
+    assert [step.subject for step in trace(repo, "A.java", "Sealer")] == ["rename the class", "first"]
+
+
+def test_a_class_changes_with_its_own_text_only(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    text = "class Signer {\n    int sign(int value) {\n        return value + 1;\n    }\n}\n"
+    repo.commit({"A.java": text}, "first")
+    repo.commit({"A.java": text.replace("+ 1", "+ 2")}, "member")
+    repo.commit({"A.java": text.replace("+ 1", "+ 2").replace("class", "final class")}, "class")
+    assert [step.subject for step in trace(repo, "A.java", "Signer")] == ["class", "first"]
+
+
+def test_overloads_are_told_apart(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    one = "    void log(int a) {\n        write(a, 1, first);\n    }\n"
+    two = "    void log(String a) {\n        print(a, 2, second);\n    }\n"
+    repo.commit({"A.java": f"class A {{\n{one}}}\n"}, "first")
+    repo.commit({"A.java": f"class A {{\n{one}{two}}}\n"}, "second")
+    changed = two.replace("String a", "String a, int level")
+    repo.commit({"A.java": f"class A {{\n{changed}{one.replace('first', 'again')}}}\n"}, "both")
+    text = repo.git("show", "HEAD:A.java")
+    assert "level" in text
+    assert [step.subject for step in trace_line(repo, "A.java", 2)] == ["both", "second"]
+    assert [step.subject for step in trace_line(repo, "A.java", 5)] == ["both", "first"]
+
+
+def test_a_split_and_a_merge_name_the_other_part(repo: Repo) -> None:
+    repo.commit({"c.py": LONG}, "whole")
+    parts = "def run(job):\n    check(job)\n    return timed(job)\n\n\ndef timed(job):\n" + "".join(
+        LONG.splitlines(keepends=True)[2:]
+    )
+    repo.commit({"c.py": parts}, "split")
+    assert sources(repo, "c.py", "timed") == [("split", [("split from", "run")])]
+    repo.commit({"c.py": LONG}, "merge again")
+    assert sources(repo, "c.py", "run")[0] == ("merge again", [("merged from", "timed")])
+
+
+def test_both_sides_of_a_merge_are_followed(repo: Repo) -> None:
+    top, bottom = SIGN.replace("def sign", "# Signs.\ndef sign"), SIGN.replace('{digest}"', '{digest}!"')
+    repo.git("switch", "-qc", "side")
+    repo.commit({"a.py": f"import hmac\n\n\n{bottom}\n\n{OTHER}"}, "side")
+    repo.git("switch", "-q", "main")
+    repo.commit({"a.py": f"import hmac\n\n\n{top}\n\n{OTHER}"}, "main")
+    both = top.replace('{digest}"', '{digest}!"')
+    repo.git("merge", "-q", "--no-ff", "-s", "ours", "-m", "merge", "side")
+    repo.write({"a.py": f"import hmac\n\n\n{both}\n\n{OTHER}"})
+    repo.git("commit", "-qa", "--amend", "--no-edit")
+    assert sorted(step.subject for step in trace(repo, "a.py", "sign")) == ["first", "main", "side"]
+
+
+def test_a_side_branch_that_was_discarded_is_left_out(repo: Repo) -> None:
+    repo.git("switch", "-qc", "side")
+    repo.commit({"a.py": SIGN.replace("sha256", "md5")}, "side")
+    repo.git("switch", "-q", "main")
+    repo.commit({"b.py": OTHER}, "main")
+    repo.git("merge", "-q", "-s", "ours", "-m", "merge", "side")
+    assert [step.subject for step in trace(repo, "a.py", "sign")] == ["first"]
+
+
+def test_a_change_made_on_both_sides_is_listed_once_if_it_makes_the_files_equal(repo: Repo) -> None:
+    changed = {"a.py": f"import hmac\n\n\n{SIGN.replace('sha256', 'sha512')}\n\n{OTHER}"}
+    repo.git("switch", "-qc", "side")
+    repo.commit(changed, "original")
+    repo.git("switch", "-q", "main")
+    repo.commit({**changed, "b.py": OTHER}, "picked")
+    repo.git("merge", "-q", "-m", "merge", "side")
+    assert [step.subject for step in trace(repo, "a.py", "sign")] == ["picked", "first"]
+
+
+def test_a_shallow_clone_says_where_it_ends(repo: Repo, tmp_path: Path) -> None:
+    repo.commit({"a.py": f"import hmac\n\n\n{SIGN.replace('sha256', 'sha512')}\n\n{OTHER}"}, "second")
+    repo.git("clone", "-q", "--depth=2", f"file://{repo.path}", str(tmp_path / "shallow"))
+    shallow = Repo(tmp_path / "shallow")
+    assert cut(shallow, "a.py", "sign") == [repo.oid("HEAD^")]
+    assert [step.subject for step in trace(shallow, "a.py", "sign")] == ["second"]
+    assert cut(repo, "a.py", "sign") == []
+
+
+def test_settings_of_git_change_nothing(repo: Repo) -> None:
+    repo.git("mv", "a.py", "b.py")
+    repo.commit(message="move")
+    expected = trace(repo, "b.py", "sign")
+    log = "showRoot=false follow=true showSignature=true diffMerges=on date=relative".split()
+    for setting in (*(f"log.{each}" for each in log), "diff.renames=false", "diff.relative=true"):
+        repo.git("config", *setting.split("="))
+    assert trace(repo, "b.py", "sign") == expected
+
+
+def test_lines_are_followed_like_definitions(repo: Repo) -> None:
+    repo.commit({"notes.txt": "one\ntwo\nthree\n"}, "notes")
+    repo.commit({"notes.txt": "zero\none\ntwo!\nthree\n"}, "two")
+    repo.commit({"notes.txt": "zero\none\ntwo!\nthree!\n"}, "three")
+    repo.git("mv", "notes.txt", "more.txt")
+    repo.commit(message="move")
+    assert [step.subject for step in trace_line(repo, "more.txt", 3)] == ["move", "two", "notes"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "symbol", "old", "new"),
+    [
+        ("a.go", "package a\n\nfunc Add(a int) int {\n\treturn a + 1\n}\n", "Add", "+ 1", "+ 2"),
+        ("a.rs", "#[inline]\nfn add(a: i32) -> i32 {\n    a + 1\n}\n", "add", "+ 1", "+ 2"),
+        ("a.ts", "export function add(a: number) {\n  return a + 1;\n}\n", "add", "+ 1", "+ 2"),
+        ("a.rb", "class A\n  def add(a)\n    a + 1\n  end\nend\n", "A.add", "+ 1", "+ 2"),
+        ("a.c", "int add(int a) {\n    return a + 1;\n}\n", "add", "+ 1", "+ 2"),
+        ("a.md", "# Title\n\nText.\n\n## Part\n\nMore text + 1\n", "Title > Part", "+ 1", "+ 2"),
+        ("a.sh", "add() {\n  echo $(($1 + 1))\n}\n", "add", "+ 1", "+ 2"),
+    ],
+)
+def test_every_language_with_definitions_is_followed(
+    make_repo: MakeRepo, path: str, text: str, symbol: str, old: str, new: str
+) -> None:
+    repo = make_repo()
+    repo.commit({path: text}, "first")
+    repo.commit({path: text.replace(old, new)}, "second")
+    assert [step[:2] for step in trace(repo, path, symbol)] == [("second", ("body",)), ("first", ("introduced",))]
+
+
+def test_a_removal_is_found_also_after_a_move(repo: Repo) -> None:
+    repo.git("tag", "old")
+    assert removed_by(repo, "a.py", "sign", "old") == ""
+    repo.commit({"a.py": f"import hmac\n\n\n{SIGN.replace('sha256', 'sha512')}\n\n{OTHER}"}, "change")
+    repo.git("mv", "a.py", "b.py")
+    repo.commit(message="move")
+    assert removed_by(repo, "a.py", "sign", "old") == ""
+    repo.commit({"b.py": f"import hmac\n\n\n{OTHER}"}, "remove")
+    repo.commit({"b.py": f"import hmac, os\n\n\n{OTHER}"}, "later")
+    assert removed_by(repo, "a.py", "sign", "old") == "remove"
+    repo.commit({"b.py": f"import hmac\n\n\n{OTHER}\n\n{SIGN.replace('sha256', 'sha512')}"}, "back")
+    assert removed_by(repo, "a.py", "sign", "old") == ""
