@@ -1,0 +1,90 @@
+"""The history of the element that a location names: find the element, trace it, add authors and dates.
+
+No index is needed. A location without a revision means HEAD; lines of a file with uncommitted changes are the lines of
+the working tree, and their counterparts in HEAD are traced.
+"""
+
+from typing import Final, NamedTuple
+
+from gitmem.answering.element_lookup import find_target
+from gitmem.errors import UsageError
+from gitmem.git.file_history import CommitDetails, is_ancestor, read_details
+from gitmem.git.locate import RepositoryLocation
+from gitmem.git.objects import open_reader
+from gitmem.git.path_encoding import path_text
+from gitmem.git.revisions import Revision, resolve
+from gitmem.history.changes import REMOVED
+from gitmem.history.element_reader import ElementParser, ElementReader
+from gitmem.history.removal import find_removal
+from gitmem.history.tracer import Change, Trace, Tracer
+from gitmem.history.version import Version
+
+_SHALLOW_NOTE: Final = "the clone is shallow and ends at {}: what came before is unknown (git fetch --unshallow)"
+
+
+class DatedChange(NamedTuple):
+    """Change of an element with author, date and subject of its commit."""
+
+    change: Change
+    details: CommitDetails
+
+
+class ElementHistory(NamedTuple):
+    """History of the element at `path` and `symbol` (lines `first` to `last`) of a commit, newest change first.
+
+    Without a symbol the element is the lines themselves. `notes` say where the history is incomplete.
+    """
+
+    rev: str
+    commit: str
+    path: str
+    symbol: str
+    chunk_type: str
+    first: int
+    last: int
+    changes: list[DatedChange]
+    notes: list[str]
+
+
+def read_element_history(location: RepositoryLocation, text: str, rev: str = "", folder: str = "") -> ElementHistory:
+    """Return the history of the element that a location names at a revision, by default HEAD.
+
+    If a given revision is an ancestor of HEAD and the element is gone there, its removal is the first change. Raises:
+    UsageError, UnknownRevision, GitFailed, WorkersFailed.
+    """
+    revision = resolve(location, rev or "HEAD")
+    if revision.commit is None:
+        raise UsageError(f"`{rev}` is a tree without history", hint="name a commit, tag or branch")
+    with open_reader(location, bulk=False) as blobs, ElementParser() as parser:
+        reader = ElementReader(blobs, parser)
+        version = find_target(location, reader, text, revision.commit, folder, uncommitted=not rev)
+        trace = Tracer(location, reader).trace(revision.commit, version)
+        changes = [*_removals(location, reader, revision, version), *trace.changes]
+    details = read_details(location, (change.commit for change in changes))
+    element = version.element
+    return ElementHistory(
+        rev or "HEAD",
+        revision.commit,
+        path_text(version.path),
+        element.symbol,
+        element.chunk_type,
+        element.first_line,
+        element.last_line,
+        [DatedChange(change, details[change.commit]) for change in changes],
+        _notes(trace),
+    )
+
+
+def _removals(
+    location: RepositoryLocation, reader: ElementReader, revision: Revision, version: Version
+) -> list[Change]:
+    """Return the change that removed the element between an older revision and HEAD, if there is one."""
+    head, old = location.head_commit, revision.commit
+    if head is None or old is None or head == old or not is_ancestor(location, old, head):
+        return []
+    removal = find_removal(location, reader, old, head, version)
+    return [Change(removal.commit, (REMOVED,), removal.path, removal.symbol)] if removal is not None else []
+
+
+def _notes(trace: Trace) -> list[str]:
+    return [_SHALLOW_NOTE.format(commit[:7]) for commit in trace.cut]

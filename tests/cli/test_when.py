@@ -1,0 +1,95 @@
+"""`gitmem when` as users and programs see it."""
+
+import json
+
+import pytest
+
+from gitmem.errors import ExitCode
+from tests.gitrepo import Repo
+from tests.sample import Cli, assert_error
+
+ADD = "def add(a, b):\n    return a + b\n"
+CLASS = (
+    "\n\nclass Total:\n    def add(self, a):\n        self.value += a\n\n    def reset(self):\n        self.value = 0\n"
+)
+
+
+@pytest.fixture
+def repo(repo: Repo) -> Repo:
+    """A function that is introduced, documented, renamed and, after the tag `old`, removed with its file."""
+    repo.commit({"src/sums.py": f"def plus(a, b):\n    return a + b\n{CLASS}"}, "add sums")
+    repo.commit({"src/sums.py": f"# Adds.\n{ADD.replace('add', 'plus')}{CLASS}"}, "document sums")
+    repo.commit({"src/sums.py": f"# Adds.\n{ADD}{CLASS}"}, "rename \x1b[31mplus")
+    return repo
+
+
+def test_changes_are_listed_newest_first_with_kinds_and_subjects(cli: Cli, repo: Repo) -> None:
+    outcome = cli("when", "src/sums.py:3", cwd=repo.path)
+    assert outcome.code == ExitCode.OK
+    heading, *rest = outcome.out.splitlines()
+    assert heading == f"src/sums.py:1-3  add  3 commits, from {repo.oid('HEAD')[:7]}"
+    commits = [repo.oid(rev)[:9] for rev in ("HEAD", "HEAD^", "HEAD~2")]
+    assert [line.split("  ")[0] for line in rest if line[0] != " "] == [f"{commit} 2024-01-02" for commit in commits]
+    assert "rename" in rest[0]
+    assert "rename \\e[31mplus  (A Person)" in rest[0]
+    assert rest[1].strip() == "from plus"
+    assert "documentation" in rest[2]
+    assert "introduced" in rest[3]
+
+
+@pytest.mark.parametrize("place", ["src/sums.py:2", "src/sums.py:2-3", "sums.py:2", "sums.py:1-3", "src/sums.py#L1-L3"])
+def test_every_form_of_a_location_names_the_same_function(cli: Cli, repo: Repo, place: str) -> None:
+    history = json.loads(cli("when", "--json", place, cwd=repo.path / "src").out)
+    assert (history["path"], history["symbol"]) == ("src/sums.py", "add")
+    assert history["introduced"] == history["changes"][-1]["commit"]
+    assert history["removed"] is None
+    assert [change["kinds"] for change in history["changes"]] == [["rename"], ["documentation"], ["introduced"]]
+    assert history["changes"][0]["old_symbol"] == "plus"
+
+
+def test_a_symbol_alone_is_found_in_all_files(cli: Cli, repo: Repo) -> None:
+    assert cli("when", "Total.reset", cwd=repo.path).out.startswith("src/sums.py:10-11  Total.reset  1 commit,")
+
+
+def test_lines_of_the_working_tree_are_mapped_to_the_last_commit(cli: Cli, repo: Repo) -> None:
+    repo.write({"src/sums.py": f"import os\n\n\n# Adds.\n{ADD}{CLASS}"})
+    assert cli("when", "src/sums.py:6", cwd=repo.path).out.startswith("src/sums.py:1-3  add  ")
+    assert cli("when", "src/sums.py:3", "--rev", "HEAD", cwd=repo.path).out.startswith("src/sums.py:1-3  add  ")
+    assert_error(cli("when", "src/sums.py:1", cwd=repo.path), ExitCode.USAGE, "not committed yet")
+
+
+def test_a_removed_function_is_traced_from_an_old_revision(cli: Cli, repo: Repo) -> None:
+    repo.git("tag", "old")
+    removal = repo.commit({"src/sums.py": CLASS.lstrip()}, "remove add")
+    history = json.loads(cli("when", "--json", "--rev", "old", "src/sums.py#add", cwd=repo.path).out)
+    assert history["removed"] == removal
+    assert history["changes"][0]["kinds"] == ["removed"]
+    assert history["changes"][0]["subject"] == "remove add"
+
+
+def test_a_shallow_clone_is_reported(cli: Cli, repo: Repo) -> None:
+    repo.git("clone", "-q", "--depth=1", f"file://{repo.path}", "shallow")
+    outcome = cli("when", "src/sums.py#plus", cwd=repo.path / "shallow")
+    assert_error(outcome, ExitCode.USAGE, "no symbol `plus`")
+    outcome = cli("when", "src/sums.py:3", cwd=repo.path / "shallow")
+    assert outcome.out.splitlines()[0].endswith(f"0 commits, from {repo.oid('HEAD')[:7]}")
+    assert f"the clone is shallow and ends at {repo.oid('HEAD')[:7]}" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["src/none.py:1"], "no such file in "),
+        (["src/sums.py:99"], "`src/sums.py` has 11 lines, line 99 does not exist"),
+        (["src/sums.py"], "`src/sums.py` is a whole file"),
+        (["src/sums.py#minus"], "no symbol `minus` in `src/sums.py`"),
+        (["nowhere_defined"], "no definition of `nowhere_defined` in "),
+        (["add"], "2 definitions of `add`: `src/sums.py:1`, `src/sums.py:7`"),
+        (["abcdef1:0"], "a blob has no history of its own"),
+        (["src/sums.py:1", "--rev", "none"], "unknown commit, tag or branch: `none`"),
+        (["src/sums.py:1", "--rev", "HEAD^{tree}"], "`HEAD^{tree}` is a tree without history"),
+        ([""], "empty location"),
+    ],
+)
+def test_bad_input_is_explained_in_one_line(cli: Cli, repo: Repo, args: list[str], message: str) -> None:
+    assert_error(cli("when", *args, cwd=repo.path), ExitCode.USAGE, message)
