@@ -1,0 +1,106 @@
+"""History of methods: commits that `gitmem when` names, compared with those that experts agreed on.
+
+`--methods` is a list of `{"id", "repository", "commit", "path", "symbol", "start", "changes"}`, each change with
+`commit` and `tags`; `--repositories` holds a clone of each repository, `OWNER+NAME` or `OWNER+NAME/repo`. Methods whose
+commit the clone lacks are left out and counted.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tests.bench.commands import load_gitmem
+from tests.bench.figures import Figure
+from tests.bench.issues import find_clone
+from tests.bench.processes import Command, CommandFailed, run_measured
+from tests.bench.scoring import mean
+
+LEAST_F1: Final = 0.93
+LEAST_INTRODUCED: Final = 0.95
+LEAST_EXACT: Final = 0.70
+"""Least F1 of the commits, share of methods whose introducing commit is right, and share of exact histories."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """Commits of one method as found and as expected, both introducing commits, and CPU seconds."""
+
+    name: str
+    found: frozenset[str]
+    expected: frozenset[str]
+    introduced: str | None
+    introductions: frozenset[str]
+    cpu: float
+    git_cpu: float
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for methods, repositories and the file of results."""
+    parser.add_argument("--methods", type=Path, required=True, help="JSON list of methods with their histories")
+    parser.add_argument("--repositories", type=Path, required=True, help="folder with a clone of each repository")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="trace only every Nth method")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="write the commits of each method as JSON")
+
+
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Trace every method by a command of its own, and `git log -L` next to it."""
+    methods: list[dict[str, Any]] = json.loads(options.methods.read_text(encoding="utf-8"))[:: options.every]
+    words = load_gitmem(options).words
+    traced = [one for method in methods if (one := trace(method, options.repositories, words)) is not None]
+    if options.results:
+        options.results.write_text(json.dumps({one.name: result_json(one) for one in traced}), encoding="utf-8")
+    return [Figure("all", "methods without their commit", len(methods) - len(traced)), *summarise(traced)]
+
+
+def trace(method: dict[str, Any], repositories: Path, words: Sequence[str]) -> Traced | None:
+    """Return the history of one method, None if the clone lacks its commit. Raises SubjectError."""
+    clone = find_clone(repositories, method["repository"])
+    commit, path = method["commit"], method["path"]
+    known = subprocess.run(["git", "cat-file", "-e", commit], cwd=clone, stderr=subprocess.DEVNULL, check=False)
+    if known.returncode:
+        return None
+    place = f"{path}:{method['start']}"
+    output, cpu = run_measured(Command([*words, "when", "--json", "--rev", commit, place], cwd=clone))
+    history = json.loads(output)
+    lines = f"{method['start']},{method['end']}:{path}"
+    try:
+        _, git_cpu = run_measured(Command(["git", "log", "-L", lines, "-s", "--format=%H", commit], cwd=clone))
+    except CommandFailed:
+        git_cpu = 0.0
+    return Traced(
+        method["id"],
+        frozenset(change["commit"] for change in history["changes"] if change["kinds"] != ["removed"]),
+        frozenset(change["commit"] for change in method["changes"]),
+        history["introduced"],
+        frozenset(change["commit"] for change in method["changes"] if "INTRODUCTION" in change["tags"]),
+        cpu,
+        git_cpu,
+    )
+
+
+def result_json(one: Traced) -> dict[str, Any]:
+    """Return the results of one method for other scorers."""
+    return {"commits": sorted(one.found), "introduced": one.introduced, "cpu_s": one.cpu}
+
+
+def summarise(traced: Sequence[Traced]) -> list[Figure]:
+    """Return precision, recall and F1 over all commits, the two shares of methods, and the medians of CPU time."""
+    hits = sum(len(one.found & one.expected) for one in traced)
+    found = sum(len(one.found) for one in traced)
+    expected = sum(len(one.expected) for one in traced)
+    introduced = mean(one.introduced in one.introductions for one in traced)
+    return [
+        Figure("all", "methods", len(traced)),
+        Figure("all", "precision", hits / max(1, found)),
+        Figure("all", "recall", hits / max(1, expected)),
+        Figure("all", "F1", 2 * hits / max(1, found + expected), "", None, LEAST_F1),
+        Figure("all", "introducing commit", introduced, "", None, LEAST_INTRODUCED),
+        Figure("all", "exact histories", mean(one.found == one.expected for one in traced), "", None, LEAST_EXACT),
+        Figure("all", "CPU per method, median", statistics.median(one.cpu for one in traced), "s"),
+        Figure("all", "git log -L, median", statistics.median(one.git_cpu for one in traced), "s"),
+    ]
