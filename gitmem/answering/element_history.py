@@ -4,6 +4,7 @@ No index is needed. A location without a revision means HEAD; lines of a file wi
 the working tree, and their counterparts in HEAD are traced.
 """
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from gitmem.answering.element_lookup import find_target
@@ -46,17 +47,24 @@ class ElementHistory(NamedTuple):
     notes: list[str]
 
 
-def read_element_history(location: RepositoryLocation, text: str, rev: str = "", folder: str = "") -> ElementHistory:
+def read_element_history(
+    location: RepositoryLocation,
+    text: str,
+    rev: str = "",
+    folder: str = "",
+    *,
+    check: Callable[[], None] | None = None,
+) -> ElementHistory:
     """Return the history of the element that a location names at a revision, by default HEAD.
 
-    If a given revision is an ancestor of HEAD and the element is gone there, its removal is the first change. Raises:
-    UsageError, UnknownRevision, GitFailed, WorkersFailed.
+    If a given revision is an ancestor of HEAD and the element is gone there, its removal is the first change. `check`
+    is called often and ends the search by an exception. Raises: UsageError, UnknownRevision, GitFailed, WorkersFailed.
     """
     revision = resolve(location, rev or "HEAD")
     if revision.commit is None:
         raise UsageError(f"`{rev}` is a tree without history", hint="name a commit, tag or branch")
     with open_reader(location, bulk=False) as blobs, ElementParser() as parser:
-        reader = ElementReader(blobs, parser)
+        reader = ElementReader(blobs, parser, check)
         version = find_target(location, reader, text, revision.commit, folder, uncommitted=not rev)
         trace = Tracer(location, reader).trace(revision.commit, version)
         changes = [*_removals(location, reader, revision, version), *trace.changes]

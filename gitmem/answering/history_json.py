@@ -33,6 +33,16 @@ def kinds_of(change: Change) -> list[str]:
     return [kind for kind in KINDS if kind in change.kinds]
 
 
+def former_place(change: Change) -> str:
+    """Return path and symbol before a change, "" if both stayed."""
+    if not change.old_path or (change.old_path, change.old_symbol) == (change.path, change.symbol):
+        return ""
+    if change.old_path == change.path:
+        return change.old_symbol
+    path = path_text(change.old_path)
+    return f"{path}#{change.old_symbol}" if change.old_symbol else path
+
+
 def _change_json(dated: DatedChange) -> Json:
     change, details = dated
     return {

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from gitmem.answering.element_history import DatedChange, ElementHistory, read_element_history
-from gitmem.answering.history_json import history_json, kinds_of
+from gitmem.answering.history_json import former_place, history_json, kinds_of
 from gitmem.cli import console
 from gitmem.cli.completer import complete
 from gitmem.cli.context import folder_in_tree, open_here, page_output, write_json
@@ -55,12 +55,14 @@ def command(ctx: click.Context, place: str, rev: str, color: str, as_json: bool)
     root = workspace.location.worktree
     if root is not None and place.startswith("/"):
         place = os.path.relpath(os.path.realpath(place), root)
-    history = read_element_history(workspace.location, place, rev, folder_in_tree(ctx, workspace))
+    client = console.client_console()
+    check = client.answers.check if client is not None else None
+    history = read_element_history(workspace.location, place, rev, folder_in_tree(ctx, workspace), check=check)
     if as_json:
         write_json(shown_value(history_json(history)))
         return ExitCode.OK
     page_output(ctx)
-    style = choose_style(color, os.environ)
+    style = choose_style(color, console.environment())
     for line in format_history(history, style):
         console.stdout().write(shown_text(line) + "\n")
     for note in history.notes:
@@ -84,18 +86,7 @@ def _format_change(dated: DatedChange, style: Style) -> list[str]:
     author = visible(details.author)
     head = f"{style.paint('match', change.commit[:9])} {date}  {kinds}  {visible(details.subject)}  "
     lines = [head + style.paint("dim", f"({author})")]
-    if place := _former_place(dated):
+    if place := former_place(change):
         lines.append(style.paint("dim", f"{'':22}from {visible(place)}"))
     lines += [style.paint("dim", f"{'':22}{source.relation} {visible(source.symbol)}") for source in change.sources]
     return lines
-
-
-def _former_place(dated: DatedChange) -> str:
-    """Return path and symbol before a change, "" if both stayed."""
-    change = dated.change
-    if not change.old_path or (change.old_path, change.old_symbol) == (change.path, change.symbol):
-        return ""
-    path = change.old_path.decode("utf-8", "surrogateescape")
-    if change.old_path == change.path:
-        return change.old_symbol
-    return f"{path}#{change.old_symbol}" if change.old_symbol else path

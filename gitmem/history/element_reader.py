@@ -52,11 +52,20 @@ class ElementParser(Closeable):
 
 
 class ElementReader:
-    """Blobs of one repository and their elements. The caller closes `blobs` and the parser."""
+    """Blobs of one repository and their elements. The caller closes `blobs` and the parser.
 
-    def __init__(self, blobs: ObjectReader, parse: Callable[[bytes, str], FileElements]) -> None:
+    `check` is called before each blob is used, and may raise.
+    """
+
+    def __init__(
+        self,
+        blobs: ObjectReader,
+        parse: Callable[[bytes, str], FileElements],
+        check: Callable[[], None] | None = None,
+    ) -> None:
         self._blobs = blobs
         self._parse = parse
+        self._check = check
         self._data: dict[str, bytes] = {}
         self._expected: dict[str, int] = {}
         self._order: list[str] = []
@@ -71,6 +80,8 @@ class ElementReader:
         """Return the content of a blob; nothing if it is "", missing or damaged."""
         if not oid:
             return b""
+        if self._check is not None:
+            self._check()
         if oid not in self._data:
             place = self._expected.get(oid)
             wanted = self._order[place : place + _AHEAD] if place is not None else [oid]

@@ -26,6 +26,10 @@ class OpenAnswers:
         """Return the repository with its present state and settings. Raises ConfigError, NotARepository."""
         return self._repository.current_workspace()
 
+    def check(self) -> None:
+        """Raise CallCancelled if the client is gone."""
+        self._call.check()
+
     def answer(self, query: Query | SimilarQuery, selection: TreeSelection, *, refresh: bool) -> Answer:
         """Answer like `answering.answer.answer`. Raises: as that, and CallCancelled."""
         started = time.perf_counter()

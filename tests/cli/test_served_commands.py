@@ -36,6 +36,9 @@ COMMANDS = [
     ("query", "-e", "-dash"),
     ("related", "src/cookies.py:8"),
     ("related", "--json", "src/routing.ts:3"),
+    ("when", "src/cookies.py:8"),
+    ("when", "--json", "--rev", "v1", "old/session.py:8"),
+    ("when", "--color", "always", "src/routing.ts:3-4"),
     ("memory", "list"),
     ("memory", "list", "--json"),
     ("memory", "search", "decision"),
@@ -60,6 +63,8 @@ WRONG = [
     ("query", "--lang", "klingon", "x"),
     ("query", "--since", "yesterday-ish", "x"),
     ("related", "src/none.py:1"),
+    ("when", "src/none.py:1"),
+    ("when", "--rev", "no-such-revision", "src/cookies.py:8"),
     ("memory", "show", "mem_000000000000"),
     ("doc", "get", "art_00000000"),
     ("conversation", "get", "unknown"),
@@ -147,6 +152,24 @@ def test_settings_and_revisions_are_those_of_the_moment(own: Repo, cli: Cli) -> 
             # A setting that is not valid is left to the client, which reports it.
             assert (served is None) == ("none" in change)
             assert served is None or without_times(served) == without_times(cold), change
+
+
+def test_a_history_follows_commits_and_the_end_of_a_shallow_clone(
+    own: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own.git("clone", "-q", "--depth=1", f"file://{own.path}", "shallow")
+    shallow = Repo(own.path / "shallow")
+    monkeypatch.chdir(shallow.path)
+    with serving(shallow.path):
+        before = ask("when", "src/cookies.py:8")
+        assert before is not None
+        assert "the clone is shallow" in before.err
+        for command in (["fetch", "-q", "--unshallow"], ["commit", "-q", "--allow-empty", "-m", "next"]):
+            shallow.git(*command)
+            cold = cli("when", "src/cookies.py:8")
+            assert ask("when", "src/cookies.py:8") == cold
+            assert "shallow" not in cold.err
+            assert f"from {shallow.oid('HEAD')[:7]}" in cold.out
 
 
 def test_without_an_index_none_is_built(repo: Repo, cli: Cli) -> None:

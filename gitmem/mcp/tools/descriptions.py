@@ -149,6 +149,21 @@ GET: Final = _tool(
     limit={**_LIMIT, "description": "last turns of a conversation; default: 16"},
     format={**_FORMAT, "description": "json: content byte for byte"},
 )
+WHEN: Final = _tool(
+    "when",
+    "History of a definition",
+    "Show when a definition was introduced, and each commit that changed it, through renames and moves.",
+    ["location"],
+    location={
+        "type": "string",
+        "minLength": 1,
+        "description": "`src/app.py:120`, `src/app.py#handler`, `handler`, `src/app.py:10-40` for lines",
+    },
+    rev={**_REV, "description": "commit, tag or branch to start from; default: HEAD"},
+    limit={"type": "integer", "minimum": 1, "maximum": 500, "default": 20, "description": "newest changes"},
+    root=_ROOT,
+    format=_FORMAT,
+)
 STATUS: Final = _tool(
     "status",
     "Index status",

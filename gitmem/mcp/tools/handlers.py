@@ -26,6 +26,7 @@ WRITING_TOOLS: Final = ("memory_store", "conversation_append", "document_ingest"
 """Tools that change the memory."""
 
 _MEMORY_TOOLS: Final = (*WRITING_TOOLS, "list")
+_HISTORY_TOOLS: Final = ("when",)
 
 
 class ToolHandlers:
@@ -51,6 +52,10 @@ class ToolHandlers:
             call.check()
             text = MEMORY_HANDLERS[name](workspace, arguments)
             return text if arguments.get("format") == "json" else "\n".join([text, *map(format_note, call.notes)])
+        if name in _HISTORY_TOOLS:
+            from gitmem.mcp.tools.history_handlers import HANDLERS as HISTORY_HANDLERS
+
+            return HISTORY_HANDLERS[name](lambda root: self._get_repository(root, call), arguments, call)
         from gitmem.mcp.tools.search_handlers import HANDLERS as SEARCH_HANDLERS
 
         return SEARCH_HANDLERS[name](lambda root: self._get_repository(root, call), arguments, call)

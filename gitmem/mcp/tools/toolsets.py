@@ -14,6 +14,7 @@ from gitmem.mcp.tools.descriptions import (
     RELATED,
     SEARCH,
     STATUS,
+    WHEN,
     Tool,
 )
 from gitmem.memory.conversation import MAX_TURN
@@ -23,6 +24,7 @@ TOOLSETS: Final[Mapping[str, Sequence[Tool]]] = {
     "search": (SEARCH, RELATED, GET, STATUS),
     "memory": (MEMORY_STORE, CONVERSATION_APPEND, DELETE),
     "documents": (DOCUMENT_INGEST, LIST, DELETE),
+    "history": (WHEN,),
 }
 """Tools by the name of their toolset. A tool may be in several."""
 

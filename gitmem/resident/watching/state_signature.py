@@ -1,8 +1,8 @@
 """Detect changes of everything that an open tree depends on outside the working tree, by times and sizes of files.
 
-These are the index, HEAD and its branch, git's index, the memory's reference and the settings. Git and gitmem replace
-these files whenever they write, so a few calls of stat(2) are enough. A working tree has no such file; see
-`working_tree`.
+These are the index, HEAD and its branch, git's index, the memory's reference, the settings and the end of a shallow
+clone. Git and gitmem replace these files whenever they write, so a few calls of stat(2) are enough. A working tree has
+no such file; see `working_tree`.
 """
 
 import os
@@ -40,6 +40,7 @@ def read_signature(workspace: Workspace, configuration: Iterable[Path]) -> State
         location.common_dir / "packed-refs",
         location.common_dir / "reftable" / "tables.list",
         location.common_dir / REFERENCE,
+        location.common_dir / "shallow",
         *configuration,
     ]
     return tuple(_file_signature(path) for path in files)

@@ -1,0 +1,59 @@
+"""Handlers of the tools of toolset `history`: they read commits, and need no index."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from gitmem.answering.element_history import DatedChange, ElementHistory, read_element_history
+from gitmem.answering.history_json import former_place, history_json, kinds_of
+from gitmem.display import count, visible
+from gitmem.mcp.tools.arguments import Arguments
+from gitmem.mcp.tools.json_output import dump, fit_values
+from gitmem.mcp.tools.search_handlers import GetRepository
+from gitmem.mcp.tools.text_output import Block, render_blocks
+from gitmem.mcp.tools.tool_call import ToolCall
+from gitmem.secrets.masking import mask_text, mask_value
+
+_DAY: Final = len("2026-01-31")
+_SHORT: Final = 9
+
+
+def when(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
+    """Return the history of the element at a location: its newest changes, and the one that introduced it."""
+    location = get_repository(arguments["root"]).reopen().location
+    history = read_element_history(location, arguments["location"], arguments["rev"], check=call.check)
+    changes, omitted = _newest(history.changes, arguments["limit"])
+    notes = [*call.notes, *history.notes]
+    if arguments["format"] == "json":
+        value = mask_value(history_json(history._replace(changes=changes, notes=notes)))
+        shown, more = fit_values(value["changes"])
+        return dump({**value, "changes": shown, "omitted": omitted + more})
+    if omitted:
+        notes.append(f"{count(omitted, 'change')} before the last one not shown: ask with a higher limit")
+    blocks = [Block(_heading(history), []), *map(_change_block, changes)]
+    state = f"{count(len(history.changes), 'commit')}, from {visible(history.rev)} {history.commit[:_SHORT]}"
+    return render_blocks(blocks, state, notes, "ask with a lower limit")
+
+
+HANDLERS: Final[Mapping[str, Callable[[GetRepository, Arguments, ToolCall], str]]] = {"when": when}
+"""Handlers by the name of the tool."""
+
+
+def _newest(changes: list[DatedChange], limit: int) -> tuple[list[DatedChange], int]:
+    """Return the newest changes and the oldest one, which introduced the element, and the number of the others."""
+    if len(changes) <= limit:
+        return changes, 0
+    return [*changes[: limit - 1], changes[-1]], len(changes) - limit
+
+
+def _heading(history: ElementHistory) -> str:
+    return f"{visible(history.path)}:{history.first}-{history.last} {visible(history.symbol)}".rstrip()
+
+
+def _change_block(dated: DatedChange) -> Block:
+    change, details = dated
+    kinds = ", ".join(kinds_of(change))
+    subject = visible(mask_text(f"{details.subject} ({details.author})"))
+    place = former_place(change)
+    lines = [f"  from {visible(place)}"] if place else []
+    lines += [f"  {source.relation} {visible(source.symbol)}" for source in change.sources]
+    return Block(f"{change.commit[:_SHORT]} {details.date[:_DAY]} {kinds}: {subject}", lines)
