@@ -88,7 +88,7 @@ def update_reference(
 
     Return False if it points elsewhere, so that the caller recomputes its edit. The update is durable on return, and
     recorded in a reflog. A `follower` is a ref that is set to `new` afterwards, in the same transaction. Raises
-    GitFailed.
+    GitFailed; if that is because of the follower, the ref has moved.
     """
     # `git update-ref <new> <old>` takes the ref's lock file and compares under it, so two writers cannot overwrite each
     # other's update. A hook could veto or observe the update, so hooks are off.
@@ -99,11 +99,16 @@ def update_reference(
     locks = [_LockFile(location.common_dir / f"{each}.lock") for each in names]
     while True:
         result = run_git(args, git_dir=location.git_dir, stdin="".join(lines).encode(), check=False)
-        if result.code == 0:
+        current = new if result.code == 0 else read_reference(location, name)
+        if current == new and (result.code == 0 or new != old):
             # Not the folders of the follower: after a power cut it may be where it was before.
             _sync_names(location, name)
+            if follower and result.code != 0:
+                # git moves the refs of a transaction one after the other, and failed behind the first. To recompute the
+                # edit now would make it twice.
+                update_reference(location, follower, new, read_reference(location, follower))
             return True
-        if read_reference(location, name) != old:
+        if current != old:
             return False
         if not any(lock.wait() for lock in locks):
             reason = first_error_line(result.stderr)

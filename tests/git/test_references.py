@@ -52,6 +52,22 @@ def test_a_reference_is_updated_only_from_its_expected_value(make_repo: MakeRepo
     assert read_reference(location, NAME) == second == repo.oid(NAME)
 
 
+def test_a_reference_that_moved_before_its_follower_failed_is_not_moved_again(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    location = locate(repo.path)
+    first, second = _commit(repo, "first"), _commit(repo, "second")
+    follower = "refs/gitmem-backup/memory"
+    in_the_way = repo.path / ".git/logs" / follower / "log"
+    in_the_way.parent.mkdir(parents=True)
+    in_the_way.touch()
+    with pytest.raises(GitFailed, match=rf"^git cannot move `{follower}`: "):
+        update_reference(location, NAME, first, None, follower=follower)
+    assert read_reference(location, NAME) == first
+    in_the_way.unlink()
+    assert update_reference(location, NAME, second, first, follower=follower)
+    assert read_reference(location, NAME) == second == read_reference(location, follower)
+
+
 @pytest.mark.parametrize("object_format", ["sha1", "sha256"])
 def test_a_reference_is_read_as_git_reads_it_wherever_it_is_stored(make_repo: MakeRepo, object_format: str) -> None:
     repo = make_repo("repo", f"--object-format={object_format}")
