@@ -1,7 +1,8 @@
 """What must be true of an index, whatever happened to the process that wrote it.
 
-An index is sound when the manifest names only whole files, and right when it says of a tree what an index of the same
-tree made from scratch says: the same set of (blob, chunk, vector, words), the same paths.
+An index is sound when the manifest names only whole files, and so does that of an unfinished full run. It is right
+when it says of a tree what an index of the same tree made from scratch says: the same set of (blob, chunk, vector,
+words), the same paths.
 """
 
 import shutil
@@ -15,6 +16,7 @@ import pytest
 
 from gitmem.errors import GitmemError
 from gitmem.indexing.fingerprint import view_key
+from gitmem.indexing.index_writer import find_unfinished
 from gitmem.paths import IndexPaths
 from gitmem.store.format import Container
 from gitmem.store.graph import is_intact
@@ -117,6 +119,17 @@ def find_faults(paths: IndexPaths) -> list[str]:
     except GitmemError as problem:
         return [problem.message]
     return [] if manifest is None else [*_segment_faults(paths, manifest), *_view_faults(paths, manifest)]
+
+
+def find_unfinished_faults(paths: IndexPaths) -> list[str]:
+    """What is damaged among the segments of an unfinished full run. The next one takes them over unread.
+
+    A power cut changes neither their inodes nor their times, so they would even be taken for verified ones. They may be
+    missing: the file that names them is not synced, and may be an older one.
+    """
+    manifest = find_unfinished(paths)
+    there = [entry for entry in manifest.segments if paths.segment(entry.name).exists()] if manifest else []
+    return list(_segment_faults(paths, manifest._replace(segments=tuple(there), graph=""))) if manifest else []
 
 
 def _segment_faults(paths: IndexPaths, manifest: Manifest) -> Iterator[str]:

@@ -178,6 +178,10 @@ class Machine:
         file = self._files[operation.inode]
         return file.durable != file.written
 
+    def file(self, inode: int) -> File | None:
+        """The file that was made under a number, None if there is none."""
+        return self._files.get(inode)
+
     def _nothing(self, operation: Operation) -> None:
         """A call that was left out."""
 

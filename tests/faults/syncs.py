@@ -7,17 +7,21 @@ the same file or folder makes up for it before anything counts on it; any other 
 
 import random
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
 from gitmem.freshness.refresh import refresh
+from tests.faults.disk_states import State
 from tests.faults.power import (
+    File,
     Machine,
     Operation,
     Recording,
     breaks_a_promise,
     iter_states,
     recordings,
+    zeros,
 )
 from tests.faults.report import Tally
 from tests.faults.worlds import SCENARIOS, Scenario, chosen
@@ -91,7 +95,7 @@ def judge(made: Recording, place: int) -> str:
         return IDLE
     later = next((at for at in range(place + 1, len(made.log)) if _is_same(made.log[at], call)), None)
     log = [*made.log[:place], NOTHING, *made.log[place + 1 :]]
-    if _is_noticed(replace(made, log=log), place + 1, len(log) if later is None else later):
+    if _is_noticed(replace(made, log=log), call.inode, place + 1, len(log) if later is None else later):
         return CAUGHT
     return USELESS if later is None else COVERED
 
@@ -111,7 +115,21 @@ def _is_same(call: Operation, other: Operation) -> bool:
     return call.inode == other.inode if call.kind == "sync" else call.path == other.path
 
 
-def _is_noticed(broken: Recording, first: int, last: int) -> bool:
-    """Whether a power cut after one of these calls breaks a promise."""
-    states = iter_states(broken, random.Random(1), 2)
+def _is_noticed(broken: Recording, inode: int, first: int, last: int) -> bool:
+    """Whether a power cut after one of these calls breaks a promise: any cut, or one that costs only a file's bytes."""
+    states = [*iter_states(broken, random.Random(1), 2), *_states_without(broken, inode)]
     return breaks_a_promise(broken, (state for state in states if first <= state[0] <= last))
+
+
+def _states_without(broken: Recording, inode: int) -> Iterator[tuple[int, State]]:
+    """After each call the state in which all came to be but the bytes of one file that no sync has made durable."""
+    machine = Machine(broken.base)
+    for calls, call in enumerate(broken.log, 1):
+        machine.play(call)
+        if (file := machine.file(inode)) is not None:
+            yield calls, machine.state(lambda: True, lose(file))
+
+
+def lose(lost: File) -> Callable[[File], bytes]:
+    """All bytes of every file, but zeros for those of one that are not durable."""
+    return lambda file: zeros(file) if file is lost else file.written
