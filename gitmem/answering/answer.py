@@ -23,6 +23,7 @@ from gitmem.workspace import Workspace
 if TYPE_CHECKING:
     from gitmem.answering.searcher import Searcher
     from gitmem.records.code_notes import CodeNote
+    from gitmem.search.engine import Rejected
     from gitmem.search.hits import Hit
 
 
@@ -52,7 +53,8 @@ class Answer(NamedTuple):
     `changes` maps the paths of hits with uncommitted changes to `modified`, `staged` or `untracked`. `files` maps blobs
     that may exist only in the working tree to their paths. `records` maps the blobs of records to their fields.
     `adjacent` has the chunks before and after each hit, None at either end of a file or if not requested.
-    `code_notes` are the notes about the code of each hit. `without_keys` are the lines of hits and adjacent chunks with
+    `rejected` counts results below the least score, None without any. `code_notes` are the notes about the code of each
+    hit. `without_keys` are the lines of hits and adjacent chunks with
     private keys as dots, None if there are none.
     """
 
@@ -68,6 +70,12 @@ class Answer(NamedTuple):
     adjacent: "Sequence[tuple[Piece | None, Piece | None]]"
     code_notes: "Sequence[Sequence[CodeNote]]"
     without_keys: HitLines | None = None
+    rejected: "Rejected | None" = None
+
+    @property
+    def is_lexical(self) -> bool:
+        """Whether the query compared words alone."""
+        return isinstance(self.query, Query) and self.query.mode == "lexical"
 
 
 def answer(
@@ -152,6 +160,7 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
         adjacent=texts.lines.adjacent,
         code_notes=texts.code_notes,
         without_keys=texts.without_keys,
+        rejected=found.rejected,
     )
 
 

@@ -12,9 +12,18 @@ if TYPE_CHECKING:
     from gitmem.answering.answer import Answer, ViewState
     from gitmem.records.code_notes import CodeNote
     from gitmem.search.explain import Explanation
+    from gitmem.search.hits import Hit
 
 BOUNDARY: Final = "[CHUNK BOUNDARY]"
 """Separator between a chunk and an adjacent one in `content`."""
+
+
+def describe_absence(answer: "Answer") -> str:
+    """Return why an answer has no results."""
+    if answer.rejected is not None:
+        below = count(answer.rejected.number, "result")
+        return f"{below} below {answer.rejected.least:.2f}, best {answer.rejected.best:.2f}"
+    return "no results; the filters may be the cause" if answer.query.filters.any else "no results"
 
 
 def describe_view(view: "ViewState") -> str:
@@ -49,7 +58,6 @@ def explanation_json(explanation: "Explanation") -> dict[str, Any]:
     ]
     return {
         "features": features,
-        "bias": explanation.bias,
         "sum": round(explanation.total, 6),
         "ranked": round(explanation.ranked, 6),
         "repeat_factor": round(explanation.repeat_factor, 6),
@@ -77,6 +85,7 @@ def hit_json(answer: "Answer", index: int, explanation: "Explanation | None" = N
         "symbol": hit.symbol,
         "language": hit.language,
         "score": round(hit.score, 6),
+        **_similarity(answer, hit),
         "scores": {name: round(float(value), 6) for name, value in hit.scores.items()},
         "content": f"\n{BOUNDARY}\n".join(map(join_lines, pieces)),
         "blob": hit.blob,
@@ -85,6 +94,12 @@ def hit_json(answer: "Answer", index: int, explanation: "Explanation | None" = N
         "notes": [note._asdict() for note in answer.code_notes[index]],
     }
     return values if explanation is None else {**values, "explain": explanation_json(explanation)}
+
+
+def _similarity(answer: "Answer", hit: "Hit") -> dict[str, float | None]:
+    """Return the cosine of result and query and their distance, null if the mode compares no vectors."""
+    cosine = None if answer.is_lexical else round(hit.scores["semantic"], 6)
+    return {"cosine": cosine, "distance": None if cosine is None else round(1 - cosine, 6)}
 
 
 def first_mentions(code_notes: "Sequence[Sequence[CodeNote]]") -> "list[list[CodeNote]]":
@@ -117,7 +132,12 @@ def answer_json(answer: "Answer", explanations: "Sequence[Explanation | None]") 
             "source": view.source,
             "uncommitted": view.uncommitted,
         },
-        "stats": {**answer.stats, "files_missing": view.missing, "notes": answer.notes},
+        "stats": {
+            **answer.stats,
+            "below_min_score": answer.rejected.number if answer.rejected else 0,
+            "files_missing": view.missing,
+            "notes": answer.notes,
+        },
     }
 
 

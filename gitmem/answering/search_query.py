@@ -43,13 +43,17 @@ ALL_CONTENT: Final = SearchFilters()
 
 
 class Query(NamedTuple):
-    """A query in words or symbols. `limit` 0 means the configured default. `neighbors` adds the adjacent chunks."""
+    """A query in words or symbols. `limit` 0 means the configured default. `neighbors` adds the adjacent chunks.
+
+    Results below `min_score` are left out; None means the floor of `gitmem.search.calibration`, see there.
+    """
 
     text: str
     limit: int = 0
     mode: str = "hybrid"
     filters: SearchFilters = ALL_CONTENT
     neighbors: bool = False
+    min_score: float | None = None
 
 
 class SimilarQuery(NamedTuple):
@@ -95,6 +99,8 @@ def check_query(query: Query | SimilarQuery, tree: TreeSelection, settings: Sett
         raise UsageError(f"Query exceeds maximum length of {MAX_QUERY} characters", hint="shorten the query")
     if isinstance(query, Query):
         _check_filters(query, tree)
+        if query.min_score is not None and not 0 <= query.min_score <= 1:
+            raise UsageError(f"the minimum score is {query.min_score:g}, it must be between 0 and 1")
     limit, max_limit = query.limit, settings.search_max_limit
     # The configured default may exceed the configured maximum; then the maximum holds.
     limit = limit or min(settings.search_default_limit, max_limit)

@@ -8,7 +8,7 @@ This module imports numpy and the search. A command imports it after it has star
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -33,7 +33,8 @@ from gitmem.indexing.fingerprint import current_fingerprint
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.record_views import Records
-from gitmem.search.engine import SearchResult, search
+from gitmem.memory.kinds import CODE, FOLDERS
+from gitmem.search.engine import SearchOptions, SearchResult, search
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.hits import Hit
 from gitmem.search.query_parser import parse_query
@@ -79,8 +80,7 @@ class Searcher:
         self._kinds = kinds
         self._weights = weights
         self._encoder = encoder
-        # One scope for each combination of kinds: making one costs milliseconds at 100,000 rows, most queries share it.
-        self._unfiltered: dict[tuple[str, ...], Scope] = {}
+        self._whole: dict[tuple[str, ...], Scope] = {}
         self._graph: RowGraph | None = None
         self._overlay = overlay
         self._records_tree = records_tree
@@ -182,14 +182,12 @@ class Searcher:
         if isinstance(query, SimilarQuery):
             return self._find_similar(query, limit)
         return search(
-            self.scope(query.filters),
+            self.scopes(query.filters),
             parse_query(query.text),
             self._encoder,
             limit=limit,
-            mode=query.mode,
-            fusion=self._workspace.settings.fusion,
-            weights=self._weights,
-            graph=self._graph,
+            options=SearchOptions(query.mode, self._workspace.settings.fusion, self._weights, self._graph),
+            min_score=query.min_score,
         )
 
     def _find_similar(self, query: SimilarQuery, limit: int) -> SearchResult:
@@ -200,7 +198,7 @@ class Searcher:
             chunk = get_chunk(self.indexed_tree, reader, query.text, query.folder)
         # A vector that several units share cannot tell which of them is meant. Names of similar code often can.
         names = tuple(dict.fromkeys(term for name in find_identifiers(chunk.symbol) for term in terms_of(name)))
-        return SearchResult((), search_similar(self.scope(query.filters), chunk.row, limit), names)
+        return SearchResult((), search_similar(self._code_scope(), chunk.row, limit), names)
 
     def adjacent_chunks(self, hit: Hit) -> "tuple[AdjacentChunk | None, AdjacentChunk | None]":
         """Return the chunks before and after a hit of this searcher."""
@@ -217,33 +215,52 @@ class Searcher:
         assert entry is not None, "a hit's path is in the view"
         return int(self._blob_of[entry])
 
-    def scope(self, filters: SearchFilters) -> Scope:
-        """Return the rows that pass filters. Scopes without filters are kept, because most searches have none."""
+    def scopes(self, filters: SearchFilters) -> list[Scope]:
+        """Return the rows that pass filters, those of files and those of records apart, if there are any."""
         kinds = kinds_of(filters, self.selection)
-        if filters.any:
-            return self._make_scope(filters, kinds)
-        if kinds not in self._unfiltered:
-            self._unfiltered[kinds] = self._make_scope(filters, kinds)
-        return self._unfiltered[kinds]
+        # Record filters ask for properties that code does not have, so code cannot pass them.
+        parts = [self._code_scope(filters)] if CODE in kinds and not filters.records.any else []
+        records = [name for name in FOLDERS if name in kinds]
+        if records and self.records is not None:
+            parts.append(self._record_scope(filters, records))
+        return parts
 
-    def _make_scope(self, filters: SearchFilters, kinds: tuple[str, ...]) -> Scope:
-        row_filters = Filters(
-            filters.include, filters.exclude, filters.languages, filters.chunk_types, filters.pathspecs
-        )
-        # -2 marks paths that must not be found, as in Snapshot.match; -1 would count as missing in the index.
-        blob_of = np.where(passing_entries(self.view, kinds, filters.records), self._blob_of, -2)
+    def _code_scope(self, filters: SearchFilters = ALL_CONTENT) -> Scope:
+        whole = self._whole_scope(CODE)
+        if not filters.any and self.tree.since is None:
+            return whole
         if self.tree.since is None:
-            return Scope(self.snapshot, self.view, row_filters, blob_of)
+            return Scope(self.snapshot, self.view, _row_filters(filters), whole.blob_of, whole)
         from gitmem.answering.changed_rows import find_changed
 
         changed = find_changed(self.tree.location, self.tree.since.tree, self.snapshot, self.view, self._blob_of)
-        scope = Scope(self.snapshot, self.view, row_filters, np.where(changed.entries, blob_of, -2))
+        blob_of = np.where(changed.entries, whole.blob_of, -2)
+        scope = Scope(self.snapshot, self.view, _row_filters(filters), blob_of, whole)
         scope.restrict(changed.rows, changed.select_units)
         return scope
+
+    def _record_scope(self, filters: SearchFilters, kinds: Sequence[str]) -> Scope:
+        whole = self._whole_scope(*FOLDERS)
+        if not filters.any and len(kinds) == len(FOLDERS):
+            return whole
+        blob_of = np.where(passing_entries(self.view, kinds, filters.records), whole.blob_of, -2)
+        return Scope(self.snapshot, self.view, _row_filters(filters), blob_of, whole)
+
+    def _whole_scope(self, *kinds: str) -> Scope:
+        """Return all rows of some kinds, kept for all searches: making it costs milliseconds at 100,000 rows."""
+        if kinds not in self._whole:
+            # -2 marks paths that must not be found, as in Snapshot.match; -1 would count as missing in the index.
+            blob_of = np.where(passing_entries(self.view, kinds), self._blob_of, -2)
+            self._whole[kinds] = Scope(self.snapshot, self.view, Filters(), blob_of)
+        return self._whole[kinds]
 
     @cached_property
     def _blob_of(self) -> NDArray[np.int64]:
         return self.snapshot.match(self.view)
+
+
+def _row_filters(filters: SearchFilters) -> Filters:
+    return Filters(filters.include, filters.exclude, filters.languages, filters.chunk_types, filters.pathspecs)
 
 
 def open_searcher(

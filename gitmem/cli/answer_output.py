@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from gitmem.answering.answer import Answer, answer
-from gitmem.answering.answer_json import answer_json, describe_view, first_mentions, hit_json
+from gitmem.answering.answer_json import answer_json, describe_absence, describe_view, first_mentions, hit_json
 from gitmem.answering.hit_text import named_hit
 from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.search_query import Query, SimilarQuery
@@ -39,6 +39,12 @@ _OPTIONS: Final = (
 )  # fmt: skip
 
 
+min_score_option = click.option(
+    "--min-score",
+    type=float,
+    metavar="0..1",
+    help="Minimum score of a result.  [default: none, but 0.07 for the best of a query]",
+)
 neighbors_option = click.option("--neighbors", is_flag=True, help="Show whole results with the adjacent chunks.")
 
 
@@ -106,7 +112,9 @@ def write_answer(workspace: Workspace, answer: Answer, form: Format) -> ExitCode
     elif answer.hits:
         _write_hits(workspace, answer, explanations, form, choose_style(form.color, console.environment()))
     if not answer.hits:
-        say(_no_results(answer))
+        say(f"{describe_absence(answer)} ({_describe(answer)})")
+        if answer.rejected is not None and not form.quiet:
+            say("hint: to see them: --min-score 0")
     return ExitCode.OK if answer.hits else ExitCode.NO_RESULTS
 
 
@@ -116,7 +124,8 @@ def _explanations(answer: Answer, form: Format) -> "list[Explanation | None]":
         return [None] * len(answer.hits)
     from gitmem.search.explain import explain  # few searches are explained
 
-    return [explain(hit.scores, hit.score, hit.chunk_type) for hit, _ in answer.hits]
+    mode = answer.query.mode if isinstance(answer.query, Query) else "semantic"
+    return [explain(hit.scores, hit.score, hit.chunk_type, mode) for hit, _ in answer.hits]
 
 
 def _write_hits(
@@ -147,13 +156,6 @@ def _write_hits(
 
         console.put("\n".join(format_legend(filter(None, explanations), LEGEND, style)))
     console.put(style.paint("dim", _describe(answer)))
-
-
-def _no_results(answer: Answer) -> str:
-    tree = _describe(answer)
-    if answer.query.filters.any:
-        return f"no results; the filters may be the cause ({tree})"
-    return f"no results ({tree})"
 
 
 def _describe(answer: Answer) -> str:

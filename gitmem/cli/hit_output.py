@@ -21,7 +21,7 @@ _UNDAMPED: Final = 0.9999
 """Shares of a score above this are 1 except for rounding."""
 
 _PATHS_SHOWN: Final = 2
-_ALWAYS_EXPLAINED: Final = ("semantic", "lexical", "bias", "sum")
+_ALWAYS_EXPLAINED: Final = ("semantic", "lexical", "query", "sum")
 _MIN_GAP: Final = 2
 _TAB: Final = "    "
 
@@ -133,7 +133,7 @@ def format_explanation(explanation: "Explanation", hit: "Hit", style: Style) -> 
         for part in explanation.parts
         if part.contribution
     ]
-    rows += [("bias", "", "", f"{explanation.bias:+.3f}"), ("sum", "", "", f"{explanation.total:+.3f}")]
+    rows.append(("sum", "", "", f"{explanation.total:+.3f}"))
     first, *widths = [max(len(row[column]) for row in rows) for column in range(4)]
     columns = ["  ".join(["", name.ljust(first), "".join(map(str.rjust, numbers, widths))]) for name, *numbers in rows]
     retrieval = f"  semantic {hit.scores['semantic']:.3f}, lexical {hit.scores['lexical']:.3f}"

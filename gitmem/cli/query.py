@@ -10,7 +10,14 @@ import click
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.search_query import MAX_QUERY, MODES, Query, SearchFilters
 from gitmem.cli import console
-from gitmem.cli.answer_output import Format, answer_here, format_options, neighbors_option, write_answer
+from gitmem.cli.answer_output import (
+    Format,
+    answer_here,
+    format_options,
+    min_score_option,
+    neighbors_option,
+    write_answer,
+)
 from gitmem.cli.completer import AFTER_DASHES, complete
 from gitmem.cli.context import folder_in_tree, open_here
 from gitmem.cli.error_output import say
@@ -107,6 +114,7 @@ class QueryCommand(click.Command):
     type_="--record-type",
 )
 @click.option("--mode", type=click.Choice(MODES), default="hybrid", help="Use both scores or one.")
+@min_score_option
 @format_options
 @neighbors_option
 @click.option("--explain", is_flag=True, help="Explain the score of each result.")
@@ -116,6 +124,7 @@ def command(
     ctx: click.Context, /, *, words: tuple[str, ...], texts: tuple[str, ...], paths: tuple[str, ...], rev: str,
     staged: bool, changed: str, include: tuple[str, ...], exclude: tuple[str, ...], languages: tuple[str, ...],
     chunk_types: tuple[str, ...], kinds: tuple[str, ...], mode: str, limit: int | None, no_refresh: bool,
+    min_score: float | None,
     **shown: object,
 ) -> ExitCode:  # fmt: skip
     """Search the code in words or by symbol.
@@ -124,7 +133,8 @@ def command(
     time budget. Several words are one query. A query may also be a whole issue, log or stack trace of up to 32,000
     characters: its parts count by their type, and the files, lines and functions that it names come first. PATHs behind
     `--` limit it, relative to the current folder as in git grep, and in addition to `--path`. A filter given several
-    times matches any of its values. The exit code is 0 with results and 1 without.
+    times matches any of its values. The score of a result is the likelihood that it is relevant, whatever the filters.
+    The exit code is 0 with results and 1 without: a query that makes no sense in the repository has none.
 
     \b
     Examples:
@@ -134,6 +144,7 @@ def command(
       gitmem query --rev v0.12 --path src/ --lang python "error handling"
       gitmem query --changed main..HEAD "error handling"
       gitmem query -n 1 --explain "error handling"
+      gitmem query --min-score 0.5 "error handling"
       gitmem query --kind documents --record-type email --since 2026-01-01 "release date"
       git log -1 --format=%B | gitmem query -
       gitmem query - < issue.md
@@ -150,7 +161,7 @@ def command(
         records=record_filters,
         pathspecs=_parse_paths(ctx, workspace, paths) if paths else (),
     )
-    query = Query(read_query([*texts, *words], paths), form.limit, mode, filters, form.neighbors)
+    query = Query(read_query([*texts, *words], paths), form.limit, mode, filters, form.neighbors, min_score)
     if len(words) > 1 and not paths and not form.quiet:
         _hint_at_paths(ctx, words)
     selection = TreeSelection(rev, staged, changed)

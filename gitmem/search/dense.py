@@ -16,7 +16,7 @@ from gitmem.store.graph import RowGraph
 from gitmem.store.snapshot import Snapshot
 
 SMALL_SHARE: Final = 0.2
-"""Share of the rows below which a partition of the scope is scanned by itself.
+"""Share of the rows below which a scope is scanned by itself.
 
 The graph, and a scan of the whole snapshot, would mostly visit rows that are out of scope.
 """
@@ -26,6 +26,9 @@ MAX_DISTANCE: Final = 255
 """Largest distance that is told apart from larger ones; rows that differ in nearly all signs are never near."""
 
 _BLOCK_ROWS: Final = 8192
+_EXACT_ROWS: Final = 1 << 14
+"""Rows whose vectors are compared at once: as floats they take 16 MB."""
+
 _SUMMED: Final[dict[int, type[np.unsignedinteger]]] = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 """Numbers of 64-bit words per row whose bit counts are summed as one integer, and its type."""
 
@@ -38,33 +41,39 @@ class DenseRanking(NamedTuple):
 
 
 def search_dense(scope: Scope, vector: NDArray[np.float32], count: int, graph: RowGraph | None = None) -> DenseRanking:
-    """Return about the `count` rows of each partition of a scope nearest to a unit vector, with exact cosines."""
+    """Return about the `count` rows of a scope nearest to a unit vector, with exact cosines."""
     rows = find_near_rows(scope, vector, count, graph)
     cosines = exact_cosines(scope.snapshot, vector, rows)
     order = np.lexsort((rows, -cosines))  # ties go by row
     return DenseRanking(rows[order], cosines[order])
 
 
+def search_exactly(
+    scope: Scope, vector: NDArray[np.float32], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return the rows of a scope with the `count` highest cosines and all that tie with the last, ascending.
+
+    It reads all vectors, which costs some thirty times as much as the sign bits.
+    """
+    rows = np.flatnonzero(scope.mask)
+    if not vector.any() or not len(rows):
+        return np.zeros(0, np.int64), np.zeros(0, np.float32)
+    parts = [rows[start : start + _EXACT_ROWS] for start in range(0, len(rows), _EXACT_ROWS)]
+    cosines = np.concatenate([exact_cosines(scope.snapshot, vector, part) for part in parts])
+    if len(rows) <= count:
+        return rows, cosines
+    best = cosines >= np.partition(cosines, -count)[-count]
+    return rows[best], cosines[best]
+
+
 def find_near_rows(
     scope: Scope, vector: NDArray[np.float32], count: int, graph: RowGraph | None = None
 ) -> NDArray[np.int64]:
-    """Return about the `count` rows of each partition of a scope nearest to a unit vector, ascending.
+    """Return about the `count` rows of a scope nearest to a unit vector, ascending.
 
     The scan over sign bits selects the rows or, if given, the graph does.
     """
-    partitions = zip(scope.partitions, scope.partition_sizes, strict=True)
-    parts = [_nearest_rows(scope.snapshot, part, size, vector, count, graph) for part, size in partitions]
-    return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
-
-
-def _nearest_rows(
-    snapshot: Snapshot,
-    part: NDArray[np.bool_],
-    size: int,
-    vector: NDArray[np.float32],
-    count: int,
-    graph: RowGraph | None,
-) -> NDArray[np.int64]:
+    snapshot, part, size = scope.snapshot, scope.mask, scope.row_count
     if size < SMALL_SHARE * snapshot.rows:
         return _scan_rows(snapshot, np.flatnonzero(part), vector, count)
     if graph is not None:
@@ -92,7 +101,7 @@ def _scan_rows(
 def _graph_rows(
     snapshot: Snapshot, part: NDArray[np.bool_], vector: NDArray[np.float32], count: int, graph: RowGraph
 ) -> NDArray[np.int64]:
-    """Return the nearest rows of a partition found by the graph, and the nearest rows that the graph does not hold."""
+    """Return the nearest rows of a scope found by the graph, and the nearest rows that the graph does not hold."""
     # The graph knows no scope, so ask for more by the share of rows out of scope: `count` are left on average.
     nearest = graph.nearest(vector, int(count * snapshot.rows / max(int(part.sum()), 1)))
     added = _scan_rows(snapshot, graph.missing[part[graph.missing]], vector, count)
@@ -177,5 +186,7 @@ def exact_cosines(snapshot: Snapshot, vector: NDArray[np.float32], rows: NDArray
     for segment, own, positions in snapshot.split(rows):
         # Vectors are stored as int8; `scale` brings each to unit length.
         scales = segment.values("scale", own).astype(np.float32)
-        cosines[positions] = (segment.vectors(own).astype(np.float32) @ vector) * scales
+        # einsum, because a row must get the same bits whichever rows it is compared with: a matrix product does not
+        # promise that.
+        cosines[positions] = np.einsum("ij,j->i", segment.vectors(own).astype(np.float32), vector) * scales
     return cosines

@@ -4,7 +4,9 @@ import math
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from gitmem.search.rank import OFFSET, SLOPE, weights_for
+from gitmem.search.calibration import find_curve
+from gitmem.search.rank import weights_for
+from gitmem.types import RECORD_KINDS
 
 LEGEND: Final = {
     "semantic": "similarity of the meaning of chunk and query, cosine",
@@ -29,7 +31,7 @@ LEGEND: Final = {
     "example": "1 for an example, demo or benchmark",
     "document": "1 for documentation or a change log",
     "auxiliary": "1 for vendored, generated or compatibility code, a migration or a translation",
-    "bias": "constant that every result gets",
+    "query": "how well the query is matched as a whole, the same for all results",
     "sum": "sum of value x weight = contribution; its logistic function is the score, from 0 to 1",
 }
 """Meaning of each name in an explanation, in the order of `rank.WEIGHTS`."""
@@ -51,27 +53,26 @@ class Contribution(NamedTuple):
 class Explanation(NamedTuple):
     """Decomposition of a score, the largest contribution first.
 
-    `total` is the bias plus all contributions, and `ranked` the score it gives before selection. `repeat_factor` is
-    the factor that selection applied to it: less than 1 for a further chunk of a file.
+    `total` is the sum of all contributions, and `ranked` the score it gives before selection. `repeat_factor` is the
+    factor that selection applied to it: less than 1 for a further chunk of a file.
     """
 
     parts: list[Contribution]
-    bias: float
     total: float
     ranked: float
     repeat_factor: float
 
 
-def explain(features: Mapping[str, float], score: float, chunk_type: str) -> Explanation:
-    """Decompose the score of a hit of some chunk type. Of `features` (`Hit.scores`) only those with a weight count.
+def explain(scores: Mapping[str, float], score: float, chunk_type: str, mode: str) -> Explanation:
+    """Decompose the score of a hit of some chunk type in a mode of search. `scores` are those of the hit.
 
-    Weights and bias are reported as they act on the confidence, calibration included.
+    Weights are reported as they act on the score: in logits, calibration included.
     """
-    weights, bias = weights_for(chunk_type)
-    # Calibration maps the logit x of a score to SLOPE * x + OFFSET, so it can be folded into weights and bias.
-    bias = SLOPE * bias + OFFSET
-    parts = [Contribution(name, features[name], SLOPE * weight) for name, weight in weights.items() if name in features]
+    slope = find_curve(mode, records=chunk_type in RECORD_KINDS).slope
+    weights = {"semantic": 1.0} if mode == "semantic" else weights_for(chunk_type)
+    parts = [Contribution(name, scores[name], slope * weight) for name, weight in weights.items() if name in scores]
+    parts.append(Contribution("query", scores["query"], 1.0))
     parts.sort(key=lambda part: (-abs(part.contribution), part.name))
-    total = bias + sum(part.contribution for part in parts)
+    total = sum(part.contribution for part in parts)
     ranked = 1.0 / (1.0 + math.exp(-total))
-    return Explanation(parts, bias, total, ranked, score / ranked)
+    return Explanation(parts, total, ranked, score / ranked)

@@ -34,47 +34,62 @@ LEXICAL_PRIOR: Final = Prior(0.28, 0.12)
 PRIOR_COUNT: Final = 4
 """Pseudo-candidates with the prior's moments that are added to the real ones."""
 
+Sample = slice | NDArray[np.bool_]
+"""The candidates by which the others are judged: those of the search without filters."""
+
+EVERY: Final = slice(None)
+
 
 def fuse_zscores(
-    dense: NDArray[np.float32], lexical: NDArray[np.float32], weights: FusionWeights, max_lexical: float
+    dense: NDArray[np.float32],
+    lexical: NDArray[np.float32],
+    weights: FusionWeights,
+    max_lexical: float,
+    sample: Sample = EVERY,
 ) -> NDArray[np.float32]:
     """Return the weighted sum of the z-scores. `max_lexical` is the highest lexical score that the query allows."""
-    fused = weights.semantic * standardise(dense, COSINE_PRIOR)
-    fused += weights.lexical * standardise_lexical(lexical, max_lexical)
+    fused = weights.semantic * standardise(dense, COSINE_PRIOR, sample)
+    fused += weights.lexical * standardise_lexical(lexical, max_lexical, sample)
     return fused.astype(np.float32)
 
 
-def standardise_lexical(scores: NDArray[np.float32], max_lexical: float) -> NDArray[np.float32]:
+def standardise_lexical(scores: NDArray[np.float32], max_lexical: float, sample: Sample = EVERY) -> NDArray[np.float32]:
     """Return the z-scores of lexical scores, of which `max_lexical` is the highest that the query allows."""
     # BM25 scores grow with the number and rarity of the terms, so one prior fits all queries only after division.
-    return standardise(scores / max_lexical, LEXICAL_PRIOR) if max_lexical else np.zeros_like(scores)
+    return standardise(scores / max_lexical, LEXICAL_PRIOR, sample) if max_lexical else np.zeros_like(scores)
 
 
-def standardise(values: NDArray[np.float32], prior: Prior) -> NDArray[np.float32]:
-    """Return z-scores of values among which PRIOR_COUNT typical ones are assumed; zeros if all values are zero."""
-    if not values.any():
+def standardise(values: NDArray[np.float32], prior: Prior, sample: Sample = EVERY) -> NDArray[np.float32]:
+    """Return z-scores of values, by the moments of a sample of them among which PRIOR_COUNT typical ones are assumed.
+
+    They are zeros if all values of the sample are zero.
+    """
+    measured = values[sample]
+    if not measured.any():
         return np.zeros_like(values)  # a retrieval without any match has no say
     # Plain z-scores of few candidates say nothing: a single one would always score 0, however good it is. With
     # pseudo-candidates drawn from the prior its score is absolute at first and relative among many.
-    count = len(values) + PRIOR_COUNT
-    mean = (float(values.sum()) + PRIOR_COUNT * prior.mean) / count
-    squares = float(np.square(values - mean).sum())
+    count = len(measured) + PRIOR_COUNT
+    mean = (float(measured.sum()) + PRIOR_COUNT * prior.mean) / count
+    squares = float(np.square(measured - mean).sum())
     # The pseudo-candidates' squared distance from the common mean: their variance plus the shift of their own mean.
     squares += PRIOR_COUNT * (prior.deviation**2 + (prior.mean - mean) ** 2)
     scores: NDArray[np.float32] = (values - mean) / (squares / count) ** 0.5
     return scores
 
 
-def fuse_ranks(dense: NDArray[np.float32], lexical: NDArray[np.float32], k: int = RRF_K) -> NDArray[np.float32]:
+def fuse_ranks(
+    dense: NDArray[np.float32], lexical: NDArray[np.float32], k: int = RRF_K, sample: Sample = EVERY
+) -> NDArray[np.float32]:
     """Return the reciprocal rank fusion of two scores: the sum of 1 / (k + rank) over the lists with the candidate.
 
-    Cormack, Clarke and Buettcher 2009. Ranks count from 1, ties share the better rank, and a candidate with a score
-    of zero is not in the list.
+    Cormack, Clarke and Buettcher 2009. Ranks count from 1 within a sample, ties share the better rank, and a candidate
+    with a score of zero is not in the list.
     """
-    return _reciprocal(dense, k) + _reciprocal(lexical, k)
+    return _reciprocal(dense, k, sample) + _reciprocal(lexical, k, sample)
 
 
-def _reciprocal(values: NDArray[np.float32], k: int) -> NDArray[np.float32]:
-    ascending = np.sort(-values)
+def _reciprocal(values: NDArray[np.float32], k: int, sample: Sample) -> NDArray[np.float32]:
+    ascending = np.sort(-values[sample])
     ranks = np.searchsorted(ascending, -values, side="left") + 1
     return np.where(values > 0, 1.0 / (k + ranks), 0.0).astype(np.float32)

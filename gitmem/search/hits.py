@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from gitmem.git.path_encoding import path_text
 from gitmem.search.rank import Candidates, Features, features_of
 from gitmem.search.scope import Scope
-from gitmem.search.select import Scored, select
+from gitmem.search.select import REPEAT_DECAY, Scored, select
 from gitmem.types import CHUNK_TYPES, RECORD_KINDS, ResultUnit
+
+NO_EVIDENCE: Final[Mapping[str, float]] = {}
 
 _ONCE_PER_PATH: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in RECORD_KINDS]
 
@@ -45,28 +47,44 @@ class Hit(NamedTuple):
 
 
 class RetrievalScores(NamedTuple):
-    """Scores of rows, [rows] each: the cosine, the lexical score, and the lexical score of the row's file."""
+    """Scores of rows, [rows] each: the cosine, the lexical score, that of the row's file, and the file's coverage."""
 
     dense: NDArray[np.float32]
     lexical: NDArray[np.float32]
     file_lexical: NDArray[np.float32]
+    file_coverage: NDArray[np.float32]
 
 
-def load_candidates(scope: Scope, rows: NDArray[np.int64], scores: RetrievalScores) -> Candidates:
+class RetrievedRows(NamedTuple):
+    """Rows with the entries of their paths and their scores, [rows] each.
+
+    `pool` and `inside` are those of `Candidates`.
+    """
+
+    row: NDArray[np.int64]
+    entry: NDArray[np.int64]
+    scores: RetrievalScores
+    pool: NDArray[np.bool_]
+    inside: NDArray[np.bool_]
+
+
+def load_candidates(scope: Scope, rows: RetrievedRows) -> Candidates:
     """Load the data that ranking needs of some rows. `path_cosine` and the fused scores are zero as yet."""
-    entries, file = np.unique(scope.entry_of[rows], return_inverse=True)
+    entries, file = np.unique(rows.entry, return_inverse=True)
     return Candidates(
-        row=rows,
+        row=rows.row,
         file=file,
         paths=[path_text(scope.view.path(entry)) for entry in entries.tolist()],
-        chunk_type=scope.snapshot.gather(("kind",), rows)["kind"].astype(np.uint8),
-        symbol=scope.snapshot.symbols(rows),
-        words=scope.word_counts[rows],
+        chunk_type=scope.snapshot.gather(("kind",), rows.row)["kind"].astype(np.uint8),
+        symbol=scope.snapshot.symbols(rows.row),
+        words=scope.word_counts[rows.row],
         file_words=scope.file_word_counts[entries][file],
-        **scores._asdict(),
+        **rows.scores._asdict(),
         **dict.fromkeys(
-            ("path_cosine", "fused_row", "fused", "named_file", "named_row"), np.zeros(len(rows), np.float32)
+            ("path_cosine", "fused_row", "fused", "named_file", "named_row"), np.zeros(len(rows.row), np.float32)
         ),
+        pool=rows.pool,
+        inside=rows.inside,
     )
 
 
@@ -86,29 +104,33 @@ def load_spans(scope: Scope, rows: NDArray[np.int64]) -> Spans:
 
 
 def select_candidates(
-    candidates: Candidates, spans: Spans, scores: Sequence[float], limit: int
+    candidates: Candidates, spans: Spans, scores: Sequence[float], limit: int, decay: float = REPEAT_DECAY
 ) -> list[tuple[int, float]]:
-    """Return positions and final scores of the best candidates, best first."""
+    """Return positions and final scores of the best candidates that pass the filters, best first."""
     paths = [candidates.paths[file] for file in candidates.file.tolist()]
     once_per_path = np.isin(candidates.chunk_type, _ONCE_PER_PATH).tolist()
     columns = (paths, *(column.tolist() for column in spans), scores, once_per_path)
-    scored = [Scored(position, *values) for position, values in enumerate(zip(*columns, strict=True))]
-    return select(scored, limit)
+    values = list(zip(*columns, strict=True))
+    return select([Scored(at, *values[at]) for at in np.flatnonzero(candidates.inside).tolist()], limit, decay)
 
 
 def load_hits(
-    scope: Scope, candidates: Candidates, selected: Sequence[tuple[int, float]], features: Features
+    scope: Scope,
+    candidates: Candidates,
+    selected: Sequence[tuple[int, float]],
+    features: Features,
+    evidence: Mapping[str, float] = NO_EVIDENCE,
 ) -> list[Hit]:
     """Load selected candidates, given by position and score, as hits.
 
-    Their scores include the features that count for their chunk types, if there are any.
+    Their scores include the features that count for their chunk types, if there are any, and the evidence.
     """
     rows = candidates.row[np.array([position for position, _ in selected], np.int64)]
     columns = scope.snapshot.gather(("start", "length", "line", "lines"), rows)
     spans = zip(*(column.tolist() for column in columns.values()), strict=True)
     units = scope.snapshot.units(rows, columns["start"], columns["line"])
     return [
-        _load_hit(scope, candidates, position, score, features, span, shared)
+        _load_hit(scope, candidates, position, score, features, evidence, span, shared)
         for (position, score), span, shared in zip(selected, spans, units, strict=True)
     ]
 
@@ -119,6 +141,7 @@ def _load_hit(
     position: int,
     score: float,
     features: Features,
+    evidence: Mapping[str, float],
     span: tuple[int, int, int, int],
     units: tuple[ResultUnit, ...],
 ) -> Hit:
@@ -141,9 +164,10 @@ def _load_hit(
         chunk=own - int(segment.first[blob]),
         score=score,
         scores={
-            "semantic": max(0.0, float(candidates.dense[position])),
+            "semantic": float(candidates.dense[position]),
             "lexical": float(candidates.lexical[position]),
             **(features_of(features, position, chunk_type) if features else {}),
+            **evidence,
         },
         other_paths=_other_paths(scope, entry),
         units=scope.select_units(entry, units) if units else (),

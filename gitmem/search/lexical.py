@@ -12,12 +12,12 @@ not counted twice. For each term of the query:
 For rows only the text is length-normalised, for files text and symbols are. `df` counts the rows (or files) with the
 term in text or symbol; if there are none, those with the term in the path.
 
-Statistics are taken over the rows in scope. A score thus depends on the tree that is searched, and not on other
-revisions that the index happens to hold.
+Statistics are taken over the rows of the tree. A score thus depends neither on filters nor on other revisions that the
+index happens to hold.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -51,12 +51,23 @@ FILE_WEIGHTS: Final = FieldWeights(text=1.0, symbol=2.0, stem=6.0, folder=2.0, b
 
 
 class WeightedTerm(NamedTuple):
-    """Postings of a term and its weighted idf over the rows and over the files in scope; 0 if it does not occur."""
+    """Postings of a term and its weighted idf over the rows and over the files; 0 if it does not occur.
+
+    `importance` is the weighted idf over the files, and for a term that does not occur that of the rarest one.
+    """
 
     name: str
     postings: TermPostings
     row_idf: float
     file_idf: float
+    importance: float
+
+
+class FileMatches(NamedTuple):
+    """Scores of files, and the share of the query's terms that each holds, weighted by their importance."""
+
+    scores: NDArray[np.float32]
+    coverages: NDArray[np.float32]
 
 
 class LexicalQuery:
@@ -102,11 +113,16 @@ class LexicalQuery:
         scores: NDArray[np.float32] = term.row_idf * saturate(frequency)
         return scores
 
-    def score_files(self, entries: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the scores of some files that have rows in scope, each scored as one document."""
+    def match_files(self, entries: NDArray[np.int64], counted: Collection[str] = ()) -> FileMatches:
+        """Return the scores of some files, each scored as one document with all its rows.
+
+        Their coverages are those of the terms `counted`.
+        """
         scores = np.zeros(len(entries), np.float32)
+        coverages = np.zeros(len(entries), np.float64)
+        total = sum(term.importance for term in self.terms if term.name in counted)
         ranges = self._ranges_of(entries)
-        norm = length_norm(self.scope.relative_file_lengths[entries], FILE_WEIGHTS.b)
+        norm = length_norm(self.scope.whole.relative_file_lengths[entries], FILE_WEIGHTS.b)
         for term in self.terms:
             if not term.file_idf:
                 continue
@@ -116,21 +132,25 @@ class LexicalQuery:
             frequency += FILE_WEIGHTS.stem * _are_in(entries, term.postings.stem)
             frequency += FILE_WEIGHTS.folder * _are_in(entries, term.postings.folder)
             scores += term.file_idf * saturate(frequency)
-        return scores
+            if term.name in counted:
+                coverages += term.importance / total * (frequency > 0)
+        return FileMatches(scores, coverages.astype(np.float32))
 
     def _ranges_of(self, entries: NDArray[np.int64]) -> RowRanges:
         first = self.scope.snapshot.blob_first
         blobs = self.scope.blob_of[entries]
-        return RowRanges(entries, first[blobs].astype(np.int32), first[blobs + 1].astype(np.int32), self.scope.entry_of)
+        return RowRanges(first[blobs].astype(np.int32), first[blobs + 1].astype(np.int32))
 
 
 def _weigh(scope: Scope, name: str, weight: float) -> WeightedTerm:
     postings = find_term(scope, name)
+    files = scope.whole.file_count
     return WeightedTerm(
         name,
         postings,
-        weight * inverse_document_frequency(scope.row_count, postings.counts.rows),
-        weight * inverse_document_frequency(scope.file_count, postings.counts.files),
+        weight * inverse_document_frequency(scope.whole.row_count, postings.counts.rows),
+        weight * inverse_document_frequency(files, postings.counts.files),
+        weight * inverse_document_frequency(files, max(postings.counts.files, 1)),
     )
 
 
@@ -144,7 +164,7 @@ def _are_in(entries: NDArray[np.integer], ascending: NDArray[np.int64]) -> NDArr
 
 def row_norm(scope: Scope, rows: NDArray[np.integer]) -> NDArray[np.float32]:
     """Return the divisors of the term frequencies in the text of some rows."""
-    return scope.length_norms(ROW_WEIGHTS.b).take(rows)
+    return scope.whole.length_norms(ROW_WEIGHTS.b).take(rows)
 
 
 def length_norm(relative_lengths: NDArray[np.float32], b: float) -> NDArray[np.float32]:

@@ -1,11 +1,13 @@
 """Rank candidates: features from symbol, path and file are combined with the two retrieval scores.
 
-Every feature is one number per candidate, mostly between 0 and 1. The score is the logistic function of their weighted
-sum. Records have their own weights, because they have no place in a tree and their passages define nothing. The weights
-below are the whole model.
+Every feature is one number per candidate, mostly between 0 and 1. Their weighted sum orders the candidates of a query;
+`calibration` turns it into a likelihood. Records have their own weights, because they have no place in a tree and their
+passages define nothing.
+
+Features that compare candidates compare them with the *pool*, the candidates of the search without filters. So a filter
+removes results and changes no sum.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -47,23 +49,8 @@ WEIGHTS: Final[Mapping[str, float]] = {
 """Logits that one unit of each feature adds to a score. Fitted on public retrieval queries by
 `tests/bench/fit_code_weights.py`."""
 
-BIAS: Final = -7.5
-
 RECORD_WEIGHTS: Final[Mapping[str, float]] = {"fused": 2.4, "lexical_gap": -0.66, "file": 1.7}
-RECORD_BIAS: Final = -6.7
-"""The same for records: fitted on headings of public documentation, then scaled.
-
-At this scale, records and code with the same score answer equally often.
-"""
-
-SLOPE: Final = 0.68
-OFFSET: Final = -0.2
-"""Platt scaling (Platt 1999) from the logit of a score to that of a probability.
-
-The probability is the share of results with such a score that answer the query. The weights alone order candidates of
-one query well, but they are fitted on order and not on probability, so their scores were too extreme: the slope is
-below 1.
-"""
+"""The same for records: fitted on headings of public documentation by `tests/bench/fit_document_weights.py`."""
 
 CHUNK_DECAY: Final = 0.97
 COUNTED_CHUNKS: Final = 8
@@ -101,7 +88,9 @@ class Candidates(NamedTuple):
     - `words` and `file_words`: lengths of the row's text and of its file.
     - `dense`: the cosine of row and query; `path_cosine`: that of the path's words and the query.
     - `lexical` and `file_lexical`: lexical scores of the row and of its file.
+    - `file_coverage`: share of the query's terms that the file holds, by importance.
     - `fused_row` and `fused`: the cosine fused with the row's lexical score, and with its file's.
+    - `pool` marks the candidates of the search without filters, `inside` those that pass the filters.
     """
 
     row: NDArray[np.int64]
@@ -114,17 +103,19 @@ class Candidates(NamedTuple):
     dense: NDArray[np.float32]
     lexical: NDArray[np.float32]
     file_lexical: NDArray[np.float32]
+    file_coverage: NDArray[np.float32]
     path_cosine: NDArray[np.float32]
     fused_row: NDArray[np.float32]
     fused: NDArray[np.float32]
     named_file: NDArray[np.float32]
     named_row: NDArray[np.float32]
+    pool: NDArray[np.bool_]
+    inside: NDArray[np.bool_]
 
     @property
-    def records(self) -> NDArray[np.bool_]:
-        """Return which candidates are records of the memory."""
-        is_record: NDArray[np.bool_] = _IS_RECORD[self.chunk_type]
-        return is_record
+    def are_records(self) -> bool:
+        """Return whether the candidates are records of the memory: they and files are searched apart."""
+        return bool(_IS_RECORD[self.chunk_type].any())
 
 
 NO_SHARES: Final[Mapping[str, float]] = {}
@@ -180,41 +171,30 @@ def compute_features(
     return features
 
 
-def combine_features(features: Features, records: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return scores between 0 and 1; `records` marks the candidates that are records."""
-    sums = sum((WEIGHTS[name] * values for name, values in features.items()), start=np.float64(BIAS))
-    if records.any():
-        own = sum((weight * features[name] for name, weight in RECORD_WEIGHTS.items()), start=np.float64(RECORD_BIAS))
-        sums = np.where(records, own, sums)
-    scores: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-sums))
-    return scores
+def combine_features(features: Features, weights: Mapping[str, float] = WEIGHTS) -> NDArray[np.float64]:
+    """Return the weighted sums of the candidates."""
+    return sum((weight * features[name] for name, weight in weights.items()), start=np.float64(0.0) * features["fused"])
 
 
-def confidence(score: float) -> float:
-    """Return the probability that a result with some score answers the query; it never falls as the score rises."""
-    if not 0 < score < 1:
-        return score  # no finite logit
-    return 1.0 / (1.0 + math.exp(-SLOPE * math.log(score / (1.0 - score)) - OFFSET))
-
-
-def weights_for(chunk_type: str) -> tuple[Mapping[str, float], float]:
-    """Return the weights and the bias for candidates of a chunk type."""
-    return (RECORD_WEIGHTS, RECORD_BIAS) if chunk_type in RECORD_KINDS else (WEIGHTS, BIAS)
+def weights_for(chunk_type: str) -> Mapping[str, float]:
+    """Return the weights for candidates of a chunk type."""
+    return RECORD_WEIGHTS if chunk_type in RECORD_KINDS else WEIGHTS
 
 
 def features_of(features: Features, position: int, chunk_type: str) -> dict[str, float]:
     """Return the features of one candidate that count for its chunk type, without rare ones that are 0."""
-    values = {name: float(features[name][position]) for name in weights_for(chunk_type)[0]}
+    values = {name: float(features[name][position]) for name in weights_for(chunk_type)}
     return {name: value for name, value in values.items() if value or name not in _RARE}
 
 
 def _lexical_gap(candidates: Candidates, max_lexical: float) -> NDArray[np.float64]:
     """Return how far each lexical score is below the best of its file, in standard deviations over all candidates."""
     # `fused` contains the file's lexical score, which all its chunks share. This feature tells them apart.
-    scores = standardise_lexical(candidates.lexical, max_lexical).astype(np.float64)
+    pool = candidates.pool
+    scores = standardise_lexical(candidates.lexical, max_lexical, pool).astype(np.float64)
     best = np.full(len(candidates.paths), -np.inf)
-    np.maximum.at(best, candidates.file, scores)
-    gap: NDArray[np.float64] = best[candidates.file] - scores
+    np.maximum.at(best, candidates.file[pool], scores[pool])
+    gap: NDArray[np.float64] = np.maximum(best[candidates.file] - scores, 0.0)
     return gap
 
 
@@ -222,13 +202,16 @@ def _file_coherence(candidates: Candidates) -> NDArray[np.float64]:
     """Return for each candidate how much of its file matches: the sum of its best chunks, relative to the best file."""
     # A file that is about the query matches in many chunks, one that mentions it in a single one. Negative fused
     # scores (below average) count as nothing, and only the best chunks count, so a long file gains little by length.
-    scores = np.maximum(candidates.fused_row, 0.0).astype(np.float64)
-    order = np.lexsort((-scores, candidates.file))
-    files = candidates.file[order]
+    every = np.maximum(candidates.fused_row, 0.0).astype(np.float64)
+    scores, own = every[candidates.pool], candidates.file[candidates.pool]
+    order = np.lexsort((-scores, own))
+    files = own[order]
     rank_in_file = np.arange(len(files)) - np.searchsorted(files, files)
     counted = np.where(rank_in_file < COUNTED_CHUNKS, scores[order] * CHUNK_DECAY**rank_in_file, 0.0)
     totals = np.bincount(files, counted, len(candidates.paths))
-    coherence: NDArray[np.float64] = (totals / (totals.max(initial=0.0) or 1.0))[candidates.file]
+    # A file outside the pool has nothing that matches well; each of its chunks counts for itself.
+    sums = np.where(np.bincount(own, minlength=len(totals))[candidates.file], totals[candidates.file], every)
+    coherence: NDArray[np.float64] = sums / (totals.max(initial=0.0) or 1.0)
     return coherence
 
 

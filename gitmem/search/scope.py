@@ -15,7 +15,7 @@ from gitmem.git.path_encoding import path_text
 from gitmem.search.path_roles import ROLES, path_role
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
-from gitmem.types import CHUNK_TYPES, RECORD_LANGUAGE, ResultUnit
+from gitmem.types import CHUNK_TYPES, ResultUnit
 
 if TYPE_CHECKING:
     from gitmem.patterns.pathspec import Pathspec
@@ -52,12 +52,18 @@ class TermCounts(NamedTuple):
 class Scope:
     """Searchable rows of a snapshot, and the statistics over them that ranking needs.
 
-    `entry_of` [rows] maps each row to its entry in the view, -1 if the row is out of scope. Pass `blob_of`, the result
-    of `snapshot.match(view)`, if it is known already.
+    `entry_of` [rows] maps each row to its entry in the view, -1 if the row is out of scope. `whole` is the scope
+    without filters: all statistics are taken from it, so that a filter changes no score. Pass `blob_of`, the result of
+    `snapshot.match(view)`, and `whole` if they are known already.
     """
 
     def __init__(
-        self, snapshot: Snapshot, view: View, filters: Filters, blob_of: NDArray[np.int64] | None = None
+        self,
+        snapshot: Snapshot,
+        view: View,
+        filters: Filters,
+        blob_of: NDArray[np.int64] | None = None,
+        whole: "Scope | None" = None,
     ) -> None:
         self.snapshot = snapshot
         self.view = view
@@ -79,11 +85,14 @@ class Scope:
             self.entry_of[snapshot.column("kinds").astype(np.uint32) & kinds == 0] = -1
         self._chunk_types = frozenset(filters.chunk_types)
         self._units_filter: UnitsFilter | None = None
+        if whole is None and filters.any:
+            whole = Scope(snapshot, view, Filters(), blob_of)
+        self.whole = self if whole is None else whole
 
     def restrict(self, rows: NDArray[np.bool_], units_filter: UnitsFilter | None = None) -> None:
         """Put all other rows out of scope, and of the units that share a row those that the filter drops.
 
-        Call it before any other method: the statistics below are cached.
+        Call it before any other method, on a scope that was given its `whole`: the properties below are cached.
         """
         self.entry_of[~rows] = -1
         self._has_whole_blobs = False
@@ -132,29 +141,14 @@ class Scope:
         return self.row_count == self.snapshot.rows
 
     @cached_property
-    def partitions(self) -> list[NDArray[np.bool_]]:
-        """Return the rows in scope as masks: rows of files and rows of records apart, if there are both.
-
-        The two differ too much in length and number to share statistics or a list of candidates.
-        """
-        if not any(RECORD_LANGUAGE in segment.languages for segment in self.snapshot.segments):
-            return [self.mask]
-        records = np.repeat(self._language_blobs((RECORD_LANGUAGE,)), self._sizes)
-        partitions = [part for part in (self.mask & ~records, self.mask & records) if part.any()]
-        return partitions if len(partitions) == 2 else [self.mask]
-
-    @cached_property
-    def partition_sizes(self) -> list[int]:
-        """Return the number of rows of each partition."""
-        return [int(np.count_nonzero(part)) for part in self.partitions]
+    def is_filtered(self) -> bool:
+        """Return whether a filter changes the rows in scope, or the path of one."""
+        return self.whole is not self and not np.array_equal(self.entry_of, self.whole.entry_of)
 
     @cached_property
     def role_shares(self) -> Mapping[str, float]:
         """Return the share of each path role in the indexed files of the view, estimated on an even sample of them."""
-        # Filters do not matter: whether a documentation folder is unusual is a property of the repository.
-        is_file = ~self._language_blobs((RECORD_LANGUAGE,))
-        indexed = np.flatnonzero(self.blob_of >= 0)
-        files = indexed[is_file[self.blob_of[indexed]]]
+        files = np.flatnonzero(self.blob_of >= 0)
         sample = files[:: max(1, len(files) // SAMPLED_PATHS)].tolist()
         roles = [path_role(path_text(self.view.path(entry))) for entry in sample]
         return {role: roles.count(role) / max(1, len(roles)) for role in ROLES}
@@ -172,39 +166,25 @@ class Scope:
         return norms
 
     def _relative_lengths(self) -> NDArray[np.float32]:
-        """Return each row's words divided by the mean of its partition, [rows]: documents are longer than files."""
-        if self.is_whole_snapshot and len(self.partitions) == 1:
-            return self.word_counts / np.float32(max(float(self.word_counts.mean()), 1e-9))
-        lengths = np.ones(len(self.word_counts), np.float32)
-        for part in self.partitions:
-            if part.any():
-                lengths[part] = self.word_counts[part] / max(float(self.word_counts[part].mean()), 1e-9)
-        return lengths
+        """Return each row's words divided by the mean of the rows in scope, [rows]."""
+        own = self.word_counts if self.is_whole_snapshot else self.word_counts[self.mask]
+        return self.word_counts / np.float32(max(float(own.mean()), 1e-9) if len(own) else 1.0)
 
     @cached_property
     def file_word_counts(self) -> NDArray[np.float32]:
-        """Return the number of words in each path's rows, [entries]."""
-        if self._has_whole_blobs:
-            ends = np.cumsum(self.snapshot.column("words"), dtype=np.int64)
-            sums = np.diff(np.concatenate([[0], ends])[self.snapshot.blob_first])
-            counts = np.zeros(len(self.view), np.float32)
-            counts[self._owner[self._owner >= 0]] = sums[self._owner >= 0]
-            return counts
-        inside = self.entry_of[self.mask]
-        return np.bincount(inside, self.word_counts[self.mask], len(self.view)).astype(np.float32)
+        """Return the number of words in each path's blob, [entries]; 0 if it is not indexed."""
+        ends = np.cumsum(self.snapshot.column("words"), dtype=np.int64)
+        sums = np.diff(np.concatenate([[0], ends])[self.snapshot.blob_first])
+        counts = np.zeros(len(self.view), np.float32)
+        indexed = self.blob_of >= 0
+        counts[indexed] = sums[self.blob_of[indexed]]
+        return counts
 
     @cached_property
     def relative_file_lengths(self) -> NDArray[np.float32]:
-        """Return each path's words divided by the mean of its partition, [entries]."""
-        lengths = np.ones(len(self.view), np.float32)
-        for part in self.partitions:
-            has_rows = self.has_rows
-            if len(self.partitions) > 1:
-                has_rows = np.zeros(len(self.view), bool)
-                has_rows[self.entry_of[part]] = True
-            mean = float(self.file_word_counts[has_rows].sum()) / max(int(has_rows.sum()), 1)
-            lengths[has_rows] = self.file_word_counts[has_rows] / max(mean, 1e-9)
-        return lengths
+        """Return each path's words divided by the mean of the files in scope, [entries]."""
+        mean = float(self.file_word_counts[self.has_rows].sum()) / max(self.file_count, 1)
+        return self.file_word_counts / np.float32(max(mean, 1e-9))
 
     @cached_property
     def has_rows(self) -> NDArray[np.bool_]:

@@ -3,9 +3,17 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.search.candidate_rows import CANDIDATE_LIMIT
 from gitmem.search.dense import search_dense
-from gitmem.search.engine import CANDIDATE_LIMIT
-from gitmem.search.hits import Hit, RetrievalScores, load_candidates, load_hits, load_spans, select_candidates
+from gitmem.search.hits import (
+    Hit,
+    RetrievalScores,
+    RetrievedRows,
+    load_candidates,
+    load_hits,
+    load_spans,
+    select_candidates,
+)
 from gitmem.search.scope import Scope
 
 
@@ -18,7 +26,9 @@ def search_similar(scope: Scope, row: int, limit: int) -> list[Hit]:
     distinct = ~_overlaps(scope, nearest.rows, row) & (nearest.cosines > 0)
     rows, cosines = nearest.rows[distinct], nearest.cosines[distinct]
     zeros = np.zeros(len(rows), np.float32)
-    candidates = load_candidates(scope, rows, RetrievalScores(cosines, zeros, zeros))
+    everything, entries = np.ones(len(rows), bool), scope.entry_of[rows].astype(np.int64)
+    retrieved = RetrievedRows(rows, entries, RetrievalScores(cosines, zeros, zeros, zeros), everything, everything)
+    candidates = load_candidates(scope, retrieved)
     # The cosine is the score: signals that relate words to names or paths need a query.
     selected = select_candidates(candidates, load_spans(scope, rows), np.minimum(cosines, 1.0).tolist(), limit)
     return load_hits(scope, candidates, selected, {})

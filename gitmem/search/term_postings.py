@@ -70,22 +70,19 @@ class FieldPostings:
         return frequencies
 
     def sum_in(self, ranges: "RowRanges") -> NDArray[np.float64]:
-        """Return the sum of the term frequencies in the rows in scope of each range."""
+        """Return the sum of the term frequencies in the rows of each range."""
         first, last = (np.searchsorted(self.rows, bounds) for bounds in (ranges.first, ranges.last))
         sizes = last - first
         owner = np.repeat(np.arange(len(sizes)), sizes)
         positions = np.arange(int(sizes.sum())) + np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
-        inside = ranges.entry_of.take(self.rows[positions]) == ranges.entries[owner]
-        return np.bincount(owner, self.counts[positions] * inside, len(sizes)).astype(np.float64, copy=False)
+        return np.bincount(owner, self.counts[positions], len(sizes)).astype(np.float64, copy=False)
 
 
 class RowRanges(NamedTuple):
-    """Rows of some files: those from `first` up to `last` whose entry is that of the file."""
+    """Rows of some files: from `first` up to `last`, half-open."""
 
-    entries: NDArray[np.int64]
     first: NDArray[np.int32]
     last: NDArray[np.int32]
-    entry_of: NDArray[np.int32]
 
 
 class TermPostings(NamedTuple):
@@ -104,19 +101,20 @@ class TermPostings(NamedTuple):
 
 
 def find_term(scope: Scope, name: str) -> TermPostings:
-    """Find the postings of a term and count the rows and files in scope that hold it."""
+    """Find the postings of a term, and count the rows and files without filters that hold it."""
     term = name.encode("utf-8", "replace")
     text, symbol = (_find_rows(scope, field, term) for field in ("text", "symbol"))
     stem, folder = (find_entries(scope, field, term) for field in ("stem", "folder"))
-    counts = scope.term_counts.get(name)
+    whole = scope.whole
+    counts = whole.term_counts.get(name)
     if counts is None:
-        counts = _count_holders(scope, text, symbol) if len(text) or len(symbol) else _NO_HOLDERS
+        counts = _count_holders(whole, text, symbol) if len(text) or len(symbol) else _NO_HOLDERS
         if not counts.rows:
             # Path matches do not count otherwise: a folder's name would make a term common in all files below it.
-            counts = _count_below(scope, (stem, folder))
-        if len(scope.term_counts) >= MAX_COUNTED:
-            scope.term_counts.clear()
-        scope.term_counts[name] = counts
+            counts = _count_below(whole, [find_entries(whole, field, term) for field in ("stem", "folder")])
+        if len(whole.term_counts) >= MAX_COUNTED:
+            whole.term_counts.clear()
+        whole.term_counts[name] = counts
     return TermPostings(text, symbol, stem, folder, counts)
 
 

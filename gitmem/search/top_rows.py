@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from gitmem.search.lexical import K1, ROW_WEIGHTS, LexicalQuery, WeightedTerm, row_norm, saturate
 
 FEW_ROWS: Final = 2_000
-"""Number of rows in a partition below which all of them are scored."""
+"""Number of rows in a scope below which all of them are scored."""
 
 LOOKUP_COST: Final = 8
 """Cost of looking up a row in the postings of a term, in postings that are accumulated in the same time."""
@@ -31,9 +31,9 @@ MARGIN: Final = 1e-4
 
 
 def find_contenders(query: LexicalQuery, part: NDArray[np.bool_], size: int, count: int) -> NDArray[np.int64]:
-    """Return rows of a partition, ascending, among which are the `count` with the highest scores.
+    """Return rows of a scope, ascending, among which are the `count` with the highest scores.
 
-    `part` is the mask of the partition, [rows], and `size` the number of its rows.
+    `part` is the mask of the scope, [rows], and `size` the number of its rows.
     """
     return np.flatnonzero(part) if size <= FEW_ROWS else _Search(query, part, size, count).run()
 
@@ -47,7 +47,7 @@ def are_best(scores: NDArray[np.float32], count: int) -> NDArray[np.bool_]:
 
 
 class _Search:
-    """Search for the best rows of one partition."""
+    """Search for the best rows of one scope."""
 
     def __init__(self, query: LexicalQuery, part: NDArray[np.bool_], size: int, count: int) -> None:
         self._query = query

@@ -14,7 +14,7 @@ from gitmem.record import Record, format_record
 from gitmem.records.conversations import append_turn
 from gitmem.records.documents import add_document
 from gitmem.records.notes import add_note
-from gitmem.search.engine import CANDIDATE_LIMIT
+from gitmem.search.candidate_rows import CANDIDATE_LIMIT
 from gitmem.search.fuse import RRF_K
 from gitmem.types import DOCUMENT, NOTE, TURN
 from tests.gitrepo import Repo

@@ -8,8 +8,10 @@ from typing import Final, Protocol
 
 from tests.bench import (
     ablation,
+    calibration,
     cold,
     document_quality,
+    fit_calibration,
     fit_code_weights,
     fit_document_weights,
     fit_history_weights,
@@ -73,10 +75,12 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "history": history,
     "document-quality": document_quality,
     "mixed-kinds": mixed_kinds,
+    "calibration": calibration,
     "many-notes": many_notes,
     "similar-notes": similar_notes,
     "token-cost": token_cost,
     "ablation": ablation,
+    "fit-calibration": fit_calibration,
     "fit-code-weights": fit_code_weights,
     "fit-document-weights": fit_document_weights,
     "fit-history-weights": fit_history_weights,

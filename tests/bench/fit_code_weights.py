@@ -16,7 +16,6 @@ from gitmem.search.rank import WEIGHTS
 from tests.bench.figures import Figure
 from tests.bench.pairwise_learning import Problem, Vector, fit
 from tests.bench.ranking_features import COLUMNS, FUSED, TIED, add_collection_options, load_features
-from tests.bench.score_calibration import fit_logistic
 from tests.bench.scoring import DEPTH
 
 HELD: Final = ("path", "named_file", "named_row", "lexical_gap")
@@ -57,9 +56,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     """Fit, print the table, and validate."""
     hybrid, lexical = (Problem(judged) for judged in load_features(options).values())
     validated = validate(hybrid, options.folds, options.penalty)
-    bias = calibrate(hybrid, validated.weights)
-    print(format_weights(validated.weights, bias))
-    print(format_curve(hybrid, validated.weights, bias))
+    print(format_weights(validated.weights))
     others = {
         "lexical": judge_folds(lexical, validated.folds),
         "lexical with weights of its own": validate(lexical, options.folds, options.penalty).held_out,
@@ -127,13 +124,6 @@ def bootstrap(values: Vector, share: Vector) -> tuple[float, float]:
     return float(means[DRAWS // 40]), float(means[-DRAWS // 40])
 
 
-def format_curve(problem: Problem, weights: Vector, bias: float) -> str:
-    """Format the curve from scores to probabilities as in the code."""
-    best, shown = best_files(problem, weights)
-    slope, offset = fit_logistic(best[shown] + bias, np.isin(shown, problem.answering))
-    return f"SLOPE: Final = {readable(slope)}\nOFFSET: Final = {readable(offset)}\n"
-
-
 def best_files(problem: Problem, weights: Vector) -> tuple[Vector, NDArray[np.int64]]:
     """Return the sum of every file, and the ten best files of each query."""
     best = problem.score_files(problem.values @ weights)
@@ -142,24 +132,13 @@ def best_files(problem: Problem, weights: Vector) -> tuple[Vector, NDArray[np.in
     return best, order[place < DEPTH]
 
 
-def calibrate(problem: Problem, weights: Vector) -> float:
-    """Return the bias for which the mean score of the ten best files of a query is the share of relevant ones."""
-    best, shown = best_files(problem, weights)
-    relevance = float(np.isin(shown, problem.answering).mean())
-    low, high = -50.0, 50.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if np.mean(1 / (1 + np.exp(-best[shown] - middle))) < relevance else (low, middle)
-    return round((low + high) / 2, 1)
-
-
-def format_weights(weights: Vector, bias: float) -> str:
+def format_weights(weights: Vector) -> str:
     """Format the tables as in the code."""
     fitted = dict(zip(COLUMNS, map(readable, weights.tolist()), strict=True))
     semantic, lexical = (fitted[name] for name in FUSED)
     lines = [f"FUSION_WEIGHTS: Final = FusionWeights(semantic={semantic}, lexical={lexical})", ""]
     lines += [f'    "{name}": {value},' for name, value in merge(fitted).items()]
-    return "\n".join([*lines, "", f"BIAS: Final = {bias}", ""])
+    return "\n".join([*lines, ""])
 
 
 def merge(fitted: dict[str, float]) -> dict[str, float]:

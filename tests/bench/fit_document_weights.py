@@ -1,8 +1,7 @@
 """Fit the ranking weights for records on the development half of the document queries.
 
 Training orders windows, because a result must show the right one; the validation ranks documents. Folds are those of
-`fit_code_weights`. Prints the tables for `gitmem/search/rank.py` and `gitmem/search/engine.py`, on the scale of the
-weights for code, so that a score is a probability for both kinds.
+`fit_code_weights`. Prints the tables for `gitmem/search/rank.py` and `gitmem/search/engine.py`.
 """
 
 import argparse
@@ -18,16 +17,14 @@ from gitmem.embedding.bundled import BundledEncoder
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.search.engine import FUSION_WEIGHTS, retrieve
 from gitmem.search.query_parser import parse_query
-from gitmem.search.rank import OFFSET, SLOPE
 from gitmem.workspace import Workspace
 from tests.bench.document_corpus import open_project, read_projects
 from tests.bench.document_quality import add_project_options, row_places
 from tests.bench.figures import Figure
-from tests.bench.fit_code_weights import best_files, readable
+from tests.bench.fit_code_weights import readable
 from tests.bench.pairwise_learning import Problem, Vector, fit
 from tests.bench.quality import BenchQuery
 from tests.bench.ranking_features import COLUMNS, JudgedQuery, judge
-from tests.bench.score_calibration import fit_logistic
 from tests.bench.scoring import Place
 from tests.bench.subjects import work_folder
 
@@ -73,7 +70,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
         outside = np.isin(documents.repositories, names[fold::FOLDS])
         held_out[outside] = documents.ndcg(fit(windows, ~outside, prior, options.penalty, active))[outside]
     weights = fit(windows, every, prior, options.penalty, active)
-    print(format_table(documents, weights))
+    print(format_table(weights))
     return [
         Figure("all", "queries", len(pairs)),
         Figure("all", "in-sample NDCG@10", documents.mean(documents.ndcg(weights), every)),
@@ -84,7 +81,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
 def collect(workspace: Workspace, queries: Sequence[BenchQuery]) -> list[Pair]:
     """Run all queries of one project."""
     searcher = open_searcher(workspace, WORKING_TREE, (KIND,), refresh=False)
-    scope, encoder = searcher.scope(SearchFilters(kinds=(KIND,))), BundledEncoder()
+    (scope,), encoder = searcher.scopes(SearchFilters(kinds=(KIND,))), BundledEncoder()
     shown = row_places(workspace, scope)
     pairs = []
     for query in queries:
@@ -104,10 +101,9 @@ def by_window(judged: JudgedQuery, places: Sequence[Place]) -> JudgedQuery:
     return replace(judged, values=judged.values[order], file=window[order], met=judged.met[order])
 
 
-def format_table(problem: Problem, weights: Vector) -> str:
+def format_table(weights: Vector) -> str:
     """Format the weights as in the code."""
-    slope, offset = fit_logistic(*best_results(problem, weights))
-    fitted = dict(zip(COLUMNS, (weights * slope / SLOPE).tolist(), strict=True))
+    fitted = dict(zip(COLUMNS, weights.tolist(), strict=True))
     fused = (fitted["semantic"] + fitted["lexical"]) / sum(FUSION_WEIGHTS)
     semantic, lexical = (readable(fitted[name] / fused) for name in ("semantic", "lexical"))
     weights_of_records = {"fused": fused, "lexical_gap": fitted["lexical_gap"], "file": fitted["file"]}
@@ -115,17 +111,5 @@ def format_table(problem: Problem, weights: Vector) -> str:
         [
             f"RECORD_FUSION: Final = FusionWeights(semantic={semantic}, lexical={lexical})",
             f"RECORD_WEIGHTS = { ({name: readable(value) for name, value in weights_of_records.items()}) }",
-            f"RECORD_BIAS: Final = {readable((offset - OFFSET) / SLOPE)}",
         ]
     )
-
-
-def best_results(problem: Problem, weights: Vector) -> tuple[Vector, Vector]:
-    """Return the sums of the ten best documents of each query, and whether their shown windows are relevant."""
-    sums = problem.values @ weights
-    best, results = best_files(problem, weights)
-    met = np.zeros(len(sums), bool)
-    met[problem.showing] = True
-    right = np.zeros(len(best), bool)
-    right[problem.file_of[met & (sums == best[problem.file_of])]] = True
-    return best[results], right[results].astype(float)

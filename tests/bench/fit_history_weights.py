@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.rank import WEIGHTS
 from tests.bench.figures import Figure
-from tests.bench.fit_code_weights import HELD, calibrate, format_curve, format_weights
+from tests.bench.fit_code_weights import HELD, format_weights
 from tests.bench.history_features import add_history_options, load_history_features
 from tests.bench.pairwise_learning import Problem, Vector, fit
 from tests.bench.ranking_features import COLUMNS, FUSED, load_features
@@ -48,9 +48,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
     if held_back.all() or not held_back.any():
         raise SubjectError(f"{options.mined} has too few repositories: none is held back, or all are")
     fitted = fit_weights(problem, ~held_back & np.isin(problem.sets, options.kinds), options.penalty, options.around)
-    bias = calibrate(problem, fitted)
-    print(format_weights(fitted, bias))
-    print(format_curve(problem, fitted, bias))
+    print(format_weights(fitted))
     tables = {"current weights": current_weights(), "fitted weights": fitted}
     figures = compare_tables("held back", problem, tables, held_back)
     figures += compare_tables("held back, lexical mode", lexical, tables, held_back)

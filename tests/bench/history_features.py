@@ -63,7 +63,7 @@ def collect_repository(options: argparse.Namespace, mined: Path) -> Judged:
         documented = make_doc_queries(clone, commits[0].tree) if commits else []
         workspace = open_workspace(clone, os.environ)
         encoder = BundledEncoder()
-        for query, scope in _search_trees(workspace, work / "index", [*commits, *documented]):
+        for query, scope in search_trees(workspace, work / "index", [*commits, *documented]):
             own = BenchQuery(mined.stem, query.text, query.kind, tuple(Target(path) for path in query.paths))
             for mode in MODES:
                 features[mode].append(_judge(own, scope, encoder, mode))
@@ -75,7 +75,7 @@ def _judge(query: BenchQuery, scope: Scope, encoder: Encoder, mode: str) -> Judg
     return judge(query.category, query, retrieved, places_of(scope, retrieved))
 
 
-def _search_trees(workspace: Workspace, folder: Path, queries: list[TreeQuery]) -> Iterator[tuple[TreeQuery, Scope]]:
+def search_trees(workspace: Workspace, folder: Path, queries: list[TreeQuery]) -> Iterator[tuple[TreeQuery, Scope]]:
     """Yield each query with the scope of its tree, and after the first tree those for its names."""
     settings = workspace.settings
     manifest = Manifest(current_fingerprint(settings))

@@ -1,7 +1,7 @@
 """Calibration of scores as probabilities that a result is relevant. Pure."""
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,12 +40,23 @@ def measure_calibration(subject: str, results: Sequence[ScoredResult]) -> list[F
     return [*figures, Figure(subject, "expected calibration error", error)]
 
 
-def fit_logistic(sums: NDArray[Any], relevant: NDArray[Any]) -> tuple[float, float]:
-    """Fit slope and offset of the logistic curve from sums to relevance (Platt 1999) by Newton's method."""
-    columns = np.stack([sums, np.ones(len(sums))], axis=1)
-    parameters = np.zeros(2)
+def fit_logistic(
+    columns: NDArray[np.float64], relevant: NDArray[np.float64], penalty: float
+) -> tuple[NDArray[np.float64], float]:
+    """Fit weights and bias of the logistic curve from inputs to relevance (Platt 1999) by Newton's method.
+
+    The penalty is that of L2 for each sample, on weights in units of the standard deviation of their inputs. The first
+    input has none.
+    """
+    centre, spread = columns.mean(axis=0), columns.std(axis=0)
+    spread[spread == 0] = 1.0
+    scaled = np.concatenate([(columns - centre) / spread, np.ones((len(columns), 1))], axis=1)
+    parameters = np.zeros(scaled.shape[1])
+    ridge = np.full(len(parameters), penalty * len(columns))
+    ridge[[0, -1]] = 0.0
     for _ in range(50):
-        probability = 1 / (1 + np.exp(-np.clip(columns @ parameters, -30, 30)))
-        curvature = columns.T @ (columns * (probability * (1 - probability) + 1e-9)[:, None])
-        parameters -= np.linalg.solve(curvature, columns.T @ (probability - relevant))
-    return float(parameters[0]), float(parameters[1])
+        probability = 1 / (1 + np.exp(-np.clip(scaled @ parameters, -30, 30)))
+        curvature = scaled.T @ (scaled * (probability * (1 - probability) + 1e-9)[:, None]) + np.diag(ridge)
+        parameters -= np.linalg.solve(curvature, scaled.T @ (probability - relevant) + ridge * parameters)
+    weights = parameters[:-1] / spread
+    return weights, float(parameters[-1] - weights @ centre)

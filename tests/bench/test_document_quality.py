@@ -133,6 +133,7 @@ def test_the_calibration_error_is_the_mean_gap_of_the_bins() -> None:
 
 def test_the_logistic_curve_is_recovered_from_samples() -> None:
     dice = np.random.default_rng(1)
-    sums = dice.normal(0, 3, 20_000)
-    answers = dice.random(len(sums)) < 1 / (1 + np.exp(-(0.7 * sums - 1)))
-    assert fit_logistic(sums, answers) == pytest.approx((0.7, -1.0), abs=0.05)
+    inputs = dice.normal(0, 3, (20_000, 2))
+    answers = dice.random(len(inputs)) < 1 / (1 + np.exp(-(0.7 * inputs[:, 0] + 0.2 * inputs[:, 1] - 1)))
+    weights, bias = fit_logistic(inputs, answers.astype(float), 1e-6)
+    assert [*weights.tolist(), bias] == pytest.approx([0.7, 0.2, -1.0], abs=0.05)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.bench.fit_code_weights import bootstrap, calibrate, merge, readable, validate
+from tests.bench.fit_code_weights import bootstrap, merge, readable, validate
 from tests.bench.pairwise_learning import Problem, fit
 from tests.bench.quality import BenchQuery
 from tests.bench.ranking_features import COLUMNS, JudgedQuery
@@ -89,15 +89,6 @@ def test_inactive_weights_do_not_change_and_a_strong_penalty_keeps_all() -> None
     assert weights[TELLING] == pytest.approx(0.5)
     assert weights[MISLEADING] != pytest.approx(0.5, abs=0.05)
     assert fit(problem, inside, prior, 1000.0, active) == pytest.approx(prior, abs=0.1)
-
-
-def test_the_mean_score_equals_the_share_of_relevant_files() -> None:
-    problem = Problem(informative_queries(20))
-    weights = np.eye(len(COLUMNS))[TELLING]
-    best = problem.score_files(problem.values @ weights).reshape(20, 15)
-    top = np.sort(best, axis=1)[:, -10:]
-    scores = 1 / (1 + np.exp(-(top + calibrate(problem, weights))))
-    assert scores.mean() == pytest.approx(0.1, abs=0.01)
 
 
 def test_an_interval_contains_the_mean_and_shrinks_with_more_queries() -> None:

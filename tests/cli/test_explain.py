@@ -6,8 +6,9 @@ import math
 import pytest
 
 from gitmem.errors import ExitCode
+from gitmem.search.calibration import find_curve
 from gitmem.search.explain import LEGEND
-from gitmem.search.rank import BIAS, OFFSET, SLOPE, WEIGHTS, confidence
+from gitmem.search.rank import WEIGHTS
 from gitmem.search.select import REPEAT_DECAY
 from tests.cli.test_startup import imported_modules
 from tests.gitrepo import Repo
@@ -26,10 +27,10 @@ def test_contributions_add_up_to_the_score(cli: Cli, indexed: Repo, mode: str) -
     for hit in explained_hits(cli, indexed, "--mode", mode, "cookie"):
         explanation = hit["explain"]
         for part in explanation["features"]:
-            assert part["weight"] == SLOPE * WEIGHTS[part["name"]]
+            weight = find_curve(mode, records=False).slope * WEIGHTS.get(part["name"], 1.0)
+            assert part["weight"] == (1.0 if part["name"] == "query" else weight)
             assert part["contribution"] == pytest.approx(part["value"] * part["weight"], abs=1e-5)
-        total = explanation["bias"] + sum(part["contribution"] for part in explanation["features"])
-        assert explanation["bias"] == SLOPE * BIAS + OFFSET
+        total = sum(part["contribution"] for part in explanation["features"])
         assert explanation["sum"] == pytest.approx(total, abs=1e-4)
         assert hit["score"] == pytest.approx(explanation["repeat_factor"] / (1 + math.exp(-total)), abs=1e-4)
 
@@ -49,8 +50,7 @@ def test_a_further_chunk_of_a_file_shows_its_repeat_factor(cli: Cli, indexed: Re
     assert [factor == pytest.approx(1) for factor in factors] == [count == 0 for count in before]
     ranked = [hit["explain"]["ranked"] for hit in hits]
     first = next(place for place, count in enumerate(before) if count == 1)
-    odds = (ranked[first] / (1 - ranked[first])) ** (1 / SLOPE) * math.exp(-OFFSET / SLOPE)
-    assert hits[first]["score"] == pytest.approx(confidence(REPEAT_DECAY * odds / (1 + odds)), abs=1e-3)
+    assert hits[first]["score"] == pytest.approx(REPEAT_DECAY * ranked[first], abs=1e-4)
     output = cli("query", "--explain", "cookie", cwd=indexed.path).out
     assert output.count("as a further chunk of its file") == sum(count > 0 for count in before)
 
@@ -62,9 +62,9 @@ def test_the_explanation_is_below_its_hit_in_aligned_columns(cli: Cli, indexed: 
     legend = lines.index("legend")
     rows = lines[at + 1 : legend - 1]
     counting = [part for part in hit["explain"]["features"] if part["contribution"]]
-    assert [row.split()[0] for row in rows] == [*(part["name"] for part in counting), "bias", "sum"]
+    assert [row.split()[0] for row in rows] == [*(part["name"] for part in counting), "sum"]
     assert len({len(row) for row in rows}) == 1
-    assert [float(row.split()[-1]) for row in rows[:-2]] == pytest.approx(
+    assert [float(row.split()[-1]) for row in rows[:-1]] == pytest.approx(
         [part["contribution"] for part in counting], abs=1e-3
     )
     assert lines[legend - 1] == f"  score {hit['score']:.3f}"
@@ -74,7 +74,7 @@ def test_the_explanation_is_below_its_hit_in_aligned_columns(cli: Cli, indexed: 
 
 
 def test_the_legend_names_every_feature_in_order() -> None:
-    assert list(LEGEND) == ["semantic", "lexical", *WEIGHTS, "bias", "sum"]
+    assert list(LEGEND) == ["semantic", "lexical", *WEIGHTS, "query", "sum"]
 
 
 def test_without_the_flag_nothing_is_explained_or_imported_for_it(cli: Cli, indexed: Repo) -> None:

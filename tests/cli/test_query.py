@@ -50,7 +50,8 @@ def test_json_has_the_documented_fields(cli: Cli, indexed: Repo) -> None:
                             "source": "worktree", "uncommitted": 0}  # fmt: skip
     first = result["results"][0]
     assert list(first) == ["kind", "path", "start_line", "end_line", "chunk_type", "symbol", "language", "score",
-                           "scores", "content", "blob", "uncommitted", "record", "notes"]  # fmt: skip
+                           "cosine", "distance", "scores", "content", "blob", "uncommitted", "record",
+                           "notes"]  # fmt: skip
     assert (first["kind"], first["chunk_type"], first["language"]) == ("code", "method", "python")
     scores = [hit["score"] for hit in result["results"]]
     assert scores == sorted(scores, reverse=True)
@@ -366,3 +367,41 @@ def test_related_accepts_locations_of_results_and_paths_relative_to_a_folder(cli
 )
 def test_related_explains_a_wrong_location(cli: Cli, indexed: Repo, location: str, message: str) -> None:
     assert_error(cli("related", location, cwd=indexed.path), ExitCode.USAGE, message)
+
+
+def test_a_minimum_score_leaves_out_results_and_names_the_best_of_them(cli: Cli, indexed: Repo) -> None:
+    scores = [hit["score"] for hit in answer(cli, indexed, SIGN, "--min-score", "0")["results"]]
+    middle = (scores[0] + scores[1]) / 2
+    kept = answer(cli, indexed, SIGN, "--min-score", str(middle))
+    assert [hit["score"] for hit in kept["results"]] == [score for score in scores if score >= middle]
+    assert kept["stats"]["below_min_score"] == sum(score < middle for score in scores) > 0
+    nothing = cli("query", SIGN, "--min-score", "1", cwd=indexed.path)
+    assert (nothing.code, nothing.out) == (ExitCode.NO_RESULTS, "")
+    assert nothing.err.startswith(f"{len(scores)} results below 1.00, best {scores[0]:.2f} (main ")
+    assert nothing.err.endswith("hint: to see them: --min-score 0\n")
+
+
+@pytest.mark.parametrize("value", ["-0.1", "1.5", "nan"])
+def test_a_minimum_score_outside_of_0_to_1_is_refused(cli: Cli, indexed: Repo, value: str) -> None:
+    outcome = cli("query", SIGN, "--min-score", value, cwd=indexed.path)
+    assert_error(outcome, ExitCode.USAGE, f"the minimum score is {value}, it must be between 0 and 1")
+
+
+@pytest.mark.parametrize("text", ["react component for login form", "chocolate cake recipe", "asdfgh qwerty zxcvb"])
+def test_a_query_that_makes_no_sense_here_has_no_results(cli: Cli, indexed: Repo, text: str) -> None:
+    outcome = cli("query", text, cwd=indexed.path)
+    assert (outcome.code, outcome.out) == (ExitCode.NO_RESULTS, "")
+    assert " below 0.07, best 0.0" in outcome.err
+    assert cli("query", text, "--min-score", "0", cwd=indexed.path).code == ExitCode.OK
+
+
+def test_a_narrow_filter_shows_the_nearest_chunks(cli: Cli, indexed: Repo) -> None:
+    unlike = answer(cli, indexed, SIGN, "--path", "docs/")["results"]
+    assert {hit["path"] for hit in unlike} == {"docs/guide.md"}
+
+
+def test_cosine_and_distance_are_null_if_no_vectors_are_compared(cli: Cli, indexed: Repo) -> None:
+    for mode in ("hybrid", "semantic"):
+        for hit in answer(cli, indexed, SIGN, "--mode", mode)["results"]:
+            assert hit["cosine"] + hit["distance"] == pytest.approx(1)
+    assert {hit["cosine"] for hit in answer(cli, indexed, SIGN, "--mode", "lexical")["results"]} == {None}

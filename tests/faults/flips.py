@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from gitmem.errors import DamagedFile, GitmemError, NewerFormat, UnsafeIndex
-from gitmem.search.engine import search
+from gitmem.search.engine import SearchOptions, search
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope
 from gitmem.store import format as container_format
@@ -111,7 +111,14 @@ def tell(workspace: Workspace) -> Any:
             scope = Scope(snapshot, view, filters)
             for question in QUESTIONS:
                 seen = RowGraph(graph, snapshot) if graph is not None else None
-                hits = search(scope, parse_query(question), HashEncoder(), limit=5, graph=seen).hits
+                hits = search(
+                    [scope],
+                    parse_query(question),
+                    HashEncoder(),
+                    limit=5,
+                    options=SearchOptions(graph=seen),
+                    min_score=0,
+                ).hits
                 told.append([(hit.path, hit.start, hit.end, hit.start_line, hit.symbol, hit.score) for hit in hits])
         return told
     except (DamagedFile, UnsafeIndex, NewerFormat) as problem:

@@ -1,6 +1,7 @@
 """The results of any query: their order, their content, their number, and the filters."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import pairwise
 
 import pytest
@@ -47,6 +48,11 @@ class OpenTree:
     def search(self, query: Query) -> Answer:
         """Answer a query."""
         return answer_open(self._searcher, query, check_query(query, WORKING_TREE, Settings()), self._reader)
+
+    @cached_property
+    def chunks(self) -> list[Hit]:
+        """Return all chunks, as far as filters see them."""
+        return self.hits(Query("value", 50, "semantic", min_score=0))
 
     def hits(self, query: Query) -> list[Hit]:
         """Return the hits of a query."""
@@ -133,10 +139,25 @@ def test_filters_keep_exactly_the_matching_chunks(
             and (not chunk_types or hit.chunk_type in chunk_types)
         )
 
-    hits = open_tree.hits(Query(text, 50, mode, filters))
-    assert all(map(passes, hits))
-    if any(map(passes, open_tree.hits(Query(text, 50, mode)))):
-        assert hits
+    filtered = open_tree.hits(Query(text, 50, mode, filters, min_score=0))
+    assert all(map(passes, filtered))
+    everything = [hit for hit in open_tree.hits(Query(text, 50, mode, min_score=0)) if passes(hit)]
+    if everything or (mode == "hybrid" and any(map(passes, open_tree.chunks))):
+        assert filtered
+    # The first result of a file has the same score with and without filters.
+    scores = best_scores(everything)
+    found = best_scores(filtered)
+    assert {path: found[path] for path in scores.keys() & found.keys()} == {
+        path: scores[path] for path in scores.keys() & found.keys()
+    }
+
+
+def best_scores(hits: list[Hit]) -> dict[tuple[str, int], float]:
+    """Return the scores of the first results of their files."""
+    first: dict[str, Hit] = {}
+    for hit in hits:
+        first.setdefault(hit.path, hit)
+    return {(hit.path, hit.start): hit.score for hit in first.values()}
 
 
 def matches(path: str, glob: str) -> bool:

@@ -25,11 +25,14 @@ def make_judged(cosines: list[float], words: list[float], right: int) -> JudgedR
         dense=np.array(cosines, np.float32),
         lexical=np.array(words, np.float32),
         file_lexical=np.array(words, np.float32),
+        file_coverage=np.zeros(count, np.float32),
         path_cosine=np.zeros(count, np.float32),
         fused_row=np.zeros(count, np.float32),
         fused=np.zeros(count, np.float32),
         named_file=np.zeros(count, np.float32),
         named_row=np.zeros(count, np.float32),
+        pool=np.ones(count, bool),
+        inside=np.ones(count, bool),
     )
     spans = Spans(np.zeros(count, np.int64), np.full(count, 100), np.ones(count, np.int64))
     matched = [frozenset({0} if position == right else ()) for position in range(count)]

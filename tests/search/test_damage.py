@@ -49,7 +49,7 @@ def search_all(paths: IndexPaths) -> Any:
             scope = Scope(snapshot, view, filters)
             for text in QUERIES:
                 query = parse_query(text)
-                hits = search(scope, query, HashEncoder(), limit=5).hits
+                hits = search([scope], query, HashEncoder(), limit=5, min_score=0).hits
                 results.append([(hit.path, hit.start, hit.end, hit.start_line, hit.symbol, hit.score) for hit in hits])
         return results
     except DamagedFile:

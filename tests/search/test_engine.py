@@ -5,8 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from gitmem.search.engine import rank_candidates, retrieve
+from gitmem.search.dense import exact_cosines
+from gitmem.search.engine import SearchOptions, rank_candidates, retrieve, search
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope
@@ -15,6 +18,8 @@ from gitmem.workspace import open_snapshot, require_index
 from tests.gitrepo import Repo
 from tests.indexes import HashEncoder, InlinePool, index, python_file, workspace_of
 from tests.search.judged_queries import make_judged
+
+SUBJECTS = ("cookie", "route", "table", "backup", "signature")
 
 
 def fused(text: str, lexical: list[float]) -> list[float]:
@@ -67,6 +72,38 @@ def test_the_definition_of_a_name_is_a_candidate_however_often_others_repeat_it(
     candidates = retrieve(scope, parse_query("Application"), HashEncoder(), mode="lexical").candidates
     own = candidates.lexical[candidates.file == candidates.paths.index("core.py")]
     assert own.max() == candidates.lexical.min(), "no candidate by its score: 150 others have higher ones"
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    words=st.lists(st.sampled_from(SUBJECTS), min_size=1, max_size=3), limit=st.integers(1, 60), folder=st.booleans()
+)
+def test_semantic_mode_returns_the_nearest_chunks_exactly(
+    subjects: Scope, words: list[str], limit: int, folder: bool
+) -> None:
+    """Property 2: Relevance and ranking."""
+    query, encoder = parse_query(" ".join(words)), HashEncoder()
+    scope = Scope(subjects.snapshot, subjects.view, Filters(include=("lib/",)), whole=subjects) if folder else subjects
+    hits = search([scope], query, encoder, limit=limit, options=SearchOptions("semantic")).hits
+    rows = np.flatnonzero(scope.mask)
+    cosines = exact_cosines(scope.snapshot, encoder.encode_query(query.text), rows)
+    paths = [scope.view.path(entry).decode() for entry in scope.entry_of[rows].tolist()]
+    lines = scope.snapshot.gather(("line",), rows)["line"].tolist()
+    nearest = sorted(zip((-cosines).tolist(), paths, lines, strict=True))[:limit]
+    assert [(hit.path, hit.start_line) for hit in hits] == [(path, line) for _, path, line in nearest]
+    assert [hit.scores["semantic"] for hit in hits] == [-cosine for cosine, _, _ in nearest]
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.fixture(scope="module")
+def subjects(tmp_path_factory: pytest.TempPathFactory) -> Scope:
+    """Index 40 files in two folders; no two chunks of a file overlap."""
+    repo = Repo.init(tmp_path_factory.mktemp("subjects") / "repo")
+    names = [f"{one}_{other}" for one in SUBJECTS for other in SUBJECTS if one != other]
+    repo.commit({f"{'lib' if n % 2 else 'web'}/{name}.py": python_file(name) for n, name in enumerate(names)})
+    index(repo)
+    return scope_of(repo)
 
 
 def scope_of(repo: Repo) -> Scope:

@@ -125,7 +125,7 @@ def test_scores_equal_a_plain_bm25f_over_the_tree(
     scores = query.score_rows(np.flatnonzero(scope.mask)).tolist()
     expected = reference(by_row, terms, ROW_WEIGHTS, normalise_symbols=False)
     assert sorted(scores) == pytest.approx(sorted(expected), rel=1e-4, abs=1e-5)
-    assert sorted(query.score_files(np.flatnonzero(scope.has_rows)).tolist()) == pytest.approx(
+    assert sorted(query.match_files(np.flatnonzero(scope.has_rows)).scores.tolist()) == pytest.approx(
         sorted(reference(by_file, terms, FILE_WEIGHTS, normalise_symbols=True)), rel=1e-4, abs=1e-5
     )
 
@@ -140,16 +140,20 @@ def test_each_row_and_file_gets_its_own_score(tmp_path: Path) -> None:
     scores = query.score_rows(np.arange(3))
     matches = [(scope.view.path(int(entry)), bool(score)) for entry, score in zip(scope.entry_of, scores, strict=True)]
     assert sorted(matches) == [(b"lib/keys_000.go", False), (b"lib/keys_000.go", True), (b"lib/table_001.go", False)]
-    assert query.score_files(np.arange(2)).astype(bool).tolist() == [True, False]
+    assert query.match_files(np.arange(2)).scores.astype(bool).tolist() == [True, False]
 
 
-def test_rows_out_of_scope_do_not_count_for_their_file(tmp_path: Path) -> None:
+def test_a_file_is_scored_with_all_its_rows_whatever_the_filters(tmp_path: Path) -> None:
     first, second = RowWords(["sign"], []), RowWords(["sign", "sign", "rout"], ["sign"])
-    partial = make_scope(tmp_path / "partial", [FileWords("lib", "keys", [first, second], True)], 1)
+    whole = make_scope(tmp_path, [FileWords("lib", "keys", [first, second], True)], 1)
+    partial = Scope(whole.snapshot, whole.view, Filters(), whole=whole)
     partial.restrict(np.array([True, False]))
-    whole = make_scope(tmp_path / "whole", [FileWords("lib", "keys", [first], True)], 1)
-    scores = [LexicalQuery(scope, ["sign"]).score_files(np.array([0]))[0] for scope in (partial, whole)]
-    assert scores[0] == scores[1] > 0
+    queries = [LexicalQuery(scope, ["sign", "key"]) for scope in (partial, whole)]
+    matches = [query.match_files(np.array([0]), ["sign"]) for query in queries]
+    assert queries[0].idf == queries[1].idf
+    assert queries[0].score_rows(np.array([0])) == queries[1].score_rows(np.array([0]))
+    assert matches[0].scores == matches[1].scores > 0
+    assert matches[0].coverages == matches[1].coverages == 1
 
 
 def test_a_term_without_occurrence_scores_nothing(tmp_path: Path) -> None:

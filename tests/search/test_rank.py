@@ -12,16 +12,13 @@ from gitmem.search.lexical import max_score
 from gitmem.search.path_roles import content_terms
 from gitmem.search.query_parser import parse_query
 from gitmem.search.rank import (
-    BIAS,
     CHUNK_DECAY,
     COUNTED_CHUNKS,
-    RECORD_BIAS,
     RECORD_WEIGHTS,
     WEIGHTS,
     Candidates,
     combine_features,
     compute_features,
-    confidence,
     features_of,
 )
 from gitmem.types import CHUNK_TYPES
@@ -44,11 +41,14 @@ def make_candidates(rows: list[tuple[int, float]], symbol: str = "") -> Candidat
         dense=np.zeros(count, np.float32),
         lexical=np.zeros(count, np.float32),
         file_lexical=np.zeros(count, np.float32),
+        file_coverage=np.zeros(count, np.float32),
         path_cosine=np.zeros(count, np.float32),
         fused_row=np.array([score for _, score in rows], np.float32),
         fused=np.array([score for _, score in rows], np.float32),
         named_file=np.zeros(count, np.float32),
         named_row=np.zeros(count, np.float32),
+        pool=np.ones(count, bool),
+        inside=np.ones(count, bool),
     )
 
 
@@ -89,32 +89,38 @@ def test_features_of_a_hit_add_up_to_its_score_without_binary_ones_that_are_zero
     by_candidate = [features_of(features, position, "function") for position in range(3)]
     assert ["test" in own for own in by_candidate] == [False, True, False]
     assert ["document" in own for own in by_candidate] == [False, False, True]
-    sums = [sum(WEIGHTS[name] * value for name, value in own.items()) + BIAS for own in by_candidate]
-    assert combine_features(features, np.zeros(3, bool)).tolist() == pytest.approx(
-        [1 / (1 + np.exp(-total)) for total in sums]
-    )
+    sums = [sum(WEIGHTS[name] * value for name, value in own.items()) for own in by_candidate]
+    assert combine_features(features).tolist() == pytest.approx(sums)
 
 
-def test_records_are_ranked_by_their_own_weights_and_code_is_not_affected() -> None:
-    candidates = make_candidates([(0, 1.0), (1, 0.5)])
-    chunk_types = np.array([CHUNK_TYPES.index("function"), CHUNK_TYPES.index("document")], np.uint8)
-    candidates = candidates._replace(
-        chunk_type=chunk_types, paths=["lib/keys.py", "refs/gitmem/memory:v1/documents/ab/art_ab"]
+def test_records_are_ranked_by_their_own_weights() -> None:
+    chunk_types = np.full(1, CHUNK_TYPES.index("document"), np.uint8)
+    candidates = make_candidates([(0, 1.0)])._replace(
+        chunk_type=chunk_types, paths=["refs/gitmem/memory:v1/documents/ab/art_ab"]
     )
+    assert candidates.are_records
     features = compute_features(parse_query("keys"), candidates, {"key": 1.0})
-    both = combine_features(features, candidates.records)
-    assert both[0] == combine_features(features, np.zeros(2, bool))[0]
-    own = features_of(features, 1, "document")
+    own = features_of(features, 0, "document")
     assert set(own) == set(RECORD_WEIGHTS)
-    total = sum(RECORD_WEIGHTS[name] * value for name, value in own.items()) + RECORD_BIAS
-    assert both[1] == pytest.approx(1 / (1 + np.exp(-total)))
+    total = sum(RECORD_WEIGHTS[name] * value for name, value in own.items())
+    assert combine_features(features, RECORD_WEIGHTS).tolist() == pytest.approx([total])
 
 
-@given(st.lists(st.floats(0, 1), max_size=20))
-def test_confidence_never_falls_as_the_score_rises(scores: list[float]) -> None:
-    confidences = [confidence(score) for score in sorted(scores)]
-    assert confidences == sorted(confidences)
-    assert all(0 <= value <= 1 for value in confidences)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 2), fused), min_size=1, max_size=20),
+    others=st.lists(st.tuples(st.integers(0, 2), fused), max_size=20),
+    scores=st.data(),
+)
+def test_candidates_outside_the_pool_change_no_features_of_others(
+    rows: list[tuple[int, float]], others: list[tuple[int, float]], scores: st.DataObject
+) -> None:
+    count = len(rows) + len(others)
+    lexical = np.array(scores.draw(st.lists(st.floats(0, 2, width=32), min_size=count, max_size=count)), np.float32)
+    every = make_candidates([*rows, *others])._replace(lexical=lexical, pool=np.arange(count) < len(rows))
+    alone = make_candidates(rows)._replace(lexical=lexical[: len(rows)])
+    expected = compute_features(parse_query("keys"), alone, {"key": 1.0})
+    for name, values in compute_features(parse_query("keys"), every, {"key": 1.0}).items():
+        assert values[: len(rows)].tolist() == expected[name].tolist(), name
 
 
 @given(
@@ -152,7 +158,7 @@ def test_the_size_of_a_chunk_counts_only_for_a_symbol(query: str, counts: bool) 
 def test_a_path_near_to_the_query_raises_its_file() -> None:
     path_cosine = np.array([0.6, 0.0], np.float32)
     candidates = make_candidates([(0, 0.0), (0, 0.0)])._replace(path_cosine=path_cosine)
-    scores = combine_features(compute_features(parse_query("keys"), candidates, {}), candidates.records)
+    scores = combine_features(compute_features(parse_query("keys"), candidates, {}))
     assert scores[0] > scores[1]
 
 

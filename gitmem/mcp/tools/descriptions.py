@@ -119,6 +119,7 @@ SEARCH: Final = _tool(
     detail=_DETAIL,
     filters=_FILTERS,
     neighbors={"type": "boolean", "description": "whole chunks, with adjacent ones"},
+    min_score={"type": "number", "minimum": 0, "maximum": 1, "description": "likelihood of relevance; 0: all"},
     format=_FORMAT,
 )
 RELATED: Final = _tool(

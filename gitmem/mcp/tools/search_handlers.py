@@ -40,6 +40,7 @@ def search(get_repository: GetRepository, arguments: Arguments, call: ToolCall) 
         mode=arguments["mode"],
         filters=filters,
         neighbors=arguments["neighbors"],
+        min_score=arguments["min_score"] if arguments["min_score"] >= 0 else None,  # -1 stands for a missing number
     )
     return _answer(get_repository, query, TreeSelection(arguments["rev"]), arguments, call)
 

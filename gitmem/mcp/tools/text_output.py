@@ -12,7 +12,7 @@ from html import unescape
 from itertools import count as count_up
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gitmem.answering.answer_json import BOUNDARY, describe_view, first_mentions, format_code_note
+from gitmem.answering.answer_json import BOUNDARY, describe_absence, describe_view, first_mentions, format_code_note
 from gitmem.answering.hit_text import named_hit
 from gitmem.display import count, visible, visible_code
 from gitmem.invisible_characters import CONTROLS, HIDING
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gitmem.answering.answer import Answer
     from gitmem.answering.hit_text import Piece
     from gitmem.records.code_notes import CodeNote
+    from gitmem.search.hits import Hit
 
 LOCATIONS: Final = "locations"
 FULL: Final = "full"
@@ -69,7 +70,7 @@ def render_answer(answer: "Answer", detail: str, notes: Iterable[str] = ()) -> s
     blocks = [_hit_block(answer, index, detail, code_notes[index]) for index in range(len(answer.hits))]
     all_notes = [*notes, *answer.notes]
     if not blocks:
-        all_notes.insert(0, "no results; the filters may be the cause" if answer.query.filters.any else "no results")
+        all_notes.insert(0, describe_absence(answer))
     advice = "ask for fewer results or less detail"
     return render_blocks(blocks, describe_view(answer.view), all_notes, advice)
 
@@ -87,6 +88,7 @@ def _hit_block(answer: "Answer", index: int, detail: str, code_notes: "Sequence[
     if answer.query.neighbors:
         return Block(heading, [*described, *_with_adjacent(lines, named.start_line, answer.adjacent[index])])
     if detail == FULL:
+        described.insert(0, _describe_score(answer, hit))
         return Block(heading, [*described, *number_and_escape(number_lines(lines, named.start_line))])
     limit = MAX_LINES if index < _FIRST_RESULTS else _LATER_LINES
     snippet = make_snippet(lines, named.start_line, answer.terms, named.symbol, limit)
@@ -103,6 +105,13 @@ def _describe_record(fields: Mapping[str, Any]) -> str:
     ]
     shown = ", ".join(visible(str(part)) for part in parts if part)
     return f" ({shown})" if shown else ""
+
+
+def _describe_score(answer: "Answer", hit: "Hit") -> str:
+    """Return a line with the score and, if vectors were compared, cosine and distance."""
+    cosine = hit.scores["semantic"]
+    similarity = "" if answer.is_lexical else f", cosine {cosine:.3f}, distance {1 - cosine:.3f}"
+    return f"score {hit.score:.2f}{similarity}"
 
 
 def _describe_copies(paths: Sequence[str]) -> list[str]:

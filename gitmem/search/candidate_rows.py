@@ -1,0 +1,141 @@
+"""Retrieve the rows that are ranked: the best by words, the nearest by meaning, and those that the query names.
+
+With filters there are two searches. The one without them gives the pool, by which all candidates are judged; the other
+one finds what passes the filters, however far down it is.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.search.definition_rows import find_definitions
+from gitmem.search.dense import exact_cosines, find_near_rows, search_exactly
+from gitmem.search.hits import RetrievalScores, RetrievedRows
+from gitmem.search.lexical import LexicalQuery
+from gitmem.search.named_places import NamedPlaces
+from gitmem.search.parsed_query import ParsedQuery
+from gitmem.search.scope import Scope
+from gitmem.search.top_rows import are_best, find_contenders
+from gitmem.store.graph import RowGraph
+
+CANDIDATE_LIMIT: Final = 120
+"""Candidates of each retrieval that are ranked."""
+
+MIN_COSINE: Final = 0.3
+"""Minimum cosine of a row that shares no word with the query.
+
+It is the most that queries about subjects absent from a repository (cooking, sports) reach.
+"""
+
+
+class RowRetrieval:
+    """Retrieval of candidates in one scope. Without a vector only words count."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        query: ParsedQuery,
+        vector: NDArray[np.float32] | None,
+        places: NamedPlaces,
+        graph: RowGraph | None,
+    ) -> None:
+        self._scope = scope
+        self._vector = vector
+        self._graph = graph
+        self._terms = frozenset(query.terms)
+        self.lexical = LexicalQuery(scope, (*query.terms, *query.compounds), query.weights)
+        named = [row for row in sorted(places.rows) if scope.entry_of[row] >= 0]
+        self._groups = [np.array([row], np.int64) for row in named]
+        if query.names:
+            self._groups += find_definitions(query, self.lexical)
+
+    def find(self) -> RetrievedRows:
+        """Return the rows of either retrieval, ascending.
+
+        Each group of named rows is added if no retrieval found one of it.
+        """
+        scope, groups = self._scope, self._groups
+        best = find_contenders(self.lexical, scope.mask, scope.row_count, CANDIDATE_LIMIT)
+        near = self._find_near()
+        # Without `return_index`, numpy imports numpy.ma.
+        rows = np.unique(np.concatenate([best, near, *groups]), return_index=True)[0]
+        scores = self.lexical.score_rows(rows)
+        selected = np.zeros(len(rows), bool)
+        positions = np.searchsorted(rows, best)
+        selected[positions] = are_best(scores[positions], CANDIDATE_LIMIT)
+        is_near = np.zeros(len(rows), bool)
+        is_near[np.searchsorted(rows, near)] = True
+        cosines = self._compare(rows, selected | is_near)
+        # A row that shares a word with the query may be less similar to it.
+        selected |= is_near & ((cosines >= MIN_COSINE) | (scores > 0))
+        if not selected.any():
+            selected = is_near  # filters may leave nothing better, and they must not hide what there is
+        added = _missed_groups(rows, selected, groups)
+        selected[added] = True
+        cosines[added] = self._compare(rows[added])
+        return self._score_files(rows[selected], scores[selected], cosines[selected])
+
+    def _find_near(self) -> NDArray[np.int64]:
+        if self._vector is None:
+            return np.zeros(0, np.int64)
+        return find_near_rows(self._scope, self._vector, CANDIDATE_LIMIT, self._graph)
+
+    def _compare(self, rows: NDArray[np.int64], compared: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
+        """Return the cosines of rows and query, zero for those that are not compared."""
+        cosines = np.zeros(len(rows), np.float32)
+        if self._vector is not None:
+            inside = np.arange(len(rows)) if compared is None else np.flatnonzero(compared)
+            cosines[inside] = exact_cosines(self._scope.snapshot, self._vector, rows[inside])
+        return cosines
+
+    def _score_files(
+        self, rows: NDArray[np.int64], scores: NDArray[np.float32], cosines: NDArray[np.float32]
+    ) -> RetrievedRows:
+        own = self._scope.entry_of[rows].astype(np.int64)
+        entries, file = np.unique(own, return_inverse=True)
+        matches = self.lexical.match_files(entries, self._terms)
+        retrieved = RetrievalScores(cosines, scores, matches.scores[file], matches.coverages[file])
+        everything = np.ones(len(rows), bool)
+        return RetrievedRows(rows, own, retrieved, everything, everything)
+
+
+def nearest_rows(scope: Scope, vector: NDArray[np.float32], count: int, graph: RowGraph | None = None) -> RetrievedRows:
+    """Return the rows of a scope with the highest cosines, ascending; exactly `count` and ties without a graph."""
+    if graph is None:
+        rows, cosines = search_exactly(scope, vector, count)
+    else:
+        rows = find_near_rows(scope, vector, count, graph)
+        cosines = exact_cosines(scope.snapshot, vector, rows)
+    zeros, everything = np.zeros_like(cosines), np.ones(len(rows), bool)
+    entries = scope.entry_of[rows].astype(np.int64)
+    return RetrievedRows(rows, entries, RetrievalScores(cosines, zeros, zeros, zeros), everything, everything)
+
+
+def join_retrieved(pool: RetrievedRows, own: RetrievedRows, scope: Scope) -> RetrievedRows:
+    """Return the rows of the search without filters, and then further ones of the search with filters, `scope`."""
+    # A row outside the filters by its path in the pool may pass them by another path of the same blob.
+    inside = scope.entry_of[pool.row] == pool.entry
+    places = np.minimum(np.searchsorted(pool.row, own.row), max(len(pool.row) - 1, 0))
+    new = np.ones(len(own.row), bool)
+    if len(pool.row):
+        new = (pool.row[places] != own.row) | (pool.entry[places] != own.entry)
+    added = int(new.sum())
+    scores = (np.concatenate([one, other[new]]) for one, other in zip(pool.scores, own.scores, strict=True))
+    return RetrievedRows(
+        np.concatenate([pool.row, own.row[new]]),
+        np.concatenate([pool.entry, own.entry[new]]),
+        RetrievalScores(*scores),
+        np.concatenate([pool.pool, np.zeros(added, bool)]),
+        np.concatenate([inside, np.ones(added, bool)]),
+    )
+
+
+def _missed_groups(
+    rows: NDArray[np.int64], selected: NDArray[np.bool_], groups: Sequence[NDArray[np.int64]]
+) -> NDArray[np.int64]:
+    """Return the positions of the rows of each group of which none is selected, ascending."""
+    positions = [np.searchsorted(rows, group) for group in groups]
+    missed = [own for own in positions if not selected[own].any()]
+    return np.sort(np.concatenate([np.zeros(0, np.int64), *missed]))
