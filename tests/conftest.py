@@ -122,6 +122,8 @@ def _indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
             patch.setenv(name, value)
         make_sample(path)
         assert run(["-q", "-C", str(path), "init", "--no-hooks", "--no-mcp"]) == 0
+    # Searches of other revisions index them: copies for single tests must not depend on which tests ran before.
+    shutil.copytree(path, path.with_name("untouched"), symlinks=True)
     return path
 
 
@@ -134,7 +136,7 @@ def indexed(_indexed: Path) -> Repo:
 @pytest.fixture
 def own(_indexed: Path, tmp_path: Path) -> Repo:
     """Copy the indexed sample repository, for tests that change it."""
-    shutil.copytree(_indexed, tmp_path / "own", symlinks=True)
+    shutil.copytree(_indexed.with_name("untouched"), tmp_path / "own", symlinks=True)
     return Repo(tmp_path / "own")
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gitmem.embedding.encoder import quantise
 from gitmem.paths import IndexPaths
-from gitmem.search.dense import exact_cosines, search_dense
+from gitmem.search.dense import exact_cosines, search_dense, search_exactly
 from gitmem.search.fuse import (
     COSINE_PRIOR,
     LEXICAL_PRIOR,
@@ -133,6 +133,18 @@ def test_rows_of_equal_vectors_are_ordered_by_row(tmp_path: Path) -> None:
     vector = units(1, 64)
     store = make_store(tmp_path, np.repeat(vector, 12, axis=0), 3)
     assert search_dense(Scope(store.snapshot, store.view, Filters()), vector[0], 12).rows.tolist() == list(range(12))
+
+
+def test_an_exact_search_returns_the_nearest_rows_and_all_that_tie_with_the_last(tmp_path: Path) -> None:
+    vectors = units(30, 64)
+    store = make_store(tmp_path, np.concatenate([vectors, vectors]), 3)
+    scope, query = Scope(store.snapshot, store.view, Filters()), units(1, 64, 1)[0]
+    cosines = exact_cosines(store.snapshot, query, np.arange(60))
+    nearest = np.argsort(-cosines[:30])[:4].tolist()
+    for count in (7, 8):
+        rows, found = search_exactly(scope, query, count)
+        assert rows.tolist() == sorted([*nearest, *(row + 30 for row in nearest)])
+        assert found.tolist() == cosines[rows].tolist()
 
 
 def test_filters_apply_before_the_limit(tmp_path: Path) -> None:
