@@ -28,6 +28,9 @@ JOIN_SUFFIX: Final = ".join"
 RUN: Final = "run-"
 """Prefix of the name of a logged run, followed by the time of its end (`freshness/index_runs.py`)."""
 
+HISTORY: Final = "history-"
+"""Prefix of the name of the cached history of a path (`history/trace_cache.py`)."""
+
 DIRTY: Final = "dirty-"
 UNCOMMITTED: Final = "uncommitted-"
 # These two prefixes are followed by the id of a working tree, so that linked ones share the folder.

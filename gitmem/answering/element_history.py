@@ -13,12 +13,17 @@ from gitmem.git.file_history import CommitDetails, is_ancestor, read_details
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
+from gitmem.git.promisor import is_partial
 from gitmem.git.revisions import Revision, resolve
 from gitmem.history.changes import REMOVED
-from gitmem.history.element_reader import ElementParser, ElementReader
+from gitmem.history.element_parser import ElementParser
+from gitmem.history.element_reader import ElementReader
 from gitmem.history.removal import find_removal
-from gitmem.history.tracer import Change, Trace, Tracer
+from gitmem.history.trace import Change, Trace
+from gitmem.history.trace_cache import TraceCache
+from gitmem.history.tracer import Tracer
 from gitmem.history.version import Version
+from gitmem.workspace import Workspace, is_our_index, is_writable
 
 _SHALLOW_NOTE: Final = "the clone is shallow and ends at {}: what came before is unknown (git fetch --unshallow)"
 
@@ -48,7 +53,7 @@ class ElementHistory(NamedTuple):
 
 
 def read_element_history(
-    location: RepositoryLocation,
+    workspace: Workspace,
     text: str,
     rev: str = "",
     folder: str = "",
@@ -60,14 +65,19 @@ def read_element_history(
     If a given revision is an ancestor of HEAD and the element is gone there, its removal is the first change. `check`
     is called often and ends the search by an exception. Raises: UsageError, UnknownRevision, GitFailed, WorkersFailed.
     """
+    location = workspace.location
     revision = resolve(location, rev or "HEAD")
     if revision.commit is None:
         raise UsageError(f"`{rev}` is a tree without history", hint="name a commit, tag or branch")
     with open_reader(location, bulk=False) as blobs, ElementParser() as parser:
-        reader = ElementReader(blobs, parser, check)
+        cache = open_trace_cache(workspace)
+        reader = ElementReader(blobs, parser, check, cache)
         version = find_target(location, reader, text, revision.commit, folder, uncommitted=not rev)
-        trace = Tracer(location, reader).trace(revision.commit, version)
+        reader.keep(version.source)
+        trace = Tracer(location, reader, cache).trace(revision.commit, version)
         changes = [*_removals(location, reader, revision, version), *trace.changes]
+    if cache is not None:
+        cache.save()
     details = read_details(location, (change.commit for change in changes))
     element = version.element
     return ElementHistory(
@@ -81,6 +91,17 @@ def read_element_history(
         [DatedChange(change, details[change.commit]) for change in changes],
         _notes(trace),
     )
+
+
+def open_trace_cache(workspace: Workspace) -> TraceCache | None:
+    """Return the cache of histories in the index folder; None without an index that can be written.
+
+    Nor is there one if the history can change: a shallow or partial clone can be completed, grafts can be edited.
+    """
+    location, state = workspace.location, workspace.paths.state
+    if location.shallow or is_partial(location) or (location.common_dir / "info" / "grafts").exists():
+        return None
+    return TraceCache(state) if is_our_index(workspace) and state.is_dir() and is_writable(state) else None
 
 
 def _removals(

@@ -5,7 +5,7 @@ from typing import Any
 from gitmem.answering.element_history import DatedChange, ElementHistory
 from gitmem.git.path_encoding import path_text
 from gitmem.history.changes import KINDS
-from gitmem.history.tracer import Change
+from gitmem.history.trace import Change
 
 Json = dict[str, Any]
 

@@ -5,10 +5,11 @@ versions needs each by itself, with its leading comments, and the places where i
 from the same outline, so every language with a table is covered. Sections of Markdown are elements too.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.chunking.chunk import refine_language
 from gitmem.chunking.chunk_size import ChunkBounds
+from gitmem.chunking.element import NO_ELEMENTS, Element, FileElements
 from gitmem.chunking.grammar import COMMENT, CONTAINER, NAMESPACE, Grammar, Node
 from gitmem.chunking.lines import Lines, line_start, trim
 
@@ -18,36 +19,6 @@ _BOUNDS: Final = ChunkBounds(min_bytes=0)
 _SECTION_BOUNDS: Final = ChunkBounds(max_bytes=1 << 24)
 _DOCSTRINGS: Final = frozenset({"python", "starlark"})
 """Languages in which a string that begins a body documents it; elsewhere it can be the value of the block."""
-
-
-class Element(NamedTuple):
-    """A definition. Offsets are bytes of the blob, half-open; lines are 1-based and inclusive.
-
-    `start` includes the comments above, `code` excludes them, `body` is the end of the signature. Without a body it
-    equals `end`. `name` is the last component of `symbol`. `holds` says whether the definitions inside are elements of
-    their own, as in a class: then only the remaining text belongs to this one.
-    """
-
-    symbol: str
-    name: str
-    chunk_type: str
-    start: int
-    code: int
-    body: int
-    end: int
-    first_line: int
-    last_line: int
-    holds: bool
-
-
-class FileElements(NamedTuple):
-    """Elements of a blob by start, the longest first, and the spans of its comments. Empty without syntax."""
-
-    elements: list[Element]
-    comments: list[tuple[int, int]]
-
-
-NO_ELEMENTS: Final = FileElements([], [])
 
 
 def find_elements(data: bytes, language: str) -> FileElements:
@@ -150,28 +121,18 @@ def _body_start(node: Node, grammar: Grammar, end: int) -> int:
 
 
 def _comments(root: Node, grammar: Grammar) -> list[tuple[int, int]]:
-    """Return the spans of comments and of documentation strings.
+    """Return the spans of comments and of documentation strings. Comments inside of comments belong to these."""
+    from gitmem.chunking.parse import find_nodes
 
-    A cursor visits all nodes without making a Python object of each child list.
-    """
     types = {node_type for node_type, rule in grammar.table.items() if rule.shape == COMMENT}
-    has_docstrings = grammar.parser in _DOCSTRINGS
+    strings = {"string"} if grammar.parser in _DOCSTRINGS else set()
     spans: list[tuple[int, int]] = []
-    cursor = root.walk()
-    descending = True
-    while True:
-        if descending:
-            node_type = cursor.node.type
-            if node_type in types or (has_docstrings and node_type == "string" and _is_docstring(cursor.node)):
-                spans.append((cursor.node.start_byte, cursor.node.end_byte))
-            elif cursor.goto_first_child():
-                continue
-        if cursor.goto_next_sibling():
-            descending = True
-        elif cursor.goto_parent():
-            descending = False
-        else:
-            return spans
+    for node in find_nodes(root, grammar.parser, frozenset(types | strings)):
+        if spans and node.start_byte < spans[-1][1]:
+            continue
+        if node.type in types or _is_docstring(node):
+            spans.append((node.start_byte, node.end_byte))
+    return spans
 
 
 def _is_docstring(node: Node) -> bool:

@@ -57,7 +57,7 @@ def command(ctx: click.Context, place: str, rev: str, color: str, as_json: bool)
         place = os.path.relpath(os.path.realpath(place), root)
     client = console.client_console()
     check = client.answers.check if client is not None else None
-    history = read_element_history(workspace.location, place, rev, folder_in_tree(ctx, workspace), check=check)
+    history = read_element_history(workspace, place, rev, folder_in_tree(ctx, workspace), check=check)
     if as_json:
         write_json(shown_value(history_json(history)))
         return ExitCode.OK

@@ -70,6 +70,8 @@ def read_path_changes(
     selection = [
         "--topo-order",
         "--parents",
+        # Before a path appears there is nothing to find: without this, git reads all commits down to the first.
+        "--remove-empty",
         "--raw",
         "--no-abbrev",
         "--no-renames",

@@ -1,25 +1,15 @@
-"""Elements of the versions of files, parsed in a child process. A blob that crashes it has none."""
+"""Blobs of the versions of files, and their elements. A blob that cannot be parsed has none."""
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import BinaryIO, Final
+from typing import Final
 
-from gitmem.chunking.elements import NO_ELEMENTS, Element, FileElements
+from gitmem.chunking.element import NO_ELEMENTS, FileElements
 from gitmem.chunking.languages import language_of
-from gitmem.closeable import Closeable
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
-from gitmem.history.element_worker import main
+from gitmem.history.trace_cache import TraceCache
 from gitmem.history.version import FileVersion
-from gitmem.processes.child import ChildProcess
-from gitmem.processes.fork import can_fork
-from gitmem.processes.frames import read_frame, write_frame
-
-COMMAND: Final = (sys.executable, "-P", "-m", "gitmem.history.element_worker")
-
-_SECONDS: Final = 60.0
-"""Wall time after which the child counts as stuck. A parse ends itself after a second of processor time."""
 
 _AHEAD: Final = 24
 """Blobs read at once from those that will be needed next."""
@@ -28,44 +18,25 @@ _CACHED: Final = 8
 """Files whose elements are kept: a version is compared with its parents, then becomes the version to compare."""
 
 
-class ElementParser(Closeable):
-    """Child process that finds elements. It is started when first needed, and again after a blob crashed it."""
-
-    def __init__(self) -> None:
-        self._child: ChildProcess | None = None
-
-    def __call__(self, data: bytes, language: str) -> FileElements:
-        """Return the elements of a blob. Raises WorkersFailed if the process cannot be started."""
-        if self._child is None:
-            self._child = ChildProcess(COMMAND, "parser of old versions")
-            if can_fork():
-                self._child.fork(main)
-        answer = self._child.ask(partial(write_frame, value=(language, data)), _read_answer, _SECONDS)
-        return NO_ELEMENTS if answer is None else answer
-
-    def close(self) -> None:
-        """End the process."""
-        child, self._child = self._child, None
-        if child is not None:
-            child.end()
-            child.close()
-
-
 class ElementReader:
     """Blobs of one repository and their elements. The caller closes `blobs` and the parser.
 
-    `check` is called before each blob is used, and may raise.
+    `check` is called before each blob is used, and may raise. `cache` has the elements of blobs parsed earlier.
+    `is_complete` is whether all blobs could be read and parsed so far.
     """
 
     def __init__(
         self,
         blobs: ObjectReader,
-        parse: Callable[[bytes, str], FileElements],
+        parse: Callable[[bytes, str], FileElements | None],
         check: Callable[[], None] | None = None,
+        cache: TraceCache | None = None,
     ) -> None:
         self._blobs = blobs
         self._parse = parse
         self._check = check
+        self._cache = cache
+        self.is_complete = True
         self._data: dict[str, bytes] = {}
         self._expected: dict[str, int] = {}
         self._order: list[str] = []
@@ -86,22 +57,32 @@ class ElementReader:
             place = self._expected.get(oid)
             wanted = self._order[place : place + _AHEAD] if place is not None else [oid]
             recent = dict(list(self._data.items())[-_CACHED:])
-            self._data = recent | {name: content or b"" for name, content in self._blobs.read_many(wanted)}
+            contents = dict(self._blobs.read_many(wanted))
+            self.is_complete = self.is_complete and None not in contents.values()
+            self._data = recent | {name: content or b"" for name, content in contents.items()}
         return self._data[oid]
 
     def version(self, path: bytes, oid: str) -> FileVersion:
         """Return a blob as the file at a path, which determines its language."""
-        return FileVersion(path, self.read(oid), partial(self._find_elements, oid, language_of(path_text(path))))
+        parse = partial(self._find_elements, path, oid, language_of(path_text(path)))
+        return FileVersion(path, oid, self.read(oid), parse)
 
-    def _find_elements(self, oid: str, language: str) -> FileElements:
+    def keep(self, file: FileVersion) -> None:
+        """Add the elements of a file to the cache."""
+        language = language_of(path_text(file.path))
+        if self._cache is not None and self._cache.find_elements(file.path, file.oid, language) is None:
+            elements = file.file
+            if self.is_complete:
+                self._cache.add_elements(file.path, file.oid, language, elements)
+
+    def _find_elements(self, path: bytes, oid: str, language: str) -> FileElements:
         found = self._elements.get((oid, language))
+        if found is None and self._cache is not None:
+            found = self._cache.find_elements(path, oid, language)
         if found is None:
             data = self.read(oid)
             found = self._parse(data, language) if data else NO_ELEMENTS
+            if found is None:
+                self.is_complete, found = False, NO_ELEMENTS
             self._elements = {**dict(list(self._elements.items())[-_CACHED:]), (oid, language): found}
         return found
-
-
-def _read_answer(stream: BinaryIO) -> FileElements:
-    elements, comments = read_frame(stream)
-    return FileElements([Element(*fields) for fields in elements], [(start, end) for start, end in comments])

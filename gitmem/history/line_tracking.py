@@ -6,7 +6,7 @@ Lines become an element of their own, whose predecessor is where a line diff put
 from difflib import SequenceMatcher
 from typing import Final
 
-from gitmem.chunking.elements import Element
+from gitmem.chunking.element import Element
 from gitmem.history.version import FileVersion, Version
 
 LINES: Final = "text"

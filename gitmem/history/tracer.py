@@ -18,34 +18,14 @@ from gitmem.history.element_reader import ElementReader
 from gitmem.history.line_tracking import LINES, find_lines
 from gitmem.history.matching import find_in_file
 from gitmem.history.moves import find_elsewhere, find_renamed_lines
-from gitmem.history.origins import Source, find_merged, find_split
+from gitmem.history.origins import find_merged, find_split
+from gitmem.history.trace import Change, Trace
+from gitmem.history.trace_cache import TraceCache
 from gitmem.history.unchanged import find_unchanged
 from gitmem.history.version import Version
 
 _MAX_MOVES: Final = 200
 """Files that one element is followed through: a guard against a walk in circles."""
-
-
-class Change(NamedTuple):
-    """Commit that changed an element: the kinds of the change, and the element's place before and after.
-
-    `sources` are elements from which it was split off, or which were merged into it.
-    """
-
-    commit: str
-    kinds: tuple[str, ...]
-    path: bytes
-    symbol: str
-    old_path: bytes = b""
-    old_symbol: str = ""
-    sources: tuple[Source, ...] = ()
-
-
-class Trace(NamedTuple):
-    """Changes of an element, newest first. `cut` are commits at which a shallow clone hides what came before."""
-
-    changes: list[Change]
-    cut: list[str]
 
 
 class _State(NamedTuple):
@@ -58,29 +38,52 @@ class _State(NamedTuple):
 class Tracer:
     """Walks the history of one element. The reader is shared with the caller, who closes it."""
 
-    def __init__(self, location: RepositoryLocation, reader: ElementReader) -> None:
+    def __init__(self, location: RepositoryLocation, reader: ElementReader, cache: TraceCache | None = None) -> None:
         self._location = location
         self._reader = reader
+        self._cache = cache
         self._shallow = read_shallow(location)
         self._changes: dict[str, Change] = {}
         self._cut: list[str] = []
         self._order: dict[str, int] = {}
-        self._todo: deque[tuple[tuple[str, ...], Version]] = deque()
+        self._todo: deque[tuple[str, Version]] = deque()
         self._moves = 0
 
     def trace(self, commit: str, version: Version) -> Trace:
         """Return the history of an element as it is in a commit."""
-        self._todo.append(((commit,), version))
+        if self._cache is None:
+            return self._trace(commit, version)
+        listed = self._read_changes(commit, version.path)
+        # All commits since the last one that changed the path give the same history.
+        last = listed[0].commit if listed else commit
+        trace = self._cache.find_trace(last, version)
+        if trace is None:
+            trace = self._trace(commit, version)
+            if self._reader.is_complete:
+                self._cache.add_trace(last, version, trace)
+        return trace
+
+    def _trace(self, commit: str, version: Version) -> Trace:
+        self._todo.append((commit, version))
         while self._todo and self._moves <= _MAX_MOVES:
-            starts, element = self._todo.popleft()
+            start, element = self._todo.popleft()
             self._moves += 1
-            self._walk(starts, element)
+            self._walk(start, element)
         changes = sorted(self._changes.values(), key=lambda change: self._order[change.commit])
         return Trace(changes, self._cut)
 
-    def _walk(self, starts: tuple[str, ...], version: Version) -> None:
+    def _read_changes(self, start: str, path: bytes) -> list[PathChange]:
+        """Return the commits that changed a path, from the cache if they are there."""
+        changes = self._cache.find_changes(start, path) if self._cache is not None else None
+        if changes is None:
+            changes = read_path_changes(self._location, (start,), path)
+            if self._cache is not None:
+                self._cache.add_changes(start, path, changes)
+        return changes
+
+    def _walk(self, start: str, version: Version) -> None:
         """Follow an element through the history of its path, up to where the path or the element begins."""
-        listed = read_path_changes(self._location, starts, version.path)
+        listed = self._read_changes(start, version.path)
         by_commit = {change.commit: change for change in listed}
         for change in listed:
             self._order.setdefault(change.commit, len(self._order))
@@ -132,7 +135,7 @@ class Tracer:
         origin = find(version, files, self._reader)
         if origin is not None:
             self._record(commit, origin.version, version, file_moved=origin.file_moved)
-            self._todo.append(((f"{commit}^1",), origin.version))
+            self._todo.append((f"{commit}^1", origin.version))
             return
         own = next((each for each in files if each.path == version.path and each.old_blob), None)
         split = find_split(version, self._reader.version(own.old_path, own.old_blob)) if own is not None else ()

@@ -5,7 +5,7 @@ Most commits that change a file leave a given element alone, and a parse takes a
 
 from typing import Final
 
-from gitmem.chunking.elements import Element
+from gitmem.chunking.element import Element
 from gitmem.history.version import FileVersion, Version
 
 _CLOSINGS: Final = b"{};"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Final
 
-from gitmem.chunking.elements import Element, FileElements
+from gitmem.chunking.element import Element, FileElements
 
 _TOKEN: Final = re.compile(rb"\w+|[^\w\s]")
 _CALLABLE: Final = frozenset({"function", "method"})
@@ -18,8 +18,9 @@ Spans = list[tuple[int, int]]
 class FileVersion:
     """Blob of a path at one commit. Its elements are found when first needed."""
 
-    def __init__(self, path: bytes, data: bytes, parse: Callable[[], FileElements]) -> None:
+    def __init__(self, path: bytes, oid: str, data: bytes, parse: Callable[[], FileElements]) -> None:
         self.path = path
+        self.oid = oid
         self.data = data
         self._parse = parse
 

@@ -4,7 +4,7 @@ from tests.bench.history import Traced, summarise
 
 
 def traced(found: str, expected: str, introduced: str) -> Traced:
-    return Traced("one", frozenset(found), frozenset(expected), introduced, frozenset(expected[-1]), 0.2, 0.1)
+    return Traced("one", frozenset(found), frozenset(expected), introduced, frozenset(expected[-1]), 0.2, 0.1, 0.1)
 
 
 def test_commits_are_counted_over_all_methods_and_histories_per_method() -> None:

@@ -10,7 +10,8 @@ from gitmem.git.objects import open_reader
 from gitmem.history.element_reader import ElementReader
 from gitmem.history.line_tracking import element_of_lines
 from gitmem.history.removal import find_removal
-from gitmem.history.tracer import Change, Tracer
+from gitmem.history.trace import Change
+from gitmem.history.tracer import Tracer
 from gitmem.history.version import FileVersion, Version
 from tests.gitrepo import Repo
 

@@ -19,8 +19,8 @@ _SHORT: Final = 9
 
 def when(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
     """Return the history of the element at a location: its newest changes, and the one that introduced it."""
-    location = get_repository(arguments["root"]).reopen().location
-    history = read_element_history(location, arguments["location"], arguments["rev"], check=call.check)
+    workspace = get_repository(arguments["root"]).reopen()
+    history = read_element_history(workspace, arguments["location"], arguments["rev"], check=call.check)
     changes, omitted = _newest(history.changes, arguments["limit"])
     notes = [*call.notes, *history.notes]
     if arguments["format"] == "json":

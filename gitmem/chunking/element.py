@@ -1,0 +1,33 @@
+"""Element of a blob: a definition with its exact span (`elements` finds them). Without the modules that parse."""
+
+from typing import Final, NamedTuple
+
+
+class Element(NamedTuple):
+    """A definition. Offsets are bytes of the blob, half-open; lines are 1-based and inclusive.
+
+    `start` includes the comments above, `code` excludes them, `body` is the end of the signature. Without a body it
+    equals `end`. `name` is the last component of `symbol`. `holds` says whether the definitions inside are elements of
+    their own, as in a class: then only the remaining text belongs to this one.
+    """
+
+    symbol: str
+    name: str
+    chunk_type: str
+    start: int
+    code: int
+    body: int
+    end: int
+    first_line: int
+    last_line: int
+    holds: bool
+
+
+class FileElements(NamedTuple):
+    """Elements of a blob by start, the longest first, and the spans of its comments. Empty without syntax."""
+
+    elements: list[Element]
+    comments: list[tuple[int, int]]
+
+
+NO_ELEMENTS: Final = FileElements([], [])

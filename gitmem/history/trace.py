@@ -1,0 +1,27 @@
+"""What a trace consists of: the changes of an element, each with its commit."""
+
+from typing import NamedTuple
+
+from gitmem.history.origins import Source
+
+
+class Change(NamedTuple):
+    """Commit that changed an element: the kinds of the change, and the element's place before and after.
+
+    `sources` are elements from which it was split off, or which were merged into it.
+    """
+
+    commit: str
+    kinds: tuple[str, ...]
+    path: bytes
+    symbol: str
+    old_path: bytes = b""
+    old_symbol: str = ""
+    sources: tuple[Source, ...] = ()
+
+
+class Trace(NamedTuple):
+    """Changes of an element, newest first. `cut` are commits at which a shallow clone hides what came before."""
+
+    changes: list[Change]
+    cut: list[str]
