@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import ConfigError
-from gitmem.settings import SETTINGS, Setting, Settings, parse_settings
+from gitmem.settings import SETTINGS, Setting, Settings, parse_settings, resolve_settings
 
 NUMBERS = [setting for setting in SETTINGS if isinstance(setting.default, int)]
 
@@ -46,6 +46,52 @@ def test_the_environment_wins_over_git_and_the_last_entry_over_the_first(data: s
             environment[setting.variable] = str(values[2])
             expected[field_of(setting)] = values[2]
     assert parse_settings(entries, environment) == Settings()._replace(**expected)
+
+
+SCOPES = ("system", "global", "local", "worktree")
+
+
+def values_of(setting: Setting, factor: int = 1) -> st.SearchStrategy[Any]:
+    """Return valid values; numbers are those that are valid once they are multiplied by `factor`."""
+    if setting.choices:
+        return st.sampled_from(setting.choices)
+    if isinstance(setting.default, tuple):
+        return st.lists(st.from_regex(r"[a-z*/]{1,6}", fullmatch=True), min_size=1, max_size=3).map(tuple)
+    return st.integers(-(-setting.minimum // factor), min(setting.maximum, 10**12 - 1) // factor)
+
+
+def text_of(value: Any) -> str:
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+@given(data=st.data())
+def test_each_setting_has_the_value_of_its_highest_origin_which_is_named(data: st.DataObject) -> None:
+    """Property 21: Configuration loading."""
+    entries: list[tuple[str, str | None, str]] = []
+    environment: dict[str, str] = {}
+    expected: list[tuple[Any, str]] = []
+    for setting in SETTINGS:
+        value, origin = setting.default, "default"
+        for alias in setting.aliases[::-1]:
+            if data.draw(st.booleans()):
+                drawn = data.draw(values_of(setting, alias.factor))
+                environment[alias.variable] = text_of(drawn)
+                value = drawn * alias.factor if isinstance(drawn, int) else drawn
+                origin = alias.variable
+        allowed = SCOPES[:2] if setting.personal else SCOPES
+        configured = False
+        for scope in data.draw(st.sets(st.sampled_from(allowed)).map(lambda drawn: sorted(drawn, key=SCOPES.index))):
+            new = data.draw(values_of(setting))
+            entries.append((setting.key, text_of(new), scope))
+            # Entries of a list add up, those of other settings replace one another.
+            value = value + new if configured and isinstance(new, tuple) else new
+            configured, origin = True, scope
+        if data.draw(st.booleans()):
+            value, origin = data.draw(values_of(setting)), setting.variable
+            environment[setting.variable] = text_of(value)
+        expected.append((value, origin))
+    entries.sort(key=lambda entry: SCOPES.index(entry[2]))  # as git applies them
+    assert [(each.value, each.origin) for each in resolve_settings(entries, environment)] == expected
 
 
 @pytest.mark.parametrize("setting", NUMBERS, ids=lambda setting: setting.name)

@@ -8,7 +8,6 @@ import click
 
 from gitmem.cli.command_service import serve_commands
 from gitmem.cli.completer import complete
-from gitmem.cli.context import open_here
 from gitmem.cli.error_output import say
 from gitmem.errors import ExitCode, NotARepository, UsageError
 from gitmem.mcp.tools.toolsets import DEFAULT, parse_toolsets
@@ -60,6 +59,8 @@ def command(ctx: click.Context, toolsets: str, http: bool, host: str, port: int,
         from gitmem.mcp.transport.stdio import serve_stdio
 
         return serve_stdio(folder, os.environ, tools, serve_commands("gitmem mcp"))
+    from gitmem.cli.context import open_here  # the server of one client greets it before this is loaded
+
     with suppress(NotARepository):  # the requests may name other repositories
         open_here(ctx)  # an invalid configuration ends the command before it listens
     from gitmem.mcp.transport.http import serve_http

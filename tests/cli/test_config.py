@@ -16,7 +16,6 @@ def rows(text: str) -> dict[str, list[str]]:
 
 
 def test_each_origin_is_named_with_its_file_or_variable(repo: Repo, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Property 21: Configuration loading."""
     repo.git("config", "gitmem.jobs", "3")
     repo.git("config", "gitmem.healBudget", "7")
     repo.write({".gitmem.toml": 'exclude = ["old/", "*.bin"]\n'})

@@ -71,7 +71,7 @@ def hostile(tmp_path: Path, outside: Path) -> Repo:
     os.mkfifo(repo.path / "pipe.py")
     repo.write({
         ".gitattributes": "*.py diff=x\n*.txt filter=x\n",
-        ".gitmem.toml": f"[model]\npath = '{outside / 'secret.py'}'\ncommand = '{outside / 'canary'}'\n",
+        ".gitmem.toml": f"include = ['*', '!{outside}/secret.py']\nexclude = ['$({outside / 'canary'})', '../**']\n",
         ".gitmodules": '[submodule "x"]\n\tpath = sub\n\turl = --upload-pack=touch\n',
     })  # fmt: skip
     repo.git("add", "--all")
@@ -95,6 +95,17 @@ def test_nothing_is_executed_and_nothing_outside_is_opened(
     assert not (outside / "sung").exists()
     assert [path for path in seen.opened if str(outside) in path or path in ("/dev/zero", "/etc/passwd")] == []
     assert [path for path in seen.opened if path.endswith(HOSTILE_FILES)] == []
+    assert [program for program in seen.executed if not ALLOWED.fullmatch(Path(program).name)] == []
+
+
+def test_a_committed_file_with_other_settings_is_refused_and_nothing_is_read_for_it(
+    hostile: Repo, outside: Path, tmp_path: Path
+) -> None:
+    hostile.write({".gitmem.toml": f"[model]\npath = '{outside / 'secret.py'}'\ncommand = '{outside / 'canary'}'\n"})
+    code, err, seen = trace(gitmem("init", "--no-mcp"), hostile.path, tmp_path)
+    assert code == ExitCode.USAGE
+    assert "unknown key `model`" in err
+    assert [path for path in seen.opened if str(outside) in path] == []
     assert [program for program in seen.executed if not ALLOWED.fullmatch(Path(program).name)] == []
 
 
