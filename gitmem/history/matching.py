@@ -20,6 +20,9 @@ _SAME_NAME: Final = 0.5
 EXTRACTED: Final = 0.85
 """The same for an element of this name in another file that still exists."""
 
+_DELEGATES: Final = 0.7
+"""Share of that similarity that an element may keep whose text moved elsewhere."""
+
 _EXACT: Final = 0.1
 """How much less it may be if the parameters are equal."""
 
@@ -51,7 +54,11 @@ def find_in_file(version: Version, older: FileVersion) -> Version | None:
     news = [new for new in version.source.versions if new.kind == version.kind]
     if exact:
         return _nth(version, news, exact)
-    return _match_overload(version, same, news) or _match_renamed(version, olds, news)
+    return (
+        _match_overload(version, same, news)
+        or _match_renamed(version, olds, news)
+        or _match_taken_over(version, olds, news)
+    )
 
 
 def _match_renamed(version: Version, olds: Sequence[Version], news: Sequence[Version]) -> Version | None:
@@ -65,6 +72,26 @@ def _match_renamed(version: Version, olds: Sequence[Version], news: Sequence[Ver
     match = find_among(version, gone, _RENAMED)
     # The older element may have become another of the new ones.
     return None if match is None or any(_score(new, match) > _score(version, match) for new in added) else match
+
+
+def _match_taken_over(version: Version, olds: Sequence[Version], news: Sequence[Version]) -> Version | None:
+    """Return the element of this name in another container whose text moved here, while another one took its place.
+
+    It is the one exception to the rule that elements which still exist are not matched: a method that delegates to
+    the new one keeps its name and place, but its history went with its text.
+    """
+    if version.element.holds or version.bag.total() < _SMALL:
+        return None
+    kept = {new.key: new for new in news}
+    best: tuple[float, Version] | None = None
+    for old in olds:
+        heir = kept.get(old.key)
+        if heir is None or old.element.name != version.element.name or old.parameters != version.parameters:
+            continue
+        alike = similarity(version.bag, old.bag)
+        if alike >= EXTRACTED and similarity(heir.bag, old.bag) < _DELEGATES * alike:
+            best = max((alike, old), best or (0.0, old), key=lambda entry: entry[0])
+    return best[1] if best is not None else None
 
 
 def find_in_renamed_file(version: Version, older: FileVersion) -> Version | None:

@@ -231,3 +231,25 @@ def test_a_removal_is_found_also_after_a_move(repo: Repo) -> None:
     assert removed_by(repo, "a.py", "sign", "old") == "remove"
     repo.commit({"b.py": f"import hmac\n\n\n{OTHER}\n\n{SIGN.replace('sha256', 'sha512')}"}, "back")
     assert removed_by(repo, "a.py", "sign", "old") == ""
+
+
+def test_a_method_whose_text_moved_to_another_class_is_followed_there(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    body = "".join(f"        self.step_{number}(first_{number}, second_{number})\n" for number in range(8))
+    rest = "class Batch:\n    def offer(self):\n        return None\n"
+    repo.commit({"a.py": f"class Timer:\n    def stop(self):\n{body}\n\n{rest}"}, "first")
+    timer = "class Timer:\n    def stop(self):\n        self.batch.stop()\n"
+    repo.commit({"a.py": f"{timer}\n\n{rest}\n    def stop(self):\n{body}"}, "delegate")
+    assert trace(repo, "a.py", "Batch.stop") == [
+        Step("delegate", ("move",), "a.py#Timer.stop"), Step("first", ("introduced",))
+    ]  # fmt: skip
+    assert [step.subject for step in trace(repo, "a.py", "Timer.stop")] == ["delegate", "first"]
+
+
+def test_a_copy_in_another_class_is_new(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    body = "".join(f"        self.step_{number}(first_{number}, second_{number})\n" for number in range(8))
+    timer = f"class Timer:\n    def stop(self):\n{body}"
+    repo.commit({"a.py": timer}, "first")
+    repo.commit({"a.py": f"{timer}\n\nclass Batch:\n    def stop(self):\n{body}"}, "copy")
+    assert trace(repo, "a.py", "Batch.stop") == [Step("copy", ("introduced",))]
