@@ -1,5 +1,6 @@
 """Types that all layers share: chunks of blobs, the result of chunking, and names. No logic."""
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 NOTE: Final = "note"
@@ -19,6 +20,31 @@ CHUNK_TYPES: Final = (
 
 NOTEBOOK_LANGUAGE: Final = "notebook"
 """Language of Jupyter notebooks. Their code is in the language of the kernel."""
+
+OCCURRENCE_KINDS: Final = (
+    "function", "class", "value",
+    "call", "type", "base", "decorator", "read", "name", "import", "alias", "bound",
+)  # fmt: skip
+"""Kinds of occurrences of names in code. The index stores their positions: append only.
+
+The first three define a name. `base` is a class that another one extends, `read` an attribute, `name` any other mention
+of a name that the file defines or imports. `import` has the module as its receiver, with a colon behind it if the whole
+module is imported. `alias` has the module, a colon and the name there, and `bound` the type of the variable.
+"""
+
+USAGE_RELATIONS: Final = (
+    "definitions", "callers", "mentions", "subclasses", "implementers", "importers", "callees", "tests",
+)  # fmt: skip
+"""Relations of a name to places in a tree, in the order of an answer."""
+
+MAX_USAGE_DEPTH: Final = 5
+"""Steps from a definition to its callers, and from these to theirs."""
+
+UNKNOWN_RECEIVER: Final = b"?"
+"""Receiver that is an expression, such as the result of a call."""
+
+DEFINING: Final = 3
+"""Number of kinds that define a name; they are the first."""
 
 OWN_FOLDERS: Final = (".git", ".gitmem")
 """Folders of git and gitmem themselves, at any depth. Changes in them change no tree."""
@@ -61,6 +87,30 @@ class Chunk(NamedTuple):
     units: tuple[ResultUnit, ...] = ()
 
 
+class Occurrence(NamedTuple):
+    """Definition of a name, or a reference to it. `kind` is an index into OCCURRENCE_KINDS.
+
+    `receiver` is the text before the name (`os.path` of `os.path.join`), `?` for an expression, and "" without one.
+    """
+
+    line: int
+    kind: int
+    name: bytes
+    receiver: bytes
+
+
+class NameColumns(NamedTuple):
+    """Occurrences of names in a blob as columns, ordered by line."""
+
+    lines: Sequence[int]
+    kinds: Sequence[int]
+    names: Sequence[bytes]
+    receivers: Sequence[bytes]
+
+
+NO_NAMES: Final = NameColumns((), (), (), ())
+
+
 class ChunkedBlob(NamedTuple):
     """Result of chunking one blob.
 
@@ -72,3 +122,4 @@ class ChunkedBlob(NamedTuple):
     chunks: list[Chunk]
     parsed: bool
     unparsed_reason: str
+    names: NameColumns = NO_NAMES

@@ -173,6 +173,8 @@ class DumpedRow(NamedTuple):
     vector: bytes
     rest: tuple[float, ...]
     terms: tuple[tuple[str, bytes, int], ...]
+    names: bytes
+    """Record of the names in the whole blob."""
 
 
 def dump_rows(snapshot: Snapshot) -> set[DumpedRow]:
@@ -216,6 +218,7 @@ def dump_segment(segment: Any) -> Iterator[DumpedRow]:
                 vector=rows.vectors[row].tobytes(),
                 rest=(columns["words"][row], columns["scale"][row], columns["norm"][row]),
                 terms=tuple(sorted(terms[row])),
+                names=rows.blobs.names[blob],
             )
 
 

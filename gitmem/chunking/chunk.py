@@ -13,7 +13,7 @@ from gitmem.chunking.markdown import section_chunks
 from gitmem.chunking.notebook import Cell
 from gitmem.chunking.notebook_chunks import notebook_chunks
 from gitmem.chunking.record_passages import record_chunks
-from gitmem.types import NOTEBOOK_LANGUAGE, RECORD_LANGUAGE, Chunk, ChunkedBlob
+from gitmem.types import NOTEBOOK_LANGUAGE, RECORD_LANGUAGE, Chunk, ChunkedBlob, NameColumns
 
 _CPP: Final = re.compile(
     rb"^[ \t]*(?:class[ \t]+\w|namespace\b|template[ \t]*<|using[ \t]+\w|(?:public|private|protected):)"
@@ -39,12 +39,13 @@ def chunk_blob(
     if not data.strip():
         return ChunkedBlob(language, [], parsed=False, unparsed_reason="empty")
     lines = Lines(data)
-    chunks, reason = _syntax_chunks(data, language, bounds, lines)
+    found: list[NameColumns] = []
+    chunks, reason = _syntax_chunks(data, language, bounds, lines, found)
     parsed = chunks is not None
     if chunks is None:
         chunks = window_chunks(data, lines, bounds)
     chunks = merge_small(chunks, len(data), bounds.max_bytes)
-    return ChunkedBlob(language, _capped(data, chunks, lines, bounds), parsed, reason)
+    return ChunkedBlob(language, _capped(data, chunks, lines, bounds), parsed, reason, *found)
 
 
 def _text_chunks(data: bytes, language: str, bounds: ChunkBounds, lines: Lines) -> list[Chunk]:
@@ -68,8 +69,10 @@ def refine_language(data: bytes, language: str) -> str:
     return "cpp" if _CPP.search(code) else "c"
 
 
-def _syntax_chunks(data: bytes, language: str, bounds: ChunkBounds, lines: Lines) -> tuple[list[Chunk] | None, str]:
-    """Return the chunks by syntax, or None and the reason why there are none."""
+def _syntax_chunks(
+    data: bytes, language: str, bounds: ChunkBounds, lines: Lines, names: list[NameColumns] | None = None
+) -> tuple[list[Chunk] | None, str]:
+    """Return the chunks by syntax, or None and the reason why there are none. Adds the names in them to `names`."""
     if language == TEXT:
         return None, "plain text"
     if language == "markdown":
@@ -89,6 +92,10 @@ def _syntax_chunks(data: bytes, language: str, bounds: ChunkBounds, lines: Lines
     from gitmem.chunking.outline import outline_tree
 
     file = outline_tree(data, tree.root_node, grammar, bounds)
+    if names is not None:
+        from gitmem.chunking.occurrences import find_occurrences
+
+        names.append(find_occurrences(data, tree.root_node, language))
     return Assembler(data, grammar, bounds, lines).assemble(file), ""
 
 

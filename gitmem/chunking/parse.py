@@ -13,7 +13,7 @@ from functools import cache
 from typing import ClassVar, Final, cast, get_args
 
 import tree_sitter_language_pack as pack
-from tree_sitter import Node, Parser, Query, QueryCursor, Tree
+from tree_sitter import Node, Parser, Query, QueryCursor, QueryError, Tree
 
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS
 
@@ -55,7 +55,20 @@ fifth of the parse. Elapsed time costs little to read, and processor time never 
 _PAGE: Final = mmap.PAGESIZE
 _monotonic: Final = time.monotonic
 
-__all__ = ["Node", "UnparsedError", "find_nodes", "has_grammar", "language_nodes", "parse_tree"]
+_MATCHES: Final = 1 << 12
+"""Matches of a query that are under way at once. Hand-written code has a few at a time."""
+
+__all__ = [
+    "Node",
+    "Query",
+    "UnparsedError",
+    "capture",
+    "find_nodes",
+    "find_query",
+    "has_grammar",
+    "language_nodes",
+    "parse_tree",
+]
 
 
 class UnparsedError(Exception):
@@ -237,6 +250,21 @@ def _query(name: str, types: frozenset[str]) -> Query | None:
     known = sorted(types.intersection(language_nodes(name)))
     language = pack.get_language(cast("pack.SupportedLanguage", name))
     return Query(language, f"[{' '.join(f'({each})' for each in known)}] @node") if known else None
+
+
+def find_query(name: str, source: str) -> Query | None:
+    """Compile patterns of a grammar's nodes; return None if one of them cannot occur in it."""
+    try:
+        return Query(pack.get_language(cast("pack.SupportedLanguage", name)), source)
+    except QueryError:
+        return None
+
+
+def capture(query: Query, root: Node, end: int) -> dict[str, list[Node]]:
+    """Return the nodes that the patterns of a query capture, by the names of the captures; those up to a byte."""
+    cursor = QueryCursor(query, match_limit=_MATCHES)
+    cursor.set_byte_range(0, end)
+    return cursor.captures(root)
 
 
 @cache

@@ -24,6 +24,7 @@ from gitmem.indexing.worker_protocol import Batch, BlobOutcome, PackedPostings, 
 from gitmem.secrets.masking import mask_each
 from gitmem.store.columns import CONTENT_BYTES
 from gitmem.store.labels import pack_label
+from gitmem.store.occurrences import pack_occurrences
 from gitmem.types import CHUNK_TYPES, NOTEBOOK_LANGUAGE, Chunk
 
 _CHUNK_TYPE_CODES: Final = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TYPES)}
@@ -182,7 +183,8 @@ class _BatchChunks:
         if chunked.chunks:
             self._add_chunks(chunked.chunks, text.content)
         outcome = ("parsed" if chunked.parsed else "text") if chunked.chunks else "empty"
-        self.blobs.append(BlobOutcome(chunked.language, outcome, len(chunked.chunks)))
+        names = pack_occurrences(chunked.names)
+        self.blobs.append(BlobOutcome(chunked.language, outcome, len(chunked.chunks), names))
 
     def _add_chunks(self, chunks: Sequence[Chunk], content: bytes) -> None:
         columns = self.columns

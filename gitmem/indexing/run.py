@@ -356,6 +356,7 @@ def _load_rows(packed: PackedRows, keys: list[tuple[bytes, str]]) -> Rows:
         [blob.language for blob in packed.blobs],
         np.array([OUTCOMES.index(blob.outcome) for blob in packed.blobs], np.uint8),
         np.cumsum([0, *(blob.rows for blob in packed.blobs)]).astype(np.int64),
+        [blob.names for blob in packed.blobs],
     )
     # Workers send the columns in wide types, and only here are they narrowed to those of the file.
     columns = {
@@ -372,7 +373,7 @@ def _size_of(rows: Rows) -> int:
     """Return the bytes of the arrays of rows, which are nearly all of their memory."""
     arrays = [rows.vectors, *rows.columns.values()]
     arrays += [array for postings in rows.postings.values() for array in postings[1:]]
-    return sum(array.nbytes for array in arrays)
+    return sum(array.nbytes for array in arrays) + sum(map(len, rows.blobs.names))
 
 
 def _load_postings(packed: PackedPostings) -> Postings:

@@ -24,11 +24,15 @@ Batch = Sequence[BlobContent]
 
 
 class BlobOutcome(NamedTuple):
-    """Result for one blob: its language, an outcome of `store.columns.OUTCOMES` and its number of rows."""
+    """Result for one blob: its language, an outcome of `store.columns.OUTCOMES` and its number of rows.
+
+    `names` is the record of the names in it, see `store.occurrences`.
+    """
 
     language: str
     outcome: str
     rows: int
+    names: bytes = b""
 
 
 class PackedPostings(NamedTuple):

@@ -19,13 +19,15 @@ class Blobs:
     """Blobs of a batch.
 
     `keys` are pairs of object id and requested language; `languages` are the languages they were parsed as, and
-    `outcomes` [blobs] indices into OUTCOMES. Blob i owns the rows from `first[i]` up to `first[i + 1]`.
+    `outcomes` [blobs] indices into OUTCOMES. Blob i owns the rows from `first[i]` up to `first[i + 1]`. `names` has a
+    record of the names in each, see `store.occurrences`.
     """
 
     keys: list[tuple[bytes, str]]
     languages: list[str]
     outcomes: NDArray[np.uint8]
     first: NDArray[np.int64]
+    names: list[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ def concatenate(batches: Sequence[Rows]) -> Rows:
         np.concatenate(
             [batch.blobs.first[:-1] + base for batch, base in zip(batches, bases, strict=False)] + [bases[-1:]]
         ),
+        [record for batch in batches for record in batch.blobs.names],
     )
     return Rows(
         blobs,

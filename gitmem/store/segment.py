@@ -21,6 +21,7 @@ from gitmem.store.format import Container, damaged
 from gitmem.store.keys import blob_keys
 from gitmem.store.labels import label_symbol, unpack_units
 from gitmem.store.manifest import SegmentEntry
+from gitmem.store.occurrences import NAMES, Occurrences, unpack_occurrences
 from gitmem.store.postings import ROW, PackedPostings, PostingList, SortedPostings, read_offsets
 from gitmem.types import CHUNK_TYPES, ResultUnit
 
@@ -46,11 +47,14 @@ class Segment:
             self.languages = [str(name) for name in fields["languages"]]
             sizes = {"oids": self.blobs * self._id_bytes, "first": 4 * (self.blobs + 1), "asked": 2 * self.blobs,
                      "vectors": self.rows * self.dimensions, "bits": self.rows * -(-self.dimensions // 8),
-                     "language": 2 * self.blobs, "outcome": self.blobs, "label_at": 4 * (self.rows + 1)}  # fmt: skip
+                     "language": 2 * self.blobs, "outcome": self.blobs, "label_at": 4 * (self.rows + 1),
+                     "names_at": 4 * (self.blobs + 1)}  # fmt: skip
             sizes |= {name: self.rows * np.dtype(kind).itemsize for name, kind in COLUMNS.items()}
             sizes |= {"content": self.rows * CONTENT_BYTES, "content_order": 4 * self.rows}
             wrong = [name for name, size in sizes.items() if len(container[name]) != size]
             self._postings = {name: PostingList(container, name, ROW, self.rows) for name in FIELDS}
+            self._names = PostingList(container, NAMES, ROW, self.blobs)
+            _ = container["names"]
         except (KeyError, TypeError, ValueError, OverflowError) as problem:
             raise damaged(container.path, "a section or field is missing") from problem
         if wrong or self.rows > MAX_ROWS:
@@ -85,9 +89,11 @@ class Segment:
         for start in range(0, self.rows, _CHECKED_TERMS):
             rows = np.arange(start, min(start + _CHECKED_TERMS, self.rows))
             self.units(rows, [0] * len(rows), [0] * len(rows))
-        for field in FIELDS:
+        for field in (*FIELDS, NAMES):
             for _part in self.iter_postings(field, _CHECKED_TERMS):
                 pass
+        for blob in range(self.blobs):
+            self.occurrences(blob)
 
     def column(self, name: str) -> NDArray[np.generic]:
         """Return one of COLUMNS, with one value per row. For some rows only, `values` reads less."""
@@ -224,13 +230,31 @@ class Segment:
         """Return the rows that contain a term, ascending, and its frequencies; None if it does not occur."""
         return self._postings[field].find(term)
 
+    def find_name(self, name: bytes) -> tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]] | None:
+        """Return the blobs in which a name occurs, ascending, and the set of its roles in each; None without any."""
+        return self._names.find(name)
+
+    def occurrences(self, blob: int) -> Occurrences:
+        """Return the occurrences of names in a blob. Raises DamagedFile."""
+        start, end = (
+            int(bound) for bound in self._file["names_at"].pick(np.array([blob, blob + 1]), 4).view("<u4")[:, 0]
+        )
+        try:
+            return unpack_occurrences(self._file["names"].read(start, end))
+        except ValueError as problem:
+            raise damaged(self.path, str(problem)) from problem
+
+    def name_bounds(self) -> NDArray[np.uint32]:
+        """Return the offsets of the records of all blobs in section `names`, [blobs + 1]."""
+        return read_offsets(self._file, "names_at", len(self._file["names"]))
+
     def find_packed_postings(self, field: str, term: bytes) -> PackedPostings | None:
         """Return the same as stored, for a caller that joins the postings of many segments."""
         return self._postings[field].find_packed(term)
 
     def iter_postings(self, field: str, terms: int) -> Iterator[SortedPostings]:
-        """Yield the postings of a field in parts of about `terms` terms, in order."""
-        return self._postings[field].iter_parts(terms)
+        """Yield the postings of a field, or of the names, in parts of about `terms` terms, in order."""
+        return (self._names if field == NAMES else self._postings[field]).iter_parts(terms)
 
     def load_rows(self) -> "Rows":
         """Return all rows as they were written."""
@@ -245,6 +269,10 @@ class Segment:
             [self.languages[code] for code in self.blob_languages],
             self.outcomes,
             first,
+            [
+                bytes(self._file["names"].read(start, end))
+                for start, end in itertools.pairwise(self.name_bounds().tolist())
+            ],
         )
         at = self.label_bounds().tolist()
         labels = bytes(self._file["labels"].all())

@@ -20,6 +20,7 @@ from gitmem.maps import find_mapped
 from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, SCANNED
 from gitmem.store.format import BLOCK, LONG_BLOCK, Buffer, ContainerWriter
 from gitmem.store.manifest import SegmentEntry
+from gitmem.store.occurrences import NAMES, name_postings
 from gitmem.store.posting_merge import merge_postings
 from gitmem.store.posting_writer import PostingWriter, sort_postings
 from gitmem.store.postings import ROW, SortedPostings
@@ -60,11 +61,14 @@ class Source(Protocol):
     def label_lengths(self) -> NDArray[np.uint32]:
         """Return the length of each row's label."""
 
+    def name_lengths(self) -> NDArray[np.uint32]:
+        """Return the length of each blob's record of names."""
+
     def values(self, name: str) -> Iterator[Buffer]:
-        """Yield the values of a section with a fixed number of bytes per row, or the joined labels."""
+        """Yield the values of a section with a fixed number of bytes per row, or the joined labels or records."""
 
     def postings(self, field: str, terms: int, /) -> Iterator[SortedPostings]:
-        """Yield the postings of a field in parts of about `terms` terms."""
+        """Yield the postings of a field, or of the names, in parts of about `terms` terms."""
 
 
 class RowsSource:
@@ -91,10 +95,15 @@ class RowsSource:
     def label_lengths(self) -> NDArray[np.uint32]:
         return np.fromiter(map(len, self._rows.labels), np.uint32, len(self._rows.labels))
 
+    def name_lengths(self) -> NDArray[np.uint32]:
+        return np.fromiter(map(len, self._rows.blobs.names), np.uint32, len(self._rows.blobs.names))
+
     def values(self, name: str) -> Iterator[Buffer]:
         rows = self._rows
         if name == "labels":
             yield b"".join(rows.labels)
+        elif name == "names":
+            yield b"".join(rows.blobs.names)
         elif name == "bits":
             # Bit signatures: the number of differing signs estimates the angle of two vectors (Charikar 2002). Search
             # scans them and reads only the vectors of the nearest rows.
@@ -105,7 +114,7 @@ class RowsSource:
             yield np.ascontiguousarray(rows.vectors if name == "vectors" else rows.contents).data
 
     def postings(self, field: str, _terms: int, /) -> Iterator[SortedPostings]:
-        yield sort_postings(self._rows.postings[field])
+        yield name_postings(self._rows.blobs.names) if field == NAMES else sort_postings(self._rows.postings[field])
 
 
 class SegmentSource:
@@ -132,9 +141,15 @@ class SegmentSource:
         lengths = np.diff(self._segment.label_bounds())
         return lengths if self._mask is None else lengths[self._mask]
 
+    def name_lengths(self) -> NDArray[np.uint32]:
+        return np.diff(self._segment.name_bounds())[self._keep]
+
     def values(self, name: str) -> Iterator[Buffer]:
         if name == "labels":
-            yield from self._labels()
+            yield from self._strings(name, self._segment.label_bounds(), self._mask)
+            return
+        if name == "names":
+            yield from self._strings(name, self._segment.name_bounds(), None if self._mask is None else self._keep)
             return
         width = self._segment.width(name)
         step = max(1, _STEP_BYTES // max(width, 1))
@@ -144,39 +159,41 @@ class SegmentSource:
                 table = np.frombuffer(view, np.uint8).reshape(end - start, width)
                 yield (table if self._mask is None else table[self._mask[start:end]]).data
 
-    def _labels(self) -> Iterator[Buffer]:
-        bounds = self._segment.label_bounds()
-        for start in range(0, self._segment.rows, _STEP_BYTES // 16):
-            end = min(start + _STEP_BYTES // 16, self._segment.rows)
+    def _strings(self, name: str, bounds: NDArray[np.uint32], mask: NDArray[np.bool_] | None) -> Iterator[Buffer]:
+        """Yield the strings of a section, all or those of a mask; `bounds` are their offsets."""
+        start, strings = 0, len(bounds) - 1
+        while start < strings:
             base = int(bounds[start])
-            with self._segment.borrow("labels", base, int(bounds[end])) as view:
-                if self._mask is None:
+            end = max(start + 1, int(np.searchsorted(bounds[1:], base + _STEP_BYTES, "right")))
+            with self._segment.borrow(name, base, int(bounds[end])) as view:
+                if mask is None:
                     yield view
                 else:
-                    rows = start + np.flatnonzero(self._mask[start:end])
+                    rows = start + np.flatnonzero(mask[start:end])
                     spans = zip((bounds[rows] - base).tolist(), (bounds[rows + 1] - base).tolist(), strict=True)
                     yield b"".join(bytes(view[first:last]) for first, last in spans)
+            start = end
 
     def postings(self, field: str, terms: int, /) -> Iterator[SortedPostings]:
+        mask, numbers = (self._keep, np.cumsum(self._keep) - 1) if field == NAMES else (self._mask, self._numbers)
         for part in self._segment.iter_postings(field, terms):
-            yield part if self._mask is None else self._select(part, self._mask)
+            yield part if self._mask is None or mask is None else self._select(part, mask, numbers)
 
-    def _select(self, part: SortedPostings, mask: NDArray[np.bool_]) -> SortedPostings:
-        """Return the postings of the rows of a mask, renumbered; terms without any are dropped."""
+    def _select(self, part: SortedPostings, mask: NDArray[np.bool_], numbers: NDArray[np.int64]) -> SortedPostings:
+        """Return the postings at the places of a mask, with new numbers; terms without any are dropped."""
         keep = mask[part.places]
         sizes = np.diff(np.concatenate([[0], np.cumsum(keep)])[part.bounds])
         present = np.flatnonzero(sizes)
         return SortedPostings(
             [part.terms[number] for number in present.tolist()],
             np.concatenate([[0], np.cumsum(sizes[present])]),
-            self._numbers[part.places[keep]],
+            numbers[part.places[keep]],
             part.counts[keep],
         )
 
     @cached_property
     def _numbers(self) -> NDArray[np.int64]:
-        assert self._mask is not None
-        return np.cumsum(self._mask) - 1
+        return np.cumsum(self._mask if self._mask is not None else np.zeros(0, bool)) - 1
 
 
 def write_segment(folder: Path, rows: Rows) -> SegmentEntry:
@@ -233,8 +250,13 @@ def _write(writer: ContainerWriter, sources: Sequence[Source], tables: Sequence[
     lengths = np.concatenate([np.zeros(1, np.uint32), *(source.label_lengths() for source in sources)])
     writer.add_section("label_at", [np.cumsum(lengths).astype("<u4").data])
     writer.add_section("content_order", [_content_order(sources)])
+    bases = np.cumsum([0, *(int(table.sizes.sum()) for table in tables)]).tolist()
     for field in FIELDS:
-        _write_postings(writer, field, sources, tables, rows)
+        _write_postings(writer, field, sources, bases)
+    writer.add_section("names", (part for source in sources for part in source.values("names")))
+    lengths = np.concatenate([np.zeros(1, np.uint32), *(source.name_lengths() for source in sources)])
+    writer.add_section("names_at", [np.cumsum(lengths).astype("<u4").data])
+    _write_postings(writer, NAMES, sources, np.cumsum([0, *(len(table.oids) for table in tables)]).tolist())
     writer.finish(fields)
 
 
@@ -271,12 +293,10 @@ def _content_order(sources: Sequence[Source]) -> Buffer:
     return order.astype("<u4").data
 
 
-def _write_postings(
-    writer: ContainerWriter, field: str, sources: Sequence[Source], tables: Sequence[BlobTable], rows: int
-) -> None:
-    bases = np.cumsum([0, *(int(table.sizes.sum()) for table in tables)]).tolist()
+def _write_postings(writer: ContainerWriter, field: str, sources: Sequence[Source], bases: Sequence[int]) -> None:
+    """Write the postings of a field. `bases` are the first places of the sources, and the number of places."""
     parts = [source.postings(field, max(64, _STEP_TERMS // len(sources))) for source in sources]
-    encoder = PostingWriter(ROW, rows)
+    encoder = PostingWriter(ROW, bases[-1])
     # The places are the first section and are written while the others grow in memory.
     writer.add_section(f"{field}.places", (encoder.add(part) for part in merge_postings(parts, bases)))
     for name, section in encoder.finish(field).items():

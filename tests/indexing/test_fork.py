@@ -29,7 +29,7 @@ def job(text):
     return [BlobContent("python", text.encode())]
 
 def rows(pool, text):
-    return [part.blobs for parts in pool.run([job(text)]) for part in parts]
+    return [[blob[:3] for blob in part.blobs] for parts in pool.run([job(text)]) for part in parts]
 
 def worker_of(pool):
     return pool._workers[0].process

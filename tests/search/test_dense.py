@@ -76,6 +76,7 @@ def rows_of(vectors: Floats, first: int) -> Rows:
         ["go"] * count,
         np.zeros(count, np.uint8),
         np.arange(count + 1, dtype=np.int64),
+        [b""] * count,
     )
     contents = np.zeros((count, CONTENT_BYTES), np.uint8)
     return Rows(blobs, columns, [b""] * count, quantised.vectors, contents, {"text": nothing, "symbol": nothing})

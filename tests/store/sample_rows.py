@@ -72,6 +72,7 @@ def rows_of(blobs: Sequence[SampleBlob]) -> Rows:
             [blob.language for blob in blobs],
             np.array([blob.outcome for blob in blobs], np.uint8),
             np.cumsum([0, *(len(blob.chunks) for blob in blobs)]).astype(np.int64),
+            [b""] * len(blobs),
         ),
         {name: np.array(columns[name], kind) for name, kind in COLUMNS.items()},
         [chunk.symbol for chunk in chunks],

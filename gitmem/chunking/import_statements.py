@@ -1,0 +1,195 @@
+"""Read import statements: which names they bring into a file, from which modules, under which other names. Pure.
+
+A statement is short and has a fixed form in each language, so patterns read it, without further types of syntax nodes.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+EVERY: Final = "*"
+"""Name of an import of everything that a module exports."""
+
+
+class Import(NamedTuple):
+    """Imported name, its module as written, and the name under which the file uses it.
+
+    An empty name stands for the whole module. An empty alias stands for the name itself.
+    """
+
+    name: str
+    module: str
+    alias: str = ""
+
+
+_COMMENT: Final = re.compile(r"#[^\n]*|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_PYTHON_FROM: Final = re.compile(r"from\s+([.\w\s]*?)\s+import\s+(.*)", re.DOTALL)
+_STRING: Final = re.compile(r"""["'<]([^"'<>\n]+)["'>]""")
+_BRACES: Final = re.compile(r"\{([^}]*)\}")
+_NAMESPACE: Final = re.compile(r"\*\s*as\s+([\w$]+)")
+_DEFAULT: Final = re.compile(r"(?:import|export)\s+(?:type\s+)?([\w$]+)\s*(?:,|\bfrom\b)")
+_REQUIRE: Final = re.compile(r"(?:([\w$]+)|\{([^}]*)\})\s*=\s*(?:await\s+)?(?:require|import)\s*\(\s*[\"']([^\"']+)")
+_RUBY: Final = re.compile(r"(require|require_relative|load|autoload)\b")
+
+
+def read_imports(statement: str, language: str) -> Iterator[Import]:
+    """Yield the imports of a statement; nothing if it turns out to be another one."""
+    reader = _READERS.get(language)
+    return reader(statement) if reader is not None else iter(())
+
+
+def _python(statement: str) -> Iterator[Import]:
+    if "#" in statement:
+        statement = _COMMENT.sub("", statement)
+    match = _PYTHON_FROM.match(statement)
+    if match is None:
+        for part in statement.removeprefix("import").split(","):
+            module, _, alias = map(str.strip, part.partition(" as "))
+            yield Import("", module, alias)
+        return
+    for part in match[2].strip("() \n").split(","):
+        name, alias = _as_pair(part)
+        if name:
+            yield Import(name, "".join(match[1].split()), alias)
+
+
+def _ecma(statement: str) -> Iterator[Import]:
+    required = _REQUIRE.search(statement)
+    if required is not None:
+        if required[1]:
+            yield Import("", required[3], required[1])
+        yield from _listed(required[2] or "", required[3])
+        return
+    module = _STRING.search(statement[statement.rfind("from") :] if "from" in statement else statement)
+    if module is None or not statement.startswith(("import", "export")):
+        return
+    namespace, default, braces = _NAMESPACE.search(statement), _DEFAULT.match(statement), _BRACES.search(statement)
+    if namespace is not None:
+        yield Import("", module[1], namespace[1])
+    elif statement.startswith("export") and "*" in statement and braces is None:
+        yield Import(EVERY, module[1])
+    if default is not None and default[1] != "type":
+        yield Import("default", module[1], default[1])
+    if braces is not None:
+        yield from _listed(braces[1], module[1])
+    if namespace is None and default is None and braces is None and statement.startswith("import"):
+        yield Import("", module[1])
+
+
+def _listed(names: str, module: str) -> Iterator[Import]:
+    """Yield the imports between braces: `a, b as c, type d, e: f`."""
+    for part in _COMMENT.sub("", names).split(","):
+        name, alias = _as_pair(part.replace(":", " as ").strip().removeprefix("type "))
+        if name:
+            yield Import(name, module, alias)
+
+
+def _go(statement: str) -> Iterator[Import]:
+    module = _STRING.search(statement)
+    path = module[1] if module is not None else statement.strip("`")
+    alias = statement.split()[0] if statement[:1] not in '"`' else ""
+    yield Import(EVERY if alias == "." else "", path, "" if alias in ("_", ".") else alias)
+
+
+def _rust(statement: str) -> Iterator[Import]:
+    body = _COMMENT.sub("", statement).partition("use ")[2].strip(" ;\n")
+    for path, alias in _use_paths(body):
+        module, _, name = path.rpartition("::")
+        if name == "self":
+            yield Import("", module, alias)
+        else:
+            yield Import(EVERY if name == "*" else name, module, alias)
+
+
+def _use_paths(tree: str) -> list[tuple[str, str]]:
+    """Return the paths in a tree such as `a::{b, c::{d as e, *}}`, with their aliases."""
+    paths: list[tuple[str, str]] = []
+    stack, prefix, leaf = [""], "", ""
+    for mark in re.split(r"([{},])", tree):
+        if mark == "{":
+            stack.append(prefix + "".join(leaf.split()))
+            prefix, leaf = stack[-1], ""
+        elif mark in (",", "}"):
+            if leaf.strip():
+                paths.append(_use_leaf(prefix, leaf))
+            leaf = ""
+            if mark == "}" and len(stack) > 1:
+                stack.pop()
+                prefix = stack[-1]
+        else:
+            leaf = mark
+    if leaf.strip():
+        paths.append(_use_leaf(prefix, leaf))
+    return paths
+
+
+def _use_leaf(prefix: str, leaf: str) -> tuple[str, str]:
+    name, alias = _as_pair(leaf)
+    return prefix + name, alias
+
+
+def _dotted(separator: str, keywords: str, last_is_name: bool = True) -> Callable[[str], Iterator[Import]]:
+    """Return a reader of `import a.b.C` in one of its forms."""
+    start = re.compile(rf"(?:(?:{keywords})\s+)+")
+
+    def read(statement: str) -> Iterator[Import]:
+        body = start.sub("", _COMMENT.sub("", statement).strip(), count=1).strip(" ;\n")
+        if "=" in body:
+            alias, _, path = map(str.strip, body.partition("="))
+        else:
+            path, alias = _as_pair(body)
+        path = path.strip(separator)
+        if not path:
+            return
+        module, _, name = path.rpartition(separator)
+        if not last_is_name and "=" not in body:
+            yield Import(EVERY, path)
+        elif name in ("*", "_"):
+            yield Import(EVERY, module)
+        else:
+            yield Import(name, module, alias)
+
+    return read
+
+
+def _php(statement: str) -> Iterator[Import]:
+    body = re.sub(r"^use\s+(?:function\s+|const\s+)?", "", _COMMENT.sub("", statement)).strip(" ;\n")
+    for path, alias in _use_paths(body.replace("\\", "::")):
+        module, _, name = path.strip(":").rpartition("::")
+        yield Import(name, module.replace("::", "\\"), alias)
+
+
+def _include(statement: str) -> Iterator[Import]:
+    module = _STRING.search(statement)
+    if module is not None:
+        yield Import("", module[1])
+
+
+def _ruby(statement: str) -> Iterator[Import]:
+    module = _STRING.search(statement) if _RUBY.match(statement) else None
+    if module is not None:
+        yield Import("", ("./" if statement.startswith("require_relative") else "") + module[1])
+
+
+def _as_pair(text: str) -> tuple[str, str]:
+    """Return the name and the alias of `name as alias`."""
+    parts = text.split()
+    if len(parts) >= 3 and parts[1] == "as":
+        return parts[0], parts[2]
+    return (parts[0], "") if parts else ("", "")
+
+
+_READERS: Final[Mapping[str, Callable[[str], Iterator[Import]]]] = {
+    "python": _python,
+    "javascript": _ecma, "typescript": _ecma, "tsx": _ecma,
+    "go": _go,
+    "rust": _rust,
+    "java": _dotted(".", "import|static"),
+    "kotlin": _dotted(".", "import"),
+    "swift": _dotted(".", "@testable|import|struct|class|enum|protocol|func", last_is_name=False),
+    "csharp": _dotted(".", "global|using|static", last_is_name=False),
+    "php": _php,
+    "c": _include, "cpp": _include,
+    "ruby": _ruby,
+}  # fmt: skip
+"""Readers by language."""

@@ -1,0 +1,345 @@
+"""Patterns of syntax trees that show definitions and references: a table for each language, as data.
+
+Each entry pairs a kind of occurrence (`types.OCCURRENCE_KINDS`) with patterns in tree-sitter's query language, one per
+line. The pattern captures the name as `@_`. `import` captures a whole statement, which `import_statements` reads.
+`bound` captures a variable whose type the statement shows. `name` are the node types of identifiers.
+
+Definitions mostly follow from the tables of `chunking.grammars`: every unit with a field `name` is one. Only others are
+listed here. Tags of code navigation use such patterns too (aider, GitHub).
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+Patterns = Mapping[str, str]
+
+_PYTHON: Final = {
+    "value": """
+        (module (assignment left: (identifier) @_))
+        (class_definition body: (block (assignment left: (identifier) @_)))""",
+    "call": """
+        (call function: (identifier) @_)
+        (call function: (attribute attribute: (identifier) @_))""",
+    "type": """
+        (type (identifier) @_)
+        (type (attribute attribute: (identifier) @_))
+        (type (binary_operator (identifier) @_))
+        (generic_type (identifier) @_)""",
+    "base": """
+        (class_definition superclasses: (argument_list (identifier) @_))
+        (class_definition superclasses: (argument_list (attribute attribute: (identifier) @_)))
+        (class_definition superclasses: (argument_list (subscript value: (identifier) @_)))""",
+    "decorator": """
+        (decorator (identifier) @_)
+        (decorator (attribute attribute: (identifier) @_))
+        (decorator (call function: (identifier) @_))
+        (decorator (call function: (attribute attribute: (identifier) @_)))""",
+    "read": "(attribute attribute: (identifier) @_)",
+    "bound": """
+        (typed_parameter (identifier) @_)
+        (typed_default_parameter name: (identifier) @_)
+        (assignment left: (identifier) @_ type: (type))
+        (assignment left: (identifier) @_ right: (call))
+        (assignment left: (attribute attribute: (identifier) @_) type: (type))
+        (assignment left: (attribute attribute: (identifier) @_) right: (call))""",
+    "import": "(import_statement) @_ (import_from_statement) @_",
+    "name": """
+        (argument_list (identifier) @_)
+        (keyword_argument value: (identifier) @_)
+        (default_parameter value: (identifier) @_)
+        (pair value: (identifier) @_)
+        (list (identifier) @_)
+        (tuple (identifier) @_)
+        (attribute object: (identifier) @_)
+        (subscript value: (identifier) @_)
+        (except_clause (identifier) @_)
+        (raise_statement (identifier) @_)
+        (return_statement (identifier) @_)
+        (comparison_operator (identifier) @_)
+        (assignment right: (identifier) @_)""",
+}
+_STARLARK: Final = {
+    "value": "(module (assignment left: (identifier) @_))",
+    **{kind: _PYTHON[kind] for kind in ("call", "read", "name")},
+}
+_ECMA: Final = {
+    "function": """
+        (variable_declarator name: (identifier) @_ value: (arrow_function))
+        (variable_declarator name: (identifier) @_ value: (function_expression))""",
+    "value": """
+        (program (lexical_declaration (variable_declarator name: (identifier) @_)))
+        (export_statement (lexical_declaration (variable_declarator name: (identifier) @_)))""",
+    "call": """
+        (call_expression function: (identifier) @_)
+        (call_expression function: (member_expression property: (property_identifier) @_))
+        (new_expression constructor: (identifier) @_)
+        (new_expression constructor: (member_expression property: (property_identifier) @_))""",
+    "decorator": """
+        (decorator (identifier) @_)
+        (decorator (call_expression function: (identifier) @_))""",
+    "read": "(member_expression property: (property_identifier) @_)",
+    "import": """
+        (import_statement) @_
+        (export_statement source: (string)) @_
+        (variable_declarator value: (call_expression function: (identifier) arguments: (arguments (string)))) @_""",
+    "name": "(identifier) @_ (shorthand_property_identifier) @_",
+}
+_JSX: Final = """
+        (jsx_opening_element name: (identifier) @_)
+        (jsx_self_closing_element name: (identifier) @_)"""
+_JAVASCRIPT: Final = _ECMA | {
+    "call": _ECMA["call"] + _JSX,
+    "base": """
+        (class_heritage (identifier) @_)
+        (class_heritage (member_expression property: (property_identifier) @_))""",
+    "bound": "(variable_declarator name: (identifier) @_ value: (new_expression))",
+}
+_TYPESCRIPT: Final = _ECMA | {
+    "type": "(type_identifier) @_",
+    "base": """
+        (extends_clause value: (identifier) @_)
+        (extends_clause value: (member_expression property: (property_identifier) @_))
+        (implements_clause (type_identifier) @_)
+        (implements_clause (generic_type name: (type_identifier) @_))
+        (extends_type_clause (type_identifier) @_)
+        (extends_type_clause (generic_type name: (type_identifier) @_))""",
+    "bound": """
+        (required_parameter pattern: (identifier) @_ type: (type_annotation))
+        (optional_parameter pattern: (identifier) @_ type: (type_annotation))
+        (variable_declarator name: (identifier) @_ type: (type_annotation))
+        (variable_declarator name: (identifier) @_ value: (new_expression))
+        (public_field_definition name: (property_identifier) @_ type: (type_annotation))
+        (public_field_definition name: (property_identifier) @_ value: (new_expression))""",
+}
+_GO: Final = {
+    "function": "(method_declaration name: (field_identifier) @_)",
+    "class": "(type_spec name: (type_identifier) @_)",
+    "call": """
+        (call_expression function: (identifier) @_)
+        (call_expression function: (selector_expression field: (field_identifier) @_))""",
+    "type": "(type_identifier) @_",
+    "base": """
+        (field_declaration !name type: (type_identifier) @_)
+        (field_declaration !name type: (qualified_type name: (type_identifier) @_))""",
+    "read": "(selector_expression field: (field_identifier) @_)",
+    "bound": """
+        (parameter_declaration name: (identifier) @_)
+        (field_declaration name: (field_identifier) @_)
+        (short_var_declaration left: (expression_list . (identifier) @_))
+        (var_spec name: (identifier) @_ type: (_))""",
+    "value": """
+        (const_spec name: (identifier) @_)
+        (source_file (var_declaration (var_spec name: (identifier) @_)))
+        (source_file (var_declaration (var_spec_list (var_spec name: (identifier) @_))))""",
+    "import": "(import_spec) @_",
+    "name": "(identifier) @_",
+}
+_RUST: Final = {
+    "call": """
+        (call_expression function: (identifier) @_)
+        (call_expression function: (scoped_identifier name: (identifier) @_))
+        (call_expression function: (field_expression field: (field_identifier) @_))
+        (call_expression function: (generic_function function: (identifier) @_))
+        (call_expression function: (generic_function function: (scoped_identifier name: (identifier) @_)))
+        (call_expression function: (generic_function function: (field_expression field: (field_identifier) @_)))
+        (macro_invocation macro: (identifier) @_)""",
+    "type": "(type_identifier) @_",
+    "base": """
+        (impl_item trait: (type_identifier) @_)
+        (impl_item trait: (scoped_type_identifier name: (type_identifier) @_))
+        (impl_item trait: (generic_type type: (type_identifier) @_))
+        (trait_bounds (type_identifier) @_)""",
+    "decorator": "(attribute (identifier) @_)",
+    "read": "(field_expression field: (field_identifier) @_)",
+    "bound": """
+        (parameter pattern: (identifier) @_)
+        (let_declaration pattern: (identifier) @_)
+        (field_declaration name: (field_identifier) @_)""",
+    "import": "(use_declaration) @_",
+    "name": "(identifier) @_",
+}
+_JAVA: Final = {
+    "function": "(method_declaration name: (identifier) @_)",
+    "value": """
+        (field_declaration declarator: (variable_declarator name: (identifier) @_))
+        (constant_declaration declarator: (variable_declarator name: (identifier) @_))""",
+    "call": """
+        (method_invocation name: (identifier) @_)
+        (object_creation_expression type: (type_identifier) @_)
+        (object_creation_expression type: (generic_type (type_identifier) @_))""",
+    "type": "(type_identifier) @_",
+    "base": """
+        (superclass (type_identifier) @_)
+        (superclass (generic_type (type_identifier) @_))
+        (super_interfaces (type_list (type_identifier) @_))
+        (super_interfaces (type_list (generic_type (type_identifier) @_)))
+        (extends_interfaces (type_list (type_identifier) @_))
+        (extends_interfaces (type_list (generic_type (type_identifier) @_)))""",
+    "decorator": "(marker_annotation name: (identifier) @_) (annotation name: (identifier) @_)",
+    "read": "(field_access field: (identifier) @_)",
+    "bound": """
+        (formal_parameter name: (identifier) @_)
+        (variable_declarator name: (identifier) @_)""",
+    "import": "(import_declaration) @_",
+    "name": "(identifier) @_",
+}
+_C: Final = {
+    "function": """
+        (function_definition declarator: (function_declarator declarator: (identifier) @_))
+        (function_definition declarator:
+            (pointer_declarator declarator: (function_declarator declarator: (identifier) @_)))
+        (preproc_function_def name: (identifier) @_)""",
+    "class": """
+        (struct_specifier name: (type_identifier) @_ body: (_))
+        (union_specifier name: (type_identifier) @_ body: (_))
+        (enum_specifier name: (type_identifier) @_ body: (_))
+        (type_definition declarator: (type_identifier) @_)""",
+    "value": "(preproc_def name: (identifier) @_)",
+    "call": """
+        (call_expression function: (identifier) @_)
+        (call_expression function: (field_expression field: (field_identifier) @_))""",
+    "type": "(type_identifier) @_",
+    "read": "(field_expression field: (field_identifier) @_)",
+    "import": "(preproc_include) @_",
+    "name": "(identifier) @_",
+}
+_CPP: Final = _C | {
+    "function": _C["function"]
+    + """
+        (function_definition declarator: (function_declarator declarator: (field_identifier) @_))
+        (function_definition declarator: (function_declarator declarator: (qualified_identifier name: (identifier) @_)))
+        (function_definition declarator:
+            (reference_declarator (function_declarator declarator: (qualified_identifier name: (identifier) @_))))
+        (function_definition declarator: (reference_declarator (function_declarator declarator: (field_identifier) @_)))
+        (field_declaration declarator: (function_declarator declarator: (field_identifier) @_))""",
+    "class": _C["class"]
+    + """
+        (class_specifier name: (type_identifier) @_ body: (_))
+        (alias_declaration name: (type_identifier) @_)""",
+    "call": _C["call"]
+    + """
+        (call_expression function: (qualified_identifier name: (identifier) @_))
+        (call_expression function: (template_function name: (identifier) @_))
+        (call_expression function: (qualified_identifier name: (template_function name: (identifier) @_)))
+        (new_expression type: (type_identifier) @_)""",
+    "base": """
+        (base_class_clause (type_identifier) @_)
+        (base_class_clause (qualified_identifier name: (type_identifier) @_))
+        (base_class_clause (template_type name: (type_identifier) @_))""",
+}
+_CSHARP: Final = {
+    "function": "(method_declaration name: (identifier) @_)",
+    "value": "(field_declaration (variable_declaration (variable_declarator name: (identifier) @_)))",
+    "call": """
+        (invocation_expression function: (identifier) @_)
+        (invocation_expression function: (generic_name (identifier) @_))
+        (invocation_expression function: (member_access_expression name: (identifier) @_))
+        (invocation_expression function: (member_access_expression name: (generic_name (identifier) @_)))
+        (invocation_expression function:
+            (conditional_access_expression (member_binding_expression name: (identifier) @_)))
+        (object_creation_expression type: (identifier) @_)
+        (object_creation_expression type: (generic_name (identifier) @_))""",
+    "type": """
+        (variable_declaration type: (identifier) @_)
+        (parameter type: (identifier) @_)
+        (property_declaration type: (identifier) @_)
+        (method_declaration returns: (identifier) @_)
+        (nullable_type type: (identifier) @_)
+        (cast_expression type: (identifier) @_)
+        (type_argument_list (identifier) @_)""",
+    "base": "(base_list (identifier) @_) (base_list (generic_name (identifier) @_))",
+    "decorator": "(attribute name: (identifier) @_)",
+    "read": "(member_access_expression name: (identifier) @_)",
+    "bound": "(parameter name: (identifier) @_) (variable_declarator name: (identifier) @_)",
+    "import": "(using_directive) @_",
+    "name": "(identifier) @_",
+}
+_RUBY: Final = {
+    "class": "(class name: (constant) @_) (module name: (constant) @_)",
+    "value": "(assignment left: (constant) @_)",
+    "call": "(call method: (identifier) @_) (call method: (constant) @_)",
+    "type": "(constant) @_",
+    "base": "(superclass (constant) @_) (superclass (scope_resolution name: (constant) @_))",
+    "bound": "(assignment left: (identifier) @_ right: (call)) (assignment left: (instance_variable) @_ right: (call))",
+    "import": "(call method: (identifier) arguments: (argument_list (string))) @_",
+    "name": "(identifier) @_",
+}
+_PHP: Final = {
+    "function": "(method_declaration name: (name) @_)",
+    "value": "(const_element (name) @_)",
+    "call": """
+        (function_call_expression function: (name) @_)
+        (function_call_expression function: (qualified_name (name) @_))
+        (member_call_expression name: (name) @_)
+        (nullsafe_member_call_expression name: (name) @_)
+        (scoped_call_expression name: (name) @_)
+        (object_creation_expression (name) @_)
+        (object_creation_expression (qualified_name (name) @_))""",
+    "type": "(named_type (name) @_) (named_type (qualified_name (name) @_))",
+    "base": """
+        (base_clause (name) @_)
+        (base_clause (qualified_name (name) @_))
+        (class_interface_clause (name) @_)
+        (class_interface_clause (qualified_name (name) @_))""",
+    "decorator": "(attribute (name) @_)",
+    "read": "(member_access_expression name: (name) @_) (class_constant_access_expression (name) @_)",
+    "bound": "(simple_parameter name: (variable_name (name) @_))",
+    "import": "(namespace_use_declaration) @_",
+    "name": "(name) @_",
+}
+_KOTLIN: Final = {
+    "function": "(function_declaration (simple_identifier) @_)",
+    "class": "(class_declaration (type_identifier) @_) (object_declaration (type_identifier) @_)",
+    "call": """
+        (call_expression (simple_identifier) @_)
+        (call_expression (navigation_expression (navigation_suffix (simple_identifier) @_)))
+        (constructor_invocation (user_type (type_identifier) @_))""",
+    "type": "(user_type (type_identifier) @_)",
+    "base": """
+        (delegation_specifier (user_type (type_identifier) @_))
+        (delegation_specifier (constructor_invocation (user_type (type_identifier) @_)))""",
+    "decorator": """
+        (annotation (user_type (type_identifier) @_))
+        (annotation (constructor_invocation (user_type (type_identifier) @_)))""",
+    "read": "(navigation_suffix (simple_identifier) @_)",
+    "bound": """
+        (parameter (simple_identifier) @_)
+        (class_parameter (simple_identifier) @_)
+        (variable_declaration (simple_identifier) @_)""",
+    "import": "(import_header) @_",
+    "name": "(simple_identifier) @_",
+}
+_SWIFT: Final = {
+    "class": "(class_declaration name: (type_identifier) @_)",
+    "call": """
+        (call_expression (simple_identifier) @_)
+        (call_expression (navigation_expression suffix: (navigation_suffix suffix: (simple_identifier) @_)))""",
+    "type": "(user_type (type_identifier) @_)",
+    "base": "(inheritance_specifier inherits_from: (user_type (type_identifier) @_))",
+    "decorator": "(attribute (user_type (type_identifier) @_))",
+    "read": "(navigation_suffix suffix: (simple_identifier) @_)",
+    "bound": "(parameter name: (simple_identifier) @_) (property_declaration name: (pattern (simple_identifier) @_))",
+    "import": "(import_declaration) @_",
+    "name": "(simple_identifier) @_",
+}
+
+PATTERNS: Final[Mapping[str, Patterns]] = {
+    "python": _PYTHON, "starlark": _STARLARK, "javascript": _JAVASCRIPT, "typescript": _TYPESCRIPT,
+    "tsx": _TYPESCRIPT | {"call": _ECMA["call"] + _JSX}, "go": _GO, "rust": _RUST, "java": _JAVA, "c": _C, "cpp": _CPP,
+    "csharp": _CSHARP, "ruby": _RUBY, "php": _PHP, "kotlin": _KOTLIN, "swift": _SWIFT,
+}  # fmt: skip
+"""Patterns by language. All other grammars have those of `generic_patterns`."""
+
+_CALL_WORDS: Final = ("call", "invocation", "application")
+_NAMES: Final = ("identifier", "simple_identifier", "word", "constant")
+
+
+def generic_patterns(node_types: Collection[str]) -> Patterns:
+    """Return the patterns of a grammar without a table: first children of calls, and identifiers.
+
+    The name of a compound child is its last identifier.
+    """
+    calls = sorted(name for name in node_types if any(word in name.split("_") for word in _CALL_WORDS))
+    names = [name for name in _NAMES if name in node_types]
+    patterns = {"call": calls and [f"({call} . (_) @_)" for call in calls], "name": [f"({name}) @_" for name in names]}
+    return {kind: "\n".join(lines) for kind, lines in patterns.items() if lines}

@@ -1,0 +1,186 @@
+"""Find the definitions of names in a syntax tree, and the references to names, in the order of the text.
+
+Only names are recorded, with their receivers as written. Which definition a reference means is decided when somebody
+asks, because that depends on the other files of a tree, and a blob belongs to many trees.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
+from typing import Final
+
+import numpy as np
+
+from gitmem.chunking.grammar import Node
+from gitmem.chunking.import_statements import read_imports
+from gitmem.chunking.occurrence_query import find_captures
+from gitmem.types import DEFINING, NO_NAMES, OCCURRENCE_KINDS, UNKNOWN_RECEIVER, NameColumns
+
+MAX_NAME: Final = 120
+"""Bytes of a name. Longer ones are generated, or no names."""
+
+_MAX_NODES: Final = 600_000
+"""Nodes of a tree that are looked at. Files with more are generated; those after the first are left out."""
+
+_MAX_OCCURRENCES: Final = 60_000
+_REACH: Final = 100
+"""Bytes before a name in which its receiver is looked for."""
+
+_CODES: Final = {kind: code for code, kind in enumerate(OCCURRENCE_KINDS)}
+_NAME, _BOUND, _IMPORT, _ALIAS = (_CODES[kind] for kind in ("name", "bound", "import", "alias"))
+_ORDER: Final = ("function", "class", "value", "base", "decorator", "call", "type", "bound", "read")
+"""Kinds by rank: of several kinds at one place the first one counts."""
+
+_LETTER: Final = rb"[\w$\x80-\xff]"
+_JOINT: Final = rb"(?:\.\?|\.|::|>-|\\)"
+_RECEIVER: Final = re.compile(_JOINT + rb"\s*((?:" + _LETTER + rb"+@?" + _JOINT + rb")*" + _LETTER + rb"+@?)?")
+"""Text before a name, in reverse."""
+
+_SUPER: Final = b"super"
+_SUPER_CALL: Final = b"super()"
+_LAST_NAME: Final = re.compile(_LETTER + rb"+[?!]?$")
+_JOINTS: Final = b".:>\\"
+
+_WORD: Final = rb"([^\W\d][\w.:$]*)"
+_WRAPPED: Final = rb"(?:(?:Optional|Final|ClassVar|Annotated|Type|type)\[)?[\"']?"
+_AFTER: Final = re.compile(
+    rb"\s*[?!]?(?::\s*(?:&|'\w+|mut\b|dyn\b|impl\b|\s)*" + _WRAPPED + _WORD
+    + rb"|:?=\s*(?:&|await\b|new\b|\s)*" + _WORD + rb"(?:<[^<>()]*>)?\s*[({])"
+)  # fmt: skip
+"""Type after a variable: `x: Type`, `x = Type(`, `x := Type{`."""
+
+_BEFORE: Final = re.compile(rb"\s+(?:\]\[|[?*&]|>[^<>]{0,80}<)*\s*([\w.]*\w)")
+"""Type before a variable, in reverse: `Type x`, `Type<T> x`, `Type[] x`."""
+
+_AFTER_BLANK: Final = re.compile(rb"\s+[*\[\]]*" + _WORD + rb"()")
+_BEFORE_NAME: Final = frozenset({"java", "csharp", "php", "c", "cpp"})
+_PRIMITIVES: Final = frozenset(
+    b"str int bool bytes float object list dict set tuple type None string number boolean void any unknown never"
+    b" i8 i16 i32 i64 u8 u16 u32 u64 usize isize f32 f64 char byte rune error uint int64 uint64 int32 uint32 double"
+    b" long short unsigned size_t decimal".split()
+)
+_NO_TYPES: Final = _PRIMITIVES | {b"var", b"val", b"let", b"const", b"final", b"return", b"auto", b"self", b"this"}
+"""Words next to a variable that name no class of the repository."""
+
+
+_Name = tuple[int, int, bytes, bytes]
+"""Start, kind, text and receiver of a name. A plain tuple, because there are many."""
+
+
+def find_occurrences(data: bytes, root: Node, language: str) -> NameColumns:
+    """Return the definitions and references of a parsed file, ordered by line."""
+    nodes = root.descendant_count
+    captures = find_captures(language, root, len(data) if nodes <= _MAX_NODES else len(data) * _MAX_NODES // nodes)
+    statements = sorted((node.start_byte, node.end_byte) for node in captures.get("import", ()))
+    names = [each for start, end in statements for each in _read_import(data[start:end], language, start)]
+    names += _read_names(data, captures, statements, {name for _, _, name, _ in names}, language)
+    if not names:
+        return NO_NAMES
+    names.sort(key=itemgetter(0))
+    starts, kinds, texts, receivers = zip(*names[:_MAX_OCCURRENCES], strict=True)
+    feeds = np.flatnonzero(np.frombuffer(data, np.uint8) == 10)
+    return NameColumns((1 + np.searchsorted(feeds, np.array(starts))).tolist(), kinds, texts, receivers)
+
+
+def _read_names(
+    data: bytes,
+    captures: Mapping[str, list[Node]],
+    statements: list[tuple[int, int]],
+    imported: set[bytes],
+    language: str,
+) -> Iterator[_Name]:
+    """Yield the captured names outside of import statements, each place once."""
+    names = _captured_names(data, captures)
+    # Most other identifiers are local variables. One in capitals may be a class or a constant of another file.
+    known = imported.union(text for code, text in names.values() if code < DEFINING)
+    for node in captures.get("name", ()):
+        start = node.start_byte
+        if start not in names:
+            text = data[start : node.end_byte]
+            if (text in known or text[:1].isupper()) and len(text) <= MAX_NAME:
+                names[start] = _NAME, text
+    for start, (code, text) in names.items():
+        if statements and _is_inside(start, statements):
+            continue
+        if code == _BOUND:
+            receiver = _bound_type(data, start, start + len(text), language)
+            if receiver:
+                yield start, code, text, receiver
+        elif start and data[start - 1] in _JOINTS:
+            yield start, code, text, _receiver(data, start)
+        else:
+            yield start, code, text, b""
+
+
+def _captured_names(data: bytes, captures: Mapping[str, list[Node]]) -> dict[int, tuple[int, bytes]]:
+    """Return kind and text of the captured names by their start; those of kind `name` are left out."""
+    names: dict[int, tuple[int, bytes]] = {}
+    for kind in _ORDER:
+        code = _CODES[kind]
+        for node in captures.get(kind, ()):
+            start = node.start_byte
+            if start in names:
+                continue
+            text = data[start : node.end_byte]
+            if not text.isalnum() and not text.replace(b"_", b"").isalnum():
+                last = _LAST_NAME.search(text)
+                if last is None:
+                    continue
+                start, text = start + last.start(), last[0]
+            if len(text) <= MAX_NAME and text not in _PRIMITIVES:
+                names.setdefault(start, (code, text))
+    return names
+
+
+def _is_inside(place: int, spans: list[tuple[int, int]]) -> bool:
+    """Return whether a place is in one of some sorted spans."""
+    if place >= spans[-1][1]:
+        return False
+    after = bisect_right(spans, (place, 1 << 62))
+    return after > 0 and place < spans[after - 1][1]
+
+
+def _receiver(data: bytes, start: int) -> bytes:
+    """Return the text before the joint before a name; `?` for another expression, "" without a joint."""
+    match = _RECEIVER.match(data[max(0, start - _REACH) : start][::-1])
+    if match is None:  # a colon or a comparison
+        return b""
+    if match[1]:
+        return match[1][::-1].replace(b"?.", b".")
+    return (
+        _SUPER if data[max(0, start - _REACH) : start].rstrip(b". \t\r\n").endswith(_SUPER_CALL) else UNKNOWN_RECEIVER
+    )
+
+
+def _bound_type(data: bytes, start: int, end: int, language: str) -> bytes:
+    """Return the type that the text next to a variable shows, "" if there is none."""
+    name = b""
+    if language in _BEFORE_NAME:
+        before = _BEFORE.match(data[max(0, start - _REACH) : start][::-1])
+        name = before[1][::-1] if before else b""
+    if not name or name in _NO_TYPES:
+        after = _AFTER.match(data, end, end + _REACH) or (language == "go" and _AFTER_BLANK.match(data, end, end + 100))
+        name = _type_name(after[1], after[2]) if after else b""
+    return name if len(name) <= MAX_NAME and name not in _NO_TYPES else b""
+
+
+def _type_name(type_: bytes | None, called: bytes | None) -> bytes:
+    """Return the type that is written, or the one whose constructor is called: by its capital, or by `new`."""
+    if type_:
+        return type_.rstrip(b".:")
+    called = (called or b"").removesuffix(b"::new").removesuffix(b".new")
+    return called if called.replace(b":", b".").rpartition(b".")[2].lstrip(b"_")[:1].isupper() else b""
+
+
+def _read_import(statement: bytes, language: str, start: int) -> Iterator[_Name]:
+    """Yield the names that a statement imports."""
+    for name, module, alias in read_imports(statement.decode("utf-8", "replace"), language):
+        own, path = name.encode()[:MAX_NAME], module.encode()[: 2 * MAX_NAME]
+        last = _LAST_NAME.search(path.removesuffix(b"/"))
+        shown = own or (last[0] if last else path[-MAX_NAME:])
+        if not shown:
+            continue
+        yield start, _IMPORT, shown, path if own else path + b":"
+        if alias and alias != name:
+            yield start, _ALIAS, alias.encode()[:MAX_NAME], path + b":" + own

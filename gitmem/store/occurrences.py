@@ -1,0 +1,159 @@
+"""Occurrences of names in one blob, as a segment stores them: one compressed record for each blob.
+
+    record  = deflate(header, strings, lines, kinds, names, receivers)
+    header  = width of lines, width of strings, number of occurrences, bytes of the strings
+    strings = sorted names and receivers, joined by line feeds; receiver 0 is none
+
+All columns have a value for each occurrence, in the order of the text: lines as differences, names and receivers as
+indices into the strings. A name takes some three bytes, five times less than its text and place.
+"""
+
+# A record is self-contained, so a merge of segments copies it. Numbers of names from one dictionary of the segment
+# would be a third smaller before compression, and a merge would have to change all of them.
+
+import struct
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.store.postings import SortedPostings
+from gitmem.types import DEFINING, OCCURRENCE_KINDS, NameColumns, Occurrence
+
+NAMES: Final = "name"
+"""Field of the postings that list the blobs in which a name occurs. Their counts are sets of roles."""
+
+REFERRED: Final = 1
+DEFINED: Final = 2
+IMPORTED: Final = 4
+INHERITED: Final = 8
+"""Roles of a name in a blob, as bits."""
+
+_ROLES: Final = np.array(
+    [DEFINED if code < DEFINING else {"base": INHERITED, "import": IMPORTED, "alias": IMPORTED}.get(kind, REFERRED)
+     for code, kind in enumerate(OCCURRENCE_KINDS)], np.uint8,
+)  # fmt: skip
+_HEADER: Final = struct.Struct("<BBII")
+_TYPES: Final = {1: "<u1", 2: "<u2", 4: "<u4"}
+_LEVEL: Final = 3
+_MAX_BYTES: Final = 1 << 26
+"""Bytes of a record without compression: more cannot come from a file that is parsed."""
+
+
+class Occurrences(NamedTuple):
+    """Occurrences of one blob as columns: lines, kinds, and indices of names and receivers in `strings`."""
+
+    strings: list[bytes]
+    lines: NDArray[np.int64]
+    kinds: NDArray[np.uint8]
+    names: NDArray[np.int64]
+    receivers: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def at(self, places: Iterable[int]) -> list[Occurrence]:
+        """Return some occurrences."""
+        strings = self.strings
+        return [
+            Occurrence(
+                int(self.lines[place]),
+                int(self.kinds[place]),
+                strings[self.names[place]],
+                strings[self.receivers[place]],
+            )
+            for place in places
+        ]
+
+    def find(self, name: bytes) -> NDArray[np.int64]:
+        """Return the places of a name."""
+        try:
+            number = self.strings.index(name)
+        except ValueError:
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(self.names == number)
+
+    def roles(self) -> list[tuple[bytes, int]]:
+        """Return each name with the set of its roles, sorted by name."""
+        sets = np.zeros(len(self.strings), np.uint8)
+        np.bitwise_or.at(sets, self.names, _ROLES[self.kinds])
+        return [(self.strings[number], int(sets[number])) for number in np.flatnonzero(sets).tolist()]
+
+
+NOTHING: Final = Occurrences(
+    [b""], np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64)
+)
+
+
+def pack_occurrences(occurrences: NameColumns) -> bytes:
+    """Return the record of a blob's occurrences; nothing if there are none."""
+    lines, kinds, names, receivers = occurrences
+    if not len(lines):
+        return b""
+    strings = sorted({b"", *names, *receivers})
+    numbers = dict(zip(strings, range(len(strings)), strict=True))
+    gaps = np.diff(np.array(lines, np.int64), prepend=0)
+    line_width, width = _width(int(gaps.max())), _width(len(strings))
+    joined = b"\n".join(strings)
+    return zlib.compress(
+        b"".join([
+            _HEADER.pack(line_width, width, len(lines), len(joined)),
+            joined,
+            gaps.astype(_TYPES[line_width]).tobytes(),
+            bytes(kinds),
+            *(
+                np.fromiter(map(numbers.__getitem__, column), _TYPES[width], len(lines)).tobytes()
+                for column in (names, receivers)
+            ),
+        ]),
+        _LEVEL,
+    )  # fmt: skip
+
+
+def unpack_occurrences(record: bytes | memoryview) -> Occurrences:
+    """Return the occurrences of a record. Raises ValueError if it is damaged."""
+    if not len(record):
+        return NOTHING
+    stream = zlib.decompressobj()
+    try:
+        data = stream.decompress(record, _MAX_BYTES)
+        line_width, width, count, size = _HEADER.unpack_from(data)
+        line_type, type_ = _TYPES[line_width], _TYPES[width]
+    except (zlib.error, struct.error, KeyError) as problem:
+        raise ValueError("a record of names is damaged") from problem
+    at = _HEADER.size + size
+    if not stream.eof or len(data) != at + count * (line_width + 1 + 2 * width):
+        raise ValueError("a record of names has the wrong size")
+    strings = data[_HEADER.size : at].split(b"\n")
+    gaps = np.frombuffer(data, line_type, count, at)
+    kinds = np.frombuffer(data, np.uint8, count, at + count * line_width)
+    at += count * (line_width + 1)
+    names, receivers = (
+        np.frombuffer(data, type_, count, at + part * count * width).astype(np.int64) for part in (0, 1)
+    )
+    if count and (max(names.max(), receivers.max()) >= len(strings) or kinds.max() >= len(OCCURRENCE_KINDS)):
+        raise ValueError("a record of names refers to an unknown string or kind")
+    return Occurrences(strings, np.cumsum(gaps, dtype=np.int64), kinds, names, receivers)
+
+
+def name_postings(records: Sequence[bytes]) -> SortedPostings:
+    """Return the postings of the names in the records of some blobs: the blobs of each, with its roles there."""
+    names_by_blob = [
+        (name, blob, roles) for blob, record in enumerate(records) for name, roles in unpack_occurrences(record).roles()
+    ]
+    names_by_blob.sort()
+    names, blobs, roles = zip(*names_by_blob, strict=True) if names_by_blob else ((), (), ())
+    starts = [place for place, name in enumerate(names) if not place or name != names[place - 1]]
+    return SortedPostings(
+        [names[place] for place in starts],
+        np.array([*starts, len(names)], np.int64),
+        np.array(blobs, np.int64),
+        np.array(roles, np.uint8),
+    )
+
+
+def _width(largest: int) -> int:
+    """Return the number of bytes that hold numbers up to the largest."""
+    return 1 if largest < 1 << 8 else 2 if largest < 1 << 16 else 4
