@@ -5,8 +5,8 @@ hits `hit_text.read_hits`. A server holds the searcher open and calls `answer_op
 """
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gitmem.answering.hit_text import HitLines, Piece, named_hit, read_hits
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from gitmem.records.code_notes import CodeNote
     from gitmem.search.engine import Rejected
     from gitmem.search.hits import Hit
+
+Result = TypeVar("Result")
 
 
 class ViewState(NamedTuple):
@@ -87,36 +89,50 @@ def answer(
     """
     started = time.perf_counter()
     limit = check_query(query, selection, workspace.settings)
-    # The reader starts `git status` now and waits for it late, see freshness.tree_selection.
-    with TreeReader(workspace.location, selection) as reader:
-        try:
-            result = _answer(workspace, query, selection, limit, reader, refresh=refresh)
-        except DamagedFile as problem:
-            if not refresh:
-                raise
-            _rebuild(workspace, reader)
-            result = _answer(workspace, query, selection, limit, reader, refresh=refresh)
-            result.notes.insert(0, f"{problem.message}; rebuilt")
+    result, repaired = with_tree(
+        workspace,
+        selection,
+        query.filters.kinds,
+        lambda searcher, blobs: answer_open(searcher, query, limit, blobs),
+        refresh=refresh,
+    )
+    if repaired:
+        result.notes.insert(0, repaired)
     # Includes opening the index: it is the time the user waited, without the start of Python.
     result.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
     return result
 
 
-def _answer(
+def with_tree(
     workspace: Workspace,
-    query: Query | SimilarQuery,
     selection: TreeSelection,
-    limit: int,
-    reader: TreeReader,
+    kinds: tuple[str, ...],
+    use: "Callable[[Searcher, ObjectReader], Result]",
     *,
     refresh: bool,
-) -> Answer:
-    # `git status` runs since the reader was made: importing numpy and the search meanwhile costs no time.
-    from gitmem.answering.searcher import open_searcher
+) -> tuple[Result, str]:
+    """Open a tree and a reader of its blobs for one use; return its result, and a note if damage was repaired.
 
-    searcher = open_searcher(workspace, selection, query.filters.kinds, refresh=refresh, reader=reader)
-    with open_reader(searcher.tree.location, bulk=False, files=searcher.files) as blobs:
-        return answer_open(searcher, query, limit, blobs)
+    Raises: as `open_searcher` and `use`.
+    """
+
+    def open_and_use() -> Result:
+        # `git status` runs since the reader was made: importing numpy and the search meanwhile costs no time.
+        from gitmem.answering.searcher import open_searcher
+
+        searcher = open_searcher(workspace, selection, kinds, refresh=refresh, reader=reader)
+        with open_reader(searcher.tree.location, bulk=False, files=searcher.files) as blobs:
+            return use(searcher, blobs)
+
+    # The reader starts `git status` now and waits for it late, see freshness.tree_selection.
+    with TreeReader(workspace.location, selection) as reader:
+        try:
+            return open_and_use(), ""
+        except DamagedFile as problem:
+            if not refresh:
+                raise
+            _rebuild(workspace, reader)
+            return open_and_use(), f"{problem.message}; rebuilt"
 
 
 def _rebuild(workspace: Workspace, reader: TreeReader) -> None:

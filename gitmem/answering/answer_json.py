@@ -120,24 +120,28 @@ def format_code_note(note: "CodeNote") -> str:
 
 def answer_json(answer: "Answer", explanations: "Sequence[Explanation | None]") -> dict[str, Any]:
     """Return an answer as JSON values; `explanations` has one item for each hit."""
-    view = answer.view
     return {
         "query": answer.query.text,
         "results": [hit_json(answer, index, explanation) for index, explanation in enumerate(explanations)],
-        "view": {
-            "rev": view.rev,
-            "commit": view.commit,
-            "dirty": view.dirty,
-            "stale": view.stale,
-            "source": view.source,
-            "uncommitted": view.uncommitted,
-        },
+        "view": view_json(answer.view),
         "stats": {
             **answer.stats,
             "below_min_score": answer.rejected.number if answer.rejected else 0,
-            "files_missing": view.missing,
+            "files_missing": answer.view.missing,
             "notes": answer.notes,
         },
+    }
+
+
+def view_json(view: "ViewState") -> dict[str, Any]:
+    """Return the tree of an answer as JSON values."""
+    return {
+        "rev": view.rev,
+        "commit": view.commit,
+        "dirty": view.dirty,
+        "stale": view.stale,
+        "source": view.source,
+        "uncommitted": view.uncommitted,
     }
 
 

@@ -68,6 +68,11 @@ def find_location(tree: IndexedTree, text: str, folder: str = "") -> FoundLocati
     return FoundLocation(entry, location.lines)
 
 
+def has_path(tree: IndexedTree, path: str, folder: str = "") -> bool:
+    """Return whether a tree has a path, relative to the root or else to `folder`."""
+    return _find_entry(tree.view, path, folder) is not None
+
+
 def get_chunk(tree: IndexedTree, reader: "ObjectReader", text: str, folder: str = "") -> SymbolChunk:
     """Return the chunk that a location names, of lines the innermost that contains the first line.
 

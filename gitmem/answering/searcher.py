@@ -50,6 +50,7 @@ from gitmem.workspace import Workspace, is_writable, open_snapshot, require_inde
 # Each of these is needed by few searches, and all together they cost a twentieth of the start-up of a query.
 if TYPE_CHECKING:
     from gitmem.answering.location_lookup import IndexedTree
+    from gitmem.references.tree_names import TreeNames
     from gitmem.search.adjacent_chunks import AdjacentChunk
 
 
@@ -253,6 +254,13 @@ class Searcher:
             blob_of = np.where(passing_entries(self.view, kinds), self._blob_of, -2)
             self._whole[kinds] = Scope(self.snapshot, self.view, Filters(), blob_of)
         return self._whole[kinds]
+
+    @cached_property
+    def names(self) -> "TreeNames":
+        """Definitions and references in the files of the tree."""
+        from gitmem.references.tree_names import TreeNames
+
+        return TreeNames(self.snapshot, self.view, self._blob_of)
 
     @cached_property
     def _blob_of(self) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ SERVED = {
     "query": (_ALL,),
     "search": (_ALL,),
     "related": (_ALL,),
+    "usages": (_ALL,),
     "when": (_ALL,),
     "memory": ("search", "list", "show", "log", "diff"),
     "doc": ("search", "get", "list"),

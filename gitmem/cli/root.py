@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "index": "Bring the index up to date.",
     "query": "Search the code in words or by symbol.",
     "related": "Find code similar to the code at a location.",
+    "usages": "Show who defines, calls, extends, imports or mentions a name.",
     "when": "Show when a function appeared, and every commit that changed it.",
     "eval": "Evaluate the search on this repository's own history, and tune it.",
     "memory": "Store notes in the repository, and manage all records of the memory.",

@@ -1,14 +1,19 @@
 """Answers from an open repository that are equal to those of a new process, or none at all."""
 
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 from gitmem.answering.answer import Answer, answer_open
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
+from gitmem.answering.usage_answer import UsageAnswer, UsageQuery, check_usage_query, usages_of
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import FOLDERS
 from gitmem.resident.call import Call, CallCancelled
 from gitmem.resident.open_repository import OpenRepository, OpenTree
 from gitmem.workspace import Workspace
+
+Result = TypeVar("Result")
 
 
 class Refused(CallCancelled):
@@ -34,13 +39,9 @@ class OpenAnswers:
         """Answer like `answering.answer.answer`. Raises: as that, and CallCancelled."""
         started = time.perf_counter()
         limit = check_query(query, selection, self.workspace().settings)
-        # A new process would meanwhile answer from the finished part of the index.
-        if self._repository.is_building:
-            raise Refused
 
         def use(tree: OpenTree) -> Answer:
             searcher = tree.searcher
-            self._call.check()
             # The records of an open working tree count as missing, although a query of code alone does not open them.
             if searcher.missing_files and not any(kind in FOLDERS for kind in query.filters.kinds or FOLDERS):
                 raise Refused
@@ -50,13 +51,45 @@ class OpenAnswers:
             result.notes[:0] = tree.notes
             return result
 
-        if refresh:
-            result = self._repository.with_tree(selection, query.filters.kinds, self._call, use)
-        else:
-            # An open tree may be used as it is, but not be brought up to date.
-            current = self._repository.with_current_tree(selection, self._call, use)
-            if current is None:
-                raise Refused
-            result = current
+        result = self._with_tree(selection, query.filters.kinds, use, refresh=refresh)
         result.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
         return result
+
+    def usages(self, query: UsageQuery, selection: TreeSelection, *, refresh: bool, mask: bool) -> UsageAnswer:
+        """Answer like `answering.usage_answer.read_usages`. Raises: as that, and CallCancelled."""
+        started = time.perf_counter()
+        check_usage_query(query)
+
+        def use(tree: OpenTree) -> UsageAnswer:
+            if tree.searcher.missing_files:  # perhaps records, which do not matter here
+                raise Refused
+            result = usages_of(tree.searcher, query, tree.reader, mask=mask, check=self._call.check)
+            if result.view.stale:
+                tree.mark_stale()
+            result.notes[:0] = tree.notes
+            return result
+
+        # Without kinds, this is the tree that searches have opened.
+        result = self._with_tree(selection, (), use, refresh=refresh)
+        result.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
+        return result
+
+    def _with_tree(
+        self, selection: TreeSelection, kinds: tuple[str, ...], use: Callable[[OpenTree], Result], *, refresh: bool
+    ) -> Result:
+        """Return the result of a use of an open tree. Raises: Refused if a new process would use another one."""
+        # A new process would meanwhile answer from the finished part of the index.
+        if self._repository.is_building:
+            raise Refused
+
+        def checked(tree: OpenTree) -> Result:
+            self._call.check()
+            return use(tree)
+
+        if refresh:
+            return self._repository.with_tree(selection, kinds, self._call, checked)
+        # An open tree may be used as it is, but not be brought up to date.
+        current = self._repository.with_current_tree(selection, self._call, checked)
+        if current is None:
+            raise Refused
+        return current

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from gitmem.errors import DamagedFile, GitmemError, NewerFormat, UnsafeIndex
+from gitmem.references.tree_names import TreeNames
 from gitmem.search.engine import SearchOptions, search
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope
@@ -24,6 +25,7 @@ from gitmem.store import format as container_format
 from gitmem.store.fitted_weights import Tuning, find_tuning, write_tuning
 from gitmem.store.graph import RowGraph, build_graph, find_graph, is_available, write_graph
 from gitmem.store.manifest import write_manifest
+from gitmem.store.occurrences import DEFINED
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.stored_view import find_view
 from gitmem.workspace import Workspace, find_index
@@ -33,6 +35,7 @@ from tests.faults.worlds import SCENARIOS, make
 from tests.indexes import HashEncoder, index, workspace_of
 
 QUESTIONS: Final = ("base load", "more_save_3", "cookies are signed")
+NAMES: Final = ("base_load_3", "more_save_3", "nobody")
 BATCH: Final = 250
 CONTROL_BATCH: Final = 20
 _ANSWER_BYTES: Final = 1 << 20
@@ -106,7 +109,7 @@ def tell(workspace: Workspace) -> Any:
         if snapshot.lost or view is None:
             return "lost"
         graph = find_graph(paths, manifest.graph, snapshot.dimensions)
-        told: list[Any] = [find_tuning(paths.tuning)]
+        told: list[Any] = [find_tuning(paths.tuning), _definitions(TreeNames(snapshot, view, snapshot.match(view)))]
         for filters in (Filters(), Filters(include=("base/",), languages=("python",), chunk_types=("function",))):
             scope = Scope(snapshot, view, filters)
             for question in QUESTIONS:
@@ -123,6 +126,12 @@ def tell(workspace: Workspace) -> Any:
         return told
     except (DamagedFile, UnsafeIndex, NewerFormat) as problem:
         return type(problem).__name__
+
+
+def _definitions(names: TreeNames) -> list[Any]:
+    """The files in which names occur, and all definitions in them."""
+    entries = [entry for name in NAMES for entry in names.entries(name, DEFINED).tolist()]
+    return [(entry, each) for entry in entries for each in names.file(entry).all_definitions()]
 
 
 def try_case(workspace: Workspace, case: Case, wanted: Any) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from gitmem.memory.conversation import MAX_INDEX, MAX_TURN, ROLES
 from gitmem.memory.document import DOCUMENT_TYPES, MAX_DOCUMENT, RETENTIONS, SENSITIVITIES, VISIBILITIES
 from gitmem.memory.note import MAX_CONVERSATION, MAX_NOTE, NOTE_TYPES
+from gitmem.types import MAX_USAGE_DEPTH, USAGE_RELATIONS
 
 Json = dict[str, Any]
 
@@ -131,6 +132,20 @@ RELATED: Final = _tool(
     limit=_LIMIT,
     root=_ROOT,
     detail=_DETAIL,
+    format=_FORMAT,
+)
+USAGES: Final = _tool(
+    "usages",
+    "Find usages",
+    "List definitions, callers, subclasses, importers and other mentions of a name, each with its line. Use it before "
+    "changing or removing something.",
+    ["name"],
+    name={"type": "string", "minLength": 1, "maxLength": 500, "description": "`Type.method`, or a location"},
+    relation={**_STRINGS, "description": ", ".join(USAGE_RELATIONS)},
+    depth={"type": "integer", "minimum": 1, "maximum": MAX_USAGE_DEPTH, "default": 1},
+    limit={**_LIMIT, "default": 20},
+    rev=_REV,
+    root=_ROOT,
     format=_FORMAT,
 )
 GET: Final = _tool(

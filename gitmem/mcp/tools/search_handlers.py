@@ -8,6 +8,7 @@ from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.index_status import read_status
 from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.search_query import Query, SearchFilters, SimilarQuery, check_query
+from gitmem.answering.usage_answer import DEFAULT_RELATIONS, UsageQuery, check_usage_query, usages_of
 from gitmem.display import visible
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.mcp.tools.arguments import Arguments
@@ -16,6 +17,7 @@ from gitmem.mcp.tools.json_output import answer_as_json, describe_status, dump, 
 from gitmem.mcp.tools.record_excerpts import is_record_name
 from gitmem.mcp.tools.text_output import render_answer
 from gitmem.mcp.tools.tool_call import ToolCall
+from gitmem.mcp.tools.usage_output import render_usages, usages_as_json
 from gitmem.memory.kinds import parse_kinds
 from gitmem.records.filters import RecordFilters, parse_filters
 from gitmem.resident.open_repository import OpenRepository, OpenTree
@@ -73,9 +75,27 @@ def status(get_repository: GetRepository, arguments: Arguments, call: ToolCall) 
     return "\n".join([describe_status(state), *(f"note: {visible(note)}" for note in call.notes)])
 
 
+def usages(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
+    """Return the usages of a name or place."""
+    query = UsageQuery(
+        arguments["name"], arguments["relation"] or DEFAULT_RELATIONS, arguments["depth"], arguments["limit"]
+    )
+    check_usage_query(query)
+
+    def use(tree: OpenTree) -> str:
+        answer = usages_of(tree.searcher, query, tree.reader, check=call.check)
+        if answer.view.stale:
+            tree.mark_stale()
+        answer.notes[:0] = tree.notes
+        return usages_as_json(answer) if arguments["format"] == "json" else render_usages(answer)
+
+    return get_repository(arguments["root"]).with_tree(TreeSelection(arguments["rev"]), (), call, use)
+
+
 HANDLERS: Final[Mapping[str, Callable[[GetRepository, Arguments, ToolCall], str]]] = {
     "search": search,
     "related": related,
+    "usages": usages,
     "get": get,
     "status": status,
 }

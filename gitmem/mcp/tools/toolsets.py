@@ -14,6 +14,7 @@ from gitmem.mcp.tools.descriptions import (
     RELATED,
     SEARCH,
     STATUS,
+    USAGES,
     WHEN,
     Tool,
 )
@@ -21,7 +22,7 @@ from gitmem.memory.conversation import MAX_TURN
 from gitmem.memory.document import MAX_DOCUMENT
 
 TOOLSETS: Final[Mapping[str, Sequence[Tool]]] = {
-    "search": (SEARCH, RELATED, GET, STATUS),
+    "search": (SEARCH, RELATED, USAGES, GET, STATUS),
     "memory": (MEMORY_STORE, CONVERSATION_APPEND, DELETE),
     "documents": (DOCUMENT_INGEST, LIST, DELETE),
     "history": (WHEN,),

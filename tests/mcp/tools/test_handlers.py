@@ -219,7 +219,8 @@ def test_bad_arguments_are_refused_before_anything_runs(tmp_path: Path, argument
 def test_outside_a_repository_the_server_starts_and_says_so(tmp_path: Path) -> None:
     async def action(client: Client) -> None:
         assert [tool.name for tool in (await client.list_tools()).tools] == [
-            "search", "related", "get", "status", "memory_store", "conversation_append", "delete",
+            "search", "related", "usages", "get", "status", "memory_store", "conversation_append",
+            "delete",
         ]  # fmt: skip
         assert "is not inside a git repository" in await refused(client, "status")
 

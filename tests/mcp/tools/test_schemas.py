@@ -16,7 +16,7 @@ from gitmem.mcp.tools.toolsets import DEFAULT, TOOLSETS, parse_toolsets
 from tests.bench.token_cost import load_counter
 
 ALL = parse_toolsets(",".join(TOOLSETS))
-MAX_LISTING = 1500
+MAX_LISTING = 1800
 """Tokens of the default tools."""
 
 PLAIN = {"type", "description", "enum", "default", "items", "properties", "required"}

@@ -1,0 +1,273 @@
+"""Answer who defines, calls, extends, imports or mentions a name in one tree, with the line of each place.
+
+A server holds the tree open and calls `usages_of`.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from gitmem.answering.answer import ViewState, view_state, with_tree
+from gitmem.chunking.blob_text import text_of
+from gitmem.errors import UsageError
+from gitmem.freshness.tree_selection import WORKING_TREE, WORKTREE, TreeSelection
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.path_encoding import path_text
+from gitmem.git.working_files import read_unchanged
+from gitmem.locations import parse_location
+from gitmem.memory.kinds import CODE
+from gitmem.secrets.masking import mask_private_keys, mask_text
+from gitmem.types import MAX_USAGE_DEPTH, USAGE_RELATIONS
+from gitmem.workspace import Workspace
+
+# numpy and the search are loaded while `git status` runs.
+if TYPE_CHECKING:
+    from gitmem.answering.searcher import Searcher
+    from gitmem.references.tree_names import Definition
+    from gitmem.references.usages import Found, Usage
+
+DEFAULT_RELATIONS: Final = ("definitions", "callers", "mentions", "subclasses", "importers")
+MAX_LIMIT: Final = 1_000
+DEFAULT_LIMIT: Final = 20
+_MAX_NAME: Final = 500
+_MAX_LISTED: Final = 6
+
+
+class UsageQuery(NamedTuple):
+    """Name or place whose usages are asked for. `limit` is the number of places of each relation.
+
+    A path is relative to the root of the tree, or else to `folder`, the user's folder below the root.
+    """
+
+    text: str
+    relations: tuple[str, ...] = DEFAULT_RELATIONS
+    depth: int = 1
+    limit: int = DEFAULT_LIMIT
+    folder: str = ""
+
+
+class Place(NamedTuple):
+    """Line of a file that uses a name; `symbol` is the function or class around it, `text` the line.
+
+    `rule` says how it was resolved, to how many `candidates`; `open` that it may also mean a library's. `depth` counts
+    the steps from the definition. `target` is the path and line of the definition that is meant, "" without one.
+    """
+
+    path: str
+    line: int
+    kind: str
+    symbol: str
+    rule: str
+    candidates: int
+    open: bool
+    depth: int
+    target: str
+    text: str
+
+
+class RelatedPlaces(NamedTuple):
+    """Places of one relation, the best first, and how many there are in all."""
+
+    relation: str
+    total: int
+    places: list[Place]
+
+
+class UsageAnswer(NamedTuple):
+    """Usages of a name by relation.
+
+    `symbols` are those of the `definitions` that are meant, none if only libraries define it.
+    """
+
+    query: UsageQuery
+    name: str
+    symbols: list[str]
+    definitions: int
+    view: ViewState
+    relations: list[RelatedPlaces]
+    notes: list[str]
+    stats: dict[str, Any]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found."""
+        return not any(related.total for related in self.relations)
+
+
+def read_usages(
+    workspace: Workspace,
+    query: UsageQuery,
+    selection: TreeSelection = WORKING_TREE,
+    *,
+    refresh: bool = True,
+    mask: bool = True,
+) -> UsageAnswer:
+    """Return the usages of a name or place in a tree. With `refresh` missing blobs are indexed first.
+
+    With `mask` the characters of secrets are dots. Raises: UsageError, UnknownRevision, NoIndex, UnsafeIndex,
+    NewerFormat, DamagedFile.
+    """
+    started = time.perf_counter()
+    check_usage_query(query)
+    answer, repaired = with_tree(
+        workspace,
+        selection,
+        (CODE,),
+        lambda searcher, blobs: usages_of(searcher, query, blobs, mask=mask),
+        refresh=refresh,
+    )
+    if repaired:
+        answer.notes.insert(0, repaired)
+    answer.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
+    return answer
+
+
+def check_usage_query(query: UsageQuery) -> None:
+    """Check a query against the bounds. Raises UsageError."""
+    if not query.text.strip():
+        raise UsageError("the name is empty", hint="gitmem usages make_response")
+    if "\0" in query.text or len(query.text) > _MAX_NAME:
+        raise UsageError(f"a name has at most {_MAX_NAME} characters and no NUL", hint="gitmem usages make_response")
+    if not 1 <= query.depth <= MAX_USAGE_DEPTH:
+        raise UsageError(f"the depth is {query.depth}, it must be between 1 and {MAX_USAGE_DEPTH}")
+    if not 1 <= query.limit <= MAX_LIMIT:
+        raise UsageError(f"the limit is {query.limit}, it must be between 1 and {MAX_LIMIT}")
+    unknown = next((name for name in query.relations if name not in USAGE_RELATIONS), None)
+    if unknown is not None:
+        raise UsageError(f"unknown relation `{unknown}`", hint="relations: " + ", ".join(USAGE_RELATIONS))
+
+
+def usages_of(
+    searcher: "Searcher",
+    query: UsageQuery,
+    blobs: ObjectReader,
+    *,
+    mask: bool = True,
+    check: Callable[[], None] = lambda: None,
+) -> UsageAnswer:
+    """Return the usages from an open tree; `query` is checked, `blobs` reads its blobs.
+
+    `check` raises to cancel. Raises: UsageError, DamagedFile.
+    """
+    from gitmem.references.usages import UsageFinder
+    from gitmem.search.path_roles import path_role
+
+    searcher.require_intact()
+    name, qualifiers, targets = _find_targets(searcher, query)
+    finder = UsageFinder(searcher.names, lambda path: path_role(path) == "test", check)
+    results = finder.find(targets, name, query.relations or DEFAULT_RELATIONS, query.depth, qualifiers)
+    relations, changed = _read_places(searcher, results, query.limit, blobs, mask=mask)
+    view = view_state(searcher)
+    if changed:
+        view = view._replace(stale=True, missing=view.missing + len(changed))
+    return UsageAnswer(
+        query,
+        name,
+        list(dict.fromkeys(target.symbol for target in targets)),
+        len(targets),
+        view,
+        relations,
+        [
+            *searcher.take_notes(),
+            *results.cuts,
+            *(f"`{path}` changed while it was read; ask again" for path in changed),
+            *(
+                []
+                if targets
+                else [f"no definition of `{query.text}` in this tree; names of libraries match as written"]
+            ),
+        ],
+        {"chunks": searcher.snapshot.rows, "generation": searcher.snapshot.manifest.generation},
+    )
+
+
+def _find_targets(searcher: "Searcher", query: UsageQuery) -> "tuple[str, tuple[str, ...], list[Definition]]":
+    """Return the name that a query means, the names before it, and its definitions. Raises UsageError."""
+    from gitmem.references.scopes import split_name
+    from gitmem.references.usages import find_definitions
+
+    text = query.text.strip()
+    target = _find_place(searcher, text, query.folder)
+    if target is not None:
+        return target.name, (), [target]
+    *qualifiers, name = split_name(text.removesuffix("()")) or ("", "")
+    targets = find_definitions(searcher.names, name, qualifiers)
+    others = searcher.names.definitions(name) if qualifiers and not targets else []
+    # A name behind an import is a library's: `requests.get`.
+    if others and not searcher.names.importers(qualifiers[0]):
+        raise UsageError(f"no definition of `{text}` in this tree", hint=f"definitions: {_listed(others)}")
+    return name, tuple(qualifiers), targets
+
+
+def _listed(definitions: "Sequence[Definition]") -> str:
+    symbols = list(dict.fromkeys(f"`{each.symbol}`" for each in definitions))
+    shown = ", ".join(symbols[:_MAX_LISTED])
+    return shown if len(symbols) <= _MAX_LISTED else f"{shown} and {len(symbols) - _MAX_LISTED} more"
+
+
+def _find_place(searcher: "Searcher", text: str, folder: str) -> "Definition | None":
+    """Return the definition that a location names; None if the text is a name. Raises UsageError."""
+    from gitmem.answering.location_lookup import find_location, has_path
+    from gitmem.references.usages import definition_at
+
+    tree = searcher.indexed_tree
+    location = parse_location(text, lambda path: has_path(tree, path, folder))
+    if not location.blob and not (location.lines or location.symbol) and not has_path(tree, location.path, folder):
+        return None
+    if location.symbol and not has_path(tree, location.path, folder):
+        return None  # `Type#member`
+    place = find_location(tree, text, folder)
+    path = path_text(tree.view.path(place.entry))
+    if place.lines is None:
+        raise UsageError(f"`{path}` is a whole file", hint=f"add a line or a symbol, for example `{path}:1`")
+    if not searcher.names.has_names(place.entry):
+        raise UsageError(f"no names are known in `{path}`", hint="it is not indexed yet, or not code")
+    definition = definition_at(searcher.names, place.entry, *place.lines, place.symbol)
+    if definition is None:
+        raise UsageError(f"no definition at or around `{text}`", hint="name a line of a function, class or constant")
+    return definition
+
+
+def _read_places(
+    searcher: "Searcher", results: "Found", limit: int, blobs: ObjectReader, *, mask: bool
+) -> tuple[list[RelatedPlaces], list[str]]:
+    """Return the best usages of each relation with their lines, and the paths of files that have changed meanwhile."""
+    listed = {relation: usages[:limit] for relation, usages in results.relations.items()}
+    lines, changed = _read_lines(searcher, [usage for usages in listed.values() for usage in usages], blobs, mask=mask)
+    names = searcher.names
+
+    def place(usage: "Usage") -> Place:
+        text = lines.get((usage.entry, usage.line), "")
+        target = f"{names.file(usage.target.entry).path}:{usage.target.line}" if usage.target is not None else ""
+        return Place(names.file(usage.entry).path, *usage[1:-1], target, text)
+
+    return [
+        RelatedPlaces(relation, len(results.relations[relation]), [place(usage) for usage in usages])
+        for relation, usages in listed.items()
+    ], changed
+
+
+def _read_lines(
+    searcher: "Searcher", usages: "Iterable[Usage]", blobs: ObjectReader, *, mask: bool
+) -> tuple[dict[tuple[int, int], str], list[str]]:
+    """Return the line of each usage, and the paths of files whose content is not the indexed one any more."""
+    view = searcher.view
+    wanted: dict[int, set[int]] = {}
+    for usage in usages:
+        wanted.setdefault(usage.entry, set()).add(usage.line)
+    ids = {entry: view.oid(entry) for entry in wanted}
+    data: dict[str, bytes] = {}
+    if searcher.tree.source == WORKTREE:
+        # Reading a file and comparing its hash is cheaper than asking git.
+        data = read_unchanged(searcher.tree.location, {oid: view.path(entry) for entry, oid in ids.items()})
+    missing = [oid for oid in dict.fromkeys(ids.values()) if oid not in data]
+    data |= {oid: content or b"" for oid, content in blobs.read_many(missing)}
+    lines: dict[tuple[int, int], str] = {}
+    for entry, numbers in wanted.items():
+        text = text_of(data[ids[entry]], view.language(entry))
+        split = (mask_private_keys(text) if mask else text).split(b"\n")
+        for number in numbers:
+            line = split[number - 1].decode("utf-8", "replace").strip() if number <= len(split) else ""
+            lines[entry, number] = mask_text(line) if mask else line
+    changed = [path_text(view.path(entry)) for entry, oid in ids.items() if not data[oid] and oid in searcher.files]
+    return lines, changed

@@ -1,0 +1,76 @@
+"""Usages of a name as JSON and as lines of text, for the command line and agents."""
+
+from typing import TYPE_CHECKING, Any
+
+from gitmem.answering.answer_json import json_path, view_json
+from gitmem.display import count
+
+if TYPE_CHECKING:
+    from gitmem.answering.usage_answer import Place, RelatedPlaces, UsageAnswer
+
+
+def usages_json(answer: "UsageAnswer") -> dict[str, Any]:
+    """Return usages as JSON values. `total` counts all places of a relation, `places` has at most `limit`."""
+    return {
+        "query": answer.query.text,
+        "name": answer.name,
+        "symbols": answer.symbols,
+        "relations": {
+            related.relation: {"total": related.total, "places": [_place_json(place) for place in related.places]}
+            for related in answer.relations
+        },
+        "view": view_json(answer.view),
+        "stats": {**answer.stats, "files_missing": answer.view.missing, "notes": answer.notes},
+    }
+
+
+def _place_json(place: "Place") -> dict[str, Any]:
+    """Return a place; `definitions` is the number of definitions that it may mean, `by` the rule that found them."""
+    values: dict[str, Any] = {
+        "path": json_path(place.path),
+        "line": place.line,
+        "kind": place.kind,
+        "symbol": place.symbol,
+        "text": place.text,
+    }
+    if place.depth:
+        values |= {
+            "depth": place.depth,
+            "definitions": place.candidates,
+            "by": place.rule or "library",
+            "may_be_library": place.open or not place.rule,
+            "target": json_path(place.target) or None,
+        }
+    return values
+
+
+def describe_relation(related: "RelatedPlaces") -> str:
+    """Return the heading of a relation: `callers: 51, 20 shown`."""
+    shown = len(related.places)
+    return f"{related.relation}: {related.total:,}" + (f", {shown} shown" if shown < related.total else "")
+
+
+def describe_certainty(place: "Place", definitions: int) -> str:
+    """Return in words which definition a place means and how certain that is; nothing if it is the only one asked for.
+
+    `definitions` is the number of definitions that were asked for.
+    """
+    parts = []
+    if definitions > 1 and place.target:
+        parts.append(f"means {place.target}")
+    if place.depth > 1:
+        parts.append(f"{place.depth} steps")
+    if place.candidates > 1:
+        parts.append(f"one of {place.candidates} definitions")
+    elif place.rule == "name":
+        parts.append("by name alone")
+    if place.open:
+        parts.append("or of a library")
+    return ", ".join(parts)
+
+
+def no_usages(answer: "UsageAnswer") -> str:
+    """Return the sentence about a name that nothing uses."""
+    if answer.symbols:
+        return f"no usages of `{answer.query.text}` in {count(answer.view.files, 'file')}"
+    return f"nothing in this tree has the name `{answer.query.text}`"

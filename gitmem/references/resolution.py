@@ -1,0 +1,380 @@
+"""Find the definitions that a reference may mean: by import, class, type of the variable, file, package, else by name.
+
+The rules use only what files say about themselves. They follow imports through re-exports, members through base
+classes, and variables to the types next to them. They infer no types of expressions: such references are resolved by
+name, and the result says so. A reference to a library has no definition in the tree.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from gitmem.references.languages import ABOVE, BARE_MEMBERS, EXTENDED, IMPORTING, OTHER_MEMBERS, PACKAGED, SELVES
+from gitmem.references.module_paths import names_file
+from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, TreeNames, split_parts
+from gitmem.types import UNKNOWN_RECEIVER
+
+_DEPTH: Final = 6
+"""Steps through re-exports and base classes. Real code has fewer, and cycles end here."""
+
+_BASE: Final = CODES["base"]
+
+
+class Resolution(NamedTuple):
+    """Definitions that a reference may mean, and the rule that found them: import, class, type, file, package, name.
+
+    `open` says that it may also mean something outside of the tree.
+    """
+
+    definitions: tuple[Definition, ...]
+    rule: str
+    open: bool = False
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether exactly one definition is meant."""
+        return len(self.definitions) == 1 and not self.open
+
+
+NOTHING: Final = Resolution((), "")
+
+
+class Resolver:
+    """Resolves references in the files of one tree."""
+
+    def __init__(self, names: TreeNames) -> None:
+        self._names = names
+        self._bases: dict[Definition, list[Definition]] = {}
+
+    def resolve(self, file: FileNames, name: str, receiver: str, line: int) -> Resolution:
+        """Return the definitions that a name with its receiver may mean at a line of a file."""
+        if not receiver:
+            return self._resolve_bare(file, name, line)
+        if receiver == UNKNOWN_RECEIVER.decode():
+            return self._by_member_name(file, name)
+        parts = split_parts(receiver)
+        if parts and parts[0] in SELVES:
+            if parts[0] in ABOVE:
+                return _resolution(self._members_above(file, name, line), "class")
+            return self._resolve_own(file, name, parts[1:], line)
+        if not parts:
+            return self._resolve_bare(file, name, line)
+        return self._resolve_path(file, name, parts, line)
+
+    def resolve_import(self, file: FileNames, name: str, module: str) -> Resolution:
+        """Return the definitions that an import of a name from a module means."""
+        return _resolution(self._exported(file, module, name), "import")
+
+    def bases(self, class_: Definition) -> list[Definition]:
+        """Return the classes of the tree that a class extends, as far as they are known."""
+        if class_ not in self._bases:
+            self._bases[class_] = []  # until they are known: wrong code can extend itself
+            file = self._names.file(class_.entry)
+            self._bases[class_] = [
+                each
+                for name, receiver in self._base_names(file, class_)
+                for each in self.resolve(file, name, receiver, class_.line).definitions
+                if each.kind == CLASS and each != class_
+            ]
+        return self._bases[class_]
+
+    # A bare name.
+
+    def _resolve_bare(self, file: FileNames, name: str, line: int) -> Resolution:
+        own = self._in_file(file, name, line)
+        imported = self._imported(file, name)
+        if own or imported is not None:
+            matches = _unique([*own, *(imported or ())])
+            return _resolution(matches, "file" if own else "import")
+        if file.family in BARE_MEMBERS:
+            members = self._own_members(file, name, line)
+            if members:
+                return _resolution(members, "class")
+        for module in file.stars:
+            matches = self._exported(file, module, name)
+            if matches:
+                return _resolution(matches, "import")
+        if file.family in IMPORTING:
+            # A script without any import may use the globals of others.
+            return NOTHING if file.bindings or file.family == "python" else self._by_name(file, name)
+        if file.family in PACKAGED:
+            folder = _folder(file.path)
+            near = [
+                each for each in self._of_family(file, name) if _folder(self._names.file(each.entry).path) == folder
+            ]
+            near = [each for each in near if not each.container]
+            if near or file.family == "go":
+                return _resolution(near, "package")
+        return self._by_name(file, name)
+
+    def _in_file(self, file: FileNames, name: str, line: int) -> list[Definition]:
+        """Return the definitions in the same file that a bare name can reach."""
+        if not len(file.occurrences.find(name.encode())):
+            return []
+        defined = file.definitions(name)
+        if not defined:
+            return []
+        around = file.scopes.at(line)
+        # The innermost scope that defines it. A class does not scope the bodies of its methods in most languages.
+        reached = [
+            each
+            for each in defined
+            if each.container == around[: len(each.container)]
+            and (not each.container or each.line == line or not self._is_method(file, each, around))
+        ]
+        depth = max((len(each.container) for each in reached), default=0)
+        return [each for each in reached if len(each.container) == depth]
+
+    def _is_method(self, file: FileNames, definition: Definition, around: tuple[str, ...]) -> bool:
+        """Return whether a definition is a member of a class, seen from a scope inside of a method of that class."""
+        if file.family in BARE_MEMBERS:
+            return False
+        name, above = definition.container[-1], definition.container[:-1]
+        is_class = any(each.kind == CLASS and each.container == above for each in file.definitions(name))
+        return (is_class or not file.definitions(name)) and around != definition.container
+
+    def _imported(self, file: FileNames, name: str) -> list[Definition] | None:
+        """Return what an import of a name brings into a file; None if none does."""
+        bindings = file.bindings.get(name)
+        if bindings is None:
+            return None
+        return _unique(
+            each
+            for binding in bindings
+            if binding.original
+            for each in self._exported(
+                file, binding.module, name if binding.original == "default" else binding.original
+            )
+        )
+
+    def _exported(self, file: FileNames, module: str, name: str, depth: int = 0) -> list[Definition]:
+        """Return the definitions that a module, as a file writes it, has under a name: its own or re-exported ones."""
+        matches = [
+            each
+            for each in self._of_family(file, name)
+            if not (each.container and file.family in IMPORTING)
+            and self._names_file(module, file, self._names.file(each.entry).path)
+        ]
+        if matches or depth == _DEPTH:
+            return matches
+        for entry in self._names.importers(name):
+            other = self._names.file(entry)
+            if entry == file.entry or other.family != file.family or not self._names_file(module, file, other.path):
+                continue
+            for binding in other.bindings.get(name, ()):
+                matches += self._exported(other, binding.module, binding.original or name, depth + 1)
+        for entry in self._names.importers("*") if not matches else ():
+            other = self._names.file(entry)
+            if entry != file.entry and other.family == file.family and self._names_file(module, file, other.path):
+                for star in other.stars:
+                    matches += self._exported(other, star, name, depth + 1)
+        return _unique(matches)
+
+    def _names_file(self, module: str, file: FileNames, path: str) -> bool:
+        return names_file(module, path, file.path, file.family, self._names.has_path)
+
+    # A name behind a receiver.
+
+    def _resolve_own(self, file: FileNames, name: str, attributes: Sequence[str], line: int) -> Resolution:
+        """Resolve a member of the own object, or of one of its attributes."""
+        if not attributes:
+            members = self._own_members(file, name, line)
+            return _resolution(members, "class") if members else self._by_member_name(file, name)
+        for class_ in self._classes_at(file, line):
+            type_ = file.attribute_type(attributes[0], (*class_.container, class_.name))
+            if type_:
+                return self._of_type(file, type_, [*attributes[1:], name], line)
+        return self._by_member_name(file, name)
+
+    def _members_above(self, file: FileNames, name: str, line: int) -> list[Definition]:
+        """Return the definitions of a member in the classes above the one around a line; a library's are none."""
+        classes = self._classes_at(file, line)
+        return _unique(each for class_ in classes for base in self.bases(class_) for each in self.members(base, name))
+
+    def _own_members(self, file: FileNames, name: str, line: int) -> list[Definition]:
+        return _unique(each for class_ in self._classes_at(file, line) for each in self.members(class_, name))
+
+    def _classes_at(self, file: FileNames, line: int) -> list[Definition]:
+        """Return the innermost class around a line; in some languages its definition is in another file."""
+        around = file.scopes.at(line)
+        for size in range(len(around), 0, -1):
+            own = [each for each in file.definitions(around[size - 1]) if each.container == around[: size - 1]]
+            classes = [each for each in own if each.kind == CLASS]
+            if not classes and file.family in EXTENDED:
+                classes = [each for each in self._of_family(file, around[size - 1]) if each.kind == CLASS]
+            if classes:
+                return classes
+        return []
+
+    def members(self, class_: Definition, name: str, depth: int = 0) -> list[Definition]:
+        """Return the definitions of a member of a class: its own, or else those of its base classes."""
+        file = self._names.file(class_.entry)
+        whole = (*class_.container, class_.name)
+        if file.family in EXTENDED:
+            matches = [each for each in self._of_family(file, name) if each.container[-1:] == whole[-1:]]
+            near = [each for each in matches if _folder(self._names.file(each.entry).path) == _folder(file.path)]
+            matches = near or matches
+        else:
+            matches = [each for each in file.definitions(name) if each.container == whole]
+        if matches or depth == _DEPTH:
+            return matches
+        return _unique(each for base in self.bases(class_) for each in self.members(base, name, depth + 1))
+
+    def _base_names(self, file: FileNames, class_: Definition) -> list[tuple[str, str]]:
+        """Return the names and receivers of the classes that a class extends, as written."""
+        matches = file.occurrences.at(np.flatnonzero(file.occurrences.kinds == _BASE).tolist())
+        whole = (*class_.container, class_.name)
+        return [
+            (each.name.decode("utf-8", "replace"), each.receiver.decode("utf-8", "replace"))
+            for each in matches
+            if each.line >= class_.line and file.scopes.at(each.line)[: len(whole)] == whole
+            and self.class_of_base(file, each.line) == class_
+        ]  # fmt: skip
+
+    def class_of_base(self, file: FileNames, line: int) -> Definition | None:
+        """Return the class whose header, at a line, names a base class."""
+        classes = file.occurrences.at(
+            np.flatnonzero((file.occurrences.kinds == CLASS) & (file.occurrences.lines <= line)).tolist()
+        )
+        if not classes:
+            return None
+        last = classes[-1]
+        name = last.name.decode("utf-8", "replace")
+        return Definition(file.entry, last.line, CLASS, name, file.scopes.container(name, last.line))
+
+    def _resolve_path(self, file: FileNames, name: str, parts: Sequence[str], line: int) -> Resolution:
+        """Resolve a name behind a path of names that begins with an import, a class or a variable."""
+        head = parts[0]
+        type_ = file.type_of(head, line)
+        if type_:
+            return self._of_type(file, type_, [*parts[1:], name], line)
+        bindings = file.bindings.get(head)
+        if bindings is not None:
+            return self._behind_import(file, name, parts)
+        holders = self._resolve_bare(file, head, line)
+        if holders.definitions and holders.rule != "name":
+            matches = self._behind(holders.definitions, [*parts[1:], name])
+            if matches:
+                return _resolution(matches, "class")
+        if file.family not in IMPORTING:
+            matches = self._by_path(file, name, parts)
+            if matches:
+                return _resolution(matches, "class" if len(matches) == 1 else "name")
+        return self._by_member_name(file, name)
+
+    def _behind_import(self, file: FileNames, name: str, parts: Sequence[str]) -> Resolution:
+        matches: list[Definition] = []
+        known = False
+        for binding in file.bindings[parts[0]]:
+            path = [binding.original, *parts[1:]] if binding.original else list(parts[1:])
+            if not binding.original and file.family == "python" and not _is_alias(parts[0], binding.module):
+                # `import a.b` makes `a.b.c` reachable as it is written.
+                module, path = parts[0], list(parts[1:])
+            else:
+                module = binding.module
+            matches += self._walk(file, module, [*path, name])
+            known = known or bool(binding.original and self._walk(file, module, path))
+        if matches:
+            return _resolution(_unique(matches), "import")
+        # An object of the tree whose type is not known; anything else is a library's.
+        return self._by_member_name(file, name) if known else NOTHING
+
+    def _walk(self, file: FileNames, module: str, path: Sequence[str]) -> list[Definition]:
+        """Return the definitions at a path of names that begins in a module."""
+        if not path:
+            return []
+        if len(path) == 1:
+            return self._exported(file, module, path[0])
+        inner = _join_module(module, path[:-1], file.family)
+        matches = self._exported(file, inner, path[-1]) if inner else []
+        return matches or self._behind(self._walk(file, module, path[:-1]), path[-1:])
+
+    def _behind(self, holders: Iterable[Definition], path: Sequence[str]) -> list[Definition]:
+        """Return the members at a path that begins with classes or typed values."""
+        matches = list(holders)
+        for name in path:
+            matches = _unique(each for holder in matches for each in self._members_of(holder, name))
+        return matches
+
+    def _members_of(self, holder: Definition, name: str) -> list[Definition]:
+        if holder.kind == CLASS:
+            return self.members(holder, name)
+        file = self._names.file(holder.entry)
+        type_ = file.type_of(holder.name, holder.line)
+        return list(self._of_type(file, type_, [name], holder.line).definitions) if type_ else []
+
+    def _of_type(self, file: FileNames, type_: str, path: Sequence[str], line: int) -> Resolution:
+        """Resolve a member of a type that a file names. A type outside of the tree has none in it."""
+        parts = split_parts(type_)
+        if not parts:
+            return NOTHING
+        # The receiver of a type is a module or a class, never a variable; so this cannot run in circles.
+        if len(parts) > 1 and parts[0] in file.bindings:
+            classes = self._behind_import(file, parts[-1], parts[:-1]).definitions
+        else:
+            classes = self._resolve_bare(file, parts[-1], line).definitions
+        classes = tuple(each for each in classes if each.kind == CLASS)
+        matches = self._behind(classes, path)
+        if matches:
+            return _resolution(matches, "type")
+        # An attribute of a known type whose own type is not known.
+        return self._by_member_name(file, path[-1]) if classes and len(path) > 1 else NOTHING
+
+    # Only the name is known.
+
+    def _by_path(self, file: FileNames, name: str, parts: Sequence[str]) -> list[Definition]:
+        """Return the definitions whose class, module or folder has the name of the last part of a receiver."""
+        last = parts[-1]
+        matches = self._of_family(file, name)
+        inside = [each for each in matches if each.container[-1:] == (last,)]
+        return inside or [
+            each
+            for each in matches
+            if not each.container and self._names_file(last, file, self._names.file(each.entry).path)
+        ]
+
+    def _by_member_name(self, file: FileNames, name: str) -> Resolution:
+        """Return the members of that name of all classes: the object before the name is not known."""
+        matches = self._of_family(file, name)
+        members = [each for each in matches if each.container]
+        if file.family not in IMPORTING:
+            members = members or matches
+        return Resolution(tuple(members), "name", name in OTHER_MEMBERS.get(file.family, ()))
+
+    def _by_name(self, file: FileNames, name: str) -> Resolution:
+        matches = self._of_family(file, name)
+        return Resolution(tuple([each for each in matches if not each.container] or matches), "name")
+
+    def _of_family(self, file: FileNames, name: str) -> list[Definition]:
+        """Return the definitions of a name in the language of a file, and in those that share names with it."""
+        matches = self._names.definitions(name)
+        if all(self._names.file(each.entry).family == file.family for each in matches):
+            return matches
+        return [each for each in matches if self._names.file(each.entry).family == file.family]
+
+
+def _resolution(matches: Iterable[Definition], rule: str) -> Resolution:
+    definitions = tuple(matches)
+    return Resolution(definitions, rule) if definitions else NOTHING
+
+
+def _unique(matches: Iterable[Definition]) -> list[Definition]:
+    return list(dict.fromkeys(matches))
+
+
+def _is_alias(name: str, module: str) -> bool:
+    return name != module.partition(".")[0]
+
+
+def _join_module(module: str, names: Sequence[str], family: str) -> str:
+    """Return a module inside another one, "" if the language has none."""
+    if family == "python":
+        return module + ("" if module.endswith(".") else ".") + ".".join(names)
+    if family in ("rust", "java", "csharp", "kotlin"):
+        return ".".join((module, *names))
+    return ""
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]

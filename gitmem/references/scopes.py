@@ -1,0 +1,68 @@
+"""Scopes of a blob: which function or class surrounds a line, as the chunks of the index know it."""
+
+import re
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from gitmem.store.snapshot import Snapshot
+
+_JOINTS: Final = re.compile(r"\.|::|#| > |->|\\")
+
+
+class Scope(NamedTuple):
+    """Definition that a chunk or unit covers, or a part of one that was cut: lines and qualified name."""
+
+    first: int
+    last: int
+    symbol: str
+
+
+class Scopes:
+    """Scopes of one blob. All results are names in components: `("Flask", "run")`."""
+
+    def __init__(self, scopes: list[Scope]) -> None:
+        # The innermost one is the shortest. Of equal ones the qualified name is longer for the inner one.
+        self._scopes = sorted(scopes, key=lambda scope: (scope.last - scope.first, -len(scope.symbol)))
+
+    def at(self, line: int) -> tuple[str, ...]:
+        """Return the name of the innermost scope around a line; nothing at the top level."""
+        for scope in self._scopes:
+            if scope.first <= line <= scope.last:
+                return split_name(scope.symbol)
+        return ()
+
+    def container(self, name: str, line: int) -> tuple[str, ...]:
+        """Return the scope in which the definition of a name at a line stands."""
+        # A whole class may be on one line: then the innermost scope is one of its members.
+        for scope in self._scopes:
+            if scope.first <= line <= scope.last:
+                around = split_name(scope.symbol)
+                if around[-1:] == (name,):
+                    return around[:-1]
+        return self.at(line)
+
+    def spans(self, name: tuple[str, ...]) -> list[tuple[int, int]]:
+        """Return the lines of a scope, its parts and those inside of it."""
+        size = len(name)
+        return [(scope.first, scope.last) for scope in self._scopes if split_name(scope.symbol)[:size] == name]
+
+
+def read_scopes(snapshot: Snapshot, blob: int) -> Scopes:
+    """Return the scopes of a blob. Raises DamagedFile."""
+    rows = np.arange(*snapshot.blob_first[blob : blob + 2].tolist(), dtype=np.int64)
+    columns = snapshot.gather(("line", "lines"), rows)
+    units = snapshot.units(rows, np.zeros(len(rows), np.int64), columns["line"])
+    scopes: list[Scope] = []
+    spans = zip(columns["line"].tolist(), columns["lines"].tolist(), snapshot.symbols(rows), units, strict=True)
+    for first, size, symbol, shared in spans:
+        if shared:
+            scopes += [Scope(unit.start_line, unit.end_line, unit.symbol) for unit in shared if unit.symbol]
+        elif symbol:
+            scopes.append(Scope(first, first + size - 1, symbol.split(", ")[0]))
+    return Scopes(scopes)
+
+
+def split_name(symbol: str) -> tuple[str, ...]:
+    """Return the components of a qualified name, as symbols and users write it."""
+    return tuple(part for part in _JOINTS.split(symbol) if part)

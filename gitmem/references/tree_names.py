@@ -1,0 +1,242 @@
+"""Names in the files of one tree: which files define or mention a name, and what each file says about it."""
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.references.languages import family_of
+from gitmem.references.scopes import Scopes, read_scopes
+from gitmem.store.occurrences import DEFINED, IMPORTED, Occurrences
+from gitmem.store.snapshot import Snapshot
+from gitmem.store.view_file import View
+from gitmem.types import DEFINING, OCCURRENCE_KINDS, Occurrence
+
+MAX_DEFINING_FILES: Final = 400
+"""Files whose definitions of one name are read. A name with more of them says nothing about which is meant."""
+
+MAX_CACHED_FILES: Final = 4_000
+MAX_CACHED_NAMES: Final = 20_000
+"""Files and names that a process which stays keeps in memory: some 100 MB at most."""
+
+CODES: Final = {kind: code for code, kind in enumerate(OCCURRENCE_KINDS)}
+FUNCTION, CLASS, VALUE = 0, 1, 2
+_IMPORT, _ALIAS, _BOUND = (CODES[kind] for kind in ("import", "alias", "bound"))
+_MODULE_PARTS: Final = re.compile(r"[./\\:]+")
+_PARTS: Final = re.compile(r"\.|::|->|\\|:")
+
+
+class Definition(NamedTuple):
+    """Definition of a name. `container` are the names of the classes and functions around it, outermost first."""
+
+    entry: int
+    line: int
+    kind: int
+    name: str
+    container: tuple[str, ...]
+
+    @property
+    def symbol(self) -> str:
+        return ".".join((*self.container, self.name))
+
+
+class Binding(NamedTuple):
+    """Import that gives a file a name: the module as written, and the name there; "" for the module itself."""
+
+    module: str
+    original: str
+
+
+class FileNames:
+    """Names in one file of the tree."""
+
+    def __init__(
+        self, entry: int, path: str, language: str, occurrences: Occurrences, snapshot: Snapshot, blob: int
+    ) -> None:
+        self.entry = entry
+        self.path = path
+        self.family = family_of(language)
+        self.occurrences = occurrences
+        self._snapshot = snapshot
+        self._blob = blob
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        return read_scopes(self._snapshot, self._blob)
+
+    @cached_property
+    def bindings(self) -> dict[str, list[Binding]]:
+        """Imports by the name that they give the file."""
+        bindings: dict[str, list[Binding]] = {}
+        aliased: set[tuple[int, str]] = set()
+        imports = self.occurrences.at(np.flatnonzero(np.isin(self.occurrences.kinds, (_IMPORT, _ALIAS))).tolist())
+        for each in imports:
+            if each.kind == _ALIAS:
+                module, _, original = each.receiver.decode("utf-8", "replace").rpartition(":")
+                bindings.setdefault(_text(each.name), []).append(Binding(module, original))
+                aliased.add((each.line, original or module))
+        for each in imports:
+            receiver = _text(each.receiver)
+            whole = receiver.endswith(":")
+            module, original = (receiver[:-1], "") if whole else (receiver, _text(each.name))
+            if each.kind == _IMPORT and (each.line, original or module) not in aliased:
+                bindings.setdefault(self._bound_name(each.name, module, whole=whole), []).append(
+                    Binding(module, original)
+                )
+        return bindings
+
+    def _bound_name(self, name: bytes, module: str, *, whole: bool) -> str:
+        # `import a.b` gives a Python file the name `a`.
+        return module.partition(".")[0] if whole and self.family == "python" else _text(name)
+
+    @cached_property
+    def stars(self) -> list[str]:
+        """Modules of which everything is imported."""
+        return [binding.module for binding in self.bindings.get("*", ())]
+
+    def imported_path(self, occurrence: Occurrence) -> tuple[str, ...]:
+        """Return the names of a reference from its module on, as the imports of the file complete them."""
+        receiver = _text(occurrence.receiver)
+        names = [*split_parts(receiver), _text(occurrence.name)]
+        if occurrence.kind == _IMPORT:
+            return tuple(names)
+        for binding in self.bindings.get(names[0], ()):
+            is_written = not binding.original and binding.module.partition(".")[0] == names[0]
+            inside = [binding.original, *names[1:]] if binding.original else names[1:]
+            return tuple(names) if is_written else (*split_module(binding.module), *inside)
+        return tuple(names)
+
+    def definitions(self, name: str) -> list[Definition]:
+        """Return the definitions of a name in this file."""
+        matches = self.occurrences.at(self.occurrences.find(name.encode()).tolist())
+        return [
+            Definition(self.entry, each.line, each.kind, name, self.scopes.container(name, each.line))
+            for each in matches
+            if each.kind < DEFINING
+        ]
+
+    def all_definitions(self) -> list[Definition]:
+        """Return the definitions of all names, in the order of lines."""
+        matches = self.occurrences.at(np.flatnonzero(self.occurrences.kinds < DEFINING).tolist())
+        named = [(each, _text(each.name)) for each in matches]
+        return [
+            Definition(self.entry, each.line, each.kind, name, self.scopes.container(name, each.line))
+            for each, name in named
+        ]
+
+    @cached_property
+    def _bound(self) -> dict[str, list[tuple[int, str]]]:
+        bound: dict[str, list[tuple[int, str]]] = {}
+        for each in self.occurrences.at(np.flatnonzero(self.occurrences.kinds == _BOUND).tolist()):
+            bound.setdefault(_text(each.name), []).append((each.line, _text(each.receiver)))
+        return bound
+
+    def type_of(self, name: str, line: int) -> str:
+        """Return the type of a variable at a line, as its file shows it; "" if it does not."""
+        best = ""
+        around = self.scopes.at(line) if name in self._bound else ()
+        for bound, type_ in self._bound.get(name, ()):
+            scope = self.scopes.at(bound)
+            if bound <= line and scope == around[: len(scope)]:
+                best = type_
+        return best
+
+    def attribute_type(self, name: str, container: tuple[str, ...]) -> str:
+        """Return the type of an attribute of a class, if all statements of the class agree; else ""."""
+        types = {
+            type_ for bound, type_ in self._bound.get(name, ()) if self.scopes.at(bound)[: len(container)] == container
+        }
+        return types.pop() if len(types) == 1 else ""
+
+
+class TreeNames:
+    """Names in a tree, for any number of queries. Files are read when they are first needed."""
+
+    def __init__(self, snapshot: Snapshot, view: View, blob_of: NDArray[np.int64]) -> None:
+        self.view = view
+        self._snapshot = snapshot
+        self._blob_of = blob_of
+        self._files: dict[int, FileNames] = {}
+        self._definitions: dict[str, list[Definition]] = {}
+        self._paths: dict[str, bool] = {}
+
+    def file(self, entry: int) -> FileNames:
+        """Return the names of a file. Raises DamagedFile."""
+        file = self._files.get(entry)
+        if file is None:
+            blob = int(self._blob_of[entry])
+            segment, number = self._snapshot.blob(blob)
+            path = self.view.path(entry).decode("utf-8", "surrogateescape")
+            language = segment.languages[segment.blob_languages[number]]
+            file = FileNames(entry, path, language, segment.occurrences(number), self._snapshot, blob)
+            if len(self._files) >= MAX_CACHED_FILES:
+                self._files = {}  # other threads may still use the old one
+            self._files[entry] = file
+        return file
+
+    def has_names(self, entry: int) -> bool:
+        """Return whether the index has the content of a file."""
+        return int(self._blob_of[entry]) >= 0
+
+    def entries(self, name: str, roles: int) -> NDArray[np.int64]:
+        """Return the files in which a name has one of some roles, ascending."""
+        blobs = [base + numbers[(sets & roles) != 0].astype(np.int64) for base, (numbers, sets) in self._postings(name)]
+        if not blobs:
+            return np.zeros(0, np.int64)
+        order, sorted_blobs = self._by_blob
+        wanted = np.concatenate(blobs)
+        starts, ends = np.searchsorted(sorted_blobs, wanted), np.searchsorted(sorted_blobs, wanted, "right")
+        picked = [order[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return np.sort(np.concatenate(picked)) if picked else np.zeros(0, np.int64)
+
+    def _postings(self, name: str) -> Iterator[tuple[int, tuple[NDArray[np.unsignedinteger], NDArray[np.uint8]]]]:
+        for segment, base in zip(self._snapshot.segments, self._snapshot.blob_bases.tolist(), strict=False):
+            postings = segment.find_name(name.encode())
+            if postings is not None:
+                yield base, postings
+
+    @cached_property
+    def _by_blob(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Entries ordered by their blob, and these blobs."""
+        order = np.argsort(self._blob_of, kind="stable")
+        return order, self._blob_of[order]
+
+    def definitions(self, name: str) -> list[Definition]:
+        """Return the definitions of a name in all files, in the order of paths and lines."""
+        definitions = self._definitions.get(name)
+        if definitions is None:
+            entries = self.entries(name, DEFINED)[:MAX_DEFINING_FILES].tolist()
+            definitions = [each for entry in entries for each in self.file(entry).definitions(name)]
+            if len(self._definitions) >= MAX_CACHED_NAMES:
+                self._definitions = {}
+            self._definitions[name] = definitions
+        return definitions
+
+    def importers(self, name: str) -> list[int]:
+        """Return the files that import a name."""
+        entries: list[int] = self.entries(name, IMPORTED)[:MAX_DEFINING_FILES].tolist()
+        return entries
+
+    def has_path(self, path: str) -> bool:
+        """Return whether the tree has a file at a path."""
+        known = self._paths.get(path)
+        if known is None:
+            known = self._paths[path] = self.view.find(path.encode("utf-8", "surrogateescape")) is not None
+        return known
+
+
+def split_parts(text: str) -> list[str]:
+    """Return the names in a receiver or type as written: `a.b`, `a::b`, `a->b`, `a\\b`."""
+    return [part for part in _PARTS.split(text) if part]
+
+
+def split_module(module: str) -> list[str]:
+    """Return the components of a module as written: a dotted name or a path."""
+    return [part for part in _MODULE_PARTS.split(module) if part]
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "replace")
