@@ -34,6 +34,7 @@ from tests.bench import (
     similar_notes,
     size,
     token_cost,
+    usages,
     warm,
 )
 from tests.bench.commands import add_program_options
@@ -73,6 +74,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     "quality": quality,
     "issues": issues,
     "history": history,
+    "usages": usages,
     "document-quality": document_quality,
     "mixed-kinds": mixed_kinds,
     "calibration": calibration,

@@ -1,0 +1,193 @@
+"""Usages in Python repositories compared with jedi: precision of single definitions, recall of callers, CPU time.
+
+A sample of the calls in each repository is resolved by both. jedi infers types from all code it can read, and names no
+definition for most calls without annotations; these are left out. jedi belongs to the extra `bench`.
+"""
+
+import argparse
+import os
+import random
+import re
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from gitmem.answering.searcher import Searcher, open_searcher
+from gitmem.answering.usage_answer import UsageQuery, usages_of
+from gitmem.freshness.tree_selection import WORKING_TREE
+from gitmem.git.objects import open_reader
+from gitmem.references.resolution import Resolver
+from gitmem.references.tree_names import CODES
+from gitmem.types import Occurrence
+from gitmem.workspace import open_workspace
+from tests.bench.commands import load_gitmem
+from tests.bench.figures import Figure
+from tests.bench.processes import Command, median_cpu
+from tests.bench.scoring import mean
+from tests.bench.subjects import Subject, add_subject_options, iter_subjects, work_folder
+
+LEAST_PRECISION: Final = 0.95
+LEAST_RECALL: Final = 0.85
+MOST_MS: Final = 10
+MOST_COLD: Final = 1.3
+FILES: Final = 10_000
+"""Files of the synthetic repository: about 50,000 chunks."""
+
+NAMES: Final = 200
+ROUNDS: Final = 5
+
+_DEFINITIONS: Final = ("function", "class", "property")
+
+
+@dataclass(slots=True)
+class Agreement:
+    """Calls that jedi resolves: to a definition of the repository or outside of it, and how gitmem resolves them."""
+
+    inside: int = 0
+    hits: int = 0
+    single: int = 0
+    right: int = 0
+    by_rule: dict[str, list[bool]] = field(default_factory=dict)
+
+    def add(self, rule: str, expected: set[tuple[str, int]], actual: set[tuple[str, int]], *, single: bool) -> None:
+        """Count one call, with its definitions as paths and lines."""
+        correct = not expected.isdisjoint(actual)
+        self.inside += bool(expected)
+        self.hits += correct
+        if single:
+            self.single += 1
+            self.right += correct
+            self.by_rule.setdefault(rule, []).append(correct)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add repositories and the size of the sample."""
+    add_subject_options(parser, FILES)
+    parser.add_argument("--calls", type=int, default=300, help="calls of each repository with a definition in it")
+    parser.add_argument("--seconds", type=float, default=100, help="CPU time of jedi for each repository")
+    parser.add_argument("--no-times", action="store_true", help="compare with jedi only")
+
+
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Index each repository, compare the definitions of its calls with those of jedi, and measure the time."""
+    figures: list[Figure] = []
+    with work_folder(options) as work:
+        for subject in iter_subjects(options, work):
+            report, _ = load_gitmem(options).index_report(subject.path)
+            figures.append(Figure(subject.name, "chunks in the index", report["chunks"]))
+            searcher = open_searcher(open_workspace(subject.path, os.environ), WORKING_TREE, ("code",), refresh=False)
+            if options.repo:
+                figures += agreement_figures(subject.name, compare(subject.path, searcher, options))
+            if not options.no_times:
+                figures += time_figures(subject, searcher, options)
+    return figures
+
+
+def compare(root: Path, searcher: Searcher, options: argparse.Namespace) -> Agreement:
+    """Resolve calls in random order by gitmem and by jedi, until there are enough or the time is over."""
+    import jedi  # an extra
+
+    project = jedi.Project(str(root))
+    scripts: dict[str, Any] = {}
+    resolver, agreement = Resolver(searcher.names), Agreement()
+    end = time.process_time() + options.seconds
+    for path, call, column in sample_calls(root, searcher):
+        if agreement.inside >= options.calls or time.process_time() > end:
+            break
+        script = scripts.setdefault(path, None) or jedi.Script(path=str(root / path), project=project)
+        scripts[path] = script
+        expected = definitions_by_jedi(script, call.line, column, root)
+        if expected is None:
+            continue
+        entry = searcher.view.find(path.encode())
+        assert entry is not None
+        file = searcher.names.file(entry)
+        resolution = resolver.resolve(file, call.name.decode(), call.receiver.decode(), call.line)
+        actual = {(searcher.names.file(each.entry).path, each.line) for each in resolution.definitions}
+        agreement.add(resolution.rule, expected, actual, single=resolution.is_sure)
+    return agreement
+
+
+def sample_calls(root: Path, searcher: Searcher) -> Iterator[tuple[str, Occurrence, int]]:
+    """Yield the calls of all Python files in random order, with their columns; those twice on a line are left out."""
+    places = [
+        (entry, place)
+        for entry, path in enumerate(searcher.view.paths)
+        if path.endswith(b".py") and searcher.names.has_names(entry)
+        for place in np.flatnonzero(searcher.names.file(entry).occurrences.kinds == CODES["call"]).tolist()
+    ]
+    random.Random(7).shuffle(places)
+    for entry, place in places:
+        file = searcher.names.file(entry)
+        (call,) = file.occurrences.at([place])
+        lines = (root / file.path).read_text(encoding="utf-8", errors="replace").split("\n")
+        columns = [
+            each.start() for each in re.finditer(rf"\b{re.escape(call.name.decode())}(?=\s*\()", lines[call.line - 1])
+        ]
+        if len(columns) == 1:
+            yield file.path, call, columns[0]
+
+
+def definitions_by_jedi(script: Any, line: int, column: int, root: Path) -> set[tuple[str, int]] | None:
+    """Return the definitions of a call in a repository; none for a library's, None if jedi knows no definition."""
+    try:
+        answers = [each for each in script.goto(line, column, follow_imports=True) if each.type in _DEFINITIONS]
+    except Exception:  # jedi fails on some code; it is no oracle there
+        return None
+    if not answers:
+        return None
+    inside = [each for each in answers if each.module_path and Path(each.module_path).is_relative_to(root)]
+    return {(Path(each.module_path).relative_to(root).as_posix(), each.line) for each in inside}
+
+
+def agreement_figures(subject: str, agreement: Agreement) -> list[Figure]:
+    """Return precision, recall and the shares of the rules."""
+    precision = agreement.right / agreement.single if agreement.single else None
+    recall = agreement.hits / agreement.inside if agreement.inside else None
+    rules = [
+        Figure(subject, f"precision by {rule}, {len(correct)} calls", mean(correct))
+        for rule, correct in sorted(agreement.by_rule.items())
+    ]
+    return [
+        Figure(subject, "calls with a definition", agreement.inside),
+        Figure(subject, "precision of single definitions", precision, at_least=LEAST_PRECISION),
+        Figure(subject, "recall of callers", recall, at_least=LEAST_RECALL),
+        *rules,
+    ]
+
+
+def time_figures(subject: Subject, searcher: Searcher, options: argparse.Namespace) -> list[Figure]:
+    """Return the CPU time of usages of random names in an open tree, and that of a command relative to a query."""
+    names = sample_names(searcher)
+    with open_reader(searcher.tree.location, bulk=False, files=searcher.files) as reader:
+        times = []
+        for _ in range(2):  # the first round reads each block of the index once
+            times = []
+            for name in names:
+                started = time.process_time()
+                usages_of(searcher, UsageQuery(name), reader)
+                times.append(1000 * (time.process_time() - started))
+    words = load_gitmem(options).words
+    commands = {
+        "query": Command([*words, "query", names[0]], cwd=subject.path, expect=(0, 1)),
+        "usages": Command([*words, "usages", names[0]], cwd=subject.path, expect=(0, 1)),
+    }
+    cold = median_cpu(commands, ROUNDS)
+    return [
+        Figure(subject.name, "usages in an open tree, median", statistics.median(times), "ms CPU", at_most=MOST_MS),
+        Figure(subject.name, "usages in an open tree, 95 of 100", sorted(times)[int(len(times) * 0.95)], "ms CPU"),
+        Figure(subject.name, "cold usages", cold["usages"] / cold["query"], "x a query", at_most=MOST_COLD),
+    ]
+
+
+def sample_names(searcher: Searcher) -> list[str]:
+    """Return names of definitions of the repository."""
+    entries = [entry for entry in range(len(searcher.view)) if searcher.names.has_names(entry)]
+    chosen = random.Random(7).sample(entries, min(NAMES, len(entries)))
+    names = [each.name for entry in chosen for each in searcher.names.file(entry).all_definitions()[:1]]
+    return names or ["main"]
