@@ -4,7 +4,8 @@ No index is needed. A location without a revision means HEAD; lines of a file wi
 the working tree, and their counterparts in HEAD are traced.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from gitmem.answering.element_lookup import find_target
@@ -69,9 +70,8 @@ def read_element_history(
     revision = resolve(location, rev or "HEAD")
     if revision.commit is None:
         raise UsageError(f"`{rev}` is a tree without history", hint="name a commit, tag or branch")
-    with open_reader(location, bulk=False) as blobs, ElementParser() as parser:
-        cache = open_trace_cache(workspace)
-        reader = ElementReader(blobs, parser, check, cache)
+    cache = open_trace_cache(workspace)
+    with open_element_reader(location, check, cache) as reader:
         version = find_target(location, reader, text, revision.commit, folder, uncommitted=not rev)
         reader.keep(version.source)
         trace = Tracer(location, reader, cache).trace(revision.commit, version)
@@ -91,6 +91,15 @@ def read_element_history(
         [DatedChange(change, details[change.commit]) for change in changes],
         _notes(trace),
     )
+
+
+@contextmanager
+def open_element_reader(
+    location: RepositoryLocation, check: Callable[[], None] | None = None, cache: TraceCache | None = None
+) -> Iterator[ElementReader]:
+    """Open the blobs of a repository, with a child process that parses them."""
+    with open_reader(location, bulk=False) as blobs, ElementParser() as parser:
+        yield ElementReader(blobs, parser, check, cache)
 
 
 def open_trace_cache(workspace: Workspace) -> TraceCache | None:

@@ -17,6 +17,7 @@ SERVED = {
     "related": (_ALL,),
     "usages": (_ALL,),
     "when": (_ALL,),
+    "changes": (_ALL,),
     "memory": ("search", "list", "show", "log", "diff"),
     "doc": ("search", "get", "list"),
     "conversation": ("get", "list"),

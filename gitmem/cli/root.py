@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "related": "Find code similar to the code at a location.",
     "usages": "Show who defines, calls, extends, imports or mentions a name.",
     "when": "Show when a function appeared, and every commit that changed it.",
+    "changes": "List the functions and classes that differ between two revisions.",
     "eval": "Evaluate the search on this repository's own history, and tune it.",
     "memory": "Store notes in the repository, and manage all records of the memory.",
     "doc": "Store documents from other sources in the repository: pages, mails, chats, transcripts.",

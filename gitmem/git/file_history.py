@@ -133,7 +133,17 @@ def read_commit_files(location: RepositoryLocation, commit: str, *, renames: boo
     """Return the files that a commit changed, compared with its first parent; all files of a root commit."""
     detection = _RENAMES if renames else ("--no-renames",)
     args = ["diff-tree", "-r", "-m", "--root", "-z", "--raw", "--no-abbrev", "--no-commit-id", *detection, commit]
-    fields = iter(_run(location, args).split(b"\0")[:-1])
+    return _parse_files(_run(location, args))
+
+
+def read_changed_files(location: RepositoryLocation, since: str, until: str) -> list[FileChange]:
+    """Return the files that differ between two trees, with renames."""
+    return _parse_files(_run(location, ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", *_RENAMES, since, until]))
+
+
+def _parse_files(output: bytes) -> list[FileChange]:
+    """Parse the output of `git diff-tree --raw -z`."""
+    fields = iter(output.split(b"\0")[:-1])
     changes: dict[bytes, FileChange] = {}
     for field in fields:
         old_mode, mode, old_blob, blob, status = field.decode("ascii").lstrip(":").split(" ")

@@ -180,6 +180,17 @@ WHEN: Final = _tool(
     root=_ROOT,
     format=_FORMAT,
 )
+CHANGES: Final = _tool(
+    "changes",
+    "Changes in a range",
+    "List the definitions that differ between two revisions: added, removed, changed or moved. Use it before a diff.",
+    ["range"],
+    range={"type": "string", "minLength": 1, "description": "`A..B`, or `A...B` from the merge base"},
+    query={"type": "string", "maxLength": 1000, "description": "words to rank by"},
+    tokens={"type": "integer", "minimum": 100, "maximum": 9000, "default": 3000, "description": "of the answer"},
+    root=_ROOT,
+    format=_FORMAT,
+)
 STATUS: Final = _tool(
     "status",
     "Index status",

@@ -26,7 +26,7 @@ WRITING_TOOLS: Final = ("memory_store", "conversation_append", "document_ingest"
 """Tools that change the memory."""
 
 _MEMORY_TOOLS: Final = (*WRITING_TOOLS, "list")
-_HISTORY_TOOLS: Final = ("when",)
+_HISTORY_TOOLS: Final = ("when", "changes")
 
 
 class ToolHandlers:

@@ -5,11 +5,19 @@ from typing import Final
 
 from gitmem.answering.element_history import DatedChange, ElementHistory, read_element_history
 from gitmem.answering.history_json import former_place, history_json, kinds_of
+from gitmem.answering.range_changes import (
+    changes_json,
+    changes_lines,
+    describe_range,
+    fit_changes,
+    read_range_changes,
+)
 from gitmem.display import count, visible
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.json_output import dump, fit_values
 from gitmem.mcp.tools.search_handlers import GetRepository
 from gitmem.mcp.tools.text_output import Block, render_blocks
+from gitmem.mcp.tools.token_estimate import estimate_tokens
 from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.secrets.masking import mask_text, mask_value
 
@@ -34,7 +42,21 @@ def when(get_repository: GetRepository, arguments: Arguments, call: ToolCall) ->
     return render_blocks(blocks, state, notes, "ask with a lower limit")
 
 
-HANDLERS: Final[Mapping[str, Callable[[GetRepository, Arguments, ToolCall], str]]] = {"when": when}
+def changes(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
+    """Return the definitions that differ between two revisions, within a budget of tokens."""
+    workspace = get_repository(arguments["root"]).reopen()
+    found = read_range_changes(workspace, arguments["range"], arguments["query"], call.check)
+    found = fit_changes(found, arguments["tokens"], estimate_tokens)
+    if arguments["format"] == "json":
+        value = mask_value(changes_json(found))
+        shown, more = fit_values(value["changes"])
+        return dump({**value, "changes": shown, "omitted": found.omitted + more})
+    notes = [*call.notes, *([f"{count(found.omitted, 'change')} omitted"] if found.omitted else [])]
+    blocks = [Block(mask_text(line), []) for line in changes_lines(found)]
+    return render_blocks(blocks, describe_range(found), notes, "ask for fewer tokens")
+
+
+HANDLERS: Final[Mapping[str, Callable[[GetRepository, Arguments, ToolCall], str]]] = {"when": when, "changes": changes}
 """Handlers by the name of the tool."""
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from gitmem.errors import UsageError
 from gitmem.mcp.tools.descriptions import (
+    CHANGES,
     CONVERSATION_APPEND,
     DELETE,
     DOCUMENT_INGEST,
@@ -25,7 +26,7 @@ TOOLSETS: Final[Mapping[str, Sequence[Tool]]] = {
     "search": (SEARCH, RELATED, USAGES, GET, STATUS),
     "memory": (MEMORY_STORE, CONVERSATION_APPEND, DELETE),
     "documents": (DOCUMENT_INGEST, LIST, DELETE),
-    "history": (WHEN,),
+    "history": (WHEN, CHANGES),
 }
 """Tools by the name of their toolset. A tool may be in several."""
 

@@ -63,3 +63,26 @@ def test_an_older_revision_and_bad_locations(repo: Repo) -> None:
         assert "unknown commit, tag or branch" in await refused(client, "when", location="plus", rev="nowhere")
 
     talk(repo.path, action, TOOLSETS)
+
+
+def test_changes_lists_what_differs_in_a_range(repo: Repo) -> None:
+    repo.commit({"src/waits.py": "def wait(seconds):\n    sleep(seconds)\n"}, "add wait")
+
+    async def action(client: Client) -> None:
+        text = await ask(client, "changes", range="HEAD~3..HEAD")
+        assert text.splitlines() == [
+            "<results>",
+            "added:",
+            "  src/waits.py:1-2  wait",
+            "moved:",
+            "  src/sums.py:1-8  total  rename, body  from plus",
+            "</results>",
+            "[HEAD~3..HEAD: 2 files, 1 added, 1 moved]",
+        ]
+        ranked = await ask(client, "changes", range="HEAD~3..", query="sleep for some seconds")
+        assert ranked.splitlines()[1] == "src/waits.py:1-2  wait  added"
+        value = json.loads(await ask(client, "changes", range="HEAD~3..HEAD", format="json"))
+        assert [change["change"] for change in value["changes"]] == ["added", "moved"]
+        assert "not a range" in await refused(client, "changes", range="HEAD")
+
+    talk(repo.path, action, TOOLSETS)

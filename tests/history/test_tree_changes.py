@@ -1,0 +1,148 @@
+"""Definitions that differ between two trees: what an oracle that applied the changes expects, and the same by hand."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gitmem.chunking.elements import find_elements
+from gitmem.git.file_history import read_changed_files
+from gitmem.git.locate import locate
+from gitmem.git.objects import open_reader
+from gitmem.history.element_reader import ElementReader
+from gitmem.history.tree_changes import ADDED, CHANGED, MOVED, REMOVED, ElementChange, compare_trees
+from tests.gitrepo import Repo
+from tests.history.test_generated_histories import CHANGES, State, World, apply, new_function
+
+ADD = "def add(first, second):\n    total = first + second\n    check(total)\n    return total\n"
+LOAD = "def load(path):\n    with open(path) as file:\n        return parse(file.read())\n"
+TOTAL = """\
+class Total:
+    def plus(self, value):
+        self.value += value
+
+    def reset(self):
+        self.value = 0
+"""
+
+
+def compare(repo: Repo, since: str = "HEAD^", until: str = "HEAD") -> list[ElementChange]:
+    """Return what differs between two revisions."""
+    location = locate(repo.path)
+    with open_reader(location, bulk=False) as blobs:
+        files = read_changed_files(location, f"{since}^{{tree}}", f"{until}^{{tree}}")
+        return compare_trees(files, ElementReader(blobs, find_elements))
+
+
+def changes(repo: Repo, files: dict[str, str | None]) -> list[tuple[str, ...]]:
+    """Commit files and return group, path, symbol, old path and old symbol of what differs."""
+    for path in [path for path, text in files.items() if text is None]:
+        repo.git("rm", "-q", path)
+    repo.commit({path: text for path, text in files.items() if text is not None}, "next")
+    return [_names(change) for change in compare(repo)]
+
+
+def _names(change: ElementChange) -> tuple[str, ...]:
+    old = change.old_path.decode() if change.old_path != change.path else ""
+    symbol = change.old_symbol if change.old_symbol != change.symbol else ""
+    return (change.group, change.path.decode(), change.symbol, *(part for part in (old, symbol) if part))
+
+
+@pytest.fixture
+def repo(repo: Repo) -> Repo:
+    repo.commit({"a.py": f"{ADD}\n\n{LOAD}", "notes.txt": "one\ntwo\n"}, "first")
+    return repo
+
+
+def test_each_definition_is_added_removed_or_changed(repo: Repo) -> None:
+    found = changes(repo, {"a.py": f"{ADD.replace('check', 'verify')}\n\n{TOTAL}", "notes.txt": "one\n"})
+    assert found == [
+        (ADDED, "a.py", "Total"), (REMOVED, "a.py", "load"), (CHANGED, "a.py", "add"), (CHANGED, "notes.txt", ""),
+    ]  # fmt: skip
+    total, load, add, notes = compare(repo)
+    assert (total.members, total.first, total.last, total.size) == (2, 7, 12, 1)
+    assert (load.first, load.last, load.size) == (7, 9, 3)
+    assert (add.kinds, add.size, notes.size) == (("body",), 2, 1)
+
+
+def test_moved_code_is_moved(repo: Repo) -> None:
+    assert changes(repo, {"a.py": LOAD, "b.py": ADD}) == [(MOVED, "b.py", "add", "a.py")]
+    assert changes(repo, {"b.py": ADD.replace("add", "total_of")}) == [(MOVED, "b.py", "total_of", "add")]
+    moved = f"class Total:\n{''.join(f'    {line}' for line in ADD.replace('add', 'total_of').splitlines(True))}"
+    assert (MOVED, "b.py", "Total.total_of", "total_of") in changes(repo, {"b.py": moved})
+
+
+def test_a_renamed_file_is_one_change(repo: Repo) -> None:
+    repo.git("mv", "a.py", "c.py")
+    repo.git("mv", "notes.txt", "more.txt")
+    assert changes(repo, {}) == [(MOVED, "c.py", "", "a.py"), (MOVED, "more.txt", "", "notes.txt")]
+    repo.git("mv", "c.py", "d.py")
+    assert changes(repo, {"d.py": f"{ADD}\n\n{LOAD.replace('parse', 'parsed')}"}) == [
+        (CHANGED, "d.py", "load", "c.py"), (MOVED, "d.py", "", "c.py"),
+    ]  # fmt: skip
+
+
+def test_a_class_takes_its_members_along(repo: Repo) -> None:
+    changes(repo, {"t.py": f"{TOTAL}\n\n{LOAD}"})
+    assert changes(repo, {"t.py": LOAD, "u.py": TOTAL}) == [(MOVED, "u.py", "Total", "t.py")]
+    assert compare(repo)[0].members == 2
+    assert changes(repo, {"u.py": None}) == [(REMOVED, "u.py", "Total")]
+
+
+def test_loose_code_binary_files_and_blank_lines(repo: Repo) -> None:
+    assert changes(repo, {"a.py": f"import os\n\n{ADD}\n\n{LOAD}"}) == [(CHANGED, "a.py", "")]
+    assert changes(repo, {"a.py": f"import os\n\n\n\n{ADD}\n\n\n{LOAD}"}) == []
+    assert changes(repo, {"x.bin": "a\0b"}) == [(ADDED, "x.bin", "")]
+    assert compare(repo)[0].size == 0
+    assert changes(repo, {"t.py": TOTAL}) == [(ADDED, "t.py", "Total")]
+    assert changes(repo, {"t.py": TOTAL.replace("\n\n", "\n\n\n")}) == []
+
+
+def test_small_members_are_not_recognised_in_other_files(repo: Repo) -> None:
+    assert changes(repo, {"p.py": "class P:\n    size = 1\n\n    def run(self):\n        return work(self)\n"})
+    found = changes(repo, {
+        "p.py": "class P:\n    def run(self):\n        return work(self)\n", "q.py": "class Q:\n    size = 1\n",
+    })  # fmt: skip
+    assert found == [(ADDED, "q.py", "Q"), (REMOVED, "p.py", "P.size")]
+
+
+KINDS = [change for change in CHANGES if change != "move file"]
+
+
+# Of a range that adds and removes functions with equal structure nobody could say which was renamed to which.
+@pytest.mark.parametrize("without", ["add", "remove"])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 50)), min_size=2, max_size=12))
+def test_a_range_differs_in_the_functions_that_its_commits_changed(
+    tmp_path_factory: pytest.TempPathFactory, without: str, steps: list[tuple[str, int]]
+) -> None:
+    world = World()
+    start = State({"a.py": (new_function(world), new_function(world))}, {1: (), 2: ()})
+    world.commit(start)
+    for change, place in steps:
+        if change != without:
+            apply(world, change, place)
+    repo = Repo.init(Path(tmp_path_factory.mktemp("range")))
+    tip = f"reset refs/heads/tip\nfrom :{world.branches[world.current][0]}\nreset refs/heads/base\nfrom :1\n"
+    repo.git("fast-import", "--quiet", stdin="".join([*world.stream, tip]).encode())
+    found = [_names(change) for change in compare(repo, "base", "tip")]
+    assert sorted(found) == sorted(expected_changes(start, world.state))
+
+
+def expected_changes(old: State, new: State) -> list[tuple[str, ...]]:
+    """Return what became of each function, by its number."""
+    before = {each.number: (path, each) for path, functions in old.files.items() for each in functions}
+    after = {each.number: (path, each) for path, functions in new.files.items() for each in functions}
+    expected: list[tuple[str, ...]] = []
+    for number in before.keys() | after.keys():
+        if number not in before:
+            expected.append((ADDED, after[number][0], after[number][1].name))
+        elif number not in after:
+            expected.append((REMOVED, before[number][0], before[number][1].name))
+        elif before[number] != after[number]:
+            (old_path, was), (path, now) = before[number], after[number]
+            places = [old_path] if old_path != path else []
+            names = [was.name] if was.name != now.name else []
+            expected.append((MOVED if places or names else CHANGED, path, now.name, *places, *names))
+    return expected
