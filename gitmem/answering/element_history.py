@@ -6,8 +6,10 @@ the working tree, and their counterparts in HEAD are traced.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Final, NamedTuple
 
+from gitmem.answering.defining_files import find_defining_files
 from gitmem.answering.element_lookup import find_target
 from gitmem.errors import UsageError
 from gitmem.git.file_history import CommitDetails, is_ancestor, read_details
@@ -72,7 +74,8 @@ def read_element_history(
         raise UsageError(f"`{rev}` is a tree without history", hint="name a commit, tag or branch")
     cache = open_trace_cache(workspace)
     with open_element_reader(location, check, cache) as reader:
-        version = find_target(location, reader, text, revision.commit, folder, uncommitted=not rev)
+        find_files = partial(find_defining_files, workspace, revision.commit)
+        version = find_target(location, reader, text, revision.commit, folder, find_files, uncommitted=not rev)
         reader.keep(version.source)
         trace = Tracer(location, reader, cache).trace(revision.commit, version)
         changes = [*_removals(location, reader, revision, version), *trace.changes]

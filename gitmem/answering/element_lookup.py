@@ -5,6 +5,7 @@ The grammar is that of `gitmem.locations`; a symbol alone is searched in all fil
 
 import posixpath
 import re
+from collections.abc import Callable
 from typing import Final
 
 from gitmem.answering.symbol_lookup import SymbolChunk, find_symbol
@@ -18,6 +19,8 @@ from gitmem.history.line_tracking import element_of_lines
 from gitmem.history.version import FileVersion, Version
 from gitmem.locations import LineRange, Location, parse_location
 
+FindFiles = Callable[[str], list[bytes] | None]
+
 _MAX_SEARCHED: Final = 60
 """Files that may contain the name of a symbol given without its path. More would take seconds to parse."""
 
@@ -27,11 +30,19 @@ _JOINTS: Final = re.compile(r"\.|::|#")
 
 
 def find_target(
-    location: RepositoryLocation, reader: ElementReader, text: str, commit: str, folder: str, *, uncommitted: bool
+    location: RepositoryLocation,
+    reader: ElementReader,
+    text: str,
+    commit: str,
+    folder: str,
+    find_files: FindFiles,
+    *,
+    uncommitted: bool,
 ) -> Version:
     """Return the element that a location names in a commit: of a line the innermost, of a range the one it equals.
 
-    Other ranges are traced as lines. With `uncommitted`, lines are those of the working tree. Raises UsageError.
+    Other ranges are traced as lines. With `uncommitted`, lines are those of the working tree. `find_files` returns the
+    files that define a symbol, None if it cannot tell. Raises UsageError.
     """
     blobs: dict[str, str] = {}
 
@@ -44,7 +55,7 @@ def find_target(
     path = _find_path(location, commit, where.path, folder, blobs)
     if path is None:
         if where.lines is None and not where.symbol and _NAME.fullmatch(where.path):
-            return _find_anywhere(location, reader, where.path, commit)
+            return _find_anywhere(location, reader, where.path, commit, find_files(where.path))
         raise UsageError(f"no such file in {commit[:7]}: `{where.path}`", hint="an older one: add --rev REV")
     file = reader.version(path_bytes(path), blobs[path])
     if where.symbol:
@@ -130,10 +141,13 @@ def _shift(hunks: list[tuple[int, int, int, int]], lines: LineRange) -> tuple[in
     return (kept[0], kept[-1]) if kept else (1, 0)
 
 
-def _find_anywhere(location: RepositoryLocation, reader: ElementReader, symbol: str, commit: str) -> Version:
-    """Return the only element of a symbol in all files of a commit. Raises UsageError."""
+def _find_anywhere(
+    location: RepositoryLocation, reader: ElementReader, symbol: str, commit: str, defining: list[bytes] | None
+) -> Version:
+    """Return the only element of a symbol in all files of a commit, the defining ones if known. Raises UsageError."""
     name = _JOINTS.split(symbol)[-1] or symbol
-    paths = read_files_with(location, commit, name)
+    # The index knows no symbols of documents, for example headings.
+    paths = defining or read_files_with(location, commit, name)
     if len(paths) > _MAX_SEARCHED:
         hint = f"name its file: {path_text(paths[0])}#{symbol}"
         raise UsageError(f"`{name}` occurs in {len(paths)} files", hint=hint)

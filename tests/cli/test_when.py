@@ -51,6 +51,14 @@ def test_a_symbol_alone_is_found_in_all_files(cli: Cli, repo: Repo) -> None:
     assert cli("when", "Total.reset", cwd=repo.path).out.startswith("src/sums.py:10-11  Total.reset  1 commit,")
 
 
+def test_the_index_tells_which_of_many_files_defines_a_symbol(cli: Cli, repo: Repo) -> None:
+    repo.commit({f"src/use{number}.py": "from sums import Total\n" for number in range(61)}, "use sums")
+    assert_error(cli("when", "Total", cwd=repo.path), ExitCode.USAGE, "occurs in 62 files")
+    assert cli("index", cwd=repo.path).code == ExitCode.OK
+    assert cli("when", "Total", cwd=repo.path).out.startswith("src/sums.py:6-11  Total  1 commit,")
+    assert_error(cli("when", "Nothing", cwd=repo.path), ExitCode.USAGE, "no definition of `Nothing`")
+
+
 def test_lines_of_the_working_tree_are_mapped_to_the_last_commit(cli: Cli, repo: Repo) -> None:
     repo.write({"src/sums.py": f"import os\n\n\n# Adds.\n{ADD}{CLASS}"})
     assert cli("when", "src/sums.py:6", cwd=repo.path).out.startswith("src/sums.py:1-3  add  ")
