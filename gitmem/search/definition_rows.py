@@ -3,7 +3,6 @@
 A class that everything mentions has a common name, and hundreds of rows repeat it more often than its definition does.
 """
 
-from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from gitmem.search.lexical import LexicalQuery
 from gitmem.search.parsed_query import ParsedQuery
+from gitmem.search.qualified_names import defines_own_name, fold, qualified_names
 
 MAX_ROWS: Final = 2_000
 """Rows whose symbols are read for one query."""
@@ -21,7 +21,7 @@ MAX_DEFINITIONS: Final = 20
 
 def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[np.int64]]:
     """Return for names of the query the rows in scope that define them, ascending."""
-    wanted = {_fold(name[-1]) for name in query.names}
+    wanted = {fold(name[-1]) for name in query.names}
     found: list[NDArray[np.int64]] = []
     read = 0
     # The rarest names first: they are the most specific, and cheap.
@@ -33,16 +33,14 @@ def find_definitions(query: ParsedQuery, lexical: LexicalQuery) -> list[NDArray[
         if read > MAX_ROWS:
             break
         inside = rows[lexical.scope.entry_of.take(rows) >= 0].astype(np.int64)
-        symbols = lexical.scope.snapshot.symbols(inside)
-        own = [row for row, symbol in zip(inside.tolist(), symbols, strict=True) if term.name in _own_names(symbol)]
+        snapshot = lexical.scope.snapshot
+        columns = (inside.tolist(), snapshot.symbols(inside), snapshot.gather(("kind",), inside)["kind"].tolist())
+        own = [row for row, symbol, kind in zip(*columns, strict=True) if term.name in _defined_names(symbol, kind)]
         if 0 < len(own) <= MAX_DEFINITIONS:
             found.append(np.array(own, np.int64))
     return found
 
 
-def _own_names(symbol: str) -> Iterable[str]:
-    return (_fold(name.replace(" > ", ".").rsplit(".", 1)[-1].lower()) for name in symbol.split(", "))
-
-
-def _fold(name: str) -> str:
-    return name.replace("_", "")
+def _defined_names(symbol: str, chunk_type: int) -> set[str]:
+    names = qualified_names(symbol)
+    return {fold(parts[-1].lower()) for parts in names if parts and defines_own_name(parts, chunk_type)}

@@ -19,6 +19,7 @@ from gitmem.search.lexical import max_score
 from gitmem.search.line_search import names_containing, prefixes_of
 from gitmem.search.parsed_query import Name, ParsedQuery
 from gitmem.search.path_roles import ROLES, content_terms, path_names, path_role
+from gitmem.search.qualified_names import defines_own_name, fold, own_name, qualified_names
 from gitmem.types import CHUNK_TYPES, RECORD_KINDS
 
 # The unit of each feature is in brackets. "Coverage" is the agreement of a name with the query, see `_coverage`. The
@@ -163,7 +164,7 @@ def compute_features(
         "file": _file_coherence(candidates),
         **_shape_features(query, candidates, strengths["document"]),
         **_definition_features(query, candidates, idf),
-        "symbol": _coverages([_own_name(symbol) for symbol in candidates.symbol], weights),
+        "symbol": _coverages([own_name(symbol) for symbol in candidates.symbol], weights),
         **{name: values[candidates.file] for name, values in by_file.items()},
     }
     if query.facets:
@@ -237,15 +238,17 @@ def _definition_features(
     if not query.names:
         return features
     weights = _name_weights(query, idf)
-    last_parts = {_fold(name[-1]) for name in query.names}
+    qualified = {name: weight for name, weight in weights.items() if len(name) > 1}
+    last_parts = {fold(name[-1]) for name in query.names}
     for position in np.flatnonzero(_CAN_DEFINE[candidates.chunk_type]).tolist():
         symbol = candidates.symbol[position]
-        folded = _fold(symbol.lower())
+        folded = fold(symbol.lower())
         # A substring test rules out nearly all candidates before their names are split and compared.
         if not symbol or not any(part in folded for part in last_parts):
             continue
-        for parts in _qualified_names(symbol):
-            exact, alike = _defines(weights, parts)
+        chunk_type = int(candidates.chunk_type[position])
+        for parts in qualified_names(symbol):
+            exact, alike = _defines(weights if defines_own_name(parts, chunk_type) else qualified, parts)
             if exact or alike:
                 column = features["definition" if exact else "definition_folded"]
                 column[position] = max(column[position], exact or alike)
@@ -259,7 +262,7 @@ def _name_weights(query: ParsedQuery, idf: Mapping[str, float]) -> dict[Name, fl
     rarity = {term: value / query.weights[term] for term, value in idf.items()}
     highest = max(rarity.values(), default=0.0) or 1.0
     return {
-        name: weight * rarity.get(_fold(name[-1]), UNKNOWN_RARITY * highest) / highest
+        name: weight * rarity.get(fold(name[-1]), UNKNOWN_RARITY * highest) / highest
         for name, weight in query.name_weights.items()
     }
 
@@ -270,26 +273,9 @@ def _defines(weights: Mapping[Name, float], parts: Sequence[str]) -> tuple[float
     exact = max((weight for name, weight in weights.items() if name == lower[-len(name) :]), default=0.0)
     if exact:
         return exact, 0.0
-    bare = tuple(map(_fold, lower))
-    folded = ((tuple(map(_fold, name)), weight) for name, weight in weights.items())
+    bare = tuple(map(fold, lower))
+    folded = ((tuple(map(fold, name)), weight) for name, weight in weights.items())
     return 0.0, max((weight for name, weight in folded if name and name == bare[-len(name) :]), default=0.0)
-
-
-def _fold(name: str) -> str:
-    return name.replace("_", "")
-
-
-def _qualified_names(symbol: str) -> list[tuple[str, ...]]:
-    """Return each name of a symbol in its parts; the container of the first also holds the others (`A.b, c`)."""
-    first, *others = (
-        tuple(part for part in name.replace(" > ", ".").split(".") if part) for name in symbol.split(", ")
-    )
-    return [first, *(first[:-1] + name for name in others)]
-
-
-def _own_name(symbol: str) -> str:
-    """Return the first name of a symbol, without its containers."""
-    return symbol.split(", ", 1)[0].rsplit(".", 1)[-1].rsplit(" > ", 1)[-1]
 
 
 def _coverages(names: Sequence[str], facets: Sequence[_TermWeights]) -> NDArray[np.float64]:

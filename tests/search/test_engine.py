@@ -14,6 +14,7 @@ from gitmem.search.fuse import FusionWeights
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope
 from gitmem.store.stored_view import find_view
+from gitmem.types import CHUNK_TYPES
 from gitmem.workspace import open_snapshot, require_index
 from tests.gitrepo import Repo
 from tests.indexes import HashEncoder, InlinePool, index, python_file, workspace_of
@@ -72,6 +73,42 @@ def test_the_definition_of_a_name_is_a_candidate_however_often_others_repeat_it(
     candidates = retrieve(scope, parse_query("Application"), HashEncoder(), mode="lexical").candidates
     own = candidates.lexical[candidates.file == candidates.paths.index("core.py")]
     assert own.max() == candidates.lexical.min(), "no candidate by its score: 150 others have higher ones"
+
+
+@pytest.mark.parametrize("constructors", [1, 40])
+def test_the_name_of_a_class_finds_the_class_before_its_constructors(
+    tmp_path: Path, fake_model: type[InlinePool], constructors: int
+) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    bodies = [f"  Cookie(int a{n}) {{\n" + f"    sign(Cookie.a{n});\n" * 40 + "  }\n" for n in range(constructors)]
+    fields = "".join(f"  int field{n} = {n};\n" for n in range(60))
+    repo.commit({"Cookie.java": f"class Cookie {{\n{fields}{''.join(bodies)}}}\n"})
+    index(repo)
+    hits = search([scope_of(repo)], parse_query("Cookie"), HashEncoder(), limit=3).hits
+    assert [(hit.chunk_type, hit.symbol) for hit in hits[:1]] == [("class", "Cookie")]
+
+
+def test_a_class_is_a_candidate_though_its_constructor_is_one(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    hooks = {f"hooks/h{n}.py": f"def application_hook_{n}(application):\n    application()\n" for n in range(150)}
+    fields = "".join(f"  int option{number} = {number};\n" for number in range(150))
+    constructor = "  Application(Application other) {\n" + "    application(application);\n" * 40 + "  }\n"
+    repo.commit({**hooks, "Core.java": f"class Application {{\n{fields}{constructor}}}\n"})
+    index(repo)
+    candidates = retrieve(scope_of(repo), parse_query("Application"), HashEncoder(), mode="lexical").candidates
+    own = candidates.file == candidates.paths.index("Core.java")
+    types = [CHUNK_TYPES[chunk_type] for chunk_type in candidates.chunk_type[own].tolist()]
+    assert sorted(types) == ["class", "method"]
+
+
+def test_a_type_is_a_candidate_however_many_extensions_it_has(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+    repo = Repo.init(tmp_path / "repo")
+    files = {f"e{n}.swift": f"extension Application {{\n    func hook{n}() {{}}\n}}\n" for n in range(150)}
+    fields = "".join(f"    var option{number} = {number}\n" for number in range(150))
+    repo.commit({**files, "Core.swift": f"class Application {{\n{fields}}}\n"})
+    index(repo)
+    candidates = retrieve(scope_of(repo), parse_query("Application"), HashEncoder(), mode="lexical").candidates
+    assert "Core.swift" in candidates.paths
 
 
 @settings(max_examples=100, deadline=None)

@@ -189,6 +189,28 @@ def test_the_name_of_a_file_is_compared_with_each_name_of_a_long_text() -> None:
     assert by_names > as_one_line > 0
 
 
+@pytest.mark.parametrize(
+    ("query", "symbol", "chunk_type", "defines"),
+    [
+        ("Ring", "keys.Ring", "class", True),
+        ("Ring", "keys.Ring.Ring", "method", False),
+        ("Ring", "keys.Ring.Ring, rotate", "method", False),
+        ("rotate", "keys.Ring.Ring, rotate", "method", True),
+        ("Ring.Ring", "keys.Ring.Ring", "method", True),
+        ("Ring", "Ring.Ring", "class", True),
+        ("ring", "Ring.ring", "method", True),
+        ("Ring", "Ring", "impl", False),
+        ("keys.Ring", "keys.Ring", "impl", True),
+    ],
+)
+def test_a_class_has_its_name_and_not_its_constructors_or_extensions(
+    query: str, symbol: str, chunk_type: str, defines: bool
+) -> None:
+    chunk_types = np.full(1, CHUNK_TYPES.index(chunk_type), np.uint8)
+    candidates = make_candidates([(0, 0.0)], symbol)._replace(chunk_type=chunk_types)
+    assert compute_features(parse_query(query), candidates, {})["definition"].tolist() == [float(defines)]
+
+
 def test_a_frequent_name_of_a_long_text_defines_less_than_a_rare_one() -> None:
     query = parse_query("Rotation fails\n\nBoth `fit_all` and `rotate_keys` are called.\n")
     weighted = {"fitall": 1.0 * query.weights["fitall"], "rotatekeys": 8.0 * query.weights["rotatekeys"]}

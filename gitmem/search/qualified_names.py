@@ -1,0 +1,37 @@
+"""Qualified names in the symbols of chunks: `A.b, c` defines `A.b` and `A.c`; headings are qualified by ` > `. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from gitmem.types import CHUNK_TYPES
+
+_EXTENSION: Final = CHUNK_TYPES.index("impl")  # `extension` in Swift, `impl` in Rust
+_METHOD: Final = CHUNK_TYPES.index("method")
+
+
+def fold(name: str) -> str:
+    """Return a name without underscores."""
+    return name.replace("_", "")
+
+
+def own_name(symbol: str) -> str:
+    """Return the first name of a symbol, without its containers."""
+    return symbol.split(", ", 1)[0].rsplit(".", 1)[-1].rsplit(" > ", 1)[-1]
+
+
+def qualified_names(symbol: str) -> list[tuple[str, ...]]:
+    """Return each name of a symbol in its parts; the container of the first also holds the others (`A.b, c`)."""
+    first, *others = (
+        tuple(part for part in name.replace(" > ", ".").split(".") if part) for name in symbol.split(", ")
+    )
+    return [first, *(first[:-1] + name for name in others)]
+
+
+def defines_own_name(parts: Sequence[str], chunk_type: int) -> bool:
+    """Return whether a chunk is what the last part of its qualified name names; `chunk_type` indexes CHUNK_TYPES.
+
+    A constructor (`Ring.Ring`) has the name of its class. An extension has that of a type that is defined elsewhere.
+    """
+    if chunk_type == _METHOD:
+        return tuple(parts[-1:]) != tuple(parts[-2:-1])
+    return chunk_type != _EXTENSION
