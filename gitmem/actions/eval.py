@@ -1,7 +1,8 @@
 """Evaluate the search on this repository: past commits are labelled queries, their changed functions the answers.
 
-Half of the queries are held out: the figures are theirs alone, and weights are fitted on the other half. Trees of old
-commits are indexed in a scratch index that is removed at the end.
+Half of the queries are held out: the figures are theirs alone, and weights are fitted on the other half. If there are
+too few queries for a fit, the figures are those of all. Trees of old commits are indexed in a scratch index that is
+removed at the end.
 """
 
 import time
@@ -25,7 +26,7 @@ from gitmem.search.engine import FUSION_WEIGHTS, retrieve
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Quality, average
 from gitmem.search.query_parser import parse_query
-from gitmem.search.replay import JudgedRetrieval, judge_retrieval, measure_quality
+from gitmem.search.replay import JudgedRetrieval, judge_retrieval, measure_file_quality, measure_quality
 from gitmem.search.scope import Filters, Scope
 from gitmem.search.weight_fit import WeightFit, fit_weights
 from gitmem.store.fitted_weights import Tuning
@@ -34,10 +35,13 @@ from gitmem.store.view_file import View
 from gitmem.workspace import Workspace, require_index
 
 MIN_QUERIES: Final = 15
-"""Minimum number of queries in each half: fewer do not predict the quality of other queries."""
+"""Minimum number of queries in each half for a fit: fewer do not predict the quality of other queries."""
 
 BLOCK: Final = 20
-"""Queries whose trees are indexed together. Fewer start the workers more often, more check the time less often."""
+"""Most queries whose trees are indexed together. Fewer start the workers more often, more check the time less often.
+
+The first block has one query and each further one twice as many, so that large trees give results early.
+"""
 
 NO_TIME: Final = "were not reached in time"
 
@@ -47,10 +51,11 @@ Report = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class Half:
-    """Queries of one half: their candidates in hybrid mode, and the quality of the results by mode."""
+    """Queries of one half: their candidates in hybrid mode, and the quality of results and of their files by mode."""
 
     trials: list[JudgedRetrieval] = field(default_factory=list)
     quality: dict[str, list[Quality]] = field(default_factory=lambda: {mode: [] for mode in MODES})
+    file_quality: dict[str, list[Quality]] = field(default_factory=lambda: {mode: [] for mode in MODES})
 
 
 @dataclass(slots=True)
@@ -74,9 +79,24 @@ class Evaluation:
         return len(self.to_fit.trials) + len(self.held_out.trials)
 
     @property
+    def is_split(self) -> bool:
+        """Return whether both halves have enough queries for a fit."""
+        return min(len(self.to_fit.trials), len(self.held_out.trials)) >= MIN_QUERIES
+
+    @property
+    def measured(self) -> list[Half]:
+        """The halves that the figures are of: the held-out one, or both if no weights can be fitted on the other."""
+        return [self.held_out] if self.is_split else [self.to_fit, self.held_out]
+
+    @property
     def quality(self) -> dict[str, Quality]:
-        """Quality by mode over the held-out half."""
-        return {mode: average(values) for mode, values in self.held_out.quality.items()}
+        """Quality of the results by mode."""
+        return {mode: average([one for half in self.measured for one in half.quality[mode]]) for mode in MODES}
+
+    @property
+    def file_quality(self) -> dict[str, Quality]:
+        """Quality of the files of the results by mode."""
+        return {mode: average([one for half in self.measured for one in half.file_quality[mode]]) for mode in MODES}
 
 
 def prepare(workspace: Workspace, report: Callable[[Progress], None] = lambda _: None) -> None:
@@ -92,7 +112,8 @@ def evaluate(
 
     The figures are deterministic unless the time runs out.
 
-    Raises: NoIndex, TooLittleHistory, Busy if another evaluation is running, GitFailed, StorageFailed, DamagedFile.
+    Raises: NoIndex, TooLittleHistory if no commit gave a query, Busy if another evaluation is running, GitFailed,
+    StorageFailed, DamagedFile.
     """
     prepare(workspace)
     started = time.monotonic()
@@ -101,8 +122,7 @@ def evaluate(
     mined = mine_queries(workspace.location, commits)
     evaluator.rejected.update(mined.rejected)
     _search_all(workspace, mined.queries, evaluator, started + budget, report)
-    _require_enough(workspace, evaluator)
-    return Evaluation(
+    evaluation = Evaluation(
         commits=mined.commits,
         weights=evaluator.weights,
         to_fit=evaluator.halves[False],
@@ -111,6 +131,29 @@ def evaluate(
         notes=[note] if note else [],
         seconds=time.monotonic() - started,
     )
+    if not evaluation.queries:
+        raise TooLittleHistory("no usable commits", hint=_hint_at_more(workspace, evaluation))
+    return evaluation
+
+
+def require_halves(workspace: Workspace, evaluation: Evaluation) -> None:
+    """Refuse to fit weights on too few queries. Raises TooLittleHistory."""
+    if not evaluation.is_split:
+        to_fit, held_out = (len(half.trials) for half in (evaluation.to_fit, evaluation.held_out))
+        raise TooLittleHistory(
+            f"{evaluation.queries} usable commits ({to_fit} to fit on, {held_out} held out), at least {MIN_QUERIES} of "
+            "each are needed to fit weights",
+            hint=_hint_at_more(workspace, evaluation),
+        )
+
+
+def _hint_at_more(workspace: Workspace, evaluation: Evaluation) -> str:
+    """Return how to get more queries, "" if the history has no more."""
+    if evaluation.rejected[NO_TIME]:
+        return "allow more time: gitmem eval --budget 600"
+    if workspace.location.shallow:
+        return "this is a shallow clone; fetch the rest of its history: git fetch --unshallow"
+    return ""
 
 
 def require_weights(workspace: Workspace) -> None:
@@ -160,6 +203,7 @@ class _Evaluator:
         for mode in MODES:
             trial = judge_retrieval(scope, retrieve(scope, query, self._encoder, mode=mode), targets)
             half.quality[mode].append(measure_quality(trial, self.weights, self._fusion))
+            half.file_quality[mode].append(measure_file_quality(trial, self.weights, self._fusion))
             if mode == "hybrid":
                 half.trials.append(trial)
 
@@ -167,17 +211,28 @@ class _Evaluator:
 def _search_all(
     workspace: Workspace, queries: Sequence[LabelledQuery], evaluator: _Evaluator, deadline: float, report: Report
 ) -> None:
-    """Run the queries until all are done or the time is over."""
+    """Run the queries until all are done or the time is over. A block whose trees are indexed is always searched."""
     done = 0
     # Old trees go into a scratch index, so that an evaluation neither grows nor slows the index of the user.
     with _open_scratch(workspace) as scratch:
-        for query, snapshot, view in _index_blocks(queries, scratch):
+        for block in _make_blocks(queries):
+            report(done, len(queries))
             if time.monotonic() > deadline:
                 evaluator.rejected[NO_TIME] = len(queries) - done
                 return
-            evaluator.search(query, snapshot, view)
-            done += 1
-            report(done, len(queries))
+            # Trees close in time share most of their blobs, so a block of them is indexed together.
+            held = scratch.index_trees([query.tree for query in block])
+            for query, view in zip(block, held.views, strict=True):
+                evaluator.search(query, held.snapshot, view)
+                done += 1
+                report(done, len(queries))
+
+
+def _make_blocks(queries: Sequence[LabelledQuery]) -> Iterator[Sequence[LabelledQuery]]:
+    first, size = 0, 1
+    while first < len(queries):
+        yield queries[first : first + size]
+        first, size = first + size, min(2 * size, BLOCK)
 
 
 @contextmanager
@@ -190,34 +245,3 @@ def _open_scratch(workspace: Workspace) -> Iterator[ScratchIndex]:
         open_scratch(workspace.location, paths.scratch, paths, manifest, settings=settings) as scratch,
     ):
         yield scratch
-
-
-def _index_blocks(
-    queries: Sequence[LabelledQuery], scratch: ScratchIndex
-) -> Iterator[tuple[LabelledQuery, Snapshot, View]]:
-    """Yield each query with the index and the view of its tree.
-
-    Trees close in time share most of their blobs, so a block of them is indexed together.
-    """
-    for first in range(0, len(queries), BLOCK):
-        block = queries[first : first + BLOCK]
-        held = scratch.index_trees([query.tree for query in block])
-        for query, view in zip(block, held.views, strict=True):
-            yield query, held.snapshot, view
-
-
-def _require_enough(workspace: Workspace, evaluator: _Evaluator) -> None:
-    """Refuse to evaluate on too few queries. Raises TooLittleHistory."""
-    to_fit, held_out = (len(evaluator.halves[half].trials) for half in (False, True))
-    if min(to_fit, held_out) >= MIN_QUERIES:
-        return
-    hint = ""
-    if evaluator.rejected[NO_TIME]:
-        hint = "allow more time: gitmem eval --budget 600"
-    elif workspace.location.shallow:
-        hint = "this is a shallow clone; fetch the rest of its history: git fetch --unshallow"
-    raise TooLittleHistory(
-        f"{to_fit + held_out} usable commits ({to_fit} to fit on, {held_out} held out), at least {MIN_QUERIES} of each "
-        "are needed",
-        hint=hint,
-    )

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from gitmem.actions.eval import Evaluation, evaluate, prepare, require_weights
+from gitmem.actions.eval import Evaluation, evaluate, prepare, require_halves, require_weights
 from gitmem.actions.eval import tune as fit_weights
 from gitmem.answering.weights_in_force import reset_weights
 from gitmem.cli.context import is_quiet, open_here, write_json
@@ -33,9 +33,10 @@ def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: i
     """Evaluate the search on this repository's own history, and tune it.
 
     Past commits are labelled queries: the subject is the query, the changed code is the answer, and the search runs on
-    the tree before the commit. The figures are those of one half of the commits, chosen by their ids. --tune fits on
-    the other half and uses the fitted weights only if they also improve the first half by more than the standard
-    error. The exit code is 1 if too few commits have an informative subject.
+    the tree before the commit. The figures are those of one half of the commits, chosen by their ids, or of all if
+    there are fewer than 15 in either half. --tune fits on the other half and uses the fitted weights only if they also
+    improve the first half by more than the standard error. The exit code is 1 if no commit has an informative subject,
+    and with --tune if there are too few.
 
     \b
     Examples:
@@ -57,7 +58,7 @@ def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: i
     with ProgressLine("searching", quiet=quiet, unit="commit") as searching:
         evaluation = evaluate(workspace, commits=commits, budget=budget, report=searching.step)
     fitted = None
-    if tune:
+    if tune and evaluation.is_split:
         with ProgressLine("fitting", quiet=quiet, unit="pair") as fitting:
             fitted = fit_weights(workspace, evaluation, fitting.step)
     for note in [] if is_quiet(ctx) else evaluation.notes:
@@ -66,6 +67,8 @@ def command(ctx: click.Context, tune: bool, reset: bool, commits: int, budget: i
         write_json(_as_json(evaluation, fitted))
     else:
         print("\n".join([*_lines(evaluation), *(_fit_lines(fitted) if fitted else [])]))
+    if tune:
+        require_halves(workspace, evaluation)
     return ExitCode.OK
 
 
@@ -79,11 +82,14 @@ def _reset(workspace: Workspace, *, as_json: bool) -> ExitCode:
 
 
 def _lines(evaluation: Evaluation) -> list[str]:
-    held_out = len(evaluation.held_out.trials)
-    lines = [f"{evaluation.queries:,} queries from {count(evaluation.commits, 'commit')}, {held_out:,} held out, "
-             f"{duration(evaluation.seconds)}"]  # fmt: skip
-    lines.append(f"  {'':9}  NDCG@10  recall@10")
-    lines += [f"  {mode:9}  {quality.ndcg:7.3f}  {quality.recall:9.3f}" for mode, quality in evaluation.quality.items()]
+    held_out = f"{len(evaluation.held_out.trials):,} held out" if evaluation.is_split else "too few to hold out half"
+    queries = "1 query" if evaluation.queries == 1 else f"{evaluation.queries:,} queries"
+    lines = [f"{queries} from {count(evaluation.commits, 'commit')}, {held_out}, {duration(evaluation.seconds)}"]
+    lines.append(f"  {'':9}  {'changed code':18}  changed files")
+    lines.append(f"  {'':9}" + 2 * "  NDCG@10  recall@10")
+    for mode, quality in evaluation.quality.items():
+        shown = (quality, evaluation.file_quality[mode])
+        lines.append(f"  {mode:9}" + "".join(f"  {one.ndcg:7.3f}  {one.recall:9.3f}" for one in shown))
     lines.append(f"  weights in force: {_describe(evaluation.weights)}")
     lines += [f"  rejected: {shares(evaluation.rejected)}"] if evaluation.rejected else []
     return lines
@@ -113,10 +119,18 @@ def _gain(gain: Gain) -> str:
 def _as_json(evaluation: Evaluation, fit: WeightFit | None) -> dict[str, Any]:
     report: dict[str, Any] = {
         "commits": evaluation.commits,
-        "queries": {"all": evaluation.queries, "held_out": len(evaluation.held_out.trials)},
+        "queries": {
+            "all": evaluation.queries,
+            "held_out": len(evaluation.held_out.trials),
+            "measured": sum(len(half.trials) for half in evaluation.measured),
+        },
         "quality": {
             mode: {"ndcg_at_10": quality.ndcg, "recall_at_10": quality.recall}
             for mode, quality in evaluation.quality.items()
+        },
+        "file_quality": {
+            mode: {"ndcg_at_10": quality.ndcg, "recall_at_10": quality.recall}
+            for mode, quality in evaluation.file_quality.items()
         },
         "weights": evaluation.weights._asdict(),
         "rejected": dict(evaluation.rejected),

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gitmem.actions.eval import NO_TIME, Evaluation, evaluate, require_weights, tune
+from gitmem.actions.eval import NO_TIME, Evaluation, evaluate, require_halves, require_weights, tune
 from gitmem.actions.gc import collect
 from gitmem.actions.verify import verify
 from gitmem.answering.index_status import read_status
@@ -19,7 +19,8 @@ from gitmem.indexing.fingerprint import current_fingerprint, view_key
 from gitmem.indexing.views import peek_view
 from gitmem.locks import writer_lock
 from gitmem.search.engine import FUSION_WEIGHTS
-from gitmem.search.metrics import Quality
+from gitmem.search.metrics import Quality, average
+from gitmem.search.replay import measure_file_quality, measure_quality
 from gitmem.store.fitted_weights import Tuning, find_tuning, write_tuning
 from gitmem.store.manifest import write_manifest
 from tests.commit_history import WORDS, make_history
@@ -36,7 +37,7 @@ from tests.indexes import (
     workspace_of,
 )
 from tests.sample import damage
-from tests.search.judged_queries import decided_by_meaning, decided_by_words
+from tests.search.judged_queries import decided_by_meaning, decided_by_words, make_judged
 
 QUERY = "anchor which visitors rotates"
 
@@ -201,26 +202,48 @@ def test_an_evaluation_stops_at_its_budget(repo: Repo, monkeypatch: pytest.Monke
     ticks = iter(range(10_000))
     clock = SimpleNamespace(monotonic=lambda: float(next(ticks)))  # only that of the evaluation: others use theirs too
     monkeypatch.setattr("gitmem.actions.eval.time", clock)
-    evaluation = evaluate(workspace_of(repo), commits=200, budget=40.5)
-    assert evaluation.queries == 40
-    assert evaluation.rejected == {NO_TIME: len(WORDS) - 40}
+    reported: list[tuple[int, int]] = []
+    evaluation = evaluate(workspace_of(repo), commits=200, budget=4.5, report=lambda *step: reported.append(step))
+    assert evaluation.queries == 1 + 2 + 4 + 8, "a tick for each block of commits"
+    assert evaluation.rejected == {NO_TIME: len(WORDS) - 15}
+    assert reported[:3] == [(0, len(WORDS)), (1, len(WORDS)), (1, len(WORDS))], "reported before a block is indexed"
 
 
 def test_a_budget_of_zero_is_an_error_with_a_hint(repo: Repo) -> None:
-    with pytest.raises(TooLittleHistory, match=r"^0 usable commits") as caught:
+    with pytest.raises(TooLittleHistory, match=r"^no usable commits") as caught:
         evaluate(workspace_of(repo), commits=200, budget=0)
     assert "--budget" in caught.value.hint
     assert not workspace_of(repo).paths.scratch.exists()
 
 
-def test_a_short_or_empty_history_is_an_error(tmp_path: Path, fake_model: type[InlinePool]) -> None:
+def test_an_empty_history_is_an_error(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     empty = Repo.init(tmp_path / "empty")
+    index(empty)
+    with pytest.raises(TooLittleHistory, match=r"^no usable commits"):
+        evaluate_all(empty)
+
+
+def test_a_short_history_is_measured_as_a_whole_and_not_tuned(tmp_path: Path, fake_model: type[InlinePool]) -> None:
     short = make_history(tmp_path / "short", 10)
-    for repo, message in ((empty, "0 usable commits"), (short, "10 usable commits")):
-        index(repo)
-        with pytest.raises(TooLittleHistory, match=message) as caught:
-            evaluate_all(repo)
-        assert "at least 15 of each" in caught.value.message
+    index(short)
+    evaluation = evaluate_all(short)
+    halves = [half.quality["lexical"] for half in (evaluation.to_fit, evaluation.held_out)]
+    assert all(halves)
+    assert evaluation.quality["lexical"] == average([*halves[0], *halves[1]])
+    with pytest.raises(TooLittleHistory, match=r"^10 usable commits .* at least 15 of each"):
+        require_halves(workspace_of(short), evaluation)
+
+
+def test_the_right_file_counts_whichever_of_its_lines_are_shown(repo: Repo) -> None:
+    evaluation = evaluate_all(repo)
+    for mode, quality in evaluation.quality.items():
+        assert evaluation.file_quality[mode].recall >= quality.recall
+    judged = make_judged([0.5, 0.4], [0.9, 0.1], 1)
+    wrong_lines = judged._replace(
+        matched_targets=[frozenset(), frozenset()], matched_files=[frozenset([0]), frozenset()]
+    )
+    assert measure_quality(wrong_lines, FUSION_WEIGHTS) == Quality(0.0, 0.0)
+    assert measure_file_quality(wrong_lines, FUSION_WEIGHTS) == Quality(1.0, 1.0)
 
 
 def test_the_hint_for_a_shallow_clone_is_to_unshallow(repo: Repo, tmp_path: Path) -> None:
@@ -228,7 +251,7 @@ def test_the_hint_for_a_shallow_clone_is_to_unshallow(repo: Repo, tmp_path: Path
     shallow = Repo(tmp_path / "shallow")
     index(shallow)
     with pytest.raises(TooLittleHistory, match=r"^4 usable commits") as caught:
-        evaluate_all(shallow)
+        require_halves(workspace_of(shallow), evaluate_all(shallow))
     assert "git fetch --unshallow" in caught.value.hint
 
 

@@ -55,9 +55,12 @@ def test_figures_are_shown_by_mode(cli: Cli, repo: Repo) -> None:
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
     assert lines[0].startswith("48 queries from 48 commits, ")
-    assert [line.split()[0] for line in lines[1:5]] == ["NDCG@10", "hybrid", "semantic", "lexical"]
-    assert lines[5] == f"  weights in force: semantic {FUSION_WEIGHTS.semantic:g}, lexical {FUSION_WEIGHTS.lexical:g}"
-    assert len(lines) == 6
+    assert lines[1].split("  ")[-1] == "changed files"
+    assert lines[2].split() == 2 * ["NDCG@10", "recall@10"]
+    assert [line.split()[0] for line in lines[3:6]] == ["hybrid", "semantic", "lexical"]
+    assert len({len(line) for line in lines[2:6]}) == 1
+    assert lines[6] == f"  weights in force: semantic {FUSION_WEIGHTS.semantic:g}, lexical {FUSION_WEIGHTS.lexical:g}"
+    assert len(lines) == 7
 
 
 def test_json_has_the_figures_of_the_table(cli: Cli, repo: Repo) -> None:
@@ -65,6 +68,9 @@ def test_json_has_the_figures_of_the_table(cli: Cli, repo: Repo) -> None:
     result = json.loads(outcome.out)
     assert (outcome.code, outcome.err) == (0, "")
     assert result["queries"]["all"] == len(WORDS)
+    assert result["queries"]["measured"] == result["queries"]["held_out"] > 0
+    for mode, quality in result["file_quality"].items():
+        assert quality["recall_at_10"] >= result["quality"][mode]["recall_at_10"]
     assert set(result["quality"]) == {"hybrid", "semantic", "lexical"}
     assert all(0 <= value <= 1 for quality in result["quality"].values() for value in quality.values())
     assert result["tuning"]["default"] == FUSION_WEIGHTS._asdict()
@@ -74,7 +80,7 @@ def test_json_has_the_figures_of_the_table(cli: Cli, repo: Repo) -> None:
 
 
 def test_tuning_reports_the_fit_and_whether_it_is_used(cli: Cli, repo: Repo) -> None:
-    lines = cli("-q", "eval", "--tune", *LONG, cwd=repo.path).out.splitlines()[6:]
+    lines = cli("-q", "eval", "--tune", *LONG, cwd=repo.path).out.splitlines()[7:]
     is_stored = (repo.path / ".gitmem" / "state" / "tuning").exists()
     assert lines[0].startswith("fitted: ")
     assert lines[-1].startswith("  in force: ") == is_stored
@@ -104,15 +110,21 @@ def test_reset_restores_the_default_weights(cli: Cli, repo: Repo) -> None:
     assert json.loads(cli("eval", "--reset", "--json", cwd=repo.path).out) == {"reset": False}
 
 
-def test_too_few_commits_are_an_error(cli: Cli, repo: Repo) -> None:
+def test_few_commits_are_measured_and_too_few_to_tune(cli: Cli, repo: Repo) -> None:
     outcome = cli("-q", "eval", "--commits", "12", *LONG, cwd=repo.path)
-    assert_error(outcome, ExitCode.NO_RESULTS, "12 usable commits", "at least 15 of each are needed")
-    assert_error(
-        cli("-q", "eval", "--budget", "0", cwd=repo.path),
-        ExitCode.NO_RESULTS,
-        "0 usable commits",
-        "gitmem eval --budget",
-    )
+    assert (outcome.code, outcome.err) == (ExitCode.OK, "")
+    assert outcome.out.startswith("12 queries from 12 commits, too few to hold out half, ")
+    tuned = cli("-q", "eval", "--tune", "--commits", "12", *LONG, cwd=repo.path)
+    assert (tuned.code, tuned.out.splitlines()[1:]) == (ExitCode.NO_RESULTS, outcome.out.splitlines()[1:])
+    assert tuned.err.startswith("error: 12 usable commits (")
+    assert "at least 15 of each are needed to fit weights" in tuned.err
+    as_json = json.loads(cli("eval", "--json", "--commits", "12", *LONG, cwd=repo.path).out)
+    assert as_json["queries"]["measured"] == as_json["queries"]["all"] == 12
+
+
+def test_no_usable_commit_is_an_error(cli: Cli, repo: Repo) -> None:
+    outcome = cli("-q", "eval", "--budget", "0", cwd=repo.path)
+    assert_error(outcome, ExitCode.NO_RESULTS, "no usable commits", "gitmem eval --budget")
 
 
 @pytest.mark.parametrize("args", [["--tune", "--reset"], ["--commits", "0"], ["--budget", "-1"], ["--budget", "nan"]])

@@ -36,7 +36,7 @@ def make_judged(cosines: list[float], words: list[float], right: int) -> JudgedR
     )
     spans = Spans(np.zeros(count, np.int64), np.full(count, 100), np.ones(count, np.int64))
     matched = [frozenset({0} if position == right else ()) for position in range(count)]
-    return JudgedRetrieval(Retrieval(parse_query("keys"), candidates, spans, {"key": 1.0}), matched, 1)
+    return JudgedRetrieval(Retrieval(parse_query("keys"), candidates, spans, {"key": 1.0}), matched, 1, matched, 1)
 
 
 def decided_by_words(count: int) -> list[JudgedRetrieval]:
