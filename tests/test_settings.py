@@ -71,7 +71,8 @@ def test_each_setting_has_the_value_of_its_highest_origin_which_is_named(data: s
     environment: dict[str, str] = {}
     expected: list[tuple[Any, str]] = []
     for setting in SETTINGS:
-        value, origin = setting.default, "default"
+        value: Any = setting.default
+        origin = "default"
         for alias in setting.aliases[::-1]:
             if data.draw(st.booleans()):
                 drawn = data.draw(values_of(setting, alias.factor))

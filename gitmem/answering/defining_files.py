@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def find_defining_files(workspace: Workspace, commit: str, symbol: str) -> list[bytes] | None:
     """Return the paths of the files that define a symbol, or None unless the whole commit is indexed.
 
-    Indexes nothing, for git can tell as well, only more slowly.
+    Indexes nothing, because git finds them as well, only more slowly.
     """
 
     def find(searcher: "Searcher", _: ObjectReader) -> list[bytes] | None:

@@ -42,7 +42,7 @@ def find_target(
     """Return the element that a location names in a commit: of a line the innermost, of a range the one it equals.
 
     Other ranges are traced as lines. With `uncommitted`, lines are those of the working tree. `find_files` returns the
-    files that define a symbol, None if it cannot tell. Raises UsageError.
+    files that define a symbol, None if it does not know them. Raises UsageError.
     """
     blobs: dict[str, str] = {}
 

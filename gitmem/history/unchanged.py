@@ -15,7 +15,7 @@ _CLOSINGS: Final = b"{};"
 def find_unchanged(version: Version, older: FileVersion) -> Version | None:
     """Return the element in an older version of the file if its text is there once, in the same container.
 
-    None means that it may have changed: only a parse can tell.
+    None means that it may have changed, which only a parse decides.
     """
     element, data = version.element, version.source.data
     if older.data == data:

@@ -165,7 +165,7 @@ def time_figures(subject: Subject, searcher: Searcher, options: argparse.Namespa
     """Return the CPU time of usages of random names in an open tree, and that of a command relative to a query."""
     names = sample_names(searcher)
     with open_reader(searcher.tree.location, bulk=False, files=searcher.files) as reader:
-        times = []
+        times: list[float] = []
         for _ in range(2):  # the first round reads each block of the index once
             times = []
             for name in names:
