@@ -34,7 +34,7 @@ OWN_RULES: Final = (
     _rule("environment-assignment", ["pass", "pwd", "secret", "token", "key", "credential", "auth"],
           r"(?m)^[ \t]*(?:export[ \t]+|ENV[ \t]+)?[A-Z][A-Z0-9_]*(?:PASS(?:WORD|WD|PHRASE)?|PWD|SECRET|TOKEN|KEY"
           r"|CREDENTIALS?|AUTH)=(?=\S*\d)(?=\S*[A-Za-z])([^\s'\"#]{10,256})[ \t]*\r?$", 3,
-          (_PLACEHOLDER, _REFERENCE, r"(?i)^https?:|^(?:0x)?[0-9a-f]{0,8}$|[_-]example|^(?:true|false)$")),
+          (_PLACEHOLDER, _REFERENCE, r"(?i)^https?:|^(?:0x)?[0-9a-f]{0,8}$|[_-]example|^(?:true|false)$"), needs="="),
     _rule("google-oauth-client-secret", ["gocspx-"], r"\b(GOCSPX-[\w-]{28})(?![\w-])"),
     _rule("openai-api-key", ["sk-"], r"\b(sk-(?:(?:proj|svcacct|admin|None)-)?[A-Za-z0-9_-]{32,200})(?![\w-])", 4),
     _rule("anthropic-api-key", ["sk-ant-"], r"\b(sk-ant-[\w-]{24,256})", 3.5),

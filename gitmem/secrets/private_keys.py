@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 _KEY_HEADERS: Final = (b"PRIVATE KEY", b"PuTTY-User-Key-File-")
+KEY_MARKS: Final = (b"PRIVATE", b"PuTTY-U")
+"""Parts of the headers that hardly any other text has."""
+
 _KEY_HEADER: Final = rb"BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?|PuTTY-User-Key-File-\d"
 _KEY_BOUNDARY: Final = rb"(?:BEGIN|END) [A-Z0-9 ]*PRIVATE KEY"
 _MAX_KEY_BYTES: Final = 20_000

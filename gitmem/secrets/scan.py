@@ -13,7 +13,7 @@ from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from gitmem.secrets.occurrences import find_places
-from gitmem.secrets.private_keys import contains_key_header, find_private_keys
+from gitmem.secrets.private_keys import KEY_MARKS, contains_key_header, find_private_keys
 
 if TYPE_CHECKING:
     from gitmem.secrets.prefilter import KeywordFinder, RunFinder
@@ -85,7 +85,7 @@ def find_secrets_in(texts: Sequence[bytes]) -> list[list[Finding]]:
     joined = b"\n".join(texts) if len(texts) > 1 else texts[0] if texts else b""
     ends = list(accumulate((len(text) + 1 for text in texts), initial=-1))[1:]
     findings: list[list[Finding]] = [[] for _ in texts]
-    if contains_key_header(joined):
+    if (len(joined) < _LARGE or _may_contain(joined, KEY_MARKS)) and contains_key_header(joined):
         for own, text in zip(findings, texts, strict=True):
             own += [Finding(PRIVATE_KEY, start, end) for start, end in find_private_keys(text)]
     regions = _find_regions(joined, ends)
@@ -100,12 +100,14 @@ def _find_regions(data: bytes, ends: Sequence[int]) -> list[Span]:
     A region ends with a line, or after a token: a rule must not see half of one.
     """
     if len(data) < _LARGE:
-        regions = surround(data, sorted([*find_runs(data), *find_capitals(data), *_find_rare(data)]), ends)
+        regions = surround(data, sorted([*find_runs(data), *find_capitals(data), *find_rare(data)]), ends)
     else:
         # Imported here, as below: numpy would cost a command that prints a note more than the scan.
-        from gitmem.secrets.prefilter import surround_all
+        from gitmem.secrets.prefilter import contains, find_short, surround_all
 
-        regions = surround_all(data, [*_run_finder().find(data), list(_find_rare(data))], ends, BEFORE, AFTER)
+        prefixes = [prefix for prefix in _LETTERS_ONLY if contains(data, prefix)]
+        rare = [*_find_prefixed(data, prefixes), *_find_url_passwords(data, find_short(data, _URL))]
+        regions = surround_all(data, [*_run_finder().find(data), rare], ends, BEFORE, AFTER)
     return [(start, _token_end(data, stop)) for start, stop in regions]
 
 
@@ -136,12 +138,10 @@ def _token_end(data: bytes, position: int) -> int:
     return match.end()
 
 
-def _find_rare(data: bytes) -> Iterator[Span]:
+def find_rare(data: bytes) -> Iterator[Span]:
     """Yield the candidates that are neither runs with a digit nor runs of capitals."""
-    for prefix in _LETTERS_ONLY:
-        if prefix in data:
-            yield from _find_prefixed(data, data.translate(_SHAPE), prefix)
-    yield from _find_url_passwords(data)
+    yield from _find_prefixed(data, [prefix for prefix in _LETTERS_ONLY if prefix in data])
+    yield from _find_url_passwords(data, find_places(data, _URL))
 
 
 def find_runs(data: bytes) -> Iterator[Span]:
@@ -159,6 +159,12 @@ def find_runs(data: bytes) -> Iterator[Span]:
             yield start, end
 
 
+def _may_contain(data: bytes, texts: Sequence[bytes]) -> bool:
+    from gitmem.secrets.prefilter import may_contain
+
+    return may_contain(data, texts)
+
+
 @cache
 def _run_finder() -> "RunFinder":
     from gitmem.secrets.prefilter import RunFinder
@@ -166,14 +172,16 @@ def _run_finder() -> "RunFinder":
     return RunFinder(TOKEN_BYTES, MIN_RUN, MAX_RUN, LONG_CAPITALS)
 
 
-def _find_prefixed(data: bytes, shape: bytes, prefix: bytes) -> Iterator[Span]:
-    start = data.find(prefix)
-    while start >= 0:
-        end = shape.find(b" ", start)
-        end = end if end >= 0 else len(data)
-        if MIN_RUN <= end - start <= MAX_RUN:
-            yield start, end
-        start = data.find(prefix, end)
+def _find_prefixed(data: bytes, prefixes: Sequence[bytes]) -> Iterator[Span]:
+    shape = data.translate(_SHAPE) if prefixes else b""
+    for prefix in prefixes:
+        start = data.find(prefix)
+        while start >= 0:
+            end = shape.find(b" ", start)
+            end = end if end >= 0 else len(data)
+            if MIN_RUN <= end - start <= MAX_RUN:
+                yield start, end
+            start = data.find(prefix, end)
 
 
 def find_capitals(data: bytes) -> Iterator[Span]:
@@ -186,11 +194,10 @@ def find_capitals(data: bytes) -> Iterator[Span]:
         start = shape.find(_MANY_CAPITALS, end) if end >= 0 else -1
 
 
-def _find_url_passwords(data: bytes) -> Iterator[Span]:
+def _find_url_passwords(data: bytes, places: Iterable[int]) -> Iterator[Span]:
     """Yield the places of `://` with an `@` after them, before the next blank."""
-    start = data.find(_URL)
     at = -1
-    while start >= 0:
+    for start in places:
         # Most addresses have no password, and most of them no `@` behind them for a long way.
         if at < start:
             at = data.find(b"@", start)
@@ -200,7 +207,6 @@ def _find_url_passwords(data: bytes) -> Iterator[Span]:
             part = data[start : start + _URL_REACH].split(None, 1)[0]
             if b"@" in part and b":" in part[len(_URL) :]:
                 yield start, start + len(part)
-        start = data.find(_URL, start + len(_URL))
 
 
 def _apply_rules(data: bytes, ends: Sequence[int], regions: Sequence[Span], findings: Sequence[list[Finding]]) -> None:
@@ -229,7 +235,7 @@ def _apply_rules(data: bytes, ends: Sequence[int], regions: Sequence[Span], find
         if attempts > _MAX_WORK:
             text = data[ends[number - 1] + 1 if number else 0 : ends[number]]
             keys = [finding for finding in findings[number] if finding.rule == PRIVATE_KEY]
-            candidates = [*find_runs(text), *find_capitals(text), *_find_rare(text)]
+            candidates = [*find_runs(text), *find_capitals(text), *find_rare(text)]
             findings[number][:] = [*keys, *(Finding(UNCHECKED, *span) for span in candidates)]
 
 
@@ -258,22 +264,21 @@ def _apply_rule(
     rule: "Rule", positions: Sequence[int], data: bytes, region: Span
 ) -> "Iterator[Finding | Literal[True] | None]":
     """Apply a rule at the positions of its keyword: yield the secrets, True for other matches, None for no match."""
-    first, end = region
-    done = first
+    done, end = region
     for position in positions:
         if position < done:
             continue
         yield None
         stop = end if end - position <= _WINDOW else _token_end(data, position + _WINDOW)
-        if rule.needs and data.find(rule.needs, position, stop) < 0:
-            done = stop
-            continue
         if rule.starts_at_keyword:
-            match = rule.pattern.match(data, position, stop)
+            match = rule.match_name(data, position, stop)
             matches = iter((match,) if match else ())
         else:
-            matches = rule.pattern.finditer(data, max(done, position - BEFORE), stop)
+            first = max(done, position - BEFORE)
             done = stop
+            if not rule.may_match(data, first, position, stop, positions):
+                continue
+            matches = rule.pattern.finditer(data, first, stop)
         for match in matches:
             span = rule.find_value(data, match)
             done = max(done, span[1]) if span else done

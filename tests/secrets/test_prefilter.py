@@ -1,14 +1,19 @@
 """The prefilters for whole files find what the loops for short texts find."""
 
+import json
+import string
 from itertools import accumulate, chain
+from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitmem.secrets import scan
 from gitmem.secrets.masking import mask_each, mask_secrets
 from gitmem.secrets.occurrences import find_places
-from gitmem.secrets.prefilter import KeywordFinder, RunFinder, surround_all
-from gitmem.secrets.rules import load_rules
+from gitmem.secrets.prefilter import KeywordFinder, RunFinder, contains, find_short, may_contain, surround_all
+from gitmem.secrets.rules import begins_with, load_rules
 from gitmem.secrets.scan import (
     AFTER,
     BEFORE,
@@ -92,3 +97,46 @@ def test_a_secret_is_masked_in_a_large_file_as_in_a_small_one() -> None:
     for sample in SAMPLES.values():
         line = sample.encode()
         assert mask_secrets(filler + line + b"\n" + filler) == filler + mask_secrets(line + b"\n") + filler
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from([b"h", b"f", b"_", b"hf_", b"PRIV", b"ATE", b"x" * 5, b"\n"]), max_size=12).map(b"".join)
+)
+def test_fixed_texts_are_found_where_a_search_finds_them(text: bytes) -> None:
+    assert find_short(text, b"hf_") == find_places(text, b"hf_")
+    assert contains(text, b"hf_") == (b"hf_" in text)
+    assert contains(text, b"PRIVATE") == (b"PRIVATE" in text)
+    assert may_contain(text, [b"PRIVATE", b"PuTTY-U"]) >= (b"PRIVATE" in text)
+
+
+def test_a_text_without_a_word_of_a_fixed_text_is_excluded() -> None:
+    assert not may_contain(b"private words, PRI ATE" * 9, [b"PRIVATE", b"PuTTY-U"])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        (r"\b((?:hvs\.[a-z]{9}|s\.(?i:[a-z|]{24})))(?:[;]|$)", True),
+        (r"(?i:HVS\.\d)|s\.x", True),
+        (r"hvs\.\d|x", False),
+        (r"(?:hvs\.)?x", False),
+        (r"(hvs\.)?x", False),
+        (r"(?:a|hvs\.)x", False),
+        (r"s\.?x", False),
+        (r".hvs\.", False),
+    ],
+)
+def test_a_pattern_begins_with_a_keyword_only_if_all_its_alternatives_do(pattern: str, expected: bool) -> None:
+    assert begins_with(pattern, ["hvs.", "s."]) == expected
+
+
+def test_names_that_rules_start_at_are_followed_by_an_operator() -> None:
+    """What `Rule.match_name` expects of them."""
+    between = r"""(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)"""
+    listed = json.loads((Path(scan.__file__).parent / "gitleaks_rules.json").read_text())["rules"]
+    started = [rule["pattern"].partition(between) for rule in listed if rule["starts_at_keyword"]]
+    assert len(started) > 80
+    for name, found, _ in started:
+        assert found
+        assert not set(name) - set(string.ascii_letters + string.digits + "()|?:i_-[].,")
