@@ -16,6 +16,9 @@ FAMILY: Final[Mapping[str, str]] = {language: family[0] for family in _FAMILIES 
 IMPORTING: Final = frozenset({"python", "javascript"})
 """Families in which a bare name comes from its file or from an import, never from a package or by inclusion."""
 
+REEXPORTING: Final = frozenset({"python", "javascript", "rust"})
+"""Families in which a file exports what it imports."""
+
 PACKAGED: Final = frozenset({"go", "java"})
 """Families in which a bare name may come from another file of the same folder."""
 

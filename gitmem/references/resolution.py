@@ -6,35 +6,28 @@ name, and the result says so. A reference to a library has no definition in the 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
-from gitmem.references.languages import ABOVE, BARE_MEMBERS, EXTENDED, IMPORTING, OTHER_MEMBERS, PACKAGED, SELVES
+from gitmem.references.definitions_by_name import DefinitionsByName, Resolution, folder_of
+from gitmem.references.languages import (
+    ABOVE,
+    BARE_MEMBERS,
+    EXTENDED,
+    IMPORTING,
+    PACKAGED,
+    REEXPORTING,
+    SELVES,
+)
 from gitmem.references.module_paths import names_file
 from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, TreeNames, split_parts
 from gitmem.types import UNKNOWN_RECEIVER
 
 _DEPTH: Final = 6
-"""Steps through re-exports and base classes. Real code has fewer, and cycles end here."""
+"""Steps through base classes. Real code has fewer, and cycles end here."""
 
 _BASE: Final = CODES["base"]
-
-
-class Resolution(NamedTuple):
-    """Definitions that a reference may mean, and the rule that found them: import, class, type, file, package, name.
-
-    `open` says that it may also mean something outside of the tree.
-    """
-
-    definitions: tuple[Definition, ...]
-    rule: str
-    open: bool = False
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether exactly one definition is meant."""
-        return len(self.definitions) == 1 and not self.open
 
 
 NOTHING: Final = Resolution((), "")
@@ -46,13 +39,15 @@ class Resolver:
     def __init__(self, names: TreeNames) -> None:
         self._names = names
         self._bases: dict[Definition, list[Definition]] = {}
+        self._by_name = DefinitionsByName(names)
+        self._exports: dict[tuple[int, str, str], list[Definition]] = {}
 
     def resolve(self, file: FileNames, name: str, receiver: str, line: int) -> Resolution:
         """Return the definitions that a name with its receiver may mean at a line of a file."""
         if not receiver:
             return self._resolve_bare(file, name, line)
         if receiver == UNKNOWN_RECEIVER.decode():
-            return self._by_member_name(file, name)
+            return self._by_name.members(file, name)
         parts = split_parts(receiver)
         if parts and parts[0] in SELVES:
             if parts[0] in ABOVE:
@@ -97,16 +92,12 @@ class Resolver:
                 return _resolution(matches, "import")
         if file.family in IMPORTING:
             # A script without any import may use the globals of others.
-            return NOTHING if file.bindings or file.family == "python" else self._by_name(file, name)
+            return NOTHING if file.bindings or file.family == "python" else self._by_name.all(file, name)
         if file.family in PACKAGED:
-            folder = _folder(file.path)
-            near = [
-                each for each in self._of_family(file, name) if _folder(self._names.file(each.entry).path) == folder
-            ]
-            near = [each for each in near if not each.container]
+            near = self._by_name.in_folder(file, name)
             if near or file.family == "go":
                 return _resolution(near, "package")
-        return self._by_name(file, name)
+        return self._by_name.all(file, name)
 
     def _in_file(self, file: FileNames, name: str, line: int) -> list[Definition]:
         """Return the definitions in the same file that a bare name can reach."""
@@ -148,28 +139,35 @@ class Resolver:
             )
         )
 
-    def _exported(self, file: FileNames, module: str, name: str, depth: int = 0) -> list[Definition]:
+    def _exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
         """Return the definitions that a module, as a file writes it, has under a name: its own or re-exported ones."""
-        matches = [
-            each
-            for each in self._of_family(file, name)
-            if not (each.container and file.family in IMPORTING)
-            and self._names_file(module, file, self._names.file(each.entry).path)
-        ]
-        if matches or depth == _DEPTH:
-            return matches
-        for entry in self._names.importers(name):
-            other = self._names.file(entry)
-            if entry == file.entry or other.family != file.family or not self._names_file(module, file, other.path):
-                continue
-            for binding in other.bindings.get(name, ()):
-                matches += self._exported(other, binding.module, binding.original or name, depth + 1)
-        for entry in self._names.importers("*") if not matches else ():
-            other = self._names.file(entry)
-            if entry != file.entry and other.family == file.family and self._names_file(module, file, other.path):
-                for star in other.stars:
-                    matches += self._exported(other, star, name, depth + 1)
-        return _unique(matches)
+        key = file.entry, module, name
+        if key not in self._exports:
+            self._exports[key] = []  # until they are known: modules can import each other
+            own = [
+                each
+                for each in self._by_name.of_family(file, name)
+                if not (each.container and file.family in IMPORTING)
+                and self._names_file(module, file, self._names.file(each.entry).path)
+            ]
+            re_exports = not own and file.family in REEXPORTING
+            self._exports[key] = own or (self._re_exported(file, module, name) if re_exports else [])
+        return self._exports[key]
+
+    def _re_exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
+        """Return the definitions that a module imports under a name, or else those that it imports with all others."""
+        for imported in (name, "*"):
+            matches: list[Definition] = []
+            for entry in self._names.importers(imported):
+                other = self._names.file(entry)
+                if entry == file.entry or other.family != file.family or not self._names_file(module, file, other.path):
+                    continue
+                for binding in other.bindings.get(imported, ()):
+                    original = name if imported == "*" else binding.original or name
+                    matches += self._exported(other, binding.module, original)
+            if matches:
+                return _unique(matches)
+        return []
 
     def _names_file(self, module: str, file: FileNames, path: str) -> bool:
         return names_file(module, path, file.path, file.family, self._names.has_path)
@@ -180,12 +178,12 @@ class Resolver:
         """Resolve a member of the own object, or of one of its attributes."""
         if not attributes:
             members = self._own_members(file, name, line)
-            return _resolution(members, "class") if members else self._by_member_name(file, name)
+            return _resolution(members, "class") if members else self._by_name.members(file, name)
         for class_ in self._classes_at(file, line):
             type_ = file.attribute_type(attributes[0], (*class_.container, class_.name))
             if type_:
                 return self._of_type(file, type_, [*attributes[1:], name], line)
-        return self._by_member_name(file, name)
+        return self._by_name.members(file, name)
 
     def _members_above(self, file: FileNames, name: str, line: int) -> list[Definition]:
         """Return the definitions of a member in the classes above the one around a line; a library's are none."""
@@ -202,7 +200,7 @@ class Resolver:
             own = [each for each in file.definitions(around[size - 1]) if each.container == around[: size - 1]]
             classes = [each for each in own if each.kind == CLASS]
             if not classes and file.family in EXTENDED:
-                classes = [each for each in self._of_family(file, around[size - 1]) if each.kind == CLASS]
+                classes = [each for each in self._by_name.of_family(file, around[size - 1]) if each.kind == CLASS]
             if classes:
                 return classes
         return []
@@ -212,8 +210,8 @@ class Resolver:
         file = self._names.file(class_.entry)
         whole = (*class_.container, class_.name)
         if file.family in EXTENDED:
-            matches = [each for each in self._of_family(file, name) if each.container[-1:] == whole[-1:]]
-            near = [each for each in matches if _folder(self._names.file(each.entry).path) == _folder(file.path)]
+            matches = [each for each in self._by_name.of_family(file, name) if each.container[-1:] == whole[-1:]]
+            near = [each for each in matches if folder_of(self._names.file(each.entry).path) == folder_of(file.path)]
             matches = near or matches
         else:
             matches = [each for each in file.definitions(name) if each.container == whole]
@@ -261,7 +259,7 @@ class Resolver:
             matches = self._by_path(file, name, parts)
             if matches:
                 return _resolution(matches, "class" if len(matches) == 1 else "name")
-        return self._by_member_name(file, name)
+        return self._by_name.members(file, name)
 
     def _behind_import(self, file: FileNames, name: str, parts: Sequence[str]) -> Resolution:
         matches: list[Definition] = []
@@ -278,7 +276,7 @@ class Resolver:
         if matches:
             return _resolution(_unique(matches), "import")
         # An object of the tree whose type is not known; anything else is a library's.
-        return self._by_member_name(file, name) if known else NOTHING
+        return self._by_name.members(file, name) if known else NOTHING
 
     def _walk(self, file: FileNames, module: str, path: Sequence[str]) -> list[Definition]:
         """Return the definitions at a path of names that begins in a module."""
@@ -319,39 +317,20 @@ class Resolver:
         if matches:
             return _resolution(matches, "type")
         # An attribute of a known type whose own type is not known.
-        return self._by_member_name(file, path[-1]) if classes and len(path) > 1 else NOTHING
+        return self._by_name.members(file, path[-1]) if classes and len(path) > 1 else NOTHING
 
     # Only the name is known.
 
     def _by_path(self, file: FileNames, name: str, parts: Sequence[str]) -> list[Definition]:
         """Return the definitions whose class, module or folder has the name of the last part of a receiver."""
         last = parts[-1]
-        matches = self._of_family(file, name)
+        matches = self._by_name.of_family(file, name)
         inside = [each for each in matches if each.container[-1:] == (last,)]
         return inside or [
             each
             for each in matches
             if not each.container and self._names_file(last, file, self._names.file(each.entry).path)
         ]
-
-    def _by_member_name(self, file: FileNames, name: str) -> Resolution:
-        """Return the members of that name of all classes: the object before the name is not known."""
-        matches = self._of_family(file, name)
-        members = [each for each in matches if each.container]
-        if file.family not in IMPORTING:
-            members = members or matches
-        return Resolution(tuple(members), "name", name in OTHER_MEMBERS.get(file.family, ()))
-
-    def _by_name(self, file: FileNames, name: str) -> Resolution:
-        matches = self._of_family(file, name)
-        return Resolution(tuple([each for each in matches if not each.container] or matches), "name")
-
-    def _of_family(self, file: FileNames, name: str) -> list[Definition]:
-        """Return the definitions of a name in the language of a file, and in those that share names with it."""
-        matches = self._names.definitions(name)
-        if all(self._names.file(each.entry).family == file.family for each in matches):
-            return matches
-        return [each for each in matches if self._names.file(each.entry).family == file.family]
 
 
 def _resolution(matches: Iterable[Definition], rule: str) -> Resolution:
@@ -374,7 +353,3 @@ def _join_module(module: str, names: Sequence[str], family: str) -> str:
     if family in ("rust", "java", "csharp", "kotlin"):
         return ".".join((module, *names))
     return ""
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]

@@ -111,12 +111,14 @@ class FileNames:
 
     def definitions(self, name: str) -> list[Definition]:
         """Return the definitions of a name in this file."""
-        matches = self.occurrences.at(self.occurrences.find(name.encode()).tolist())
-        return [
-            Definition(self.entry, each.line, each.kind, name, self.scopes.container(name, each.line))
-            for each in matches
-            if each.kind < DEFINING
-        ]
+        return self._by_name.get(name, [])
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Definition]]:
+        by_name: dict[str, list[Definition]] = {}
+        for each in self.all_definitions():
+            by_name.setdefault(each.name, []).append(each)
+        return by_name
 
     def all_definitions(self) -> list[Definition]:
         """Return the definitions of all names, in the order of lines."""

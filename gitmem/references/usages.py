@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from gitmem.references.resolution import Resolution, Resolver
+from gitmem.references.definitions_by_name import Resolution
+from gitmem.references.resolution import Resolver
 from gitmem.references.scopes import split_name
 from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, TreeNames
 from gitmem.store.occurrences import IMPORTED, INHERITED, REFERRED
@@ -17,6 +18,9 @@ from gitmem.types import MAX_USAGE_DEPTH, OCCURRENCE_KINDS, USAGE_RELATIONS, Occ
 
 MAX_FILES: Final = 2_000
 """Files that are read for one query. A name in more of them (`get`) cannot be resolved in a moment."""
+
+MAX_REFERENCES: Final = 20_000
+"""References that are resolved for one query; the files after them are left out."""
 
 MAX_FOLLOWED: Final = 200
 """Definitions that one step to the next depth follows."""
@@ -69,6 +73,7 @@ class UsageFinder:
         self._library: tuple[str, ...] = ()
         self._read = 0
         self._omitted = 0
+        self._resolved = 0
 
     def find(
         self,
@@ -121,6 +126,7 @@ class UsageFinder:
         grouped: dict[str, list[Usage]] = {}
         for file in self._files(name, REFERRED | IMPORTED | INHERITED, targets):
             for occurrence, resolution in self._references(file, name):
+                self._resolved += 1
                 if not self._is_meant(file, occurrence, resolution, meaning):
                     continue
                 kind = OCCURRENCE_KINDS[occurrence.kind]
@@ -146,8 +152,11 @@ class UsageFinder:
             near = {each.entry for each in targets}
             entries.sort(key=lambda entry: (entry not in near, entry))
             self._omitted += len(entries) - allowed
-        for entry in entries[:allowed]:
+        for place, entry in enumerate(entries[:allowed]):
             self._check()
+            if self._resolved > MAX_REFERENCES:
+                self._omitted += min(allowed, len(entries)) - place
+                return
             self._read += 1
             yield self._names.file(entry)
 

@@ -9,6 +9,7 @@ import os
 import random
 import re
 import statistics
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -92,7 +93,9 @@ def compare(root: Path, searcher: Searcher, options: argparse.Namespace) -> Agre
     """Resolve calls in random order by gitmem and by jedi, until there are enough or the time is over."""
     import jedi  # an extra
 
-    project = jedi.Project(str(root))
+    # Not the packages of this Python: one of them may be another version of the repository.
+    library = [path for path in sys.path if path and "site-packages" not in path and Path(path) != Path.cwd()]
+    project = jedi.Project(str(root), sys_path=[str(root), str(root / "src"), *library])
     scripts: dict[str, Any] = {}
     resolver, agreement = Resolver(searcher.names), Agreement()
     end = time.process_time() + options.seconds
