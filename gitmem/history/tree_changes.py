@@ -206,16 +206,15 @@ def _is_recognised(old: Version, new: Version) -> bool:
 
 def _without_members(pairs: Sequence[_Pair]) -> list[tuple[_Pair, int]]:
     """Return the pairs with the number of their members; those that share the fate of their container are left out."""
-    places = {}
+    holders: defaultdict[tuple[str, bytes], list[_Pair]] = defaultdict(list)
     for pair in pairs:
-        group, version = _group(pair), _shown(pair)
-        if group != CHANGED and version.element.holds:
-            places[group, version.path, version.element.symbol] = pair
+        if _group(pair) != CHANGED and _shown(pair).element.holds:
+            holders[_group(pair), _shown(pair).path].append(pair)
     members: Counter[int] = Counter()
     kept = []
     for pair in pairs:
         group, version = _group(pair), _shown(pair)
-        holder = _holder(places, group, version) if group != CHANGED else None
+        holder = _holder(holders.get((group, version.path), ()), version)
         if holder is None or holder is pair or (group == MOVED and not _moved_with(pair, holder)):
             kept.append(pair)
         else:
@@ -223,14 +222,10 @@ def _without_members(pairs: Sequence[_Pair]) -> list[tuple[_Pair, int]]:
     return [(pair, members[id(pair)]) for pair in kept]
 
 
-def _holder(places: dict[tuple[str, bytes, str], _Pair], group: str, version: Version) -> _Pair | None:
-    """Return the outermost container of the same group around a definition."""
+def _holder(holders: Iterable[_Pair], version: Version) -> _Pair | None:
+    """Return the outermost of some containers around a definition."""
     element = version.element
-    around = [
-        pair
-        for (other, path, _), pair in places.items()
-        if other == group and path == version.path and _contains(_shown(pair), element.start, element.end)
-    ]
+    around = [pair for pair in holders if _contains(_shown(pair), element.start, element.end)]
     return min(around, key=lambda pair: _shown(pair).element.start, default=None)
 
 
