@@ -158,4 +158,6 @@ def makes_sense(best: float, evidence: Mapping[str, float]) -> bool:
     Filters have no part in it. The mode `semantic` measures no evidence and refuses nothing: a cosine alone does not
     separate nonsense from a query in other words.
     """
+    if evidence.get("text"):
+        return True  # issues and logs have many words that are nowhere, and are about this repository
     return best >= FLOOR or evidence.get("together", 1.0) >= _ALL

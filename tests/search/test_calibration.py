@@ -58,3 +58,4 @@ def test_a_query_makes_sense_by_its_best_score_or_if_a_file_has_all_its_words() 
     assert not makes_sense(FLOOR / 2, {"together": 0.9})
     assert makes_sense(FLOOR / 2, {"together": 1.0})
     assert makes_sense(0.0, {})
+    assert makes_sense(0.0, {"together": 0.2, "text": 1.0}), "no text of several lines is refused"
