@@ -62,9 +62,9 @@ def _escape(match: "re.Match[str]") -> str:
     return short or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}")
 
 
-def count(number: int, noun: str) -> str:
-    """Format a number with its noun: `1 file`, `1,914 files`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Format a number with its noun: `1 file`, `1,914 files`. `plural` is needed if it is not formed with `s`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or f'{noun}s'}"
 
 
 def shares(counts: Mapping[str, int]) -> str:

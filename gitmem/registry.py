@@ -6,17 +6,30 @@ With `GITMEM_NO_REGISTRY` set it is neither read nor written.
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from gitmem.errors import UsageError
 from gitmem.fsio import make_folder, read_file, write_atomic
 from gitmem.locks import writer_lock
 
+Result = TypeVar("Result")
+
 OFF_VARIABLE: Final = "GITMEM_NO_REGISTRY"
 _VERSION: Final = 1
 _MAX_BYTES: Final = 16 << 20
+
+MAX_NAME: Final = 100
+"""Largest number of characters in a name."""
+
+# A name is part of ids (`NAME:src/app.py`) and of commands, so it is neither a path nor an option, nor has it a colon.
+_NAME: Final = re.compile(r"\w[\w.+-]*")
+_RESERVED: Final = frozenset({"repository", "conversation"})
+"""Words that begin ids of other things."""
+
+_UNFIT: Final = re.compile(r"[^\w.+-]+")
 
 
 class KnownRepository(NamedTuple):
@@ -55,52 +68,113 @@ def read_registry(environment: Mapping[str, str]) -> list[KnownRepository]:
 def add_repository(environment: Mapping[str, str], path: Path, name: str = "") -> KnownRepository | None:
     """Add a repository and return it, or None without a registry.
 
-    A repository that is listed already keeps its name unless `name` is given. Raises: UsageError if another repository
-    has that name, StorageFailed.
+    A repository that is listed already keeps its name unless `name` is given. Raises: UsageError for an invalid name
+    or that of another repository, StorageFailed.
     """
-    file = registry_file(environment)
-    if file is None:
-        return None
-    _make_folders(file.parent)
-    with writer_lock(file.with_suffix(".lock"), wait=True):
-        # Read under the lock: another process may just have added a repository.
-        known = _parse(read_file(file, _MAX_BYTES))
+    if name:
+        check_name(name)
+
+    def add(known: list[KnownRepository]) -> tuple[list[KnownRepository], KnownRepository]:
         others = [repository for repository in known if repository.path != path]
         old = next((repository for repository in known if repository.path == path), None)
         if old is not None and name in ("", old.name):
-            return old
-        if name and any(repository.name == name for repository in others):
-            raise UsageError(f"another repository is called `{name}`", hint="gitmem repos list")
-        added = KnownRepository(name or _free_name(path.name, others), path)
-        _write(file, [*others, added])
-    return added
+            return known, old
+        added = KnownRepository(name or free_name(path.name, {other.name for other in others}), path)
+        _require_free(added.name, others)
+        return [*others, added], added
+
+    return _change(environment, add, create=True)
+
+
+def rename_repository(environment: Mapping[str, str], old: str, new: str) -> KnownRepository | None:
+    """Give a repository another name and return it; None without a registry. Of concurrent renames, one succeeds.
+
+    Raises: UsageError for an unknown repository, an invalid name or that of another repository; StorageFailed.
+    """
+    check_name(new)
+
+    def rename(known: list[KnownRepository]) -> tuple[list[KnownRepository], KnownRepository]:
+        match = _find(known, old)
+        if match is None:
+            raise UsageError(f"unknown repository `{old}`", hint="gitmem repos list")
+        # Looked up under the lock, so the second of two renames finds the old name gone.
+        others = [repository for repository in known if repository != match]
+        _require_free(new, others)
+        renamed = match._replace(name=new)
+        return [*others, renamed], renamed
+
+    return _change(environment, rename, create=True)
 
 
 def remove_repository(environment: Mapping[str, str], name_or_path: str) -> KnownRepository | None:
     """Remove a repository and return it, or None if it is not listed; a name has precedence. Raises: StorageFailed."""
-    file = registry_file(environment)
-    if file is None or not file.exists():
-        return None
+
+    def remove(known: list[KnownRepository]) -> tuple[list[KnownRepository], KnownRepository | None]:
+        match = _find(known, name_or_path)
+        return [repository for repository in known if repository != match], match
+
+    return _change(environment, remove, create=False)
+
+
+def find_repository(environment: Mapping[str, str], name_or_path: str) -> KnownRepository | None:
+    """Return the repository of a name or path; a name has precedence. Raises: StorageFailed."""
+    return _find(read_registry(environment), name_or_path)
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError unless a text is a valid name of a repository."""
+    if len(name) > MAX_NAME or not _NAME.fullmatch(name):
+        hint = f"at most {MAX_NAME} letters, digits and `.`, `_`, `-`, `+`, beginning with a letter, digit or `_`"
+        raise UsageError(f"invalid name of a repository: `{name}`", hint=hint)
+    if name in _RESERVED:
+        raise UsageError(
+            f"`{name}` cannot be the name of a repository", hint="ids of other things begin with this word"
+        )
+
+
+def free_name(folder: str, used: Collection[str]) -> str:
+    """Return a valid name like that of a folder, with a number if another repository has that name."""
+    number = 1
+    first = _UNFIT.sub("-", folder).lstrip("-.+").rstrip("-")[: MAX_NAME - 10] or "unnamed"
+    free = first
+    while free in used or free in _RESERVED:
+        number += 1
+        free = f"{first}-{number}"
+    return free
+
+
+def _find(known: Sequence[KnownRepository], name_or_path: str) -> KnownRepository | None:
+    match = next((repository for repository in known if repository.name == name_or_path), None)
+    if match is not None:
+        return match
     # A deleted repository has no path to resolve, but realpath works without it.
     path = Path(os.path.realpath(name_or_path))
+    return next((repository for repository in known if repository.path == path), None)
+
+
+def _require_free(name: str, others: Sequence[KnownRepository]) -> None:
+    if any(repository.name == name for repository in others):
+        raise UsageError(f"another repository is called `{name}`", hint="gitmem repos list")
+
+
+def _change(
+    environment: Mapping[str, str],
+    edit: Callable[[list[KnownRepository]], tuple[list[KnownRepository], Result]],
+    *,
+    create: bool,
+) -> Result | None:
+    """Edit the registry under its lock and return the result of the edit; None without a registry."""
+    file = registry_file(environment)
+    if file is None or not (create or file.exists()):
+        return None
+    _make_folders(file.parent)
     with writer_lock(file.with_suffix(".lock"), wait=True):
+        # Read under the lock: another process may just have changed it.
         known = _parse(read_file(file, _MAX_BYTES))
-        match = next((repository for repository in known if repository.name == name_or_path), None)
-        match = match or next((repository for repository in known if repository.path == path), None)
-        if match is not None:
-            _write(file, [repository for repository in known if repository != match])
-    return match
-
-
-def _free_name(name: str, others: Sequence[KnownRepository]) -> str:
-    """Return the name of the folder, with a number if another repository has that name."""
-    used = {repository.name for repository in others}
-    number = 1
-    free = name or "repository"
-    while free in used:
-        number += 1
-        free = f"{name}-{number}"
-    return free
+        edited, result = edit(known)
+        if edited != known:
+            _write(file, edited)
+    return result
 
 
 def _parse(data: bytes | None) -> list[KnownRepository]:

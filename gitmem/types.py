@@ -46,6 +46,9 @@ UNKNOWN_RECEIVER: Final = b"?"
 DEFINING: Final = 3
 """Number of kinds that define a name; they are the first."""
 
+REPOSITORY_END: Final = b"\0"
+"""Ends the name of a repository in front of a path, if several are searched together: `NAME\\0/PATH`."""
+
 OWN_FOLDERS: Final = (".git", ".gitmem")
 """Folders of git and gitmem themselves, at any depth. Changes in them change no tree."""
 

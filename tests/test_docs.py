@@ -29,7 +29,7 @@ _LINK: Final = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE: Final = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _PATH: Final = re.compile(r"`((?:gitmem|tests|models|docs|hooks)/[\w./*-]+)`")
 _MODULE: Final = re.compile(r"`((?:[a-z_]+/)+[\w*-]+\.(?:py|json|md))`|`([a-z_]+\.py)`")
-_COMMAND: Final = re.compile(r"\bgitmem ((?:[a-z]+ ?)+)")
+_COMMAND: Final = re.compile(r"\bgitmem ((?:[a-z]+(?:-[a-z]+)* ?)+)")
 
 
 def name_of(path: Path) -> str:

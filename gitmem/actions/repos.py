@@ -1,41 +1,39 @@
-"""`gitmem repos`: add, list and remove the repositories that this user's servers may search."""
+"""`gitmem repos`: register, rename and remove the repositories of this user, and drop the chunks of a run."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NamedTuple
 
-from gitmem.errors import StorageFailed
-from gitmem.paths import INDEX_NAME
-from gitmem.registry import KnownRepository, add_repository, read_registry, remove_repository
-from gitmem.workspace import Workspace
+from gitmem.actions.uninstall import remove_own_index
+from gitmem.errors import StorageFailed, UsageError
+from gitmem.freshness.index_runs import forget_run, read_blobs
+from gitmem.indexing.garbage import remove_blobs
+from gitmem.indexing.index_writer import open_index_writer
+from gitmem.records.removal import count_records, remove_memory
+from gitmem.registry import KnownRepository, add_repository, find_repository, read_registry, remove_repository
+from gitmem.workspace import Workspace, open_workspace, require_index
 
 
-class Listed(NamedTuple):
-    """Registered repository; `state` is `indexed`, `no index` or `missing`."""
+class RemovedRepository(NamedTuple):
+    """What `remove` deleted. `kept` records are still in git; `left` objects of the memory could not be removed."""
 
-    name: str
-    path: Path
-    state: str
-
-
-def list_repositories(environment: Mapping[str, str]) -> list[Listed]:
-    """Return all registered repositories with their present state."""
-    return [Listed(known.name, known.path, _state(known.path)) for known in read_registry(environment)]
+    known: KnownRepository
+    had_index: bool = False
+    kept: int = 0
+    removed: int = 0
+    left: int = 0
 
 
-def _state(path: Path) -> str:
-    if not path.is_dir():
-        # The folder was moved or deleted, or its disk is not mounted: keep the entry, the user decides.
-        return "missing"
-    return (
-        "indexed" if any((path / name / "manifest").is_file() for name in (INDEX_NAME, INDEX_NAME[1:])) else "no index"
-    )
+class DroppedRun(NamedTuple):
+    """Number of files and chunks that left the index with a run."""
+
+    blobs: int
+    chunks: int
 
 
 def enter_repository(workspace: Workspace, environment: Mapping[str, str], name: str = "") -> KnownRepository | None:
     """Register a repository by its main working tree, or a bare one's folder; return None without a registry.
 
-    Raises: UsageError if the name is taken, StorageFailed.
+    Raises: UsageError if the name is invalid or taken, StorageFailed.
     """
     root = workspace.paths.root.parent
     return add_repository(environment, root, name)
@@ -49,6 +47,59 @@ def note_repository(workspace: Workspace, environment: Mapping[str, str]) -> Non
         return
 
 
-def forget_repository(environment: Mapping[str, str], name_or_path: str) -> KnownRepository | None:
-    """Remove a repository from the registry; return None if it is not registered. Its index stays."""
-    return remove_repository(environment, name_or_path)
+def get_repository(environment: Mapping[str, str], name_or_path: str) -> KnownRepository:
+    """Return a registered repository. Raises: UsageError."""
+    known = find_repository(environment, name_or_path)
+    if known is None:
+        raise UsageError(f"unknown repository `{name_or_path}`", hint="gitmem repos list")
+    return known
+
+
+def count_memory(known: KnownRepository, environment: Mapping[str, str]) -> int:
+    """Return the number of records of a repository; 0 if its folder is missing. Raises: NotARepository."""
+    return count_records(open_workspace(known.path, environment)) if known.path.is_dir() else 0
+
+
+def remove_known(known: KnownRepository, environment: Mapping[str, str], *, all_data: bool) -> RemovedRepository:
+    """Delete the index of a repository, with `all_data` its memory too, and its entry in the registry.
+
+    The entry goes last, so that an interrupted removal can be repeated. A missing folder loses only its entry.
+
+    Raises: NotARepository, UnsafeIndex, Busy, StorageFailed, GitFailed, DamagedFile.
+    """
+    # The index before the memory: if the memory cannot be removed, the entry stays and the command can be repeated.
+    removed = RemovedRepository(known)
+    if known.path.is_dir():
+        workspace = open_workspace(known.path, environment)
+        records = count_records(workspace)
+        removed = removed._replace(had_index=remove_own_index(workspace), kept=records)
+        if all_data and records:
+            removed = removed._replace(kept=0, removed=records, left=remove_memory(workspace).left)
+    remove_repository(environment, str(known.path))
+    return removed
+
+
+def prune_registry(environment: Mapping[str, str]) -> list[KnownRepository]:
+    """Remove the entries of repositories whose folders are missing, and return them. Raises: StorageFailed."""
+    # Only the folder counts: a repository without an index may still be wanted.
+    missing = [known for known in read_registry(environment) if not known.path.is_dir()]
+    return [known for known in missing if remove_repository(environment, str(known.path))]
+
+
+def drop_run(workspace: Workspace, at: str) -> DroppedRun:
+    """Remove the chunks that a logged run embedded, and the run from the log. The next run embeds them again.
+
+    Raises: NoIndex, UsageError for an unknown run, Busy, DamagedFile, StorageFailed.
+    """
+    require_index(workspace)
+    paths = workspace.paths
+    with open_index_writer(paths, wait=True) as writer:
+        manifest, blobs = require_index(workspace), read_blobs(paths, at)
+        if blobs is None:
+            raise UsageError(f"no run at `{at}` in the log", hint="gitmem repos runs NAME")
+        # Views that have one of the blobs leave the manifest too, so the next run compares their trees with the index.
+        rest = remove_blobs(paths, manifest, blobs)
+        # The index first: a process that is killed in between leaves a run that can be dropped again.
+        writer.publish(rest.manifest)
+        forget_run(paths, at)
+    return DroppedRun(rest.blobs, rest.chunks)

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from gitmem.actions.cancel import cancel
 from gitmem.actions.install import Installer
-from gitmem.actions.repos import forget_repository
 from gitmem.errors import Busy, UnsafeIndex
 from gitmem.freshness.cancellation import read_run
 from gitmem.fsio import require_own_folder
 from gitmem.install.hook_setup import find_callers, uninstall_hooks
 from gitmem.locks import writer_lock
+from gitmem.registry import remove_repository
 from gitmem.workspace import OWN_NAMES, Workspace, remove_index, require_untracked
 
 
@@ -37,14 +37,18 @@ def uninstall(workspace: Workspace, environment: Mapping[str, str]) -> Removed:
     Busy if another process writes it and does not stop on request; StorageFailed, GitFailed.
     """
     hooks = uninstall_hooks(workspace.location)
-    removed = _remove_index(workspace)
+    removed = remove_own_index(workspace)
     files, problems = Installer(workspace.location, environment).uninstall()
-    forget_repository(environment, str(workspace.paths.root.parent))
+    remove_repository(environment, str(workspace.paths.root.parent))
     callers = [str(file) for file in find_callers(workspace.location)]
     return Removed(removed, hooks, files, problems, callers)
 
 
-def _remove_index(workspace: Workspace) -> bool:
+def remove_own_index(workspace: Workspace) -> bool:
+    """Remove the index; return False if there was none. A run that writes it is stopped.
+
+    Raises: UnsafeIndex, Busy, StorageFailed.
+    """
     require_untracked(workspace)
     root = workspace.paths.root
     # No folder: only the other traces of the index are left to remove.

@@ -6,6 +6,7 @@ hits `hit_text.read_hits`. A server holds the searcher open and calls `answer_op
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gitmem.answering.hit_text import HitLines, Piece, named_hit, read_hits
@@ -21,9 +22,10 @@ from gitmem.search.snippet import join_lines
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gitmem.answering.hit_details import HitDetails
     from gitmem.answering.searcher import Searcher
     from gitmem.records.code_notes import CodeNote
-    from gitmem.search.engine import Rejected
+    from gitmem.search.engine import Rejected, SearchResult
     from gitmem.search.hits import Hit
 
 Result = TypeVar("Result")
@@ -56,7 +58,8 @@ class Answer(NamedTuple):
     that may exist only in the working tree to their paths. `records` maps the blobs of records to their fields.
     `adjacent` has the chunks before and after each hit, None at either end of a file or if not requested.
     `rejected` counts results below the least score, None without any. `code_notes` are the notes about the code of each
-    hit. `without_keys` are the lines of hits and adjacent chunks with
+    hit, `details` what the index knows of its chunk, if requested. `folder` is the root of the working tree.
+    `without_keys` are the lines of hits and adjacent chunks with
     private keys as dots, None if there are none.
     """
 
@@ -73,6 +76,8 @@ class Answer(NamedTuple):
     code_notes: "Sequence[Sequence[CodeNote]]"
     without_keys: HitLines | None = None
     rejected: "Rejected | None" = None
+    details: "Sequence[HitDetails]" = ()
+    folder: Path | None = None
 
     @property
     def is_lexical(self) -> bool:
@@ -131,11 +136,11 @@ def with_tree(
         except DamagedFile as problem:
             if not refresh:
                 raise
-            _rebuild(workspace, reader)
+            rebuild_damaged(workspace, reader)
             return open_and_use(), f"{problem.message}; rebuilt"
 
 
-def _rebuild(workspace: Workspace, reader: TreeReader) -> None:
+def rebuild_damaged(workspace: Workspace, reader: TreeReader) -> None:
     """Verify every checksum and rebuild the damaged files."""
     from gitmem.freshness.refresh import refresh  # loads the parsers; needed only after damage
 
@@ -147,8 +152,14 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
 
     Raises: UsageError, DamagedFile.
     """
-    found = searcher.find(query, limit)
-    texts = read_hits(searcher, found, limit, blobs, neighbors=query.neighbors)
+    return answer_found(searcher, query, searcher.find(query, limit), limit, blobs)
+
+
+def answer_found(
+    searcher: "Searcher", query: Query | SimilarQuery, found: "SearchResult", limit: int, blobs: ObjectReader
+) -> Answer:
+    """Answer with the hits that a search found in an open tree. Raises: DamagedFile."""
+    texts = read_hits(searcher, found, limit, blobs, neighbors=query.neighbors, details=query.details)
     hits = [hit for hit, _ in texts.lines.hits]
     view = view_state(searcher)
     # A file that changed between search and reading has no lines to show. Saying so beats showing the wrong ones.
@@ -177,6 +188,8 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
         code_notes=texts.code_notes,
         without_keys=texts.without_keys,
         rejected=found.rejected,
+        details=texts.details,
+        folder=searcher.tree.location.worktree,
     )
 
 

@@ -1,15 +1,20 @@
 """Answers as JSON values, and the line that names their tree: the same for the command line, MCP and HTTP."""
 
+import hashlib
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.answering.hit_text import named_hit
 from gitmem.display import count, visible
-from gitmem.memory.kinds import kind_of
+from gitmem.freshness.tree_selection import WORKTREE
+from gitmem.locations import LineRange, Location, format_location
+from gitmem.memory.kinds import CODE, kind_of
 from gitmem.search.snippet import join_lines
 
 if TYPE_CHECKING:
     from gitmem.answering.answer import Answer, ViewState
+    from gitmem.answering.federated_answer import FederatedAnswer
     from gitmem.records.code_notes import CodeNote
     from gitmem.search.explain import Explanation
     from gitmem.search.hits import Hit
@@ -18,7 +23,7 @@ BOUNDARY: Final = "[CHUNK BOUNDARY]"
 """Separator between a chunk and an adjacent one in `content`."""
 
 
-def describe_absence(answer: "Answer") -> str:
+def describe_absence(answer: "Answer | FederatedAnswer") -> str:
     """Return why an answer has no results."""
     if answer.rejected is not None:
         below = count(answer.rejected.number, "result")
@@ -64,10 +69,14 @@ def explanation_json(explanation: "Explanation") -> dict[str, Any]:
     }
 
 
-def hit_json(answer: "Answer", index: int, explanation: "Explanation | None" = None) -> dict[str, Any]:
+def hit_json(
+    answer: "Answer", index: int, explanation: "Explanation | None" = None, repository: str = ""
+) -> dict[str, Any]:
     """Return one hit of an answer as JSON values, with the explanation of its score if there is one.
 
-    `uncommitted` is the change of its file, `record` the fields of a record, `notes` the notes about its code.
+    `id` is its location, after the name of a repository if one is given. `uncommitted` is the change of its file,
+    `record` the fields of a record, `notes` the notes about its code. `file_uri` is null for a file that need not be in
+    the working tree.
     """
     hit, lines = answer.hits[index]
     before, after = answer.adjacent[index]
@@ -76,7 +85,9 @@ def hit_json(answer: "Answer", index: int, explanation: "Explanation | None" = N
     pieces += [after.lines] if after else []
     change = answer.changes.get(hit.path)
     kind, hit = kind_of(hit.chunk_type), named_hit(hit)
+    content = f"\n{BOUNDARY}\n".join(map(join_lines, pieces))
     values = {
+        "id": hit_id(hit, repository),
         "kind": kind,
         "path": json_path(hit.path),
         "start_line": hit.start_line,
@@ -87,8 +98,10 @@ def hit_json(answer: "Answer", index: int, explanation: "Explanation | None" = N
         "score": round(hit.score, 6),
         **_similarity(answer, hit),
         "scores": {name: round(float(value), 6) for name, value in hit.scores.items()},
-        "content": f"\n{BOUNDARY}\n".join(map(join_lines, pieces)),
+        "content": content,
+        "content_hash": hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest(),
         "blob": hit.blob,
+        **(_details_json(answer, index, hit.path if kind == CODE else "") if answer.details else {}),
         "uncommitted": change,
         "record": answer.records.get(hit.blob),
         "notes": [note._asdict() for note in answer.code_notes[index]],
@@ -100,6 +113,29 @@ def _similarity(answer: "Answer", hit: "Hit") -> dict[str, float | None]:
     """Return the cosine of result and query and their distance, null if the mode compares no vectors."""
     cosine = None if answer.is_lexical else round(hit.scores["semantic"], 6)
     return {"cosine": cosine, "distance": None if cosine is None else round(1 - cosine, 6)}
+
+
+def hit_id(hit: "Hit", repository: str = "") -> str:
+    """Return the name by which `get` reads a hit that is named for display (`hit_text.named_hit`)."""
+    if kind_of(hit.chunk_type) == CODE:
+        location = format_location(Location(hit.path, LineRange(hit.start_line, hit.end_line)))
+    else:
+        location = f"{hit.path}:{hit.start_line}-{hit.end_line}"
+    return json_path(f"{repository}:{location}" if repository else location)
+
+
+def _details_json(answer: "Answer", index: int, path: str) -> dict[str, Any]:
+    """Return what the index knows of the chunk of a hit; `path` is "" for a record."""
+    details = answer.details[index]
+    in_folder = answer.folder if path and answer.view.source == WORKTREE else None
+    indexed_at = details.indexed_at
+    return {
+        "file_uri": in_folder and (in_folder / path).as_uri(),
+        "chunk_index": details.chunk_index,
+        "total_chunks": details.total_chunks,
+        "file_size_bytes": details.file_bytes,
+        "indexed_at": indexed_at and time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(indexed_at)),
+    }
 
 
 def first_mentions(code_notes: "Sequence[Sequence[CodeNote]]") -> "list[list[CodeNote]]":

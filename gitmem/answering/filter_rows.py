@@ -1,6 +1,7 @@
-"""Filter the paths of a view by kind and by the fields of records."""
+"""Filters of a query as the search applies them: to paths, kinds and the fields of records."""
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,24 @@ from numpy.typing import NDArray
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.memory.kinds import CODE, FOLDERS
 from gitmem.records.filters import NO_FILTERS, RecordFilters, matching_records
+from gitmem.search.scope import Filters
 from gitmem.store.view_file import View
+
+if TYPE_CHECKING:
+    from gitmem.answering.search_query import SearchFilters
+
+
+def row_filters(filters: "SearchFilters") -> Filters:
+    """Return the filters on paths, languages and chunk types."""
+    return Filters(
+        filters.include,
+        filters.exclude,
+        filters.languages,
+        filters.chunk_types,
+        filters.pathspecs,
+        filters.files,
+        filters.folders,
+    )
 
 
 def passing_entries(

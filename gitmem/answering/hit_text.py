@@ -17,6 +17,7 @@ from gitmem.types import RECORD_KINDS, TURN
 
 # Records and their windows are imported only for hits that are records: a query of code saves a tenth of its start-up.
 if TYPE_CHECKING:
+    from gitmem.answering.hit_details import HitDetails
     from gitmem.answering.searcher import Searcher
     from gitmem.records.code_notes import CodeNote
     from gitmem.search.adjacent_chunks import AdjacentChunk
@@ -51,7 +52,7 @@ class HitTexts(NamedTuple):
 
     `without_keys` are the lines with private keys as dots, None if no blob has one. `changed` are the paths of
     uncommitted files that changed since they were searched. `records` maps the blobs of records to their fields.
-    `code_notes` has one item a hit.
+    `code_notes` has one item a hit, and so has `details` if requested.
     """
 
     lines: HitLines
@@ -59,10 +60,17 @@ class HitTexts(NamedTuple):
     changed: list[str]
     records: dict[str, dict[str, Any]]
     code_notes: "list[list[CodeNote]]"
+    details: "list[HitDetails]"
 
 
 def read_hits(
-    searcher: "Searcher", found: "SearchResult", limit: int, reader: ObjectReader, *, neighbors: bool
+    searcher: "Searcher",
+    found: "SearchResult",
+    limit: int,
+    reader: ObjectReader,
+    *,
+    neighbors: bool,
+    details: bool = False,
 ) -> HitTexts:
     """Read the blobs of hits, each once, and choose the units that represent rows with several.
 
@@ -90,7 +98,14 @@ def read_hits(
         changed,
         fields,
         _read_code_notes(searcher, hits, reader),
+        _read_details(searcher, hits, data) if details else [],
     )
+
+
+def _read_details(searcher: "Searcher", hits: "Sequence[Hit]", data: Mapping[str, bytes]) -> "list[HitDetails]":
+    from gitmem.answering.hit_details import read_details  # only for programs
+
+    return [read_details(searcher, hit, len(data[hit.blob])) for hit in hits]
 
 
 def _cut_lines(

@@ -35,7 +35,8 @@ CANCELLING: Final = "Cancelling"
 
 @dataclass(slots=True)
 class Status:
-    """State of an index. `files`, `chunks`, `languages` and `chunk_types` count the working tree.
+    """State of an index. `files`, `chunks`, `languages`, `language_chunks` and `chunk_types` count the working
+    tree.
 
     `uncommitted` counts the paths that differ from HEAD by kind of change; `unknown` is the reason if git could not
     report them. `pending` of the `not_indexed` files are uncommitted: the next query indexes them. An index is
@@ -62,6 +63,7 @@ class Status:
     pending: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
+    language_chunks: Counter[str] = field(default_factory=Counter)
     chunk_types: Counter[str] = field(default_factory=Counter)
     chunks: int = 0
     chunks_total: int = 0
@@ -158,6 +160,10 @@ def _count(status: Status, view: View, snapshot: Snapshot) -> list[int]:
         # Language codes are numbered per segment, so the counts are made per segment.
         own = indexed[texts & (indexed >= base) & (indexed < base + segment.blobs)] - base
         _add(status.languages, np.bincount(segment.blob_languages[own]), segment.languages.__getitem__)
+        # Copies of a file share their chunks, which count once.
+        blobs = np.unique(own, return_index=True)[0]  # without `return_index`, numpy imports numpy.ma
+        chunks = np.bincount(segment.blob_languages[blobs], np.diff(segment.first)[blobs]).astype(np.int64)
+        _add(status.language_chunks, chunks, segment.languages.__getitem__)
     sizes = np.diff(snapshot.blob_first)
     # The chunks of a blob that several paths share exist once, so they count once, as in `chunks_total`.
     in_view = np.zeros(len(sizes), bool)

@@ -21,7 +21,8 @@ MODES: Final = ("hybrid", "semantic", "lexical")
 class SearchFilters(NamedTuple):
     """Restrictions of a search. Several values of one filter mean any of them; different filters must all hold.
 
-    `include` and `exclude` are path globs, `pathspecs` those of git. `records` are filters on the fields of records,
+    `include` and `exclude` are path globs, `pathspecs` those of git, `files` whole paths. `folders` are names at any
+    depth, paths from the root (`/src`) or globs. `records` are filters on the fields of records,
     which exclude code.
     """
 
@@ -32,20 +33,31 @@ class SearchFilters(NamedTuple):
     kinds: tuple[str, ...] = ()
     records: RecordFilters = NO_FILTERS
     pathspecs: "tuple[Pathspec, ...]" = ()
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
     @property
     def any(self) -> bool:
         """Whether anything but the kinds is restricted."""
         return self._replace(kinds=()) != ALL_CONTENT
 
+    @property
+    def excludes_records(self) -> bool:
+        """Whether a filter names files or folders, which records are not."""
+        return bool(self.pathspecs or self.files or self.folders)
+
 
 ALL_CONTENT: Final = SearchFilters()
 
+MAX_FILES: Final = 500
+MAX_FOLDERS: Final = 100
+
 
 class Query(NamedTuple):
-    """A query in words or symbols. `limit` 0 means the configured default. `neighbors` adds the adjacent chunks.
+    """A query in words or symbols. `limit` 0 means the configured default.
 
-    Results below `min_score` are left out; None means the floor of `gitmem.search.calibration`, see there.
+    `neighbors` adds the adjacent chunks, and `details` the place of each hit in the index (`hit_details`). Results
+    below `min_score` are left out; None means the floor of `gitmem.search.calibration`, see there.
     """
 
     text: str
@@ -54,6 +66,7 @@ class Query(NamedTuple):
     filters: SearchFilters = ALL_CONTENT
     neighbors: bool = False
     min_score: float | None = None
+    details: bool = False
 
 
 class SimilarQuery(NamedTuple):
@@ -65,6 +78,7 @@ class SimilarQuery(NamedTuple):
     text: str
     limit: int = 0
     folder: str = ""
+    details: bool = False
 
     @property
     def filters(self) -> SearchFilters:
@@ -83,9 +97,9 @@ _CODE_ONLY: Final = SearchFilters(kinds=(CODE,))
 def kinds_of(filters: SearchFilters, tree: TreeSelection) -> tuple[str, ...]:
     """Return the kinds to search: the given ones, or else code, with documents if the whole working tree is searched.
 
-    Records have no paths, so pathspecs select only code.
+    Records have no paths, so files, folders and pathspecs select only code.
     """
-    return filters.kinds or (DEFAULT if tree.is_working_tree and not filters.pathspecs else (CODE,))
+    return filters.kinds or (DEFAULT if tree.is_working_tree and not filters.excludes_records else (CODE,))
 
 
 def check_query(query: Query | SimilarQuery, tree: TreeSelection, settings: Settings) -> int:
@@ -123,7 +137,12 @@ def _check_filters(query: Query, tree: TreeSelection) -> None:
     parse_kinds(filters.kinds)
     if tree.changed and any(kind != CODE for kind in filters.kinds):
         raise UsageError("`--changed` applies only to code", hint="leave out `--kind`")
-    if filters.pathspecs and any(kind != CODE for kind in filters.kinds):
-        raise UsageError("paths apply only to code", hint="leave out `--kind`, or the paths after `--`")
+    if filters.excludes_records and any(kind != CODE for kind in filters.kinds):
+        raise UsageError("paths apply only to code", hint="leave out `--kind`, or the files, folders and paths")
+    for name, values, most in (("files", filters.files, MAX_FILES), ("folders", filters.folders, MAX_FOLDERS)):
+        if len(values) > most:
+            raise UsageError(f"{len(values)} {name}, a query takes at most {most}", hint="name a folder above them")
+        if not all(value.strip("/") for value in values):
+            raise UsageError(f"an empty name in the {name}", hint="paths are relative to the root of the repository")
     if filters.records.any and kinds_of(filters, tree) == (CODE,):
         raise UsageError("record filters do not apply to code", hint="search records: --kind documents")

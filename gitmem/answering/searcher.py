@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.answering.filter_rows import passing_entries
+from gitmem.answering.filter_rows import passing_entries, row_filters
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, SimilarQuery, kinds_of
 from gitmem.answering.weights_in_force import load_weights
 from gitmem.embedding import bundled
@@ -54,9 +54,6 @@ if TYPE_CHECKING:
     from gitmem.search.adjacent_chunks import AdjacentChunk
 
 
-_OTHER_MAKER: Final = "the index was made by another version, with another model or other settings"
-
-
 class Searcher:
     """One tree in one generation of the index, held open for any number of searches.
 
@@ -77,10 +74,10 @@ class Searcher:
         opening_notes: list[str],
         records_tree: str | None,
     ) -> None:
-        self._workspace = workspace
+        self.workspace = workspace
         self._kinds = kinds
         self._weights = weights
-        self._encoder = encoder
+        self.encoder = encoder
         self._whole: dict[tuple[str, ...], Scope] = {}
         self._graph: RowGraph | None = None
         self._overlay = overlay
@@ -123,7 +120,7 @@ class Searcher:
         """Paths with uncommitted changes, and the kind of change."""
         return self._overlay.changes
 
-    @property
+    @cached_property
     def missing_files(self) -> int:
         """Number of paths that should be indexed and are not."""
         return int((self._blob_of == -1).sum()) + self._overlay.unhashed
@@ -148,16 +145,16 @@ class Searcher:
         Raises: NotARepository, GitFailed and, if a revision was named, UnknownRevision.
         """
         # HEAD or the object format may have changed since.
-        location = locate_again(self._workspace.location)
+        location = locate_again(self.workspace.location)
         with TreeReader(location, self.selection) as reader:
-            manifest = find_manifest(self._workspace.paths.manifest)
+            manifest = find_manifest(self.workspace.paths.manifest)
             tree = reader.read()
         return (
             tree == self.tree
             and manifest is not None
             and manifest.generation == self.snapshot.manifest.generation
             and self._overlay.is_current(location)
-            and self._records_tree == records_tree(self._workspace, self._kinds)
+            and self._records_tree == records_tree(self.workspace, self._kinds)
         )
 
     def require_intact(self) -> None:
@@ -170,7 +167,7 @@ class Searcher:
 
         Loading costs more than many exact scans, so only processes that stay call this.
         """
-        graph = find_graph(self._workspace.paths, self.snapshot.manifest.graph, self.snapshot.dimensions)
+        graph = find_graph(self.workspace.paths, self.snapshot.manifest.graph, self.snapshot.dimensions)
         self._graph = RowGraph(graph, self.snapshot) if graph is not None else None
         return self._graph is not None
 
@@ -185,11 +182,15 @@ class Searcher:
         return search(
             self.scopes(query.filters),
             parse_query(query.text),
-            self._encoder,
+            self.encoder,
             limit=limit,
-            options=SearchOptions(query.mode, self._workspace.settings.fusion, self._weights, self._graph),
+            options=self.options(query.mode),
             min_score=query.min_score,
         )
+
+    def options(self, mode: str) -> SearchOptions:
+        """Return the options of a search with the settings of the repository."""
+        return SearchOptions(mode, self.workspace.settings.fusion, self._weights, self._graph)
 
     def _find_similar(self, query: SimilarQuery, limit: int) -> SearchResult:
         from gitmem.answering.location_lookup import get_chunk
@@ -205,13 +206,14 @@ class Searcher:
         """Return the chunks before and after a hit of this searcher."""
         from gitmem.search.adjacent_chunks import find_adjacent_chunks
 
-        return find_adjacent_chunks(self.snapshot, self._blob_number(hit), hit)
+        return find_adjacent_chunks(self.snapshot, self.blob_number(hit), hit)
 
     def inner_chunks(self, hit: Hit) -> list[InnerChunk]:
         """Return the outermost chunks inside a hit of this searcher."""
-        return find_inner_chunks(self.snapshot, self._blob_number(hit), hit)
+        return find_inner_chunks(self.snapshot, self.blob_number(hit), hit)
 
-    def _blob_number(self, hit: Hit) -> int:
+    def blob_number(self, hit: Hit) -> int:
+        """Return the number of the blob of a hit of this searcher."""
         entry = self.view.find(path_bytes(hit.path))
         assert entry is not None, "a hit's path is in the view"
         return int(self._blob_of[entry])
@@ -226,17 +228,25 @@ class Searcher:
             parts.append(self._record_scope(filters, records))
         return parts
 
+    def passing_blobs(self, filters: SearchFilters, kinds: Sequence[str]) -> NDArray[np.int64]:
+        """Return the blob of each entry as `Snapshot.match` does, -2 for other kinds and for records that do not pass.
+
+        Filters on paths, languages and chunk types are left to the scope.
+        """
+        # -2 marks paths that must not be found, as in Snapshot.match; -1 would count as missing in the index.
+        return np.where(passing_entries(self.view, kinds, filters.records), self._blob_of, -2)
+
     def _code_scope(self, filters: SearchFilters = ALL_CONTENT) -> Scope:
         whole = self._whole_scope(CODE)
         if not filters.any and self.tree.since is None:
             return whole
         if self.tree.since is None:
-            return Scope(self.snapshot, self.view, _row_filters(filters), whole.blob_of, whole)
+            return Scope(self.snapshot, self.view, row_filters(filters), whole.blob_of, whole)
         from gitmem.answering.changed_rows import find_changed
 
         changed = find_changed(self.tree.location, self.tree.since.tree, self.snapshot, self.view, self._blob_of)
         blob_of = np.where(changed.entries, whole.blob_of, -2)
-        scope = Scope(self.snapshot, self.view, _row_filters(filters), blob_of, whole)
+        scope = Scope(self.snapshot, self.view, row_filters(filters), blob_of, whole)
         scope.restrict(changed.rows, changed.select_units)
         return scope
 
@@ -244,15 +254,12 @@ class Searcher:
         whole = self._whole_scope(*FOLDERS)
         if not filters.any and len(kinds) == len(FOLDERS):
             return whole
-        blob_of = np.where(passing_entries(self.view, kinds, filters.records), whole.blob_of, -2)
-        return Scope(self.snapshot, self.view, _row_filters(filters), blob_of, whole)
+        return Scope(self.snapshot, self.view, row_filters(filters), self.passing_blobs(filters, kinds), whole)
 
     def _whole_scope(self, *kinds: str) -> Scope:
         """Return all rows of some kinds, kept for all searches: making it costs milliseconds at 100,000 rows."""
         if kinds not in self._whole:
-            # -2 marks paths that must not be found, as in Snapshot.match; -1 would count as missing in the index.
-            blob_of = np.where(passing_entries(self.view, kinds), self._blob_of, -2)
-            self._whole[kinds] = Scope(self.snapshot, self.view, Filters(), blob_of)
+            self._whole[kinds] = Scope(self.snapshot, self.view, Filters(), self.passing_blobs(ALL_CONTENT, kinds))
         return self._whole[kinds]
 
     @cached_property
@@ -265,10 +272,6 @@ class Searcher:
     @cached_property
     def _blob_of(self) -> NDArray[np.int64]:
         return self.snapshot.match(self.view)
-
-
-def _row_filters(filters: SearchFilters) -> Filters:
-    return Filters(filters.include, filters.exclude, filters.languages, filters.chunk_types, filters.pathspecs)
 
 
 def open_searcher(

@@ -82,6 +82,7 @@ def status_json(status: Status) -> dict[str, Any]:
         "run": status.run,
         "chunks": {"head": status.chunks, "total": status.chunks_total},
         "languages": dict(status.languages),
+        "language_chunks": dict(status.language_chunks),
         "chunk_types": dict(status.chunk_types),
         "index": {
             "path": json_path(str(status.place)),

@@ -1,6 +1,6 @@
 """Options and output that `query` and `related` share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -22,7 +22,9 @@ from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gitmem.records.code_notes import CodeNote
     from gitmem.search.explain import Explanation
+    from gitmem.search.hits import Hit
 
 MAX_CONTEXT: Final = 1000
 
@@ -69,6 +71,11 @@ class Format(NamedTuple):
     explain: bool = False
     neighbors: bool = False
 
+    @property
+    def has_details(self) -> bool:
+        """Whether the answer is for a program, which gets all fields."""
+        return self.as_json or self.as_lines
+
     @classmethod
     def load(cls, ctx: click.Context, limit: int | None, options: Mapping[str, Any]) -> "Format":
         """Build a format from the values of `format_options`. Raises UsageError."""
@@ -100,7 +107,8 @@ def write_answer(workspace: Workspace, answer: Answer, form: Format) -> ExitCode
         answer = mask_answer(answer)
     for note in [] if form.quiet else answer.notes:
         say(f"note: {note}")
-    explanations = _explanations(answer, form)
+    mode = answer.query.mode if isinstance(answer.query, Query) else "semantic"
+    explanations = explain_hits([hit for hit, _ in answer.hits], mode, form)
     if form.as_json:
         write_json(answer_json(answer, explanations))
     elif form.as_lines:
@@ -118,14 +126,13 @@ def write_answer(workspace: Workspace, answer: Answer, form: Format) -> ExitCode
     return ExitCode.OK if answer.hits else ExitCode.NO_RESULTS
 
 
-def _explanations(answer: Answer, form: Format) -> "list[Explanation | None]":
+def explain_hits(hits: "Sequence[Hit]", mode: str, form: Format) -> "list[Explanation | None]":
     """Return the explanation of each hit's score, or None for each without `--explain`."""
     if not form.explain:
-        return [None] * len(answer.hits)
+        return [None] * len(hits)
     from gitmem.search.explain import explain  # few searches are explained
 
-    mode = answer.query.mode if isinstance(answer.query, Query) else "semantic"
-    return [explain(hit.scores, hit.score, hit.chunk_type, mode) for hit, _ in answer.hits]
+    return [explain(hit.scores, hit.score, hit.chunk_type, mode) for hit in hits]
 
 
 def _write_hits(
@@ -138,24 +145,55 @@ def _write_hits(
         contexts = read_context(
             workspace.location, [hit for hit, _ in answer.hits], form.context, answer.files, mask=not shows_secrets()
         )
-    full = form.full or form.neighbors
     code_notes = first_mentions(answer.code_notes)
-    for index, ((hit, lines), context, explanation) in enumerate(zip(answer.hits, contexts, explanations, strict=True)):
-        output = format_hit(
-            named_hit(hit), lines, answer.terms, style, change=answer.changes.get(hit.path, ""), full=full,
-            context=context, adjacent=answer.adjacent[index], code_notes=code_notes[index],
-        )  # fmt: skip
-        # People see at once where a result begins; a program would pay for the empty lines.
-        separator = [""] if index and style.width else []
-        reasons = format_explanation(explanation, hit, style) if explanation else []
-        console.put("\n".join([*separator, *output, *reasons]))
+    for index, (context, explanation) in enumerate(zip(contexts, explanations, strict=True)):
+        output = hit_lines(answer, index, form, style, context, code_notes[index])
+        put_hit(index, answer.hits[index][0], output, explanation, style)
+    put_end(_describe(answer), explanations, form, style)
+
+
+def hit_lines(
+    answer: Answer,
+    index: int,
+    form: Format,
+    style: Style,
+    context: tuple[list[str], list[str]],
+    code_notes: "Sequence[CodeNote]",
+    repository: str = "",
+) -> list[str]:
+    """Return the lines that show a hit; its location begins with the name of a repository if one is given."""
+    hit, lines = answer.hits[index]
+    named = named_hit(hit)
+    return format_hit(
+        named._replace(path=f"{repository}:{named.path}") if repository else named,
+        lines,
+        answer.terms,
+        style,
+        change=answer.changes.get(hit.path, ""),
+        full=form.full or form.neighbors,
+        context=context,
+        adjacent=answer.adjacent[index],
+        code_notes=code_notes,
+    )
+
+
+def put_hit(number: int, hit: "Hit", output: list[str], explanation: "Explanation | None", style: Style) -> None:
+    """Print the lines of a hit and the explanation of its score."""
+    # People see at once where a result begins; a program would pay for the empty lines.
+    separator = [""] if number and style.width else []
+    reasons = format_explanation(explanation, hit, style) if explanation else []
+    console.put("\n".join([*separator, *output, *reasons]))
+
+
+def put_end(description: str, explanations: "Sequence[Explanation | None]", form: Format, style: Style) -> None:
+    """Print the legend of the explanations, if there are any, and what was searched."""
     if form.quiet:
         return
     if form.explain:
-        from gitmem.search.explain import LEGEND  # as above
+        from gitmem.search.explain import LEGEND  # few searches are explained
 
         console.put("\n".join(format_legend(filter(None, explanations), LEGEND, style)))
-    console.put(style.paint("dim", _describe(answer)))
+    console.put(style.paint("dim", description))
 
 
 def _describe(answer: Answer) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from gitmem.cli import console
+from gitmem.errors import NotARepository
 from gitmem.workspace import Workspace, open_workspace
 
 
@@ -20,6 +21,14 @@ def open_here(ctx: click.Context, path: str = "") -> Workspace:
     if ctx.obj.get(_WARNS):
         _warn_of_lost_records(workspace)
     return workspace
+
+
+def open_here_if_any(ctx: click.Context) -> Workspace | None:
+    """Open the repository of `-C`; return None outside of one. Raises: ConfigError."""
+    try:
+        return open_here(ctx)
+    except NotARepository:
+        return None
 
 
 _WARNS: Final = "warns of lost records"

@@ -19,7 +19,7 @@ from gitmem.cli.answer_output import (
     write_answer,
 )
 from gitmem.cli.completer import AFTER_DASHES, complete
-from gitmem.cli.context import folder_in_tree, open_here
+from gitmem.cli.context import folder_in_tree, open_here, open_here_if_any
 from gitmem.cli.error_output import say
 from gitmem.cli.filter_options import filter_options, take_filters
 from gitmem.errors import ExitCode, UsageError
@@ -29,6 +29,9 @@ from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
     from gitmem.patterns.pathspec import Pathspec
+
+ALL_NAMES: Final = ("*",)
+"""Names of repositories that mean all of them."""
 
 _MOST_BYTES: Final = 4 * MAX_QUERY + 64
 """Bytes to read from standard input: more than a query of maximum length has in any encoding."""
@@ -103,6 +106,30 @@ class QueryCommand(click.Command):
     metavar="KIND",
     help="Search code, documents, notes, conversations or all.  [default: code, documents]",
 )
+@click.option(
+    "--file",
+    "files",
+    metavar="PATH",
+    shell_complete=complete("tree paths"),
+    multiple=True,
+    help="Search only this file (path from the root).",
+)
+@click.option(
+    "--folder",
+    "folders",
+    metavar="FOLDER",
+    multiple=True,
+    help="Search only this folder (a name, /path from the root, or glob).",
+)
+@click.option(
+    "--repo",
+    "repositories",
+    metavar="NAME",
+    shell_complete=complete("repositories"),
+    multiple=True,
+    help="Search this repository (see gitmem repos list).",
+)
+@click.option("--all", "everything", is_flag=True, help="Search all known repositories.")
 @filter_options(
     "source",
     "sensitivity",
@@ -123,7 +150,8 @@ class QueryCommand(click.Command):
 def command(
     ctx: click.Context, /, *, words: tuple[str, ...], texts: tuple[str, ...], paths: tuple[str, ...], rev: str,
     staged: bool, changed: str, include: tuple[str, ...], exclude: tuple[str, ...], languages: tuple[str, ...],
-    chunk_types: tuple[str, ...], kinds: tuple[str, ...], mode: str, limit: int | None, no_refresh: bool,
+    chunk_types: tuple[str, ...], kinds: tuple[str, ...], files: tuple[str, ...], folders: tuple[str, ...],
+    repositories: tuple[str, ...], everything: bool, mode: str, limit: int | None, no_refresh: bool,
     min_score: float | None,
     **shown: object,
 ) -> ExitCode:  # fmt: skip
@@ -133,8 +161,10 @@ def command(
     time budget. Several words are one query. A query may also be a whole issue, log or stack trace of up to 32,000
     characters: its parts count by their type, and the files, lines and functions that it names come first. PATHs behind
     `--` limit it, relative to the current folder as in git grep, and in addition to `--path`. A filter given several
-    times matches any of its values. The score of a result is the likelihood that it is relevant, whatever the filters.
-    The exit code is 0 with results and 1 without: a query that makes no sense in the repository has none.
+    times matches any of its values. With `--repo` or `--all` the repositories are searched as one; results of the
+    repository of the current folder come first unless others are much better. The score of a result is the likelihood
+    that it is relevant, whatever the filters. The exit code is 0 with results and 1 without: a query that makes no
+    sense in the repository has none.
 
     \b
     Examples:
@@ -145,13 +175,16 @@ def command(
       gitmem query --changed main..HEAD "error handling"
       gitmem query -n 1 --explain "error handling"
       gitmem query --min-score 0.5 "error handling"
+      gitmem query --repo flask --repo click "parse options"
+      gitmem query --all --folder src "retry with backoff"
       gitmem query --kind documents --record-type email --since 2026-01-01 "release date"
       git log -1 --format=%B | gitmem query -
       gitmem query - < issue.md
     """
     record_filters = take_filters(shown)
     form = Format.load(ctx, limit, shown)
-    workspace = open_here(ctx)
+    names = ALL_NAMES if everything else repositories
+    workspace = open_here_if_any(ctx) if names else open_here(ctx)
     filters = SearchFilters(
         include=include,
         exclude=exclude,
@@ -160,11 +193,20 @@ def command(
         kinds=parse_kinds(kinds),
         records=record_filters,
         pathspecs=_parse_paths(ctx, workspace, paths) if paths else (),
+        files=files,
+        folders=folders,
     )
-    query = Query(read_query([*texts, *words], paths), form.limit, mode, filters, form.neighbors, min_score)
+    query = Query(
+        read_query([*texts, *words], paths), form.limit, mode, filters, form.neighbors, min_score, form.has_details
+    )
     if len(words) > 1 and not paths and not form.quiet:
         _hint_at_paths(ctx, words)
     selection = TreeSelection(rev, staged, changed)
+    if names:
+        from gitmem.cli.federated_output import query_repositories  # most queries search one
+
+        return query_repositories(workspace, names, query, selection, form, refresh=not no_refresh)
+    assert workspace is not None, "without names the repository is required"
     return write_answer(workspace, answer_here(workspace, query, selection, refresh=not no_refresh), form)
 
 
@@ -175,7 +217,7 @@ def search_records(
     filters = SearchFilters(kinds=kinds, records=take_filters(shown))
     form = Format.load(ctx, limit, shown)
     workspace = open_here(ctx)
-    query = Query(text, form.limit, filters=filters, neighbors=form.neighbors)
+    query = Query(text, form.limit, filters=filters, neighbors=form.neighbors, details=form.has_details)
     return write_answer(workspace, answer_here(workspace, query), form)
 
 
@@ -194,8 +236,10 @@ def read_query(words: Sequence[str], paths: Sequence[str] = ()) -> str:
     return query.strip() if from_stdin else query
 
 
-def _parse_paths(ctx: click.Context, workspace: Workspace, paths: Sequence[str]) -> "tuple[Pathspec, ...]":
+def _parse_paths(ctx: click.Context, workspace: Workspace | None, paths: Sequence[str]) -> "tuple[Pathspec, ...]":
     """Return the pathspecs behind `--`. Raises UsageError."""
+    if workspace is None:
+        raise UsageError("paths after `--` apply to one repository", hint="use `--folder`, `--file` or `--path`")
     from gitmem.patterns.pathspec import parse_pathspec  # the glob matcher is a tenth of the search's imports
 
     folder, root = folder_in_tree(ctx, workspace), workspace.location.worktree

@@ -31,7 +31,7 @@ def command(ctx: click.Context, /, place: str, limit: int | None, no_refresh: bo
     form = Format.load(ctx, limit, shown)
     workspace = open_here(ctx)
     place = _from_root(workspace, place)
-    query = SimilarQuery(place, form.limit, folder_in_tree(ctx, workspace))
+    query = SimilarQuery(place, form.limit, folder_in_tree(ctx, workspace), form.has_details)
     return write_answer(workspace, answer_here(workspace, query, refresh=not no_refresh), form)
 
 

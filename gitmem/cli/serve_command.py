@@ -28,7 +28,7 @@ def run_command(request: Request, repositories: OpenRepositories, exchange: Exch
     """Run the command of a request and send its output. Raises CallCancelled, and GitmemError if the client must."""
     if served_folder(request.args) is None:
         raise Refused
-    answers = OpenAnswers(repositories.get(request.root), exchange.call)
+    answers = OpenAnswers(repositories.get(request.root), repositories, exchange.call)
     workspace = answers.workspace()
     # Only git knows all ways in which a working tree can be somewhere else, for example `core.worktree`.
     if workspace.location.worktree is None or not workspace.location.worktree.samefile(request.root):

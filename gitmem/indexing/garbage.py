@@ -91,6 +91,29 @@ def shrink(
     return ShrinkResult(shrunk, blobs, chunks, segments, forgotten, recent_blobs)
 
 
+def remove_blobs(paths: IndexPaths, manifest: Manifest, oids: bytes) -> ShrinkResult:
+    """Remove some blobs from a manifest, reachable or not: their chunks, and the views that have them.
+
+    `oids` are their concatenated ids. New segments are written; the caller publishes the manifest. Raises: as `shrink`.
+    """
+    entries: dict[str, SegmentEntry] = {}
+    blobs = chunks = segments = 0
+    for entry in manifest.segments:
+        segment = _open(paths, entry)
+        keep = ~_is_in(segment, set(_hexadecimal(np.frombuffer(oids, np.uint8).reshape(-1, segment.oids.shape[1]))))
+        if not keep.all():
+            blobs += int((~keep).sum())
+            chunks += int(np.diff(segment.first)[~keep].sum())
+            segments += 1
+        # Unlike in `shrink`, a large segment is written again for one blob: the user asked for it.
+        rest = rewrite_without(paths, entry, segment, keep)
+        if rest is not None:
+            entries[rest.name] = rest
+    shrunk = manifest.with_segments(entries.values()) if segments else manifest
+    views = _complete_views(paths, shrunk, check_blobs=segments > 0)
+    return ShrinkResult(shrunk._replace(views=views), blobs, chunks, segments, len(manifest.views) - len(views), 0)
+
+
 def _open(paths: IndexPaths, entry: SegmentEntry) -> Segment:
     segment = find_segment(paths.segments, entry)
     if segment is None:

@@ -1,4 +1,4 @@
-"""Export every record and remove the memory, for a repository that stops using gitmem."""
+"""Remove the memory, for a repository that stops using gitmem, after an export of every record or without."""
 
 from collections.abc import Callable, Iterable
 
@@ -12,6 +12,11 @@ def count_records(workspace: Workspace) -> int:
     """Return the number of records: notes, documents and turns."""
     with RecordStore(workspace.location) as store:
         return len(store.entries(store.tip()))
+
+
+def remove_memory(workspace: Workspace) -> PurgeResult:
+    """Delete and purge all records, without a copy. Raises: as `export_and_remove`."""
+    return export_and_remove(workspace, lambda _: None)
 
 
 def export_and_remove(workspace: Workspace, write: Callable[[Iterable[str]], None]) -> PurgeResult:

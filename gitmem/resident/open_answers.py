@@ -1,17 +1,22 @@
 """Answers from an open repository that are equal to those of a new process, or none at all."""
 
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from gitmem.answering.answer import Answer, answer_open
+from gitmem.answering.repository_selection import choose_repositories
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
 from gitmem.answering.usage_answer import UsageAnswer, UsageQuery, check_usage_query, usages_of
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import FOLDERS
 from gitmem.resident.call import Call, CallCancelled
 from gitmem.resident.open_repository import OpenRepository, OpenTree
+from gitmem.resident.repositories import OpenRepositories
 from gitmem.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gitmem.answering.federated_answer import FederatedAnswer
 
 Result = TypeVar("Result")
 
@@ -23,8 +28,9 @@ class Refused(CallCancelled):
 class OpenAnswers:
     """Answers to one call from an open repository."""
 
-    def __init__(self, repository: OpenRepository, call: Call) -> None:
+    def __init__(self, repository: OpenRepository, repositories: OpenRepositories, call: Call) -> None:
         self._repository = repository
+        self._repositories = repositories
         self._call = call
 
     def workspace(self) -> Workspace:
@@ -34,6 +40,18 @@ class OpenAnswers:
     def check(self) -> None:
         """Raise CallCancelled if the client is gone."""
         self._call.check()
+
+    def answer_repositories(
+        self, names: Sequence[str], query: Query, selection: TreeSelection, *, refresh: bool
+    ) -> "FederatedAnswer":
+        """Answer like `answering.federated_query.answer_repositories`. Raises: as that, and CallCancelled."""
+        from gitmem.resident.open_federation import answer_open_repositories
+
+        if not refresh or self._repository.is_building:
+            raise Refused
+        workspace = self.workspace()
+        chosen = choose_repositories(self._repositories.environment, names, workspace)
+        return answer_open_repositories(self._repositories, chosen, query, selection, workspace.settings, self._call)
 
     def answer(self, query: Query | SimilarQuery, selection: TreeSelection, *, refresh: bool) -> Answer:
         """Answer like `answering.answer.answer`. Raises: as that, and CallCancelled."""

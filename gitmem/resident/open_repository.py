@@ -37,7 +37,7 @@ previous one finds its tree stale and reopens it.
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
@@ -221,6 +221,26 @@ class OpenRepository:
                 self._repair(selection)
         return self._with_slot(slot, selection, kinds, call, action)
 
+    @contextmanager
+    def lend_tree(self, selection: TreeSelection, kinds: tuple[str, ...], call: Call) -> Iterator[OpenTree]:
+        """Yield the selected tree in its present state, for a call that uses several at a time.
+
+        A damaged index is repaired once. Raises: as `with_tree`.
+        """
+        if selection.is_working_tree:
+            kinds = ()
+        slot = self._get_slot((selection, kinds))
+        with ExitStack() as stack:
+            try:
+                tree = stack.enter_context(self._get_current(slot, selection, kinds, call).use())
+            except DamagedFile as problem:
+                call.notes.append(f"{problem.message}; rebuilt")
+                with slot.lock:
+                    slot.close()
+                    self._repair(selection)
+                tree = stack.enter_context(self._get_current(slot, selection, kinds, call).use())
+            yield tree
+
     def with_current_tree(
         self, selection: TreeSelection, call: Call, action: Callable[[OpenTree], Result]
     ) -> Result | None:
@@ -252,12 +272,18 @@ class OpenRepository:
         call: Call,
         action: Callable[[OpenTree], Result],
     ) -> Result:
+        with self._get_current(slot, selection, kinds, call).use() as open_tree:
+            return action(open_tree._replace(notes=[*open_tree.notes, *call.notes]))
+
+    def _get_current(
+        self, slot: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], call: Call
+    ) -> _SharedTree:
+        """Return the current tree of a slot. Raises: CallCancelled, NoIndex, UnknownRevision, DamagedFile."""
         with slot.lock:
             call.check()  # the call may have been cancelled while it waited for the lock
             tree = self._get_tree(slot, selection, kinds, call)
             call.check()  # opening may have ended early
-        with tree.use() as open_tree:
-            return action(open_tree._replace(notes=[*open_tree.notes, *call.notes]))
+        return tree
 
     def _repair(self, selection: TreeSelection) -> None:
         """Verify every checksum and rebuild the damaged files."""

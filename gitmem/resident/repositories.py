@@ -1,18 +1,19 @@
 """Repositories that a process holds open between calls. For their locks see `open_repository`."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 # Numpy, the index and the model take 150 ms and 60 MB. They are loaded when the first repository is opened.
 if TYPE_CHECKING:
+    from gitmem.answering.federated_search import FederatedSearcher, Member
     from gitmem.embedding.encoder import Encoder
     from gitmem.resident.open_repository import OpenRepository
 
-MAX_OTHER_REPOSITORIES: Final = 4
-"""Repositories held open in addition to the process's own."""
+MAX_OTHER_REPOSITORIES: Final = 128
+"""Repositories held open in addition to the process's own: a search over all of a user's repositories opens each."""
 
 SPARE_WORKER_SECONDS: Final = 120.0
 """Time for which an idle indexing process is kept for the next change: while someone edits, there is one soon."""
@@ -29,7 +30,8 @@ class OpenRepositories:
         self._repositories: dict[Path, OpenRepository] = {}
         """Open repositories, the least recently used first."""
         self._lock = threading.Lock()
-        """Guards the table."""
+        """Guards the table and the combination."""
+        self._combination: FederatedSearcher | None = None
 
     @property
     def is_own_open(self) -> bool:
@@ -37,10 +39,10 @@ class OpenRepositories:
         with self._lock:
             return self.own in self._repositories
 
-    def get(self, folder: Path) -> "OpenRepository":
+    def get(self, folder: Path, *, announce: bool = True) -> "OpenRepository":
         """Return the repository of a folder; open it if necessary, and close the least recently used one.
 
-        Raises: NotARepository, ConfigError.
+        With `announce` `on_open` is called if it was opened. Raises: NotARepository, ConfigError.
         """
         from gitmem.indexing.spare_worker import spare_worker
         from gitmem.resident.open_repository import OpenRepository
@@ -52,12 +54,26 @@ class OpenRepositories:
             if repository is None:
                 repository = OpenRepository(folder, self.environment, self._encoder)
             self._repositories[folder] = repository
-            others = [other for other in self._repositories if other != self.own]
-            for other in others[:-MAX_OTHER_REPOSITORIES]:
-                self._repositories.pop(other).close(0)
-        if is_new:
+            if len(self._repositories) > MAX_OTHER_REPOSITORIES:
+                others = [other for other in self._repositories if other != self.own]
+                for other in others[:-MAX_OTHER_REPOSITORIES]:
+                    self._repositories.pop(other).close(0)
+        if is_new and announce:
             self.on_open(repository)
         return repository
+
+    def combine(self, members: "Sequence[Member]") -> "FederatedSearcher":
+        """Return a search over some open trees: the last one again if they are the same."""
+        from gitmem.answering.federated_search import FederatedSearcher
+
+        with self._lock:
+            last = self._combination
+        if last is not None and list(last.members) == list(members):
+            return last
+        combination = FederatedSearcher(members)
+        with self._lock:
+            self._combination = combination
+        return combination
 
     def close(self, seconds: float) -> None:
         """Stop the background work and close all repositories; wait at most `seconds` for each step."""

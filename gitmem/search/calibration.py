@@ -108,6 +108,10 @@ FLOOR: Final = 0.07
 """Score that the best candidate of a query should have. A query that remains below it is refused, see `makes_sense`."""
 
 
+ELSEWHERE: Final = -4.0
+"""Logits of a result in another repository than the one that the user works in: most queries are about the latter."""
+
+
 def find_curve(mode: str, *, records: bool) -> Curve:
     """Return the parameters for a mode of search in files or in records."""
     return CURVES[RECORDS if records else CODE][mode]
@@ -146,8 +150,8 @@ def weigh_evidence(curve: Curve, evidence: Mapping[str, float]) -> float:
     return curve.bias + sum(weight * evidence[name] for name, weight in curve.evidence.items())
 
 
-def calibrate(curve: Curve, sums: NDArray[np.float64], evidence: float) -> NDArray[np.float64]:
-    """Return scores from sums and the weighed evidence of their query."""
+def calibrate(curve: Curve, sums: NDArray[np.float64], evidence: float | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return scores from sums and the weighed evidence of their query, or of each candidate."""
     scores: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-(curve.slope * sums + evidence)))
     return scores
 

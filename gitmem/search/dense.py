@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gitmem.search.scope import Scope
 from gitmem.store.graph import RowGraph
-from gitmem.store.snapshot import Snapshot
+from gitmem.store.open_segments import OpenSegments
 
 SMALL_SHARE: Final = 0.2
 """Share of the rows below which a scope is scanned by itself.
@@ -23,7 +23,7 @@ The graph, and a scan of the whole snapshot, would mostly visit rows that are ou
 
 
 MAX_DISTANCE: Final = 255
-"""Largest distance that is told apart from larger ones; rows that differ in nearly all signs are never near."""
+"""Largest distance that is distinguished from larger ones; rows that differ in nearly all signs are never near."""
 
 _BLOCK_ROWS: Final = 8192
 _EXACT_ROWS: Final = 1 << 14
@@ -88,7 +88,7 @@ def _mask_distances(distances: NDArray[np.uint8], part: NDArray[np.bool_], size:
 
 
 def _scan_rows(
-    snapshot: Snapshot, rows: NDArray[np.int64], vector: NDArray[np.float32], count: int
+    snapshot: OpenSegments, rows: NDArray[np.int64], vector: NDArray[np.float32], count: int
 ) -> NDArray[np.int64]:
     """Return the nearest of some rows by their sign bits."""
     signs = np.packbits(vector > 0)
@@ -99,7 +99,7 @@ def _scan_rows(
 
 
 def _graph_rows(
-    snapshot: Snapshot, part: NDArray[np.bool_], vector: NDArray[np.float32], count: int, graph: RowGraph
+    snapshot: OpenSegments, part: NDArray[np.bool_], vector: NDArray[np.float32], count: int, graph: RowGraph
 ) -> NDArray[np.int64]:
     """Return the nearest rows of a scope found by the graph, and the nearest rows that the graph does not hold."""
     # The graph knows no scope, so ask for more by the share of rows out of scope: `count` are left on average.
@@ -108,12 +108,12 @@ def _graph_rows(
     return np.sort(np.concatenate([nearest[part[nearest]], added]))
 
 
-def bit_distances(snapshot: Snapshot, vector: NDArray[np.float32]) -> NDArray[np.uint8]:
+def bit_distances(snapshot: OpenSegments, vector: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Return the number of differing signs between a vector and every row, at most MAX_DISTANCE, [rows]."""
     signs = np.packbits(vector > 0)
     distances = np.empty(snapshot.rows, np.uint8)
-    for segment, start in zip(snapshot.segments, snapshot.bases.tolist(), strict=False):
-        distances[start : start + segment.rows] = hamming_distances(segment.bits(), signs)
+    for start, bits in snapshot.bits():
+        distances[start : start + len(bits)] = hamming_distances(bits, signs)
     return distances
 
 
@@ -180,13 +180,12 @@ def _upper_bound(distances: NDArray[np.uint8], count: int) -> int:
     return int(np.partition(minima, count - 1)[count - 1])
 
 
-def exact_cosines(snapshot: Snapshot, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+def exact_cosines(snapshot: OpenSegments, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
     """Return the cosines of a unit vector with the stored vectors of some rows."""
-    cosines = np.zeros(len(rows), np.float32)
+    # Vectors are stored as int8; `scale` brings each to unit length.
+    cosines: NDArray[np.float32] = snapshot.gather(("scale",), rows)["scale"].astype(np.float32)
     for segment, own, positions in snapshot.split(rows):
-        # Vectors are stored as int8; `scale` brings each to unit length.
-        scales = segment.values("scale", own).astype(np.float32)
         # einsum, because a row must get the same bits whichever rows it is compared with: a matrix product does not
         # promise that.
-        cosines[positions] = np.einsum("ij,j->i", segment.vectors(own).astype(np.float32), vector) * scales
+        cosines[positions] *= np.einsum("ij,j->i", segment.vectors(own).astype(np.float32), vector)
     return cosines

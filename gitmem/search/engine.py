@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.embedding.encoder import Encoder
-from gitmem.search.calibration import FLOOR, calibrate, find_curve, makes_sense, measure_evidence, weigh_evidence
+from gitmem.search.calibration import (
+    ELSEWHERE,
+    FLOOR,
+    calibrate,
+    find_curve,
+    makes_sense,
+    measure_evidence,
+    weigh_evidence,
+)
 from gitmem.search.candidate_rows import CANDIDATE_LIMIT, RowRetrieval, join_retrieved, nearest_rows
 from gitmem.search.fuse import (
     COSINE_PRIOR,
@@ -151,6 +159,10 @@ def _search_scope(
         count *= 4
     evidence = {"query": ranking.evidence}
     hits = load_hits(scope, retrieved.candidates, ranking.selected, ranking.features, evidence)
+    if retrieved.elsewhere is not None:
+        # An explanation of the score adds up only with it.
+        far = [float(retrieved.elsewhere[position]) for position, _ in ranking.selected]
+        hits = [hit._replace(scores={**hit.scores, "elsewhere": value}) for hit, value in zip(hits, far, strict=True)]
     return _SearchedScope(_shown_terms(retrieved), hits, ranking.makes_sense)
 
 
@@ -164,7 +176,8 @@ def _shown_terms(retrieved: "Retrieval") -> tuple[str, ...]:
 class Retrieval(NamedTuple):
     """Candidates of a query before fusion: their fused scores are zero as yet.
 
-    `idf` is that of the query's terms. `role_shares` is the share of each path role in the searched files.
+    `idf` is that of the query's terms. `role_shares` is the share of each path role in the searched files. `elsewhere`
+    marks candidates in other repositories than the user's, if these are searched.
 
     It holds no reference to the index.
     """
@@ -175,6 +188,7 @@ class Retrieval(NamedTuple):
     idf: Mapping[str, float]
     role_shares: Mapping[str, float] = NO_SHARES
     mode: str = "hybrid"
+    elsewhere: NDArray[np.bool_] | None = None
 
 
 class Ranking(NamedTuple):
@@ -210,7 +224,8 @@ def retrieve(
         rows = nearest_rows(scope.whole, vector, nearest, graph)
         if scope.is_filtered:
             rows = join_retrieved(rows, nearest_rows(scope, vector, nearest, graph), scope)
-        return Retrieval(query, load_candidates(scope.whole, rows), load_spans(scope, rows.row), {}, mode=mode)
+        candidates, spans = load_candidates(scope.whole, rows), load_spans(scope, rows.row)
+        return Retrieval(query, candidates, spans, {}, mode=mode, elsewhere=_are_elsewhere(scope, rows))
     places = find_places(scope.whole, query.mentions) if query.mentions else NO_PLACES
     whole = RowRetrieval(scope.whole, query, vector, places, graph)
     rows = whole.find()
@@ -220,7 +235,13 @@ def retrieve(
     candidates = _weigh_places(load_candidates(scope.whole, rows), rows, places)
     if vector is not None and not candidates.are_records:
         candidates = candidates._replace(path_cosine=_path_cosines(candidates, encoder, vector, max_score(idf)))
-    return Retrieval(query, candidates, load_spans(scope, rows.row), idf, scope.whole.role_shares, mode)
+    spans, shares = load_spans(scope, rows.row), scope.whole.role_shares
+    return Retrieval(query, candidates, spans, idf, shares, mode, _are_elsewhere(scope, rows))
+
+
+def _are_elsewhere(scope: Scope, rows: RetrievedRows) -> NDArray[np.bool_] | None:
+    """Return which rows are in other repositories than the user's; None in a search of one repository."""
+    return None if scope.whole.elsewhere is None else scope.whole.elsewhere[rows.entry]
 
 
 def _encode(query: ParsedQuery, encoder: Encoder) -> NDArray[np.float32]:
@@ -291,8 +312,11 @@ def rank_candidates(
         measured = measure_evidence(retrieved.query, candidates, retrieved.idf, sums)
         evidence, decay = weigh_evidence(curve, measured), REPEAT_DECAY
     scores = calibrate(curve, sums, evidence)
-    selected = select_candidates(candidates, retrieved.spans, scores.tolist(), limit, decay)
     sensible = makes_sense(float(scores[candidates.pool].max(initial=0.0)), measured)
+    if retrieved.elsewhere is not None:
+        # Whether the query makes sense, and how well it is matched, does not depend on where the user is.
+        scores = calibrate(curve, sums, evidence + ELSEWHERE * retrieved.elsewhere.astype(np.float64))
+    selected = select_candidates(candidates, retrieved.spans, scores.tolist(), limit, decay)
     return Ranking(features, selected, sums, evidence, sensible)
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from gitmem.search.calibration import find_curve
+from gitmem.search.calibration import ELSEWHERE, find_curve
 from gitmem.search.rank import weights_for
 from gitmem.types import RECORD_KINDS
 
@@ -31,6 +31,7 @@ LEGEND: Final = {
     "example": "1 for an example, demo or benchmark",
     "document": "1 for documentation or a change log",
     "auxiliary": "1 for vendored, generated or compatibility code, a migration or a translation",
+    "elsewhere": "1 in another repository than the one of the current folder",
     "query": "how well the query is matched as a whole, the same for all results",
     "sum": "sum of value x weight = contribution; its logistic function is the score, from 0 to 1",
 }
@@ -72,6 +73,8 @@ def explain(scores: Mapping[str, float], score: float, chunk_type: str, mode: st
     weights = {"semantic": 1.0} if mode == "semantic" else weights_for(chunk_type)
     parts = [Contribution(name, scores[name], slope * weight) for name, weight in weights.items() if name in scores]
     parts.append(Contribution("query", scores["query"], 1.0))
+    if scores.get("elsewhere"):
+        parts.append(Contribution("elsewhere", scores["elsewhere"], ELSEWHERE))
     parts.sort(key=lambda part: (-abs(part.contribution), part.name))
     total = sum(part.contribution for part in parts)
     ranked = 1.0 / (1.0 + math.exp(-total))

@@ -11,6 +11,38 @@ from gitmem.patterns.wildmatch import Glob, parse_ignore_line
 NO_MATCH: Final = -1
 
 
+def compile_filters(
+    include: Sequence[str],
+    exclude: Sequence[str],
+    pathspecs: Sequence[Pathspec],
+    files: Sequence[str],
+    folders: Sequence[str],
+) -> Callable[[bytes], bool]:
+    """Return a predicate for paths that pass all filters, of which an empty one lets all pass.
+
+    A path must be one of `files` and below one of `folders`. Raises: UsageError for a malformed pattern.
+    """
+    matches = compile_globs(include, exclude, pathspecs)
+    named = frozenset(map(_path_bytes, files))
+    below = PathFilter([folder_pattern(folder) for folder in folders]) if folders else None
+    return lambda path: (not named or path in named) and (below is None or below.selects(path)) and matches(path)
+
+
+def folder_pattern(folder: str) -> str:
+    """Return the gitignore pattern of a folder: a name at any depth, a path from the root, or a glob."""
+    # gitignore has the same three forms: a slash at the beginning or inside ties a pattern to the root. A folder may be
+    # called `!x` or `#x`, and none is an exception here.
+    escaped = f"\\{folder}" if folder.startswith(("!", "#")) else folder
+    return escaped if escaped.endswith(("/", "/**")) else f"{escaped}/"
+
+
+def _path_bytes(path: str) -> bytes:
+    try:
+        return path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a lone surrogate, from an escape in JSON: no path has it
+        return b"\0"
+
+
 def compile_globs(
     include: Sequence[str], exclude: Sequence[str], pathspecs: Sequence[Pathspec] = ()
 ) -> Callable[[bytes], bool]:

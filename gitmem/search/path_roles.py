@@ -115,7 +115,7 @@ def path_role(path: str) -> str:
 @lru_cache(maxsize=CACHED_NAMES)
 def _folder_rank(folder: str) -> int:
     """Return the best rank of a folder and those above it."""
-    if not folder:
+    if not folder or folder.endswith("\0"):  # the name of a repository in front of a path says nothing about it
         return len(_RANKED)
     above, _, name = folder.rpartition("/")
     return min(_folder_rank(above), _words_rank(name, _FOLDER_RANKS))

@@ -6,13 +6,14 @@ path: of the paths that hold its blob and pass the filters, the first in path or
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.git.path_encoding import path_text
 from gitmem.search.path_roles import ROLES, path_role
+from gitmem.store.open_segments import OpenSegments
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
 from gitmem.types import CHUNK_TYPES, ResultUnit
@@ -25,17 +26,44 @@ UnitsFilter = Callable[[int, tuple[ResultUnit, ...]], tuple[ResultUnit, ...]]
 
 
 class Filters(NamedTuple):
-    """Filters of a search; an empty one restricts nothing. Globs follow gitignore, pathspecs git's commands."""
+    """Filters of a search; an empty one restricts nothing. Globs follow gitignore, pathspecs git's commands.
+
+    `files` are whole paths. A folder of `folders` is a name at any depth, a path from the root, or a glob.
+    """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     chunk_types: tuple[str, ...] = ()
     pathspecs: "tuple[Pathspec, ...]" = ()
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
     @property
     def any(self) -> bool:
         return any(self)
+
+    @property
+    def any_of_paths(self) -> bool:
+        """Whether paths are restricted."""
+        return any(self._replace(languages=(), chunk_types=()))
+
+
+class SearchedView(Protocol):
+    """What a search reads of a view: that of one tree, or of several repositories."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def paths(self) -> Sequence[bytes]: ...
+
+    def path(self, entry: int) -> bytes: ...
+
+    def oid(self, entry: int) -> str: ...
+
+    def same_blob(self, entry: int) -> list[int]: ...
+
+    def find_postings(self, field: str, term: bytes) -> NDArray[np.unsignedinteger] | None: ...
 
 
 SAMPLED_PATHS: Final = 100
@@ -50,29 +78,37 @@ class TermCounts(NamedTuple):
 
 
 class Scope:
-    """Searchable rows of a snapshot, and the statistics over them that ranking needs.
+    """Searchable rows of open segments, and the statistics over them that ranking needs.
 
     `entry_of` [rows] maps each row to its entry in the view, -1 if the row is out of scope. `whole` is the scope
     without filters: all statistics are taken from it, so that a filter changes no score. Pass `blob_of`, the result of
-    `snapshot.match(view)`, and `whole` if they are known already.
+    `snapshot.match(view)`, and `whole` if they are known already; `blob_of` is required for several repositories.
+    `elsewhere` are then the entries of other repositories than the user's, [entries], on the scope without filters.
     """
 
     def __init__(
         self,
-        snapshot: Snapshot,
-        view: View,
+        snapshot: OpenSegments,
+        view: SearchedView,
         filters: Filters,
         blob_of: NDArray[np.int64] | None = None,
         whole: "Scope | None" = None,
+        elsewhere: NDArray[np.bool_] | None = None,
     ) -> None:
         self.snapshot = snapshot
         self.view = view
-        blob_of = snapshot.match(view) if blob_of is None else blob_of
+        if blob_of is None:
+            assert isinstance(snapshot, Snapshot), "only the segments of one index can be matched"
+            assert isinstance(view, View), "only the view of one tree can be matched"
+            blob_of = snapshot.match(view)
         self.blob_of = blob_of
+        self.elsewhere = elsewhere
         # Counted once per term: queries of one conversation repeat their words.
         self.term_counts: dict[str, TermCounts] = {}
+        # Postings of recent terms, if many segments make it slow to find them; see `term_postings.find_term`.
+        self.recent_terms: dict[str, tuple[Any, ...]] | None = None
         self._length_norms: dict[float, NDArray[np.float32]] = {}
-        allowed = (blob_of >= 0) & self._path_filter(filters)
+        allowed = (blob_of >= 0) & passing_paths(view, filters)
         self._sizes = np.diff(snapshot.blob_first)
         self._owner = _assign_blobs(len(self._sizes), blob_of, allowed)
         if filters.languages:
@@ -103,14 +139,6 @@ class Scope:
         if self._chunk_types:
             units = tuple(unit for unit in units if unit.chunk_type in self._chunk_types)
         return self._units_filter(entry, units) if self._units_filter is not None else units
-
-    def _path_filter(self, filters: Filters) -> NDArray[np.bool_]:
-        if not (filters.include or filters.exclude or filters.pathspecs):
-            return np.ones(len(self.view), bool)
-        from gitmem.search.globs import compile_globs  # the glob matcher is a tenth of the search's imports
-
-        matches = compile_globs(filters.include, filters.exclude, filters.pathspecs)
-        return np.fromiter((matches(path) for path in self.view.paths), bool, len(self.view))
 
     def _language_blobs(self, languages: Sequence[str]) -> NDArray[np.bool_]:
         masks = []
@@ -200,6 +228,16 @@ class Scope:
         return int(self.has_rows.sum())
 
 
+def passing_paths(view: SearchedView, filters: Filters) -> NDArray[np.bool_]:
+    """Return which paths of a view pass the filters on paths, [entries]."""
+    if not filters.any_of_paths:
+        return np.ones(len(view), bool)
+    from gitmem.search.globs import compile_filters  # the glob matcher is a tenth of the search's imports
+
+    matches = compile_filters(filters.include, filters.exclude, filters.pathspecs, filters.files, filters.folders)
+    return np.fromiter((matches(path) for path in view.paths), bool, len(view))
+
+
 def _assign_blobs(blobs: int, blob_of: NDArray[np.int64], allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Map each blob to the first allowed entry that holds it, -1 if there is none."""
     owner = np.full(blobs, -1, np.int32)
@@ -209,7 +247,7 @@ def _assign_blobs(blobs: int, blob_of: NDArray[np.int64], allowed: NDArray[np.bo
     return owner
 
 
-def _rows_of_blobs(snapshot: Snapshot, blobs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _rows_of_blobs(snapshot: OpenSegments, blobs: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of some blobs, concatenated in the order of the blobs, and the number of rows of each."""
     starts, ends = snapshot.blob_first[blobs], snapshot.blob_first[blobs + 1]
     sizes = ends - starts

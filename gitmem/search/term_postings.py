@@ -20,6 +20,9 @@ _ROW: Final = np.int32
 MAX_COUNTED: Final = 1 << 14
 """Terms whose counts a scope keeps: some 4 MB in a server that answers many long texts."""
 
+MAX_RECENT: Final = 1 << 22
+"""Postings of terms that a scope of many segments keeps: some 5 bytes each."""
+
 _NO_HOLDERS: Final = TermCounts(0, 0)
 
 
@@ -102,6 +105,18 @@ class TermPostings(NamedTuple):
 
 def find_term(scope: Scope, name: str) -> TermPostings:
     """Find the postings of a term, and count the rows and files without filters that hold it."""
+    recent = scope.recent_terms
+    if recent is None:
+        return _find_term(scope, name)
+    if name not in recent:
+        postings = _find_term(scope, name)
+        if sum(TermPostings(*known).size for known in recent.values()) + postings.size > MAX_RECENT:
+            recent.clear()
+        recent[name] = postings
+    return TermPostings(*recent[name])
+
+
+def _find_term(scope: Scope, name: str) -> TermPostings:
     term = name.encode("utf-8", "replace")
     text, symbol = (_find_rows(scope, field, term) for field in ("text", "symbol"))
     stem, folder = (find_entries(scope, field, term) for field in ("stem", "folder"))

@@ -5,10 +5,8 @@ missing or damaged segment is left out and reported, so that queries still work 
 rebuilds it.
 """
 
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,26 +14,23 @@ from numpy.typing import NDArray
 from gitmem.errors import DamagedFile
 from gitmem.paths import IndexPaths
 from gitmem.store.blob_match import BlobMatcher
-from gitmem.store.columns import COLUMNS
 from gitmem.store.manifest import Manifest
+from gitmem.store.open_segments import OpenSegments
 from gitmem.store.segment import Segment, find_segment
 from gitmem.store.view_file import View
-from gitmem.types import ResultUnit
-
-_MIX: Final = 0x9E3779B97F4A7C15  # see store.keys
 
 
-class Snapshot:
-    """Open segments of a manifest. Row r of segment s is row `bases[s] + r`.
+class Snapshot(OpenSegments):
+    """Open segments of a manifest.
 
     `lost` are messages about missing and damaged segments. Segments that are open already can be passed as `opened`.
     """
 
     def __init__(self, paths: IndexPaths, manifest: Manifest, opened: Sequence[Segment] = ()) -> None:
         self.manifest = manifest
-        self.segments: list[Segment] = []
         self.lost: list[str] = []
         self._matched: tuple[View, NDArray[np.int64]] | None = None
+        segments: list[Segment] = []
         known = {segment.path.name: segment for segment in opened}
         for entry in manifest.segments:
             try:
@@ -46,112 +41,8 @@ class Snapshot:
             if segment is None:
                 self.lost.append(f"`{paths.segment(entry.name)}` is missing")
             else:
-                self.segments.append(segment)
-        self.bases = np.cumsum([0] + [segment.rows for segment in self.segments]).astype(np.int64)
-
-    @cached_property
-    def _base_list(self) -> list[int]:
-        bases: list[int] = self.bases.tolist()
-        return bases
-
-    @property
-    def rows(self) -> int:
-        return int(self.bases[-1])
-
-    def require_whole(self) -> None:
-        """Raise DamagedFile if a segment was truncated after it was opened."""
-        for segment in self.segments:
-            segment.require_whole()
-
-    def column(self, name: str) -> NDArray[np.generic]:
-        """Return a column over all rows, without copying it if there is one segment."""
-        parts = [segment.column(name) for segment in self.segments]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0)
-
-    def gather(self, names: Sequence[str], rows: NDArray[np.int64]) -> dict[str, NDArray[np.generic]]:
-        """Return some columns of some rows, by name."""
-        columns: dict[str, NDArray[np.generic]] = {name: np.zeros(len(rows), COLUMNS[name]) for name in names}
-        for segment, own, places in self.split(rows):
-            for name, column in columns.items():
-                column[places] = segment.values(name, own)
-        return columns
-
-    def symbols(self, rows: NDArray[np.int64]) -> list[str]:
-        """Return the qualified names of the chunks of some rows."""
-        symbols = [""] * len(rows)
-        for segment, own, places in self.split(rows):
-            for place, symbol in zip(places.tolist(), segment.symbols(own), strict=True):
-                symbols[place] = symbol
-        return symbols
-
-    def units(
-        self, rows: NDArray[np.int64], start: NDArray[np.generic], line: NDArray[np.generic]
-    ) -> list[tuple[ResultUnit, ...]]:
-        """Return the results that share each of some rows; nothing for a row that is one itself.
-
-        `start` and `line` are these columns of the rows.
-        """
-        units: list[tuple[ResultUnit, ...]] = [()] * len(rows)
-        for segment, own, places in self.split(rows):
-            shared = segment.units(own, start[places].tolist(), line[places].tolist())
-            for place, of_row in zip(places.tolist(), shared, strict=True):
-                units[place] = of_row
-        return units
-
-    def locate(self, row: int) -> tuple[Segment, int]:
-        """Return the segment of a row and the number of the row in it."""
-        place = bisect_right(self._base_list, row) - 1
-        return self.segments[place], row - self._base_list[place]
-
-    def split(self, rows: NDArray[np.int64]) -> Iterator[tuple[Segment, NDArray[np.int64], NDArray[np.int64]]]:
-        """Group rows by segment: yield the segment, the row numbers in it, and their positions in `rows`."""
-        owner = np.searchsorted(self.bases, rows, side="right") - 1
-        for place, segment in enumerate(self.segments):
-            own = np.flatnonzero(owner == place)
-            if len(own):
-                yield segment, rows[own] - self.bases[place], own
-
-    @cached_property
-    def blob_bases(self) -> NDArray[np.int64]:
-        """Number of the first blob of each segment, and the end: blobs are numbered consecutively, like rows."""
-        return np.cumsum([0] + [segment.blobs for segment in self.segments]).astype(np.int64)
-
-    @cached_property
-    def blob_first(self) -> NDArray[np.int64]:
-        """First row of each blob over all segments, and the end: [blobs + 1]."""
-        parts = [segment.first[:-1] + base for segment, base in zip(self.segments, self.bases, strict=False)]
-        return np.concatenate([*parts, self.bases[-1:]])
-
-    @cached_property
-    def blob_keys(self) -> NDArray[np.uint64]:
-        """Keys of all blobs."""
-        return np.concatenate([segment.keys for segment in self.segments]) if self.segments else np.zeros(0, np.uint64)
-
-    @property
-    def dimensions(self) -> int:
-        """Length of a vector; 0 in an empty index."""
-        return self.segments[0].dimensions if self.segments else 0
-
-    @cached_property
-    def row_keys(self) -> NDArray[np.uint64]:
-        """64-bit key of (blob, language, position in the blob) of each row, the same in every generation."""
-        sizes = np.diff(self.blob_first)
-        place = np.arange(self.rows) - np.repeat(self.blob_first[:-1], sizes)
-        return np.repeat(self.blob_keys, sizes) + (place.astype(np.uint64) + np.uint64(1)) * np.uint64(_MIX)
-
-    def unit_vectors(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the dequantised vectors of some rows, [len(rows), dimensions]."""
-        vectors = np.zeros((len(rows), self.dimensions), np.float32)
-        for segment, own, places in self.split(rows):
-            scales = segment.values("scale", own).astype(np.float32)
-            vectors[places] = segment.vectors(own) * scales[:, None]
-        return vectors
-
-    @cached_property
-    def blob_outcomes(self) -> NDArray[np.uint8]:
-        """Outcomes of all blobs, as indices into OUTCOMES."""
-        parts = [segment.outcomes for segment in self.segments]
-        return np.concatenate(parts) if parts else np.zeros(0, np.uint8)
+                segments.append(segment)
+        super().__init__(segments)
 
     def match(self, view: View) -> NDArray[np.int64]:
         """Return the blob number of each entry of a view; -1 if it is not indexed yet, -2 if it is excluded.
@@ -175,8 +66,3 @@ class Snapshot:
     def is_join_valid(self, base: View) -> bool:
         """Return whether a base has the same blobs with the stored join as without it."""
         return self._matcher.is_join_valid(base, self.blob_keys)
-
-    def blob(self, number: int) -> tuple[Segment, int]:
-        """Return the segment of a blob and the number of the blob in it."""
-        place = int(np.searchsorted(self.blob_bases, number, side="right")) - 1
-        return self.segments[place], number - int(self.blob_bases[place])

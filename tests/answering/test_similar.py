@@ -9,7 +9,7 @@ from gitmem.errors import UsageError
 from gitmem.memory.kinds import CODE, kind_of
 from gitmem.search.scope import Filters, Scope
 from gitmem.search.similar_rows import search_similar
-from gitmem.store.snapshot import Snapshot
+from gitmem.store.open_segments import OpenSegments
 from gitmem.workspace import open_snapshot, require_index
 from tests.gitrepo import Repo
 from tests.sample import open_sample
@@ -25,7 +25,7 @@ def scope_of(repo: Repo) -> Scope:
     return Scope(snapshot, peek_view(workspace.location, workspace.paths, tree), Filters())
 
 
-def place_of(snapshot: Snapshot, row: int) -> tuple[int, int, int]:
+def place_of(snapshot: OpenSegments, row: int) -> tuple[int, int, int]:
     blob = int(np.searchsorted(snapshot.blob_first, row, side="right")) - 1
     start = int(snapshot.column("start")[row])
     return blob, start, start + int(snapshot.column("length")[row])

@@ -58,20 +58,20 @@ def test_memories_are_stored_searched_listed_and_deleted(own: Repo) -> None:
         )
         assert told[2] not in [hit["path"] for hit in sure_only["results"]]
         # memory_list
-        listed = await ask_json(client, "list", kind="notes")
+        listed = await ask_json(client, "list", what="notes")
         assert [item["id"] for item in listed["items"]] == told[::-1]
-        only = await ask_json(client, "list", kind="notes", type="preference", limit=1)
+        only = await ask_json(client, "list", what="notes", type="preference", limit=1)
         assert [(item["id"], item["confidence"]) for item in only["items"]] == [(told[0], 0.9)]
 
     async def second(client: Client) -> None:
         """Another server, later."""
-        assert len((await ask_json(client, "list", kind="notes"))["items"]) == 4
+        assert len((await ask_json(client, "list", what="notes"))["items"]) == 4
         # memory_delete
         assert await ask(client, "delete", ids=[told[1]]) == f"deleted {told[1]}"
         assert "no such record" in await refused(client, "delete", ids=[told[1]])
         made = await ask_json(client, "search", query="who numbers parcels", kind="notes")
         assert told[1] not in [hit["path"] for hit in made["results"]]
-        assert len((await ask_json(client, "list", kind="notes"))["items"]) == 3
+        assert len((await ask_json(client, "list", what="notes"))["items"]) == 3
         for content in ("", "x" * 10_001):
             assert "1 to 10000 characters" in await refused(client, "memory_store", content=content)
 
@@ -95,7 +95,7 @@ def test_a_conversation_is_appended_and_comes_back_in_order(own: Repo) -> None:
         assert [item["turn"] for item in few["items"]] == [18, 19]
         assert "1 to 50" in await refused(client, "get", ids="conversation:conv/1", limit=51)
         assert "no such conversation" in await refused(client, "get", ids="conversation:none")
-        assert "conversation:conv/1 20 turns" in await ask(client, "list", kind="conversations")
+        assert "conversation:conv/1 20 turns" in await ask(client, "list", what="conversations")
         found = await ask_json(client, "search", query="turn number 7", kind="conversations", limit=3)
         assert "conversation:conv/1 7" in [hit["path"] for hit in found["results"]]
 
@@ -134,7 +134,7 @@ def test_artifacts_are_ingested_searched_read_and_deleted(own: Repo) -> None:
         # artifact_ingest of changed content: one document, never both
         changed = await ask_json(client, "document_ingest", **{**MAIL, "content": "It moves to June instead.\n"})
         assert (changed["status"], changed["id"]) == ("updated", mail["id"])
-        assert len((await ask_json(client, "list", kind="documents"))["items"]) == 2
+        assert len((await ask_json(client, "list", what="documents"))["items"]) == 2
         assert "June" in await ask(client, "search", **asked)
         # artifact_delete
         told = await ask(client, "delete", ids=[mail["id"], report["id"]])

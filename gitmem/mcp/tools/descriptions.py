@@ -111,6 +111,9 @@ SEARCH: Final = _tool(
     limit=_LIMIT,
     rev=_REV,
     root=_ROOT,
+    repositories={**_STRINGS, "description": "known ones, or *"},
+    files=_STRINGS,
+    folders=_STRINGS,
     path={**_STRINGS, "description": "only these globs (gitignore syntax)"},
     exclude={**_STRINGS, "description": "not these globs"},
     language={**_STRINGS, "description": "python, ts, c++"},
@@ -158,7 +161,7 @@ GET: Final = _tool(
         "minItems": 1,
         "maxItems": 50,
         "description": "`path`, `path:12`, `path:10-40`, `path#symbol`, `<blob>:<chunk>` (from 0); `mem_...`, "
-        "`art_...`, `conversation:NAME`, also with `:10-40` or `:<chunk>`",
+        "`art_...`, `conversation:NAME`, also with `:10-40` or `:<chunk>`; `repository:NAME`",
     },
     rev=_REV,
     root=_ROOT,
@@ -263,10 +266,10 @@ DOCUMENT_INGEST: Final = _tool(
 )
 LIST: Final = _tool(
     "list",
-    "List records",
-    "List records, newest first.",
-    ["kind"],
-    kind=_choice(["notes", "documents", "conversations"]),
+    "List",
+    "List records, newest first, or the repositories known on this machine.",
+    ["what"],
+    what=_choice(["notes", "documents", "conversations", "repositories"]),
     type={"type": "string", "description": "type of note or document"},
     limit={"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
     root=_ROOT,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gitmem.display import visible
 from gitmem.mcp.tools.json_output import dump
 from gitmem.mcp.tools.text_output import Block, number_and_escape
 from gitmem.mcp.tools.token_estimate import MAX_VALUE_TOKENS, estimate_tokens
@@ -23,6 +24,13 @@ class Excerpt(NamedTuple):
     """Further fields for JSON."""
     description: Sequence[str] = ()
     """Fields shown as lines before the text."""
+
+    def in_repository(self, name: str) -> "Excerpt":
+        """Return the excerpt under the name of its repository."""
+        fields = {"repository": name, **self.fields}
+        if "id" in fields:
+            fields["id"] = f"{name}:{fields['id']}"
+        return self._replace(heading=f"{visible(name)}:{self.heading}", fields=fields)
 
     def to_block(self) -> Block:
         """Return the excerpt as lines for reading."""

@@ -1,5 +1,6 @@
 """Read the text of a location in a tree: a whole file, lines of it, a symbol, or a chunk of a blob."""
 
+import hashlib
 from typing import Final
 
 from gitmem.answering.answer_json import json_path
@@ -9,7 +10,7 @@ from gitmem.display import visible
 from gitmem.errors import UsageError
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
-from gitmem.locations import MAX_LINE, LineRange
+from gitmem.locations import MAX_LINE, LineRange, Location, format_location
 from gitmem.mcp.tools.excerpts import Excerpt
 from gitmem.memory.kinds import CODE
 from gitmem.search.snippet import OMITTED, join_lines, lines_of
@@ -33,18 +34,22 @@ def read_file_excerpt(tree: IndexedTree, reader: ObjectReader, text: str) -> Exc
     if not lines:
         raise UsageError(f"`{path}` has {len(data.splitlines())} lines, line {first} does not exist")
     last = first + len(lines) - 1
+    # A notebook has lines outside of its cells, of which gaps are shown.
+    hidden = OMITTED in lines
+    content = join_lines(lines) if hidden else decode(b"\n".join(data.split(b"\n", last)[first - 1 : last]))
     fields = {
+        "id": json_path(format_location(Location(path, LineRange(first, last)))),
         "kind": CODE,
         "path": json_path(path),
         "start_line": first,
         "end_line": last,
         "symbol": location.symbol,
+        "language": tree.view.language(location.entry),
         "blob": oid,
+        "file_size_bytes": reader.size(oid),
+        "content_hash": hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest(),
     }
     heading = f"{visible(path)}:{first}-{last} {visible(location.symbol)}".rstrip()
-    # A notebook has lines outside of its cells, of which gaps are shown.
-    hidden = OMITTED in lines
-    content = join_lines(lines) if hidden else decode(b"\n".join(data.split(b"\n", last)[first - 1 : last]))
     return Excerpt(heading, lines, first, content, fields)
 
 

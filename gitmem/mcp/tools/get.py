@@ -1,6 +1,6 @@
-"""Read the locations and records that a call of `get` names; report all names that cannot be read."""
+"""Read the locations and records that names mean in one repository, and render those of several."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -8,6 +8,7 @@ from gitmem.answering.answer import ViewState, view_state
 from gitmem.answering.answer_json import describe_view
 from gitmem.answering.file_chunks import chunk_file
 from gitmem.answering.location_lookup import IndexedTree
+from gitmem.answering.repository_ids import RepositoryId
 from gitmem.answering.symbol_lookup import SymbolChunk
 from gitmem.answering.tree_files import read_tree_files
 from gitmem.display import hides_text, note_hidden_text
@@ -33,9 +34,22 @@ _NAME: Final = "\0"
 """Placeholder of a name in a message."""
 
 
-class _Failure(NamedTuple):
-    name: str
-    error: GitmemError
+class Reading(NamedTuple):
+    """What the names of one repository mean: excerpts, or why they cannot be read; and the tree that was read."""
+
+    found: Mapping[str, Sequence[Excerpt] | GitmemError]
+    tree: str
+    notes: Sequence[str]
+    repository: str = ""
+    """Name of the repository, "" for the one of the call."""
+
+    def in_repository(self, name: str) -> "Reading":
+        """Return the excerpts under the name of their repository."""
+        found = {
+            id_: result if isinstance(result, GitmemError) else [excerpt.in_repository(name) for excerpt in result]
+            for id_, result in self.found.items()
+        }
+        return self._replace(found=found, repository=name)
 
 
 class _Source(NamedTuple):
@@ -47,20 +61,21 @@ class _Source(NamedTuple):
     notes: Sequence[str]
 
 
-def read_from_index(tree: OpenTree, arguments: Arguments) -> str:
-    """Return the text of all names, with symbols and chunks from the index. Raises as `read_without_tree`."""
+def read_from_index(tree: OpenTree, names: Sequence[str], arguments: Arguments) -> Reading:
+    """Read some names, with symbols and chunks from the index."""
     searcher = tree.searcher
     source = _Source(searcher.indexed_tree, tree.reader, view_state(searcher), tree.notes)
-    return _read_excerpts(tree.workspace, source, arguments)
+    return _read(tree.workspace, source, names, arguments)
 
 
 def read_from_git(
-    workspace: Workspace, selection: TreeSelection, arguments: Arguments, notes: Sequence[str] = ()
-) -> str:
-    """Return the text of all names without the index; `notes` are added to the answer.
-
-    Raises as `read_without_tree`.
-    """
+    workspace: Workspace,
+    selection: TreeSelection,
+    names: Sequence[str],
+    arguments: Arguments,
+    notes: Sequence[str] = (),
+) -> Reading:
+    """Read some names without the index; `notes` are added."""
     files = read_tree_files(workspace, selection)
     with open_reader(files.location, bulk=False, files=files.files) as reader:
 
@@ -68,38 +83,32 @@ def read_from_git(
             return chunk_file(files.paths.view, entry, reader, workspace.settings)
 
         tree = files.paths._replace(chunk_file=cache(chunk))
-        return _read_excerpts(workspace, _Source(tree, reader, files.state, [*files.notes, *notes]), arguments)
+        return _read(workspace, _Source(tree, reader, files.state, [*files.notes, *notes]), names, arguments)
 
 
-def read_without_tree(workspace: Workspace, arguments: Arguments) -> str:
-    """Return the text of names that are all records.
-
-    Raises: the error of all names together, if none can be read.
-    """
-    return _read_excerpts(workspace, None, arguments)
+def read_without_tree(workspace: Workspace, names: Sequence[str], arguments: Arguments) -> Reading:
+    """Read names that are all records."""
+    return _read(workspace, None, names, arguments)
 
 
-def _read_excerpts(workspace: Workspace, source: _Source | None, arguments: Arguments) -> str:
-    excerpts: list[Excerpt] = []
-    failures: list[_Failure] = []
+def _read(workspace: Workspace, source: _Source | None, names: Sequence[str], arguments: Arguments) -> Reading:
+    found: dict[str, Sequence[Excerpt] | GitmemError] = {}
     with RecordStore(workspace.location) as store:
         tip = cache(store.tip)  # read from git once, and only if a record is named
-        for name in arguments["ids"]:
+        for name in names:
             try:
                 if is_record_name(name):
                     _refuse_revision(name, arguments["rev"])
-                    excerpts += read_records(store, tip(), name, arguments["limit"] or GET_DEFAULT)
+                    found[name] = read_records(store, tip(), name, arguments["limit"] or GET_DEFAULT)
                 else:
                     assert source is not None, "a tree is opened for names of files"
-                    excerpts.append(read_file_excerpt(source.tree, source.reader, name))
+                    found[name] = [read_file_excerpt(source.tree, source.reader, name)]
             except GitmemError as error:
-                failures.append(_Failure(name, error))
-        if len(failures) == len(arguments["ids"]):
-            raise _combine(failures)
+                found[name] = error
         commit = tip().commit or "" if source is None else ""
     if source is None:
-        return _render(excerpts, failures, f"memory {commit[:7]}", [], arguments)
-    return _render(excerpts, failures, describe_view(source.state), source.notes, arguments)
+        return Reading(found, f"memory {commit[:7]}", [])
+    return Reading(found, describe_view(source.state), source.notes)
 
 
 def _refuse_revision(name: str, rev: str) -> None:
@@ -107,12 +116,39 @@ def _refuse_revision(name: str, rev: str) -> None:
         raise UsageError(f"`rev` does not apply to the record `{name}`", hint=f"gitmem memory show --at REV {name}")
 
 
-def _render(
-    excerpts: Sequence[Excerpt], failures: Sequence[_Failure], tree: str, notes: Sequence[str], arguments: Arguments
-) -> str:
+def collect(readings: Sequence[Reading], ids: Sequence[RepositoryId]) -> tuple[list[Excerpt], list[GitmemError]]:
+    """Return the excerpts of some ids in their order, and the errors of the other ids.
+
+    Raises: the error of all ids together, if none can be read.
+    """
+    by_repository = {reading.repository: reading.found for reading in readings}
+    excerpts: list[Excerpt] = []
+    failures: dict[str, GitmemError] = {}
+    for repository, name in ids:
+        found = by_repository[repository][name]
+        if isinstance(found, GitmemError):
+            failures[f"{repository}:{name}" if repository else name] = found
+        else:
+            excerpts += found
+    if len(failures) == len(set(ids)):
+        raise _combine(failures)
+    return excerpts, list(failures.values())
+
+
+def describe_trees(readings: Sequence[Reading]) -> tuple[str, list[str]]:
+    """Return the trees that were read, and the notes about them."""
+    trees = [f"{one.repository}: {one.tree}" if one.repository else one.tree for one in readings if one.tree]
+    notes = [f"{one.repository}: {note}" if one.repository else note for one in readings for note in one.notes]
+    return "; ".join(trees), notes
+
+
+def render_readings(readings: Sequence[Reading], ids: Sequence[RepositoryId], arguments: Arguments) -> str:
+    """Return what was read as text or JSON. Raises: as `collect`."""
+    excerpts, failures = collect(readings, ids)
+    tree, notes = describe_trees(readings)
     hiding = [excerpt.heading for excerpt in excerpts if hides_text(excerpt.content)]
     notes = [*notes, note_hidden_text(hiding)] if hiding else notes
-    problems = [f"{error.message}; {error.hint}" if error.hint else error.message for _, error in failures]
+    problems = [f"{error.message}; {error.hint}" if error.hint else error.message for error in failures]
     if arguments["format"] == "json":
         return dump(excerpts_json(excerpts, tree, [*notes, *problems]))
     blocks = [excerpt.to_block() for excerpt in excerpts]
@@ -122,16 +158,16 @@ def _render(
     return render_blocks(blocks, tree, [*notes, *problems], advice="read fewer lines")
 
 
-def _combine(failures: Sequence[_Failure]) -> GitmemError:
+def _combine(failures: Mapping[str, GitmemError]) -> GitmemError:
     """Return one error for all names; names with the same problem share a line."""
-    last = failures[-1].error
+    last = list(failures.values())[-1]
     if len(failures) == 1:
         return last
     names: dict[str, list[str]] = {}
-    for name, error in failures:
+    for name, error in failures.items():
         names.setdefault(error.message.replace(f"`{name}`", _NAME), []).append(f"`{name}`")
     lines = [line for message, group in names.items() for line in _fill_in(message, list(dict.fromkeys(group)))]
-    hints = dict.fromkeys(error.hint for _, error in failures if error.hint)
+    hints = dict.fromkeys(error.hint for error in failures.values() if error.hint)
     return type(last)("\n".join(lines), hint="; ".join(hints))
 
 

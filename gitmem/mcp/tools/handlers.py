@@ -44,6 +44,10 @@ class ToolHandlers:
         Raises: CallCancelled, GitmemError.
         """
         call.check()
+        if arguments.get("what") == "repositories":
+            from gitmem.mcp.tools.repository_handlers import list_repositories
+
+            return list_repositories(self._environment, arguments)
         if name in _MEMORY_TOOLS:
             from gitmem.mcp.tools.memory_handlers import HANDLERS as MEMORY_HANDLERS
 
@@ -57,8 +61,10 @@ class ToolHandlers:
 
             return HISTORY_HANDLERS[name](lambda root: self._get_repository(root, call), arguments, call)
         from gitmem.mcp.tools.search_handlers import HANDLERS as SEARCH_HANDLERS
+        from gitmem.mcp.tools.search_handlers import ServedRepositories
 
-        return SEARCH_HANDLERS[name](lambda root: self._get_repository(root, call), arguments, call)
+        served = ServedRepositories(lambda root: self._get_repository(root, call), self.repositories)
+        return SEARCH_HANDLERS[name](served, arguments, call)
 
     def forget_roots(self) -> None:
         """Ask the client for its open folders again at the next call that needs them."""

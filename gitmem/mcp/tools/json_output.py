@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.answering.answer_json import answer_json
 from gitmem.answering.index_status import NO_INDEX, Status
@@ -14,6 +14,18 @@ if TYPE_CHECKING:
     from gitmem.answering.answer import Answer
 
 __all__ = ["answer_as_json", "describe_status", "dump", "fit_values", "status_json"]
+
+
+_ONLY_FULL: Final = (
+    "content",
+    "content_hash",
+    "file_uri",
+    "chunk_index",
+    "total_chunks",
+    "file_size_bytes",
+    "indexed_at",
+)
+"""Fields that results have only with the detail `full`."""
 
 
 def dump(value: object) -> str:
@@ -37,9 +49,15 @@ def answer_as_json(answer: "Answer", detail: str, notes: list[str]) -> dict[str,
     """
     value = answer_json(answer, [None] * len(answer.hits))
     value["stats"]["notes"] = [*notes, *answer.notes]
+    return fit_results(value, detail)
+
+
+def fit_results(value: dict[str, Any], detail: str) -> dict[str, Any]:
+    """Return an answer with the results that fit into one message, and the number of the others."""
     if detail != "full":
         for result in value["results"]:
-            del result["content"]
+            for name in _ONLY_FULL:
+                result.pop(name, None)
     results, omitted = fit_values(value["results"])
     return {**value, "results": results, "omitted": omitted}
 

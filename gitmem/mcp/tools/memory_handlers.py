@@ -99,12 +99,12 @@ class _RecordList(NamedTuple):
 
 def list_records(workspace: Workspace, arguments: Arguments) -> str:
     """List the records of a kind, the newest first."""
-    kind = _LISTS[arguments["kind"]]
+    kind = _LISTS[arguments["what"]]
     records = kind.read(workspace, arguments["type"], arguments["limit"])
     if arguments["format"] == "json":
         items, omitted = fit_values([mask_value(kind.to_json(record)) for record in records])
-        return dump({"kind": arguments["kind"], "items": items, "omitted": omitted})
-    notes = [] if records else [f"no {arguments['kind']} are stored"]
+        return dump({"what": arguments["what"], "items": items, "omitted": omitted})
+    notes = [] if records else [f"no {arguments['what']} are stored"]
     return render_blocks(list(map(kind.to_block, records)), "memory", notes, advice="lower the limit")
 
 

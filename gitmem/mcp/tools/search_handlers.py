@@ -1,32 +1,44 @@
-"""Handlers of the tools of toolset `search`: they read one repository and change nothing but its index."""
+"""Handlers of the tools of toolset `search`: they read repositories and change nothing but their index."""
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from gitmem.answering.answer import answer_open
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.index_status import read_status
 from gitmem.answering.masked_answer import mask_answer
+from gitmem.answering.repository_ids import REPOSITORY, parse_ids
 from gitmem.answering.search_query import Query, SearchFilters, SimilarQuery, check_query
 from gitmem.answering.usage_answer import DEFAULT_RELATIONS, UsageQuery, check_usage_query, usages_of
 from gitmem.display import visible
+from gitmem.errors import GitmemError
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.mcp.tools.arguments import Arguments
-from gitmem.mcp.tools.get import read_from_git, read_from_index, read_without_tree
+from gitmem.mcp.tools.get import Reading, read_from_git, read_from_index, read_without_tree, render_readings
 from gitmem.mcp.tools.json_output import answer_as_json, describe_status, dump, status_json
 from gitmem.mcp.tools.record_excerpts import is_record_name
-from gitmem.mcp.tools.text_output import render_answer
+from gitmem.mcp.tools.repository_handlers import read_repositories
+from gitmem.mcp.tools.text_output import FULL, render_answer
 from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.mcp.tools.usage_output import render_usages, usages_as_json
 from gitmem.memory.kinds import parse_kinds
 from gitmem.records.filters import RecordFilters, parse_filters
+from gitmem.registry import read_registry
 from gitmem.resident.open_repository import OpenRepository, OpenTree
+from gitmem.resident.repositories import OpenRepositories
 
 GetRepository = Callable[[str], OpenRepository]
 """Returns the repository of a `root` argument. Called after the other arguments have been checked."""
 
 
-def search(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
+class ServedRepositories(NamedTuple):
+    """Repositories that a call may use: that of its `root`, and those of the user in the table."""
+
+    get: GetRepository
+    table: OpenRepositories
+
+
+def search(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) -> str:
     """Answer a query in words."""
     filters = SearchFilters(
         include=arguments["path"],
@@ -35,6 +47,8 @@ def search(get_repository: GetRepository, arguments: Arguments, call: ToolCall) 
         chunk_types=parse_chunk_types(arguments["chunk_type"]),
         kinds=parse_kinds(arguments["kind"]),
         records=_record_filters(arguments["filters"]),
+        files=arguments["files"],
+        folders=arguments["folders"],
     )
     query = Query(
         arguments["query"],
@@ -43,39 +57,69 @@ def search(get_repository: GetRepository, arguments: Arguments, call: ToolCall) 
         filters=filters,
         neighbors=arguments["neighbors"],
         min_score=arguments["min_score"] if arguments["min_score"] >= 0 else None,  # -1 stands for a missing number
+        details=arguments["format"] == "json" and arguments["detail"] == FULL,
     )
-    return _answer(get_repository, query, TreeSelection(arguments["rev"]), arguments, call)
+    selection = TreeSelection(arguments["rev"])
+    if arguments["repositories"]:
+        from gitmem.mcp.tools.federated_handler import search_repositories
+
+        return search_repositories(repositories.table, repositories.get, query, selection, arguments, call)
+    return _answer(repositories, query, selection, arguments, call)
 
 
-def related(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
+def related(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) -> str:
     """Return code like that at a location of the working tree."""
     query = SimilarQuery(arguments["location"], arguments["limit"])
-    return _answer(get_repository, query, WORKING_TREE, arguments, call)
+    return _answer(repositories, query, WORKING_TREE, arguments, call)
 
 
-def get(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
+def get(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) -> str:
     """Return the text of locations and records. An index that is up to date finds symbols; none is waited for."""
-    repository = get_repository(arguments["root"])
-    if all(map(is_record_name, arguments["ids"])):  # records are not part of a tree, so none is opened
-        return read_without_tree(repository.reopen(), arguments)
+    known = {entry.name for entry in read_registry(repositories.table.environment)}
+    ids = parse_ids(arguments["ids"], known)
+    by_repository: dict[str, list[str]] = {}
+    for repository, name in ids:
+        by_repository.setdefault(repository, []).append(name)
+    readings = [_read(repositories, one, names, arguments, call) for one, names in by_repository.items()]
+    return render_readings(readings, ids, arguments)
+
+
+def _read(
+    repositories: ServedRepositories, name: str, ids: Sequence[str], arguments: Arguments, call: ToolCall
+) -> Reading:
+    """Read some ids of a repository; of the call's own one if `name` is "", whose errors end the call."""
+    if name == REPOSITORY:
+        return Reading(read_repositories(ids, repositories.table.environment), "", (), name)
+    try:
+        reading = _read_ids(repositories.get(name or arguments["root"]), ids, arguments, call)
+        return reading.in_repository(name) if name else reading
+    except GitmemError as error:
+        if not name:
+            raise
+        return Reading(dict.fromkeys(ids, error), "", (), name)
+
+
+def _read_ids(repository: OpenRepository, ids: Sequence[str], arguments: Arguments, call: ToolCall) -> Reading:
+    if all(map(is_record_name, ids)):  # records are not part of a tree, so none is opened
+        return read_without_tree(repository.reopen(), ids, arguments)
     selection = TreeSelection(arguments["rev"])
-    answer = repository.with_current_tree(selection, call, lambda tree: read_from_index(tree, arguments))
-    if answer is not None:
-        return answer
+    reading = repository.with_current_tree(selection, call, lambda tree: read_from_index(tree, ids, arguments))
+    if reading is not None:
+        return reading
     call.check()
-    return read_from_git(repository.reopen(), selection, arguments, call.notes)
+    return read_from_git(repository.reopen(), selection, ids, arguments, call.notes)
 
 
-def status(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
+def status(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) -> str:
     """Describe the state of the index."""
-    state = read_status(get_repository(arguments["root"]).reopen())
+    state = read_status(repositories.get(arguments["root"]).reopen())
     call.check()
     if arguments["format"] == "json":
         return dump(status_json(state))
     return "\n".join([describe_status(state), *(f"note: {visible(note)}" for note in call.notes)])
 
 
-def usages(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
+def usages(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) -> str:
     """Return the usages of a name or place."""
     query = UsageQuery(
         arguments["name"], arguments["relation"] or DEFAULT_RELATIONS, arguments["depth"], arguments["limit"]
@@ -89,10 +133,10 @@ def usages(get_repository: GetRepository, arguments: Arguments, call: ToolCall) 
         answer.notes[:0] = tree.notes
         return usages_as_json(answer) if arguments["format"] == "json" else render_usages(answer)
 
-    return get_repository(arguments["root"]).with_tree(TreeSelection(arguments["rev"]), (), call, use)
+    return repositories.get(arguments["root"]).with_tree(TreeSelection(arguments["rev"]), (), call, use)
 
 
-HANDLERS: Final[Mapping[str, Callable[[GetRepository, Arguments, ToolCall], str]]] = {
+HANDLERS: Final[Mapping[str, Callable[[ServedRepositories, Arguments, ToolCall], str]]] = {
     "search": search,
     "related": related,
     "usages": usages,
@@ -103,7 +147,7 @@ HANDLERS: Final[Mapping[str, Callable[[GetRepository, Arguments, ToolCall], str]
 
 
 def _answer(
-    get_repository: GetRepository,
+    repositories: ServedRepositories,
     query: Query | SimilarQuery,
     selection: TreeSelection,
     arguments: Arguments,
@@ -118,7 +162,7 @@ def _answer(
             return dump(answer_as_json(answer, arguments["detail"], tree.notes))
         return render_answer(answer, arguments["detail"], tree.notes)
 
-    return get_repository(arguments["root"]).with_tree(selection, query.filters.kinds, call, use)
+    return repositories.get(arguments["root"]).with_tree(selection, query.filters.kinds, call, use)
 
 
 def _record_filters(filters: Arguments) -> RecordFilters:

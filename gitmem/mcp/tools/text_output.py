@@ -67,7 +67,7 @@ class Block(NamedTuple):
 def render_answer(answer: "Answer", detail: str, notes: Iterable[str] = ()) -> str:
     """Return an answer as text; `detail` is `locations`, `snippet` or `full`."""
     code_notes = first_mentions(answer.code_notes)
-    blocks = [_hit_block(answer, index, detail, code_notes[index]) for index in range(len(answer.hits))]
+    blocks = [render_hit(answer, index, detail, code_notes[index], rank=index) for index in range(len(answer.hits))]
     all_notes = [*notes, *answer.notes]
     if not blocks:
         all_notes.insert(0, describe_absence(answer))
@@ -75,10 +75,14 @@ def render_answer(answer: "Answer", detail: str, notes: Iterable[str] = ()) -> s
     return render_blocks(blocks, describe_view(answer.view), all_notes, advice)
 
 
-def _hit_block(answer: "Answer", index: int, detail: str, code_notes: "Sequence[CodeNote]") -> Block:
+def render_hit(
+    answer: "Answer", index: int, detail: str, code_notes: "Sequence[CodeNote]", *, rank: int, repository: str = ""
+) -> Block:
+    """Return a hit as a block; `rank` is its place among all hits, which decides about the length of its snippet."""
     hit, lines = answer.hits[index]
     named = named_hit(hit)
-    heading = f"{visible(named.path)}:{named.start_line}-{named.end_line} {visible(named.symbol)}".rstrip()
+    path = f"{repository}:{named.path}" if repository else named.path
+    heading = f"{visible(path)}:{named.start_line}-{named.end_line} {visible(named.symbol)}".rstrip()
     change = answer.changes.get(hit.path)
     heading += f" ({change})" if change else ""
     heading += _describe_record(answer.records.get(hit.blob, {}))
@@ -90,7 +94,7 @@ def _hit_block(answer: "Answer", index: int, detail: str, code_notes: "Sequence[
     if detail == FULL:
         described.insert(0, _describe_score(answer, hit))
         return Block(heading, [*described, *number_and_escape(number_lines(lines, named.start_line))])
-    limit = MAX_LINES if index < _FIRST_RESULTS else _LATER_LINES
+    limit = MAX_LINES if rank < _FIRST_RESULTS else _LATER_LINES
     snippet = make_snippet(lines, named.start_line, answer.terms, named.symbol, limit)
     return Block(heading, [*described, *number_and_escape(snippet, _SNIPPET_COLUMNS)])
 

@@ -27,6 +27,7 @@ TOOLSETS: Final[Mapping[str, Sequence[Tool]]] = {
     "memory": (MEMORY_STORE, CONVERSATION_APPEND, DELETE),
     "documents": (DOCUMENT_INGEST, LIST, DELETE),
     "history": (WHEN, CHANGES),
+    "repositories": (LIST,),
 }
 """Tools by the name of their toolset. A tool may be in several."""
 

@@ -7,11 +7,11 @@ no such file; see `working_tree`.
 
 import os
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from gitmem.fsio import read_file
-from gitmem.git.locate import RepositoryLocation
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.workspace import Workspace
 
@@ -22,6 +22,7 @@ StateSignature = tuple[FileSignature | None, ...]
 """Signatures of the files in a fixed order, that of the manifest first; None for a missing file."""
 
 _HEAD_BYTES: Final = 4096
+_CACHED_HEADS: Final = 256
 
 
 def read_signature(workspace: Workspace, configuration: Iterable[Path]) -> StateSignature:
@@ -29,33 +30,37 @@ def read_signature(workspace: Workspace, configuration: Iterable[Path]) -> State
 
     `configuration` are the files that configure which files git ignores, and how it reads them.
     """
-    location, paths = workspace.location, workspace.paths
+    # Text instead of Path: with a hundred open repositories this is done a hundred times for each query.
+    git_dir, common_dir = str(workspace.location.git_dir), str(workspace.location.common_dir)
+    head = _file_signature(f"{git_dir}/HEAD")
     files = [
-        paths.manifest,
-        paths.tuning,
-        location.git_dir / "HEAD",
-        location.git_dir / "index",
+        str(workspace.paths.tuning),
+        f"{git_dir}/index",
         # A branch is in a file of its own, in packed-refs, or in the tables of the reftable format.
-        *_branch_files(location),
-        location.common_dir / "packed-refs",
-        location.common_dir / "reftable" / "tables.list",
-        location.common_dir / REFERENCE,
-        location.common_dir / "shallow",
-        *configuration,
+        *_branch_files(f"{git_dir}/HEAD", head, common_dir),
+        f"{common_dir}/packed-refs",
+        f"{common_dir}/reftable/tables.list",
+        f"{common_dir}/{REFERENCE}",
+        f"{common_dir}/shallow",
+        *map(str, configuration),
     ]
-    return tuple(_file_signature(path) for path in files)
+    return (_file_signature(str(workspace.paths.manifest)), head, *map(_file_signature, files))
 
 
-def _branch_files(location: RepositoryLocation) -> list[Path]:
-    """Return the file of the branch that HEAD points to; none for a detached HEAD."""
-    head = read_file(location.git_dir / "HEAD", _HEAD_BYTES) or b""
-    name = os.fsdecode(head.removeprefix(b"ref:").strip()) if head.startswith(b"ref:") else ""
-    return [location.common_dir / name] if name.startswith("refs/") else []
+@lru_cache(maxsize=_CACHED_HEADS)
+def _branch_files(head: str, _signature: FileSignature | None, common_dir: str) -> list[str]:
+    """Return the file of the branch that HEAD points to; none for a detached HEAD.
+
+    The result is cached by the signature of HEAD: git replaces the file to change it.
+    """
+    content = read_file(Path(head), _HEAD_BYTES) or b""
+    name = os.fsdecode(content.removeprefix(b"ref:").strip()) if content.startswith(b"ref:") else ""
+    return [f"{common_dir}/{name}"] if name.startswith("refs/") else []
 
 
-def _file_signature(path: Path) -> FileSignature | None:
+def _file_signature(path: str) -> FileSignature | None:
     try:
-        status = path.stat(follow_symlinks=False)
+        status = os.lstat(path)
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino

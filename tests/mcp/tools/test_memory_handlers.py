@@ -83,8 +83,8 @@ def test_a_note_is_found_as_soon_as_it_is_kept(own: Repo) -> None:
         ("search", {"query": "x", "filters": {"min_confidence": "high"}}, "a number of 0 to 1"),
         ("search", {"query": "x", "kind": "code", "filters": {"type": "fact"}}, "record filters do not apply to code"),
         ("search", {"query": "x", "neighbors": "yes"}, "true or false"),
-        ("list", {"kind": "notes", "type": "email"}, "preference, fact"),
-        ("list", {"kind": "conversations", "type": "x"}, "conversations have no type"),
+        ("list", {"what": "notes", "type": "email"}, "preference, fact"),
+        ("list", {"what": "conversations", "type": "x"}, "conversations have no type"),
     ],
 )
 def test_what_cannot_be_kept_or_found_is_told_so_that_it_can_be_mended(
@@ -225,7 +225,7 @@ def test_what_is_too_long_for_an_answer_is_left_out_and_told(own: Repo) -> None:
         assert estimate_tokens(text) < MAX_TOKENS
         for number in range(8):
             await ask(client, "memory_store", content=f"{number} " + "some words of a long note " * 300)
-        listed = json.loads(await ask(client, "list", kind="notes", format="json"))
+        listed = json.loads(await ask(client, "list", what="notes", format="json"))
         assert 0 < listed["omitted"] == 9 - len(listed["items"])
         shown = await ask(client, "get", ids=name)
         assert "more characters)" in shown
@@ -263,18 +263,18 @@ def test_deleting_takes_all_or_none_and_the_next_search_knows(own: Repo) -> None
 
 def test_lists_are_newest_first_and_fenced(own: Repo) -> None:
     async def action(client: Client) -> None:
-        assert (await ask(client, "list", kind="notes")).startswith("note: no notes are stored")
+        assert (await ask(client, "list", what="notes")).startswith("note: no notes are stored")
         names = [await kept(client, "memory_store", content=f"\n</results> {kind}", type=kind) for kind in KINDS]
         document = await kept(client, "document_ingest", content="x", title="A title", type="email")
         await ask(client, "conversation_append", conversation="c", role="user", content="x")
-        text = await ask(client, "list", kind="notes")
+        text = await ask(client, "list", what="notes")
         assert text.startswith("<results-2>\n")
         assert re.findall(r"mem_\w+", text) == names[::-1]
         assert "\n</results> decision\n" in text
-        only = json.loads(await ask(client, "list", kind="notes", type="fact", limit=1, format="json"))
+        only = json.loads(await ask(client, "list", what="notes", type="fact", limit=1, format="json"))
         assert [item["id"] for item in only["items"]] == names[:1]
-        assert f"{document} email manual " in await ask(client, "list", kind="documents")
-        assert "conversation:c 1 turn " in await ask(client, "list", kind="conversations")
+        assert f"{document} email manual " in await ask(client, "list", what="documents")
+        assert "conversation:c 1 turn " in await ask(client, "list", what="conversations")
 
     talk(own.path, action, ALL)
 
@@ -395,10 +395,10 @@ def test_lost_records_are_named_to_agents(own: Repo) -> None:
     async def action(client: Client) -> None:
         await kept(client, "memory_store", content="a note")
         own.git("update-ref", "-d", "refs/gitmem/memory")
-        for text in (await ask(client, "list", kind="notes"), await ask(client, "memory_store", content="another")):
+        for text in (await ask(client, "list", what="notes"), await ask(client, "memory_store", content="another")):
             assert "`refs/gitmem/memory` is gone" in text or "was moved back" in text
             assert "ask the user to run `gitmem memory recover`" in text
-        assert json.loads(await ask(client, "list", kind="notes", format="json"))["items"]
+        assert json.loads(await ask(client, "list", what="notes", format="json"))["items"]
         assert "gitmem memory recover" in await ask(client, "status")
 
     talk(own.path, action, ALL)

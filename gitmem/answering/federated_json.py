@@ -1,0 +1,43 @@
+"""Answers from several repositories as JSON values: the same for the command line, MCP and HTTP."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gitmem.answering.answer_json import hit_json, json_path
+
+if TYPE_CHECKING:
+    from gitmem.answering.federated_answer import FederatedAnswer
+    from gitmem.search.explain import Explanation
+
+
+def federated_json(answer: "FederatedAnswer", explanations: "Sequence[Explanation | None]") -> dict[str, Any]:
+    """Return an answer as JSON values; `explanations` has one item for each hit."""
+    return {
+        "query": answer.query.text,
+        "results": [federated_hit_json(answer, rank, explanation) for rank, explanation in enumerate(explanations)],
+        "repositories_searched": [
+            {
+                "name": one.name,
+                "path": json_path(str(one.folder)),
+                "commit": one.commit,
+                "tree": one.tree,
+                "stale": one.stale,
+                "files_missing": one.missing,
+            }
+            for one in answer.searched
+        ],
+        "repositories_skipped": [{"name": one.name, "reason": one.reason} for one in answer.skipped],
+        "stats": {**answer.stats, "notes": list(answer.notes)},
+    }
+
+
+def federated_hit_json(
+    answer: "FederatedAnswer", rank: int, explanation: "Explanation | None" = None
+) -> dict[str, Any]:
+    """Return one hit as JSON values; `id` names its repository, so that `get` accepts it anywhere."""
+    position = answer.order[rank]
+    searched = answer.searched[position.member]
+    return {
+        "repository": searched.name,
+        **hit_json(answer.answers[position.member], position.hit, explanation, searched.name),
+    }

@@ -1,0 +1,178 @@
+"""Search several repositories as if their trees were one: one ranking, with statistics over all of them.
+
+Scores of separate searches cannot be compared. Each depends on the term frequencies of its own tree and on its own best
+candidates, so an irrelevant repository always has some high score. Distributed search engines therefore exchange the
+statistics first. Here the indexes are local files, so their segments and views are simply read as one index.
+
+Lists of different models are merged by rank, because cosines of different models mean different things.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.answering.filter_rows import row_filters
+from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, kinds_of
+from gitmem.answering.searcher import Searcher
+from gitmem.indexing.fingerprint import model_of
+from gitmem.memory.kinds import CODE, FOLDERS
+from gitmem.search.engine import Rejected, SearchOptions, SearchResult, search
+from gitmem.search.fuse import RRF_K
+from gitmem.search.hits import Hit
+from gitmem.search.query_parser import parse_query
+from gitmem.search.scope import Filters, Scope, passing_paths
+from gitmem.store.combined_segments import CombinedSegments
+from gitmem.store.combined_view import CombinedView, RepositoryView
+from gitmem.types import REPOSITORY_END
+
+_MARK: Final = REPOSITORY_END.decode() + "/"
+
+
+class Member(NamedTuple):
+    """Open repository of a search under its name. The user's own one has precedence in the ranking."""
+
+    name: str
+    searcher: Searcher
+    is_own: bool = False
+
+
+class MemberHit(NamedTuple):
+    """Hit, with the number of the member that it comes from. The path is that in its repository."""
+
+    member: int
+    hit: Hit
+
+
+class FederatedResult(NamedTuple):
+    """Terms and rejected results as in SearchResult, and the hits of all members; their scores never rise."""
+
+    terms: tuple[str, ...]
+    hits: list[MemberHit]
+    unit_terms: tuple[str, ...] = ()
+    rejected: Rejected | None = None
+
+
+class FederatedSearcher:
+    """Open repositories, searched together any number of times."""
+
+    def __init__(self, members: Sequence[Member]) -> None:
+        self.members = members
+        # Rows of one model can be compared by cosine, so they are searched as one index.
+        by_model: dict[str, list[int]] = {}
+        for number, member in enumerate(members):
+            by_model.setdefault(model_of(member.searcher.snapshot.manifest.fingerprint), []).append(number)
+        self._groups = [_Group(members, numbers) for numbers in by_model.values()]
+
+    def find(self, query: Query, limit: int) -> FederatedResult:
+        """Return at most `limit` hits. Raises: UsageError for a malformed filter, DamagedFile."""
+        for member in self.members:
+            member.searcher.require_intact()
+        results = [group.find(query, limit) for group in self._groups]
+        if not results:
+            return FederatedResult((), [])
+        hits = merge_by_rank([hits for _, hits in results])[:limit]
+        rejected = [result.rejected for result, _ in results if result.rejected is not None]
+        return FederatedResult(results[0][0].terms, hits, results[0][0].unit_terms, _add_up(rejected))
+
+
+def _add_up(rejected: Sequence[Rejected]) -> Rejected | None:
+    """Return the rejected results of several lists as those of one."""
+    if not rejected:
+        return None
+    return Rejected(sum(one.number for one in rejected), max(one.best for one in rejected), rejected[0].least)
+
+
+def merge_by_rank(lists: Sequence[Sequence[MemberHit]]) -> list[MemberHit]:
+    """Merge lists of different hits by reciprocal rank (Cormack 2009); one list stays as it is.
+
+    Scores of different models do not compare, so none may exceed that of the hit before it.
+    """
+    if len(lists) == 1:
+        return list(lists[0])
+    ranked = [(-1 / (RRF_K + rank), number, hit) for number, hits in enumerate(lists) for rank, hit in enumerate(hits)]
+    merged: list[MemberHit] = []
+    for _, _, found in sorted(ranked, key=lambda item: item[:2]):
+        most = merged[-1].hit.score if merged else found.hit.score
+        merged.append(found._replace(hit=found.hit._replace(score=min(most, found.hit.score))))
+    return merged
+
+
+class _Group:
+    """Members with the same model: their segments and views as one index."""
+
+    def __init__(self, members: Sequence[Member], numbers: Sequence[int]) -> None:
+        self._members = [members[number] for number in numbers]
+        self._numbers = {members[number].name: number for number in numbers}
+        searchers = [member.searcher for member in self._members]
+        self._segments = CombinedSegments([segment for searcher in searchers for segment in searcher.snapshot.segments])
+        self._view = CombinedView(
+            [RepositoryView(member.name, member.searcher.view, member.searcher.files_in_tree)
+             for member in self._members]
+        )  # fmt: skip
+        self._first_blobs: list[int] = np.cumsum(
+            [0] + [len(searcher.snapshot.blob_first) - 1 for searcher in searchers]
+        ).tolist()
+        # One scope for files and one for records, as in a Searcher.
+        self._whole: dict[tuple[str, ...], Scope] = {}
+
+    def find(self, query: Query, limit: int) -> tuple[SearchResult, list[MemberHit]]:
+        """Return the result of a search, and its hits by member."""
+        first = self._members[0].searcher
+        result = search(
+            self._scopes(query.filters),
+            parse_query(query.text),
+            first.encoder,
+            limit=limit,
+            options=SearchOptions(query.mode, first.workspace.settings.fusion),
+            min_score=query.min_score,
+        )
+        return result, [self._to_member(hit) for hit in result.hits]
+
+    def _to_member(self, hit: Hit) -> MemberHit:
+        name, _, path = hit.path.partition(_MARK)
+        others = tuple(other.partition(_MARK)[2] for other in hit.other_paths)
+        return MemberHit(self._numbers[name], hit._replace(path=path, other_paths=others))
+
+    def _scopes(self, filters: SearchFilters) -> list[Scope]:
+        """Return the rows that pass filters, those of files and those of records apart, as `Searcher.scopes` does."""
+        kinds = kinds_of(filters, self._members[0].searcher.selection)
+        parts = [self._scope(filters, (CODE,), (CODE,))] if CODE in kinds and not filters.records.any else []
+        records = tuple(name for name in FOLDERS if name in kinds)
+        if records and any(member.searcher.records is not None for member in self._members):
+            parts.append(self._scope(filters, records, tuple(FOLDERS)))
+        return parts
+
+    def _scope(self, filters: SearchFilters, kinds: tuple[str, ...], whole_kinds: tuple[str, ...]) -> Scope:
+        whole = self._whole_scope(whole_kinds)
+        if kinds == whole_kinds and not filters.any:
+            return whole
+        # Paths are filtered as in their repository; only languages and chunk types are left for all together.
+        own = row_filters(filters)
+        others = Filters(languages=own.languages, chunk_types=own.chunk_types)
+        return Scope(self._segments, self._view, others, self._passing(filters, kinds), whole)
+
+    def _whole_scope(self, kinds: tuple[str, ...]) -> Scope:
+        if kinds not in self._whole:
+            passing, elsewhere = self._passing(ALL_CONTENT, kinds), self._elsewhere()
+            scope = self._whole[kinds] = Scope(self._segments, self._view, Filters(), passing, elsewhere=elsewhere)
+            scope.recent_terms = {}
+        return self._whole[kinds]
+
+    def _passing(self, filters: SearchFilters, kinds: tuple[str, ...]) -> NDArray[np.int64]:
+        """Return the blob of each entry that passes the filters on paths and records; negative for the others."""
+        parts = []
+        for member, base in zip(self._members, self._first_blobs, strict=False):
+            # Blobs are numbered over the segments of all members, in their order.
+            own = member.searcher.passing_blobs(filters, kinds)
+            own = np.where(passing_paths(member.searcher.view, row_filters(filters)), own, -2)
+            parts.append(np.where(own >= 0, own + base, own))
+        return np.concatenate(parts)
+
+    def _elsewhere(self) -> NDArray[np.bool_] | None:
+        """Return which entries are not of the user's repository; None if that is not searched."""
+        if not any(member.is_own for member in self._members):
+            return None
+        sizes = [len(member.searcher.view) for member in self._members]
+        return np.repeat([not member.is_own for member in self._members], sizes)

@@ -1,0 +1,32 @@
+"""Ids that name their repository: `NAME:ID`, where NAME is that of a known repository and ID is valid in it. Pure."""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Final, NamedTuple
+
+REPOSITORY: Final = "repository"
+"""Begins the id of a repository itself: `repository:NAME`. No repository has this name."""
+
+_LINES: Final = re.compile(r"[0-9]+(-[0-9]+)?")
+
+
+class RepositoryId(NamedTuple):
+    """Id in a repository; `repository` is "" for the user's own, and REPOSITORY if `name` is itself a repository's."""
+
+    repository: str
+    name: str
+
+
+def parse_ids(ids: Sequence[str], known: Collection[str]) -> list[RepositoryId]:
+    """Split ids at the name of a known repository, if they begin with one."""
+    return [_parse(text, known) for text in ids]
+
+
+def _parse(text: str, known: Collection[str]) -> RepositoryId:
+    name, colon, rest = text.partition(":")
+    # `README:12` is a line of a file, also if a repository has that name.
+    if name == REPOSITORY and rest:
+        return RepositoryId(REPOSITORY, rest)
+    if colon and rest and name in known and not _LINES.fullmatch(rest):
+        return RepositoryId(name, rest)
+    return RepositoryId("", text)

@@ -1,0 +1,131 @@
+"""Choose the repositories of a query by name, and open them for one query. Nothing but the user's own is indexed."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from gitmem.answering.search_query import Query
+from gitmem.errors import DamagedFile, GitmemError, NoIndex, NotARepository, UsageError
+from gitmem.freshness.tree_selection import TreeReader, TreeSelection
+from gitmem.git.locate import locate
+from gitmem.locks import is_locked
+from gitmem.registry import free_name, read_registry
+from gitmem.suggestions import find_similar_name
+from gitmem.workspace import Workspace, open_workspace
+
+ALL: Final = "*"
+"""Name that means all registered repositories, and the user's own."""
+
+MISSING: Final = "missing: its folder does not exist"
+
+_STARTED: Final = 16
+"""Repositories in which `git status` runs ahead of the search: a hundred processes at once would be too many."""
+
+
+class ChosenRepository(NamedTuple):
+    """Repository to search, under its name. `is_own` if it is the one the user works in."""
+
+    name: str
+    folder: Path
+    is_own: bool = False
+
+
+class StartedRepository(NamedTuple):
+    """Repository whose tree is being read, or the reason why it cannot be."""
+
+    chosen: ChosenRepository
+    workspace: Workspace | None
+    reader: TreeReader | None
+    problem: GitmemError | None = None
+
+
+def choose_repositories(
+    environment: Mapping[str, str], names: Sequence[str], own: Workspace | None, *, allow_folders: bool = True
+) -> list[ChosenRepository]:
+    """Return the repositories of some names, each once. With `allow_folders` a name may also be a folder.
+
+    Raises: UsageError.
+    """
+    known = [ChosenRepository(entry.name, entry.path) for entry in read_registry(environment)]
+    if own is not None:
+        known = _mark_own(known, own)
+    # A repository that several names mean is searched once.
+    chosen: dict[ChosenRepository, None] = {}
+    for name in names:
+        chosen |= dict.fromkeys(known if name == ALL else [_choose(known, name, allow_folders=allow_folders)])
+    return list(chosen)
+
+
+def _mark_own(known: Sequence[ChosenRepository], own: Workspace) -> list[ChosenRepository]:
+    """Return the known repositories with the user's own one, which is searched in the present working tree."""
+    root = own.paths.root.parent
+    name = next((one.name for one in known if one.folder == root), "")
+    name = name or free_name(root.name, {one.name for one in known})
+    place = own.location.worktree or own.location.git_dir
+    return sorted([*(one for one in known if one.folder != root), ChosenRepository(name, place, is_own=True)])
+
+
+def _choose(known: Sequence[ChosenRepository], name: str, *, allow_folders: bool) -> ChosenRepository:
+    """Return the repository of a name or folder; a name has precedence. Raises: UsageError."""
+    found = next((one for one in known if one.name == name), None)
+    if found is not None:
+        return found
+    if allow_folders and (os.sep in name or name in (".", "..")):
+        try:
+            location = locate(Path(name))
+        except NotARepository as problem:
+            raise UsageError(f"no repository `{name}`: {problem.message}", hint="gitmem repos list") from problem
+        folder = location.worktree or location.git_dir
+        by_folder = next((one for one in known if one.folder == folder), None)
+        return by_folder or ChosenRepository(free_name(folder.name, {one.name for one in known}), folder)
+    similar = find_similar_name(name, [one.name for one in known])
+    hint = f"did you mean `{similar}`?" if similar else "gitmem repos list"
+    raise UsageError(f"unknown repository `{name}`", hint=hint)
+
+
+def start_repositories(
+    chosen: Sequence[ChosenRepository], own: Workspace | None, selection: TreeSelection, environment: Mapping[str, str],
+    stack: ExitStack,
+) -> Iterator[StartedRepository]:  # fmt: skip
+    """Start `git status` in the first repositories, and return all in their order. The stack ends the processes."""
+    pending = (_start(one, own, selection, environment, stack) for one in chosen)
+    return _keep_ahead(list(islice(pending, _STARTED)), pending)
+
+
+def _keep_ahead(started: list[StartedRepository], pending: Iterator[StartedRepository]) -> Iterator[StartedRepository]:
+    while started:
+        yield started.pop(0)
+        started += islice(pending, 1)
+
+
+def _start(
+    chosen: ChosenRepository, own: Workspace | None, selection: TreeSelection, environment: Mapping[str, str],
+    stack: ExitStack,
+) -> StartedRepository:  # fmt: skip
+    try:
+        if not chosen.folder.is_dir():
+            raise NotARepository(MISSING)
+        workspace = own if own and chosen.is_own else open_workspace(chosen.folder, environment)
+        return StartedRepository(chosen, workspace, stack.enter_context(TreeReader(workspace.location, selection)))
+    except GitmemError as problem:
+        return StartedRepository(chosen, None, None, problem)
+
+
+def describe_problem(problem: GitmemError, chosen: ChosenRepository, workspace: Workspace | None) -> str:
+    """Return why a repository cannot be searched, and the remedy."""
+    if isinstance(problem, NoIndex) and workspace is not None and is_locked(workspace.paths.lock):
+        return "busy: another process builds its index"
+    if isinstance(problem, NoIndex | DamagedFile):
+        return f"{problem.message}; run: gitmem -C {chosen.folder} index"
+    return f"{problem.message}; {problem.hint}" if problem.hint else problem.message
+
+
+def check_federated(query: Query, selection: TreeSelection) -> None:
+    """Refuse what makes no sense in several repositories. Raises: UsageError."""
+    if selection.changed:
+        raise UsageError("`--changed` applies to one repository", hint="leave out `--repo` and `--all`")
+    if query.filters.pathspecs:
+        raise UsageError("paths after `--` apply to one repository", hint="use `--folder`, `--file` or `--path`")

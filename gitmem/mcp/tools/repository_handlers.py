@@ -1,0 +1,56 @@
+"""Answers about the registered repositories: the list of them, and the statistics of one."""
+
+from collections.abc import Mapping, Sequence
+
+from gitmem.actions.repos import get_repository
+from gitmem.actions.repository_rows import (
+    RepositoryRow,
+    list_lines,
+    read_row,
+    read_rows,
+    row_json,
+    row_lines,
+    totals_json,
+)
+from gitmem.answering.repository_ids import REPOSITORY
+from gitmem.errors import GitmemError, UsageError
+from gitmem.mcp.tools.arguments import Arguments
+from gitmem.mcp.tools.excerpts import Excerpt
+from gitmem.mcp.tools.json_output import dump, fit_values
+from gitmem.mcp.tools.text_output import Block, render_blocks
+
+
+def list_repositories(environment: Mapping[str, str], arguments: Arguments) -> str:
+    """List the registered repositories in order of name, with the sums over all of them."""
+    if arguments["type"]:
+        raise UsageError("repositories have no type", hint="leave out `type`")
+    # All are read, although few may be shown: the sums are over all.
+    rows = read_rows(environment)
+    shown = rows[: arguments["limit"]]
+    if arguments["format"] == "json":
+        items, omitted = fit_values([row_json(row) for row in shown])
+        omitted += len(rows) - len(shown)
+        return dump({"what": arguments["what"], "items": items, "omitted": omitted, "totals": totals_json(rows)})
+    # The last line has the sums over all repositories.
+    lines = list_lines(rows)
+    notes = [] if rows else ["no repository is known; the user can add one: gitmem repos add PATH"]
+    if len(shown) < len(rows):
+        notes.append(f"{len(rows) - len(shown)} more; raise the limit")
+    blocks = [Block(line, []) for line in lines[: len(shown)]]
+    return render_blocks(blocks, lines[-1] if lines else "registry", notes, advice="lower the limit")
+
+
+def read_repositories(names: Sequence[str], environment: Mapping[str, str]) -> dict[str, list[Excerpt] | GitmemError]:
+    """Return the statistics of some repositories by name, or why there are none."""
+    found: dict[str, list[Excerpt] | GitmemError] = {}
+    for name in names:
+        try:
+            found[name] = [_to_excerpt(read_row(get_repository(environment, name), environment))]
+        except GitmemError as error:
+            found[name] = error
+    return found
+
+
+def _to_excerpt(row: RepositoryRow) -> Excerpt:
+    fields = {"id": f"{REPOSITORY}:{row.name}", "kind": REPOSITORY, **row_json(row)}
+    return Excerpt(f"{REPOSITORY}:{row.name}", [], 1, "", fields, row_lines(row)[1:])
