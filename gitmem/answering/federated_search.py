@@ -126,7 +126,7 @@ class _Group:
             first.encoder,
             limit=limit,
             options=SearchOptions(query.mode, first.workspace.settings.fusion),
-            min_score=query.min_score,
+            min_score=query.least_score,
         )
         return result, [self._to_member(hit) for hit in result.hits]
 

@@ -57,7 +57,7 @@ class Query(NamedTuple):
     """A query in words or symbols. `limit` 0 means the configured default.
 
     `neighbors` adds the adjacent chunks, and `details` the place of each hit in the index (`hit_details`). Results
-    below `min_score` are left out; None means the floor of `gitmem.search.calibration`, see there.
+    below `min_score` are left out; None is for the default.
     """
 
     text: str
@@ -67,6 +67,16 @@ class Query(NamedTuple):
     neighbors: bool = False
     min_score: float | None = None
     details: bool = False
+
+    @property
+    def least_score(self) -> float | None:
+        """Least score of a result; None means the floor of `gitmem.search.calibration`.
+
+        By default a search of records alone has no floor: a few notes are too few to judge a query by.
+        """
+        if self.min_score is None and self.filters.kinds and CODE not in self.filters.kinds:
+            return 0.0
+        return self.min_score
 
 
 class SimilarQuery(NamedTuple):

@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.answering.filter_rows import passing_entries, row_filters
+from gitmem.answering.missing_files import index_missing
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, SimilarQuery, kinds_of
 from gitmem.answering.weights_in_force import load_weights
 from gitmem.embedding import bundled
 from gitmem.embedding.encoder import Encoder
-from gitmem.errors import Busy, DamagedFile, NoIndex, StorageFailed
+from gitmem.errors import DamagedFile, NoIndex
 from gitmem.freshness.memory_view import join_records, records_tree
 from gitmem.freshness.tree_selection import SelectedTree, TreeReader, TreeSelection
 from gitmem.freshness.tree_view import open_tree
@@ -45,7 +46,7 @@ from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
 from gitmem.words import find_identifiers, terms_of
-from gitmem.workspace import Workspace, is_writable, open_snapshot, require_index
+from gitmem.workspace import Workspace, open_snapshot, require_index
 
 # Each of these is needed by few searches, and all together they cost a twentieth of the start-up of a query.
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class Searcher:
             self.encoder,
             limit=limit,
             options=self.options(query.mode),
-            min_score=query.min_score,
+            min_score=query.least_score,
         )
 
     def options(self, mode: str) -> SearchOptions:
@@ -329,7 +330,7 @@ def _open(
     overlay = _open_overlay(workspace, tree, manifest, records, deadline, write=refresh)
     heal_note = ""
     if refresh and (tree.named or budget > 0):
-        snapshot, heal_note = _heal(workspace, tree, overlay, snapshot, deadline, is_cancelled)
+        snapshot, heal_note = index_missing(workspace, tree, overlay, snapshot, deadline, is_cancelled)
     weights, weights_note = load_weights(workspace)
     notes = [note for note in (*tree_notes(tree, overlay), heal_note, *snapshot.lost, weights_note) if note]
     opening_notes = [rebuild_note] if rebuild_note else []
@@ -379,36 +380,3 @@ def tree_notes(tree: SelectedTree, overlay: Overlay) -> list[str]:
     """Return notes about files that cannot be read and about a working tree that git cannot compare."""
     notes = [f"`{path_text(path)}` cannot be read and is left out" for path in overlay.unreadable]
     return [*notes, f"{tree.problem}; the answer is HEAD's"] if tree.problem else notes
-
-
-def _heal(
-    workspace: Workspace,
-    tree: SelectedTree,
-    overlay: Overlay,
-    snapshot: Snapshot,
-    deadline: float,
-    is_cancelled: Callable[[], bool],
-) -> tuple[Snapshot, str]:
-    """Index what the tree has and the index lacks; return the index afterwards, and a note if that failed, else ""."""
-    # Nothing missing is the common case; it must not take the lock nor load the worker pool.
-    if not (snapshot.match(overlay.view) == -1).any():
-        return snapshot, ""
-    if not is_writable(workspace.paths.segments):
-        return snapshot, f"`{workspace.paths.root}` cannot be written, so nothing new is indexed"
-    from gitmem.freshness.cancellation import resume_command
-    from gitmem.freshness.heal import heal
-
-    try:
-        resume = resume_command(tree.revision.name if tree.named else "")
-        manifest = heal(
-            workspace,
-            overlay.view,
-            overlay.files,
-            deadline=deadline,
-            wait=tree.named,
-            resume=resume,
-            is_cancelled=is_cancelled,
-        )
-    except (Busy, StorageFailed) as problem:
-        return snapshot, problem.message
-    return (snapshot if manifest is None else open_snapshot(workspace, manifest)), ""

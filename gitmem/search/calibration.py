@@ -45,6 +45,7 @@ CODE: Final = "code"
 RECORDS: Final = "records"
 
 INPUTS: Final[Mapping[str, str]] = {
+    "files": "number of files that are compared, at most ten",
     "best": "the highest sum of the query",
     "margin": "by how much it exceeds that of the second file",
     "spread": "by how much it exceeds that of the tenth file",
@@ -129,6 +130,7 @@ def measure_evidence(
     highest = max_score(idf)
     covered = float(candidates.file_lexical[pool].max()) / highest if highest else 0.0
     return {
+        "files": float(len(best)),
         "best": float(best[0]),
         "margin": float(best[0] - best[1]) if len(best) > 1 else LONE_MARGIN,
         "spread": float(best[0] - best[-1]) if len(best) > 1 else LONE_MARGIN,
@@ -159,9 +161,12 @@ def calibrate(curve: Curve, sums: NDArray[np.float64], evidence: float | NDArray
 def makes_sense(best: float, evidence: Mapping[str, float]) -> bool:
     """Return whether a query makes sense in a tree: its best score reaches FLOOR, or one file holds all its words.
 
+    Among fewer files than the evidence compares one known word is enough, for standardised sums tell little there.
     Filters have no part in it. The mode `semantic` measures no evidence and refuses nothing: a cosine alone does not
     separate nonsense from a query in other words.
     """
     if evidence.get("text"):
         return True  # issues and logs have many words that are nowhere, and are about this repository
+    if evidence.get("files", BEST_FILES) < BEST_FILES and evidence["known"] > 0:
+        return True
     return best >= FLOOR or evidence.get("together", 1.0) >= _ALL

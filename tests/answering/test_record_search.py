@@ -60,6 +60,14 @@ def test_new_records_are_searchable_at_once(repo: Repo) -> None:
         assert hit_names(search(repo, "harvest apples", kinds=(kind,))) == {(kind, name)}
 
 
+def test_a_search_of_records_alone_has_no_floor(repo: Repo) -> None:
+    names = remember(repo)
+    text = "chocolate cake recipe"
+    assert not search(repo, text).hits
+    for kind in ("notes", "conversations"):
+        assert hit_names(search(repo, text, kinds=(kind,))) == {(kind, names[kind])}
+
+
 def test_the_lines_of_a_hit_are_counted_in_the_content(repo: Repo) -> None:
     remember(repo)
     [(hit, lines)] = search(repo, "harvest apples", kinds=("documents",)).hits

@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.search.calibration import CURVES, FLOOR, INPUTS, calibrate, makes_sense, measure_evidence, weigh_evidence
+from gitmem.search.calibration import (
+    BEST_FILES,
+    CURVES,
+    FLOOR,
+    INPUTS,
+    calibrate,
+    makes_sense,
+    measure_evidence,
+    weigh_evidence,
+)
 from gitmem.search.query_parser import parse_query
 from tests.search.judged_queries import make_judged
 
@@ -30,6 +39,7 @@ def test_evidence_is_measured_on_the_pool_alone() -> None:
     evidence = measure_evidence(query, candidates, {"key": 1.0, "rotat": 0.0}, np.array([2.0, 0.5, 9.0]))
     assert evidence == pytest.approx(
         {
+            "files": 2.0,
             "best": 2.0,
             "margin": 1.5,
             "spread": 1.5,
@@ -59,3 +69,7 @@ def test_a_query_makes_sense_by_its_best_score_or_if_a_file_has_all_its_words() 
     assert makes_sense(FLOOR / 2, {"together": 1.0})
     assert makes_sense(0.0, {})
     assert makes_sense(0.0, {"together": 0.2, "text": 1.0}), "no text of several lines is refused"
+    few: dict[str, float] = {"together": 0.2, "files": BEST_FILES - 1}
+    assert makes_sense(0.0, {**few, "known": 0.3}), "a few files are too few to judge a query by"
+    assert not makes_sense(0.0, {**few, "known": 0.0})
+    assert not makes_sense(0.0, {**few, "files": BEST_FILES, "known": 0.3})
