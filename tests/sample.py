@@ -1,5 +1,6 @@
 """Small repository in several languages, the outcome of a command line, and assertions on errors."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +106,11 @@ def assert_error(outcome: Outcome, code: int, *fragments: str) -> None:
 def segment_files(repo: Repo) -> list[Path]:
     """Return the segment files of a repository's index."""
     return sorted((repo.path / ".gitmem" / "segments").iterdir())
+
+
+def without_index_times(output: str) -> str:
+    """Return the output of `--jsonl` without the times at which segments were written: a rebuild changes them."""
+    return re.sub(r'"indexed_at":"[^"]*"', '"indexed_at":""', output)
 
 
 def damage(path: Path, at: int = -200, replacement: bytes = b"\xff\xfe\xfd") -> None:

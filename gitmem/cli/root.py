@@ -35,7 +35,7 @@ COMMANDS: Final = {
     "hooks": "Install, show or remove the git hooks that keep the index up to date.",
     "install": "Register the MCP server with agents' clients.",
     "config": "Show and check the configuration; `git config gitmem.NAME VALUE` changes it.",
-    "repos": "List, add and remove the repositories that an MCP server may search.",
+    "repos": "List, add, rename and remove the repositories that can be searched together.",
     "mcp": "Serve agents: search this repository for Claude Code and others.",
     "cancel": "Stop an index run in another process.",
     "uninstall": "Remove the index, the hooks and the entries for agents from this repository.",

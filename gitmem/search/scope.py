@@ -123,7 +123,13 @@ class Scope:
         self._units_filter: UnitsFilter | None = None
         if whole is None and filters.any:
             whole = Scope(snapshot, view, Filters(), blob_of)
-        self.whole = self if whole is None else whole
+        # None instead of itself: in a circle of references the files of the index would stay open.
+        self._whole = whole
+
+    @property
+    def whole(self) -> "Scope":
+        """The scope without filters."""
+        return self if self._whole is None else self._whole
 
     def restrict(self, rows: NDArray[np.bool_], units_filter: UnitsFilter | None = None) -> None:
         """Put all other rows out of scope, and of the units that share a row those that the filter drops.

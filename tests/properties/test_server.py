@@ -23,7 +23,10 @@ TOOLS: Final = parse_toolsets(ALL)
 GOOD: Final[dict[str, dict[str, Any]]] = {
     "search": {"query": "sign the cookie"},
     "related": {"location": "src/cookies.py:7"},
+    "usages": {"name": "sign"},
     "get": {"ids": ["src/cookies.py"]},
+    "when": {"location": "src/cookies.py:7"},
+    "changes": {"range": "HEAD~1..HEAD"},
     "status": {},
     "list": {},
     "memory_store": {"content": "Keys rotate weekly."},
