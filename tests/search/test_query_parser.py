@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from gitmem.search.parsed_query import MAX_COMPOUNDS
 from gitmem.search.path_roles import path_names
 from gitmem.search.query_parser import parse_query
 from gitmem.search.text_parser import MAX_NAMES, MAX_TERMS, PART_WEIGHTS, QUOTED_WEIGHT
@@ -24,6 +25,7 @@ def test_a_compound_that_is_a_term_already_is_not_repeated() -> None:
 
 def test_a_pasted_page_has_a_bounded_number_of_compounds() -> None:
     assert len(parse_query(" ".join(f"word{number}" for number in range(500))).compounds) < 50
+    assert len(parse_query(" ".join(f"word{number}" for number in range(100))).compounds) == MAX_COMPOUNDS
 
 
 def test_a_query_of_stop_words_alone_is_looked_up_all_the_same() -> None:
