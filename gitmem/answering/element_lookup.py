@@ -25,7 +25,7 @@ _MAX_SEARCHED: Final = 60
 """Files that may contain the name of a symbol given without its path. More would take seconds to parse."""
 
 _MAX_LISTED: Final = 8
-_NAME: Final = re.compile(r"[^\s/:#]+")
+_NAME: Final = re.compile(r"(?=.*\w)(?:[^\s/:#]|::)+")
 _JOINTS: Final = re.compile(r"\.|::|#")
 
 
@@ -55,7 +55,8 @@ def find_target(
     path = _find_path(location, commit, where.path, folder, blobs)
     if path is None:
         if where.lines is None and not where.symbol and _NAME.fullmatch(where.path):
-            return _find_anywhere(location, reader, where.path, commit, find_files(where.path))
+            symbol = where.path.removesuffix("()")
+            return _find_anywhere(location, reader, symbol, commit, find_files(symbol))
         raise UsageError(f"no such file in {commit[:7]}: `{where.path}`", hint="an older one: add --rev REV")
     file = reader.version(path_bytes(path), blobs[path])
     if where.symbol:

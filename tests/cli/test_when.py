@@ -59,6 +59,18 @@ def test_the_index_tells_which_of_many_files_defines_a_symbol(cli: Cli, repo: Re
     assert_error(cli("when", "Nothing", cwd=repo.path), ExitCode.USAGE, "no definition of `Nothing`")
 
 
+@pytest.mark.parametrize("name", ["Total.reset()", "Total::reset"])
+def test_a_symbol_is_accepted_as_people_write_it(cli: Cli, repo: Repo, name: str) -> None:
+    assert cli("when", name, cwd=repo.path).out.startswith("src/sums.py:10-11  Total.reset  1 commit,")
+
+
+def test_a_text_without_a_name_is_refused_with_and_without_an_index(cli: Cli, repo: Repo) -> None:
+    for _ in range(2):
+        for text in ("...", ".", "\\", "()"):
+            assert_error(cli("when", text, cwd=repo.path), ExitCode.USAGE, "no such file in ")
+        assert cli("index", cwd=repo.path).code == ExitCode.OK
+
+
 def test_lines_of_the_working_tree_are_mapped_to_the_last_commit(cli: Cli, repo: Repo) -> None:
     repo.write({"src/sums.py": f"import os\n\n\n# Adds.\n{ADD}{CLASS}"})
     assert cli("when", "src/sums.py:6", cwd=repo.path).out.startswith("src/sums.py:1-3  add  ")
