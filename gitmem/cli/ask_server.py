@@ -15,6 +15,7 @@ SERVED = {
     "query": (_ALL,),
     "search": (_ALL,),
     "related": (_ALL,),
+    "get": (_ALL,),
     "usages": (_ALL,),
     "when": (_ALL,),
     "changes": (_ALL,),

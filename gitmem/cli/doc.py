@@ -18,7 +18,8 @@ from gitmem.errors import ExitCode, UsageError
 from gitmem.memory.document import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES, VISIBILITIES
 from gitmem.memory.extract import FORMATS, merge_fields
 from gitmem.memory.extraction_process import extract_in_process
-from gitmem.records.documents import add_document, get_document, list_documents, prune_expired
+from gitmem.memory.record_paths import CONVERSATION_PREFIX
+from gitmem.records.documents import add_document, document_ids_of, get_document, list_documents, prune_expired
 from gitmem.records.record_json import added_document_json, chunks_json, document_json
 from gitmem.records.revisions import delete_records
 
@@ -46,7 +47,10 @@ def command(ctx: click.Context) -> None:
 @click.option("--type", "type_", type=click.Choice(DOCUMENT_TYPES), help="Type of the document.  [default: doc]")
 @click.option("--source", metavar="NAME", help="System that the document is from.  [default: manual]")
 @click.option(
-    "--source-id", metavar="ID", help="Id in that system; a document with the same source and id is replaced."
+    "--source-id",
+    "--id",
+    metavar="ID",
+    help="Id in that system, or one of your own; a document with the same source and id is replaced.",
 )
 @click.option("--title", metavar="TEXT", help="Title of the document.")
 @click.option("--author", metavar="NAME", help="Author of the document.")
@@ -72,6 +76,7 @@ def add(
     \b
     Examples:
       gitmem doc add design.md --title "Design of the cache"
+      gitmem doc add design.md --id cache-design
       gitmem doc add mail.eml --sensitivity sensitive
       curl -s https://example.com/page | gitmem doc add - --format html --source web --source-id page
     """
@@ -128,9 +133,12 @@ def search(ctx: click.Context, /, *, words: tuple[str, ...], limit: int | None, 
 def get(ctx: click.Context, name: str, chunks: bool, no_content: bool, as_json: bool) -> ExitCode:
     """Write the text of a document as it was stored; with --json also its fields.
 
+    ID is that of gitmem, or the one given to `doc add --id`, with another source SOURCE:ID.
+
     \b
     Examples:
       gitmem doc get art_89abcdef > design.md
+      gitmem doc get cache-design
       gitmem doc get art_89abcdef --json --chunks
     """
     # Plain output is the content alone, byte for byte, so that it can be redirected to a file.
@@ -149,18 +157,19 @@ def get(ctx: click.Context, name: str, chunks: bool, no_content: bool, as_json: 
 
 @command.command("list")
 @click.option("--type", "type_", type=click.Choice(DOCUMENT_TYPES), help="List only documents of this type.")
+@click.option("--id", "name", metavar="ID", default="", help="List only the document with this id.")
 @limit_option
 @show_secrets_option
 @json_option
 @click.pass_context
-def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> ExitCode:
+def list_(ctx: click.Context, type_: str | None, name: str, limit: int, as_json: bool) -> ExitCode:
     """List documents, the last stored first.
 
     \b
     Examples:
       gitmem doc list --type email
     """
-    documents = list_documents(open_here(ctx), type_=type_ or "", limit=limit)
+    documents = list_documents(open_here(ctx), type_=type_ or "", name=name, limit=limit)
     page_output(ctx)
     print_each(documents, as_json, document_json, format_document)
     return ExitCode.OK
@@ -179,10 +188,11 @@ def delete(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> ExitCod
     """
     # All ids are checked before any record is deleted.
     for name in names:
-        if not name.startswith("art_"):
+        if name.startswith(("mem_", CONVERSATION_PREFIX)):
             raise UsageError(f"`{name}` is not the id of a document", hint=f"gitmem memory delete {name}")
+    workspace = open_here(ctx)
     print_each(
-        delete_records(open_here(ctx), names),
+        delete_records(workspace, document_ids_of(workspace, names)),
         as_json,
         lambda deleted: {"id": deleted.id, "chunks": deleted.parts},
         lambda deleted: f"deleted {deleted.id} and {count(deleted.parts, 'chunk')}",

@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "memory": "Store notes in the repository, and manage all records of the memory.",
     "doc": "Store documents from other sources in the repository: pages, mails, chats, transcripts.",
     "conversation": "Store conversations, turn by turn.",
+    "get": "Read files, lines, symbols, chunks and records by the ids that searches print.",
     "status": "Show the state and the content of the index.",
     "doctor": "Check that everything works, and suggest fixes.",
     "verify": "Read every checksum and compare the index with git.",

@@ -1,14 +1,15 @@
 """Add documents, get them by id, list them, delete the expired ones."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from gitmem.errors import UnknownRecord
+from gitmem.errors import GitmemError, UnknownRecord, UsageError
 from gitmem.freshness.record_refresh import index_records
 from gitmem.memory.bounds import check_choice, check_count, current_time
 from gitmem.memory.document import (
     DOCUMENT_TYPES,
+    MANUAL,
     Document,
     DocumentFields,
     check_content,
@@ -125,23 +126,75 @@ def _subject(fields: DocumentFields) -> str:
     return " ".join((fields.source_id or fields.title or "without a name").split())[:100]
 
 
-def get_document(workspace: Workspace, identity: str) -> Document:
-    """Return a document with its content. Raises UnknownRecord, DamagedFile."""
+def get_document(workspace: Workspace, name: str) -> Document:
+    """Return a document with its content, by its id or as `find_named_document`. Raises UnknownRecord, DamagedFile."""
     with RecordStore(workspace.location) as store:
         tip = store.tip()
-        record = None
-        if identity.startswith("art_"):
-            record = store.find_record(tip, document_path(complete_id(store, tip, identity)))
+        record = store.find_record(tip, document_path(_document_id(store, tip, name)))
     if record is None:
-        raise UnknownRecord(f"no such document: `{identity}`", hint="gitmem doc list")
+        raise _no_document(name)
     return load_document(record)
 
 
-def list_documents(workspace: Workspace, *, type_: str = "", limit: int = LIST_DEFAULT) -> list[Document]:
-    """Return documents, the last stored first, of one type or of all. Raises UsageError, DamagedFile."""
+def document_ids_of(workspace: Workspace, names: Sequence[str]) -> list[str]:
+    """Return the ids of documents that are named as for `get_document`. Raises: as that."""
+    with RecordStore(workspace.location) as store:
+        tip = store.tip()
+        return [_document_id(store, tip, name) for name in names]
+
+
+def find_named_document(store: RecordStore, tip: Tip, name: str) -> str:
+    """Return the id of the document with a source id: `ID` of a document added by hand, or `SOURCE:ID`; else "".
+
+    `ID` alone has precedence, as it was given in this form.
+    """
+    for origin in (f"{MANUAL}:{name}", name):
+        source, colon, source_id = origin.partition(":")
+        # The ids of a source are derived from both, joined by a colon: it does not matter which colon is the joint.
+        for identity in document_ids(source, source_id, b"") if colon and source_id else ():
+            record = store.find_record(tip, document_path(identity))
+            if record is None:
+                break
+            fields = load_document(record).fields
+            if fields.source_id and f"{fields.source}:{fields.source_id}" == origin:
+                return identity
+    return ""
+
+
+def _document_id(store: RecordStore, tip: Tip, name: str) -> str:
+    """Return the id of a named document. An id and its abbreviation have precedence. Raises: as `get_document`."""
+    problem: GitmemError = _no_document(name)
+    if name.startswith("art_"):
+        try:
+            return complete_id(store, tip, name)
+        except UsageError as error:
+            problem = error
+    found = find_named_document(store, tip, name)
+    if not found:
+        raise problem
+    return found
+
+
+def _no_document(name: str) -> UnknownRecord:
+    return UnknownRecord(f"no such document: `{name}`", hint="gitmem doc list")
+
+
+def list_documents(
+    workspace: Workspace, *, type_: str = "", name: str = "", limit: int = LIST_DEFAULT
+) -> list[Document]:
+    """Return documents, the last stored first: of one type, with one id or source id, or all of them.
+
+    Raises: UsageError, DamagedFile.
+    """
     check_count("limit", limit, 1, MAX_LIST)
     if type_:
         check_choice("type", type_, DOCUMENT_TYPES)
+    if name:
+        try:
+            document = get_document(workspace, name)
+        except UnknownRecord:
+            return []
+        return [document] if type_ in ("", document.fields.type) else []
     filters = RecordFilters(type=(type_,) if type_ else ())
     return [load_document(record) for record in newest_records(workspace, DOCUMENTS, filters, limit)]
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from gitmem.answering.context_lines import read_context
+from gitmem.answering.file_excerpts import read_file_excerpt
 from gitmem.answering.location_lookup import get_chunk
 from gitmem.answering.searcher import open_searcher
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.git.objects import open_reader
-from gitmem.mcp.tools.file_excerpts import read_file_excerpt
 from tests.chunking.test_notebook import BOOK, PICTURE, TRAIN, as_jupyter, cell, notebook
 from tests.gitrepo import Repo
 from tests.indexes import index, search, workspace_of

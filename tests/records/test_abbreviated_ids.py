@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.answering.record_excerpts import read_records
 from gitmem.errors import ExitCode, UnknownRecord, UsageError
-from gitmem.mcp.tools.record_excerpts import read_records
 from gitmem.memory.record_paths import document_path
 from gitmem.memory.record_store import RecordStore
 from gitmem.records.abbreviated_ids import complete_id

@@ -1,145 +1,29 @@
-"""Read the locations and records that names mean in one repository, and render those of several."""
+"""Read the locations and records that an agent names, and render them."""
 
-from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Final, NamedTuple
+from collections.abc import Sequence
 
-from gitmem.answering.answer import ViewState, view_state
-from gitmem.answering.answer_json import describe_view
-from gitmem.answering.file_chunks import chunk_file
-from gitmem.answering.location_lookup import IndexedTree
+from gitmem.answering.answer import view_state
+from gitmem.answering.readings import NameOptions, Reading, Source, collect, describe_trees, read_names
 from gitmem.answering.repository_ids import RepositoryId
-from gitmem.answering.symbol_lookup import SymbolChunk
-from gitmem.answering.tree_files import read_tree_files
 from gitmem.display import hides_text, note_hidden_text
-from gitmem.errors import GitmemError, UsageError
-from gitmem.freshness.tree_selection import TreeSelection
-from gitmem.git.object_reader import ObjectReader
-from gitmem.git.objects import open_reader
 from gitmem.mcp.tools.arguments import Arguments
-from gitmem.mcp.tools.excerpts import Excerpt, excerpts_json
-from gitmem.mcp.tools.file_excerpts import read_file_excerpt
+from gitmem.mcp.tools.excerpts import excerpt_block, excerpts_json
 from gitmem.mcp.tools.json_output import dump
-from gitmem.mcp.tools.record_excerpts import is_record_name, read_records
 from gitmem.mcp.tools.text_output import MAX_NOTES, Block, render_blocks
 from gitmem.memory.conversation import GET_DEFAULT
-from gitmem.memory.record_store import RecordStore
 from gitmem.resident.open_repository import OpenTree
-from gitmem.workspace import Workspace
-
-_MAX_LINE: Final = 450
-"""Characters of a line of an error: the server shortens longer ones."""
-
-_NAME: Final = "\0"
-"""Placeholder of a name in a message."""
 
 
-class Reading(NamedTuple):
-    """What the names of one repository mean: excerpts, or why they cannot be read; and the tree that was read."""
-
-    found: Mapping[str, Sequence[Excerpt] | GitmemError]
-    tree: str
-    notes: Sequence[str]
-    repository: str = ""
-    """Name of the repository, "" for the one of the call."""
-
-    def in_repository(self, name: str) -> "Reading":
-        """Return the excerpts under the name of their repository."""
-        found = {
-            id_: result if isinstance(result, GitmemError) else [excerpt.in_repository(name) for excerpt in result]
-            for id_, result in self.found.items()
-        }
-        return self._replace(found=found, repository=name)
+def name_options(arguments: Arguments) -> NameOptions:
+    """Return the options of a call."""
+    return NameOptions(arguments["rev"], arguments["limit"] or GET_DEFAULT)
 
 
-class _Source(NamedTuple):
-    """Tree that names of files are read from, with its state and notes for the answer."""
-
-    tree: IndexedTree
-    reader: ObjectReader
-    state: ViewState
-    notes: Sequence[str]
-
-
-def read_from_index(tree: OpenTree, names: Sequence[str], arguments: Arguments) -> Reading:
+def read_from_index(tree: OpenTree, names: Sequence[str], options: NameOptions) -> Reading:
     """Read some names, with symbols and chunks from the index."""
     searcher = tree.searcher
-    source = _Source(searcher.indexed_tree, tree.reader, view_state(searcher), tree.notes)
-    return _read(tree.workspace, source, names, arguments)
-
-
-def read_from_git(
-    workspace: Workspace,
-    selection: TreeSelection,
-    names: Sequence[str],
-    arguments: Arguments,
-    notes: Sequence[str] = (),
-) -> Reading:
-    """Read some names without the index; `notes` are added."""
-    files = read_tree_files(workspace, selection)
-    with open_reader(files.location, bulk=False, files=files.files) as reader:
-
-        def chunk(entry: int) -> list[SymbolChunk]:
-            return chunk_file(files.paths.view, entry, reader, workspace.settings)
-
-        tree = files.paths._replace(chunk_file=cache(chunk))
-        return _read(workspace, _Source(tree, reader, files.state, [*files.notes, *notes]), names, arguments)
-
-
-def read_without_tree(workspace: Workspace, names: Sequence[str], arguments: Arguments) -> Reading:
-    """Read names that are all records."""
-    return _read(workspace, None, names, arguments)
-
-
-def _read(workspace: Workspace, source: _Source | None, names: Sequence[str], arguments: Arguments) -> Reading:
-    found: dict[str, Sequence[Excerpt] | GitmemError] = {}
-    with RecordStore(workspace.location) as store:
-        tip = cache(store.tip)  # read from git once, and only if a record is named
-        for name in names:
-            try:
-                if is_record_name(name):
-                    _refuse_revision(name, arguments["rev"])
-                    found[name] = read_records(store, tip(), name, arguments["limit"] or GET_DEFAULT)
-                else:
-                    assert source is not None, "a tree is opened for names of files"
-                    found[name] = [read_file_excerpt(source.tree, source.reader, name)]
-            except GitmemError as error:
-                found[name] = error
-        commit = tip().commit or "" if source is None else ""
-    if source is None:
-        return Reading(found, f"memory {commit[:7]}", [])
-    return Reading(found, describe_view(source.state), source.notes)
-
-
-def _refuse_revision(name: str, rev: str) -> None:
-    if rev:
-        raise UsageError(f"`rev` does not apply to the record `{name}`", hint=f"gitmem memory show --at REV {name}")
-
-
-def collect(readings: Sequence[Reading], ids: Sequence[RepositoryId]) -> tuple[list[Excerpt], list[GitmemError]]:
-    """Return the excerpts of some ids in their order, and the errors of the other ids.
-
-    Raises: the error of all ids together, if none can be read.
-    """
-    by_repository = {reading.repository: reading.found for reading in readings}
-    excerpts: list[Excerpt] = []
-    failures: dict[str, GitmemError] = {}
-    for repository, name in ids:
-        found = by_repository[repository][name]
-        if isinstance(found, GitmemError):
-            failures[f"{repository}:{name}" if repository else name] = found
-        else:
-            excerpts += found
-    if len(failures) == len(set(ids)):
-        raise _combine(failures)
-    return excerpts, list(failures.values())
-
-
-def describe_trees(readings: Sequence[Reading]) -> tuple[str, list[str]]:
-    """Return the trees that were read, and the notes about them."""
-    trees = [f"{one.repository}: {one.tree}" if one.repository else one.tree for one in readings if one.tree]
-    notes = [f"{one.repository}: {note}" if one.repository else note for one in readings for note in one.notes]
-    return "; ".join(trees), notes
+    source = Source(searcher.indexed_tree, tree.reader, view_state(searcher), tree.notes)
+    return read_names(tree.workspace, source, names, options)
 
 
 def render_readings(readings: Sequence[Reading], ids: Sequence[RepositoryId], arguments: Arguments) -> str:
@@ -151,34 +35,8 @@ def render_readings(readings: Sequence[Reading], ids: Sequence[RepositoryId], ar
     problems = [f"{error.message}; {error.hint}" if error.hint else error.message for error in failures]
     if arguments["format"] == "json":
         return dump(excerpts_json(excerpts, tree, [*notes, *problems]))
-    blocks = [excerpt.to_block() for excerpt in excerpts]
+    blocks = [excerpt_block(excerpt) for excerpt in excerpts]
     if len(notes) + len(problems) > MAX_NOTES:  # further notes are not shown, so the problems become a block
         blocks.insert(0, Block("unreadable", problems))
         problems = []
     return render_blocks(blocks, tree, [*notes, *problems], advice="read fewer lines")
-
-
-def _combine(failures: Mapping[str, GitmemError]) -> GitmemError:
-    """Return one error for all names; names with the same problem share a line."""
-    last = list(failures.values())[-1]
-    if len(failures) == 1:
-        return last
-    names: dict[str, list[str]] = {}
-    for name, error in failures.items():
-        names.setdefault(error.message.replace(f"`{name}`", _NAME), []).append(f"`{name}`")
-    lines = [line for message, group in names.items() for line in _fill_in(message, list(dict.fromkeys(group)))]
-    hints = dict.fromkeys(error.hint for error in failures.values() if error.hint)
-    return type(last)("\n".join(lines), hint="; ".join(hints))
-
-
-def _fill_in(message: str, names: Sequence[str]) -> list[str]:
-    """Put names into a message, as many in each line as the server shows."""
-    if _NAME not in message:
-        return [message]
-    groups: list[str] = []
-    for name in names:
-        if groups and len(message) + len(groups[-1]) + len(name) < _MAX_LINE:
-            groups[-1] += f", {name}"
-        else:
-            groups.append(name)
-    return [message.replace(_NAME, group) for group in groups]

@@ -1,21 +1,10 @@
-"""Answers about the registered repositories: the list of them, and the statistics of one."""
+"""The list of the registered repositories."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from gitmem.actions.repos import get_repository
-from gitmem.actions.repository_rows import (
-    RepositoryRow,
-    list_lines,
-    read_row,
-    read_rows,
-    row_json,
-    row_lines,
-    totals_json,
-)
-from gitmem.answering.repository_ids import REPOSITORY
-from gitmem.errors import GitmemError, UsageError
+from gitmem.actions.repository_rows import list_lines, read_rows, row_json, totals_json
+from gitmem.errors import UsageError
 from gitmem.mcp.tools.arguments import Arguments
-from gitmem.mcp.tools.excerpts import Excerpt
 from gitmem.mcp.tools.json_output import dump, fit_values
 from gitmem.mcp.tools.text_output import Block, render_blocks
 
@@ -38,19 +27,3 @@ def list_repositories(environment: Mapping[str, str], arguments: Arguments) -> s
         notes.append(f"{len(rows) - len(shown)} more; raise the limit")
     blocks = [Block(line, []) for line in lines[: len(shown)]]
     return render_blocks(blocks, lines[-1] if lines else "registry", notes, advice="lower the limit")
-
-
-def read_repositories(names: Sequence[str], environment: Mapping[str, str]) -> dict[str, list[Excerpt] | GitmemError]:
-    """Return the statistics of some repositories by name, or why there are none."""
-    found: dict[str, list[Excerpt] | GitmemError] = {}
-    for name in names:
-        try:
-            found[name] = [_to_excerpt(read_row(get_repository(environment, name), environment))]
-        except GitmemError as error:
-            found[name] = error
-    return found
-
-
-def _to_excerpt(row: RepositoryRow) -> Excerpt:
-    fields = {"id": f"{REPOSITORY}:{row.name}", "kind": REPOSITORY, **row_json(row)}
-    return Excerpt(f"{REPOSITORY}:{row.name}", [], 1, "", fields, row_lines(row)[1:])

@@ -3,10 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from gitmem.actions.repository_excerpts import read_repositories
 from gitmem.answering.answer import answer_open
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.index_status import read_status
 from gitmem.answering.masked_answer import mask_answer
+from gitmem.answering.readings import Reading, read_from_git, read_without_tree
+from gitmem.answering.record_excerpts import is_record_name
 from gitmem.answering.repository_ids import REPOSITORY, parse_ids
 from gitmem.answering.search_query import Query, SearchFilters, SimilarQuery, check_query
 from gitmem.answering.usage_answer import DEFAULT_RELATIONS, UsageQuery, check_usage_query, usages_of
@@ -14,10 +17,8 @@ from gitmem.display import visible
 from gitmem.errors import GitmemError
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.mcp.tools.arguments import Arguments
-from gitmem.mcp.tools.get import Reading, read_from_git, read_from_index, read_without_tree, render_readings
+from gitmem.mcp.tools.get import name_options, read_from_index, render_readings
 from gitmem.mcp.tools.json_output import answer_as_json, describe_status, dump, status_json
-from gitmem.mcp.tools.record_excerpts import is_record_name
-from gitmem.mcp.tools.repository_handlers import read_repositories
 from gitmem.mcp.tools.text_output import FULL, render_answer
 from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.mcp.tools.usage_output import render_usages, usages_as_json
@@ -100,14 +101,15 @@ def _read(
 
 
 def _read_ids(repository: OpenRepository, ids: Sequence[str], arguments: Arguments, call: ToolCall) -> Reading:
+    options = name_options(arguments)
     if all(map(is_record_name, ids)):  # records are not part of a tree, so none is opened
-        return read_without_tree(repository.reopen(), ids, arguments)
+        return read_without_tree(repository.reopen(), ids, options)
     selection = TreeSelection(arguments["rev"])
-    reading = repository.with_current_tree(selection, call, lambda tree: read_from_index(tree, ids, arguments))
+    reading = repository.with_current_tree(selection, call, lambda tree: read_from_index(tree, ids, options))
     if reading is not None:
         return reading
     call.check()
-    return read_from_git(repository.reopen(), selection, ids, arguments, call.notes)
+    return read_from_git(repository.reopen(), selection, ids, options, call.notes)
 
 
 def status(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from mcp.client.client import Client
 
+from gitmem.answering.record_excerpts import parse_record_name
 from gitmem.mcp.tools.descriptions import DOCUMENT_INGEST, MEMORY_STORE
-from gitmem.mcp.tools.record_excerpts import parse_record_name
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
 from gitmem.memory.conversation import Turn
 from gitmem.memory.document import DocumentFields

@@ -1,6 +1,7 @@
 """Sizes of messages and answers: estimates are never too low, and limits allow the longest valid message."""
 
-from gitmem.mcp.tools.excerpts import Excerpt, excerpts_json
+from gitmem.answering.excerpts import Excerpt
+from gitmem.mcp.tools.excerpts import excerpts_json
 from gitmem.mcp.tools.token_estimate import MAX_VALUE_TOKENS, estimate_tokens
 from gitmem.mcp.tools.toolsets import max_message_bytes, parse_toolsets
 from gitmem.memory.conversation import MAX_TURN

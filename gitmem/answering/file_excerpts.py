@@ -4,6 +4,7 @@ import hashlib
 from typing import Final
 
 from gitmem.answering.answer_json import json_path
+from gitmem.answering.excerpts import Excerpt
 from gitmem.answering.location_lookup import IndexedTree, find_location
 from gitmem.chunking.blob_text import text_of
 from gitmem.display import visible
@@ -11,7 +12,6 @@ from gitmem.errors import UsageError
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
 from gitmem.locations import MAX_LINE, LineRange, Location, format_location
-from gitmem.mcp.tools.excerpts import Excerpt
 from gitmem.memory.kinds import CODE
 from gitmem.search.snippet import OMITTED, join_lines, lines_of
 from gitmem.secrets.masking import mask_secrets
@@ -21,12 +21,14 @@ _BINARY_BYTES: Final = 8000
 """A NUL byte among so many first bytes makes a file binary, as in git."""
 
 
-def read_file_excerpt(tree: IndexedTree, reader: ObjectReader, text: str) -> Excerpt:
+def read_file_excerpt(tree: IndexedTree, reader: ObjectReader, text: str, folder: str = "") -> Excerpt:
     """Read the text of a location; lines beyond the end of the file are left out.
+
+    Its path is relative to the root, or else to `folder`.
 
     Raises: UsageError if the location does not exist, or its file is binary or unreadable.
     """
-    location = find_location(tree, text)
+    location = find_location(tree, text, folder)
     path, oid = path_text(tree.view.path(location.entry)), tree.view.oid(location.entry)
     data = _read_text(reader, path, oid, tree.view.language(location.entry))
     first, last = location.lines or LineRange(1, MAX_LINE)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from gitmem.answering.excerpts import Excerpt
 from gitmem.display import count, visible
 from gitmem.errors import UnknownRecord, UsageError
 from gitmem.locations import MAX_LINE
-from gitmem.mcp.tools.excerpts import Excerpt
 from gitmem.memory.conversation import load_turn
 from gitmem.memory.document import chunk_id, load_document
 from gitmem.memory.kinds import kind_of

@@ -1,0 +1,56 @@
+"""`gitmem get`: read the files, lines, symbols, chunks, records and repositories that ids name, in any repository."""
+
+from collections.abc import Mapping, Sequence
+
+from gitmem.actions.repository_excerpts import read_repositories
+from gitmem.answering.readings import NameOptions, Reading, read_from_git, read_without_tree
+from gitmem.answering.record_excerpts import is_record_name
+from gitmem.answering.repository_ids import REPOSITORY, RepositoryId, parse_ids
+from gitmem.errors import GitmemError, NotARepository
+from gitmem.freshness.tree_selection import TreeSelection
+from gitmem.registry import read_registry
+from gitmem.workspace import Workspace, open_workspace
+
+
+def read_ids(
+    own: Workspace | None, ids: Sequence[str], environment: Mapping[str, str], options: NameOptions
+) -> tuple[list[Reading], list[RepositoryId]]:
+    """Read ids from git alone, without an index; each repository is opened once.
+
+    `own` is the repository of the user, None outside of one. What cannot be read is part of the readings. Raises:
+    UnknownRevision, UsageError and others of the user's own repository as a whole.
+    """
+    places = {entry.name: entry.path for entry in read_registry(environment)}
+    parsed = parse_ids(ids, places)
+    by_repository: dict[str, list[str]] = {}
+    for repository, name in parsed:
+        by_repository.setdefault(repository, []).append(name)
+    readings = []
+    for repository, names in by_repository.items():
+        if repository == REPOSITORY:
+            readings.append(Reading(read_repositories(names, environment), "", (), repository))
+        elif not repository:
+            readings.append(_read_own(own, names, options))
+        else:
+            try:
+                workspace = open_workspace(places[repository], environment)
+                # The user's folder is one of another repository.
+                reading = _read(workspace, names, options._replace(folder="")).in_repository(repository)
+            except GitmemError as error:
+                reading = Reading(dict.fromkeys(names, error), "", (), repository)
+            readings.append(reading)
+    return readings, parsed
+
+
+def _read_own(own: Workspace | None, names: Sequence[str], options: NameOptions) -> Reading:
+    if own is None:
+        hint = "give the repository as well, `NAME:ID`, or run it there: gitmem -C FOLDER get"
+        error = NotARepository(f"not in a git repository, so `{names[0]}` cannot be read", hint=hint)
+        return Reading(dict.fromkeys(names, error), "", ())
+    return _read(own, names, options)
+
+
+def _read(workspace: Workspace, names: Sequence[str], options: NameOptions) -> Reading:
+    if all(map(is_record_name, names)):  # records are not part of a tree, so none is read
+        return read_without_tree(workspace, names, options)
+    return read_from_git(workspace, TreeSelection(options.rev), names, options)

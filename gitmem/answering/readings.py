@@ -1,0 +1,171 @@
+"""Read the locations and records that names mean in one repository, and put together those of several."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+from gitmem.answering.answer import ViewState
+from gitmem.answering.answer_json import describe_view
+from gitmem.answering.excerpts import Excerpt
+from gitmem.answering.file_chunks import chunk_file
+from gitmem.answering.file_excerpts import read_file_excerpt
+from gitmem.answering.location_lookup import IndexedTree
+from gitmem.answering.record_excerpts import is_record_name, read_records
+from gitmem.answering.repository_ids import RepositoryId
+from gitmem.answering.symbol_lookup import SymbolChunk
+from gitmem.answering.tree_files import read_tree_files
+from gitmem.errors import GitmemError, UsageError
+from gitmem.freshness.tree_selection import TreeSelection
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.objects import open_reader
+from gitmem.memory.conversation import GET_DEFAULT
+from gitmem.memory.record_store import RecordStore
+from gitmem.records.documents import find_named_document
+from gitmem.workspace import Workspace
+
+_MAX_LINE: Final = 450
+"""Characters of a line of an error: the MCP server shortens longer ones."""
+
+_NAME: Final = "\0"
+"""Placeholder of a name in a message."""
+
+
+class Reading(NamedTuple):
+    """What the names of one repository mean: excerpts, or why they cannot be read; and the tree that was read."""
+
+    found: Mapping[str, Sequence[Excerpt] | GitmemError]
+    tree: str
+    notes: Sequence[str]
+    repository: str = ""
+    """Name of the repository, "" for the one of the call."""
+
+    def in_repository(self, name: str) -> "Reading":
+        """Return the excerpts under the name of their repository."""
+        found = {
+            id_: result if isinstance(result, GitmemError) else [excerpt.in_repository(name) for excerpt in result]
+            for id_, result in self.found.items()
+        }
+        return self._replace(found=found, repository=name)
+
+
+class NameOptions(NamedTuple):
+    """Revision as the user wrote it, the number of turns of a conversation, and the folder of the user.
+
+    Paths are relative to the root of the working tree, or else to `folder`.
+    """
+
+    rev: str = ""
+    turns: int = GET_DEFAULT
+    folder: str = ""
+
+
+class Source(NamedTuple):
+    """Tree that names of files are read from, with its state and notes for the answer."""
+
+    tree: IndexedTree
+    reader: ObjectReader
+    state: ViewState
+    notes: Sequence[str]
+
+
+def read_from_git(
+    workspace: Workspace,
+    selection: TreeSelection,
+    names: Sequence[str],
+    options: NameOptions,
+    notes: Sequence[str] = (),
+) -> Reading:
+    """Read some names without the index; `notes` are added."""
+    files = read_tree_files(workspace, selection)
+    with open_reader(files.location, bulk=False, files=files.files) as reader:
+
+        def chunk(entry: int) -> list[SymbolChunk]:
+            return chunk_file(files.paths.view, entry, reader, workspace.settings)
+
+        tree = files.paths._replace(chunk_file=cache(chunk))
+        return read_names(workspace, Source(tree, reader, files.state, [*files.notes, *notes]), names, options)
+
+
+def read_without_tree(workspace: Workspace, names: Sequence[str], options: NameOptions) -> Reading:
+    """Read names that are all records."""
+    return read_names(workspace, None, names, options)
+
+
+def read_names(workspace: Workspace, source: Source | None, names: Sequence[str], options: NameOptions) -> Reading:
+    """Read names from a tree and from the memory; without a tree all of them are records."""
+    found: dict[str, Sequence[Excerpt] | GitmemError] = {}
+    with RecordStore(workspace.location) as store:
+        tip = cache(store.tip)  # read from git once, and only if a record is named
+        for name in names:
+            try:
+                if is_record_name(name):
+                    _refuse_revision(name, options.rev)
+                    found[name] = read_records(store, tip(), name, options.turns)
+                else:
+                    assert source is not None, "a tree is opened for names of files"
+                    found[name] = [read_file_excerpt(source.tree, source.reader, name, options.folder)]
+            except GitmemError as error:
+                # The id that a user gave a document may look like anything, so files and lines have precedence.
+                document = "" if options.rev else find_named_document(store, tip(), name)
+                found[name] = read_records(store, tip(), document, options.turns) if document else error
+        commit = tip().commit or "" if source is None else ""
+    if source is None:
+        return Reading(found, f"memory {commit[:7]}", [])
+    return Reading(found, describe_view(source.state), source.notes)
+
+
+def _refuse_revision(name: str, rev: str) -> None:
+    if rev:
+        raise UsageError(f"`rev` does not apply to the record `{name}`", hint=f"gitmem memory show --at REV {name}")
+
+
+def collect(readings: Sequence[Reading], ids: Sequence[RepositoryId]) -> tuple[list[Excerpt], list[GitmemError]]:
+    """Return the excerpts of some ids in their order, and the errors of the other ids.
+
+    Raises: the error of all ids together, if none can be read.
+    """
+    by_repository = {reading.repository: reading.found for reading in readings}
+    excerpts: list[Excerpt] = []
+    failures: dict[str, GitmemError] = {}
+    for repository, name in ids:
+        found = by_repository[repository][name]
+        if isinstance(found, GitmemError):
+            failures[f"{repository}:{name}" if repository else name] = found
+        else:
+            excerpts += found
+    if len(failures) == len(set(ids)):
+        raise _combine(failures)
+    return excerpts, list(failures.values())
+
+
+def describe_trees(readings: Sequence[Reading]) -> tuple[str, list[str]]:
+    """Return the trees that were read, and the notes about them."""
+    trees = [f"{one.repository}: {one.tree}" if one.repository else one.tree for one in readings if one.tree]
+    notes = [f"{one.repository}: {note}" if one.repository else note for one in readings for note in one.notes]
+    return "; ".join(trees), notes
+
+
+def _combine(failures: Mapping[str, GitmemError]) -> GitmemError:
+    """Return one error for all names; names with the same problem share a line."""
+    last = list(failures.values())[-1]
+    if len(failures) == 1:
+        return last
+    names: dict[str, list[str]] = {}
+    for name, error in failures.items():
+        names.setdefault(error.message.replace(f"`{name}`", _NAME), []).append(f"`{name}`")
+    lines = [line for message, group in names.items() for line in _fill_in(message, list(dict.fromkeys(group)))]
+    hints = dict.fromkeys(error.hint for error in failures.values() if error.hint)
+    return type(last)("\n".join(lines), hint="; ".join(hints))
+
+
+def _fill_in(message: str, names: Sequence[str]) -> list[str]:
+    """Put names into a message, as many in each line as the server shows."""
+    if _NAME not in message:
+        return [message]
+    groups: list[str] = []
+    for name in names:
+        if groups and len(message) + len(groups[-1]) + len(name) < _MAX_LINE:
+            groups[-1] += f", {name}"
+        else:
+            groups.append(name)
+    return [message.replace(_NAME, group) for group in groups]
