@@ -91,6 +91,11 @@ class IndexPaths(NamedTuple):
         return self.state / "background-lock"
 
     @property
+    def progress(self) -> Path:
+        """How far the current run is, for other processes."""
+        return self.state / "progress"
+
+    @property
     def running(self) -> Path:
         """Token of the run that holds the writer lock, and the command that continues it."""
         return self.state / "running"

@@ -7,7 +7,7 @@ hits `hit_text.read_hits`. A server holds the searcher open and calls `answer_op
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from gitmem.answering.hit_text import HitLines, Piece, named_hit, read_hits
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
@@ -16,7 +16,7 @@ from gitmem.errors import DamagedFile
 from gitmem.freshness.tree_selection import WORKING_TREE, SelectedTree, TreeReader, TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
-from gitmem.git.path_encoding import path_bytes, path_text
+from gitmem.git.path_encoding import path_bytes, path_text, queried_path
 from gitmem.install.registered_files import users_entries
 from gitmem.search.snippet import join_lines
 from gitmem.workspace import Workspace
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from gitmem.records.code_notes import CodeNote
     from gitmem.search.engine import Rejected, SearchResult
     from gitmem.search.hits import Hit
+
+_NAMED_FILES: Final = 5
+"""Files that a note names."""
 
 Result = TypeVar("Result")
 
@@ -178,6 +181,7 @@ def answer_found(
         },
         notes=[
             *searcher.take_notes(),
+            *_note_lacking_files(searcher, query.filters.files),
             *(f"`{path}` changed while it was read; ask again" for path in texts.changed),
             *_note_hidden_text(texts.lines.hits),
         ],
@@ -197,6 +201,14 @@ def _note_hidden_text(hits: "Sequence[tuple[Hit, list[str]]]") -> list[str]:
     """Return a note about hits with characters that hide or reorder text: they may be an attack on the reader."""
     hiding = [named_hit(hit) for hit, lines in hits if any(map(hides_text, (hit.path, hit.symbol, join_lines(lines))))]
     return [note_hidden_text([f"{hit.path}:{hit.start_line}-{hit.end_line}" for hit in hiding])] if hiding else []
+
+
+def _note_lacking_files(searcher: "Searcher", files: Sequence[str]) -> list[str]:
+    """Return a note about the files of a filter that the tree lacks: a wrong name is not a search without results."""
+    lacking = [name for name in files if searcher.view.find(queried_path(name)) is None]
+    names = ", ".join(f"`{name}`" for name in lacking[:_NAMED_FILES])
+    more = f" and {len(lacking) - _NAMED_FILES} more" if len(lacking) > _NAMED_FILES else ""
+    return [f"no such file in this tree: {names}{more}"] if lacking else []
 
 
 def view_state(searcher: "Searcher") -> ViewState:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gitmem.answering.weights_in_force import DEFAULT, TuningState, read_tuning
 from gitmem.errors import DamagedFile
-from gitmem.freshness.cancellation import is_stopping, read_run
+from gitmem.freshness.cancellation import RunProgress, is_stopping, read_progress, read_run
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import describe_head
@@ -41,7 +41,8 @@ class Status:
     `uncommitted` counts the paths that differ from HEAD by kind of change; `unknown` is the reason if git could not
     report them. `pending` of the `not_indexed` files are uncommitted: the next query indexes them. An index is
     `partial` until its first run has completed. `unfinished` blobs are done of an interrupted full run. `writing` says
-    whether another process writes the index now, and `run` is the command that does, "" if it is no index run.
+    whether another process writes the index now, and `run` is the command that does, "" if it is no index run;
+    `progress` is how far it is, None before its first batch.
     """
 
     state: str
@@ -57,6 +58,7 @@ class Status:
     unfinished: int = 0
     writing: bool = False
     run: str = ""
+    progress: RunProgress | None = None
     files: int = 0
     indexed: int = 0
     not_indexed: int = 0
@@ -102,6 +104,7 @@ def _recognise_run(status: Status, workspace: Workspace) -> None:
     status.writing = True
     run = read_run(paths)
     status.run = run.resume if run else ""
+    status.progress = read_progress(paths, run) if run else None
     status.state = CANCELLING if run and is_stopping(paths, run) else UPDATING
 
 

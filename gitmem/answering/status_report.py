@@ -6,6 +6,7 @@ from gitmem.answering.answer_json import json_path
 from gitmem.answering.index_status import Status
 from gitmem.answering.weights_in_force import FITTED, TuningState
 from gitmem.display import count, shares, size, visible
+from gitmem.freshness.cancellation import RunProgress
 
 
 def status_lines(status: Status) -> list[str]:
@@ -47,7 +48,14 @@ def run_lines(status: Status) -> list[str]:
         return []
     if not status.run:
         return ["writing    another process is writing this index"]
-    return [f"writing    `{visible(status.run)}` is running; `gitmem cancel` stops it"]
+    return [f"writing    `{visible(status.run)}` is running{_describe(status.progress)}; `gitmem cancel` stops it"]
+
+
+def _describe(progress: RunProgress | None) -> str:
+    """Return how far a run is, as a part of a sentence."""
+    if progress is None:
+        return ""
+    return f", {progress.blobs:,} of {count(progress.blobs_total, 'file')}, {count(progress.chunks, 'chunk')}"
 
 
 def _weights(tuning: TuningState) -> str:
@@ -80,6 +88,7 @@ def status_json(status: Status) -> dict[str, Any]:
         "unfinished": status.unfinished,
         "writing": status.writing,
         "run": status.run,
+        "progress": status.progress and status.progress._asdict(),
         "chunks": {"head": status.chunks, "total": status.chunks_total},
         "languages": dict(status.languages),
         "language_chunks": dict(status.language_chunks),

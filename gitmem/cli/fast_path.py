@@ -18,9 +18,9 @@ def index_head() -> ExitCode:
     if tree and name.isascii() and is_current(workspace, tree) and not _has_staged_files(workspace.location):
         print(f"up to date: {name}")
         return ExitCode.OK
-    from gitmem.cli.index_run import run_index  # a run with nothing to do does without it
+    from gitmem.cli.index_run import IndexOptions, run_index  # a run with nothing to do does without it
 
-    return run_index(workspace, tree, name)
+    return run_index(workspace, tree, name, IndexOptions())
 
 
 def _has_staged_files(location: RepositoryLocation) -> bool:

@@ -1,13 +1,18 @@
 """`gitmem index`."""
 
+import os
+
 import click
 
+from gitmem.actions.patterns_of_run import apply_patterns, check_patterns, keep_patterns
 from gitmem.cli.completer import complete
 from gitmem.cli.context import is_quiet, open_here
-from gitmem.cli.index_run import run_index
+from gitmem.cli.index_run import IndexOptions, run_index
+from gitmem.cli.run_preview import print_preview
 from gitmem.errors import ExitCode, UsageError
 from gitmem.git.locate import describe_head
 from gitmem.git.revisions import resolve
+from gitmem.workspace import Workspace
 
 
 @click.command()
@@ -19,18 +24,32 @@ from gitmem.git.revisions import resolve
     help="Index this commit, tag, branch or tree instead of HEAD.",
 )
 @click.option("--uncommitted", is_flag=True, help="Index changed and untracked files as well.")
-@click.option("--full", is_flag=True, help="Embed everything again.")
+@click.option("--full", is_flag=True, help="Embed everything again; the old index answers until the end.")
+@click.option("--reset", is_flag=True, help="Delete the index first, with its log and tuning. Records stay.")
+@click.option(
+    "--include",
+    metavar="GLOB",
+    multiple=True,
+    help="Index only such files (gitignore syntax), from now on: adds to gitmem.include.",
+)
+@click.option(
+    "--exclude", metavar="GLOB", multiple=True, help="Do not index such files, from now on: adds to gitmem.exclude."
+)
+@click.option("--dry-run", is_flag=True, help="Report what would be indexed, and write nothing.")
 @click.option("--no-wait", is_flag=True, help="Fail if another process is writing the index.")
 @click.option("--graph", is_flag=True, help="Build or extend the neighbour graph of a large index.")
+@click.option("-v", "--verbose", is_flag=True, help="List skipped files, files in Latin-1 and unknown extensions.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
 def command(
-    ctx: click.Context, rev: str, uncommitted: bool, full: bool, no_wait: bool, graph: bool, as_json: bool
-) -> ExitCode:
+    ctx: click.Context, /, *, rev: str, uncommitted: bool, full: bool, reset: bool, include: tuple[str, ...],
+    exclude: tuple[str, ...], dry_run: bool, no_wait: bool, graph: bool, verbose: bool, as_json: bool,
+) -> ExitCode:  # fmt: skip
     """Bring the index up to date.
 
     HEAD and the staged files are indexed; only blobs that are not indexed yet are read and embedded. A query finds and
-    indexes all other changed files.
+    indexes all other changed files. `--include` and `--exclude` are kept in the repository's git configuration, so that
+    queries and hooks follow them.
 
     \b
     Examples:
@@ -38,14 +57,32 @@ def command(
       gitmem index --uncommitted    # all changed and untracked files as well
       gitmem index --rev v2.1       # another revision as well
       gitmem index --full           # embed everything again
+      gitmem index --dry-run -v     # which files would be indexed, and which not
+      gitmem index --exclude "*.generated.ts"
     """
     if rev and uncommitted:
         raise UsageError("`--rev` and `--uncommitted` exclude each other")
+    if dry_run and (reset or graph):
+        raise UsageError(f"`--dry-run` and `--{'reset' if reset else 'graph'}` exclude each other")
     workspace = open_here(ctx)
+    if include or exclude:
+        check_patterns(include, exclude, os.environ)
+        workspace = apply_patterns(workspace, include, exclude)
     tree, name = workspace.location.head_tree, describe_head(workspace.location)
     if rev:
         tree, name = resolve(workspace.location, rev).tree, rev
-    return run_index(
-        workspace, tree, name, rev=rev, uncommitted=uncommitted, full=full, wait=not no_wait, graph=graph,
-        as_json=as_json, quiet=is_quiet(ctx),
-    )  # fmt: skip
+    options = IndexOptions(
+        rev, uncommitted, full, not no_wait, graph=graph, verbose=verbose, as_json=as_json, quiet=is_quiet(ctx)
+    )
+    if dry_run:
+        return print_preview(workspace, tree, name, options)
+    keep_patterns(workspace, include, exclude, os.environ)
+    if reset:
+        _remove_index(workspace)
+    return run_index(workspace, tree, name, options)
+
+
+def _remove_index(workspace: Workspace) -> None:
+    from gitmem.actions.uninstall import remove_own_index  # the other runs need nothing of it
+
+    remove_own_index(workspace)

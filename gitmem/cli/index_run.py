@@ -1,7 +1,9 @@
 """Run the indexing of a tree for the command line, with progress and report. Does not import click."""
 
+from typing import NamedTuple
+
 from gitmem.cli.progress import ProgressLine
-from gitmem.cli.run_report import print_notes, print_report
+from gitmem.cli.run_report import print_details, print_notes, print_report, print_summary
 from gitmem.errors import ExitCode
 from gitmem.freshness.cancellation import resume_command
 from gitmem.freshness.index_report import IndexReport
@@ -9,37 +11,40 @@ from gitmem.freshness.refresh import refresh
 from gitmem.workspace import Workspace, require_index
 
 
-def run_index(
-    workspace: Workspace,
-    tree: str | None,
-    name: str,
-    *,
-    rev: str = "",
-    uncommitted: bool = False,
-    full: bool = False,
-    wait: bool = True,
-    graph: bool = False,
-    as_json: bool = False,
-    quiet: bool = False,
-) -> ExitCode:
-    """Index a tree, called `name`, and report it. Without `rev` it is HEAD's, and staged files belong to it.
+class IndexOptions(NamedTuple):
+    """Options of `gitmem index`, see its help."""
 
-    The other parameters are the options of the command.
-    """
-    with ProgressLine(f"indexing {name}", quiet=quiet or as_json) as progress:
+    rev: str = ""
+    uncommitted: bool = False
+    full: bool = False
+    wait: bool = True
+    graph: bool = False
+    verbose: bool = False
+    as_json: bool = False
+    quiet: bool = False
+
+
+def run_index(workspace: Workspace, tree: str | None, name: str, options: IndexOptions) -> ExitCode:
+    """Index a tree, called `name`, and report it. Without `rev` it is HEAD's, and staged files belong to it."""
+    rev, full, uncommitted, quiet = options.rev, options.full, options.uncommitted, options.quiet
+    with ProgressLine(f"indexing {name}", quiet=quiet or options.as_json) as progress:
         report = refresh(
-            workspace, tree, staged=not rev, uncommitted=uncommitted, full=full, details=as_json, wait=wait,
+            workspace, tree, staged=not rev, uncommitted=uncommitted, full=full, details=options.as_json,
+            list_files=options.verbose, wait=options.wait,
             resume=resume_command(rev, full=full, uncommitted=uncommitted), report=progress, on_wait=progress.wait,
         )  # fmt: skip
     start_merges(workspace, report)
-    graph_message = _build_graph(workspace, quiet=quiet) if graph else start_graph(workspace, report)
-    if as_json:
+    graph_message = _build_graph(workspace, quiet=quiet) if options.graph else start_graph(workspace, report)
+    if options.as_json:
         from gitmem.cli.context import write_json  # imports click
 
         write_json(report.as_json() | ({"graph": graph_message} if graph_message else {}))
     elif not quiet:
         print_report(report, name)
+        if options.verbose and report.tree:
+            print_summary(report, report.index_bytes)
         print_notes(report)
+        print_details(report)
         if graph_message:
             print(f"  {graph_message}")
     return ExitCode.FAILED if report.problems else ExitCode.OK

@@ -14,14 +14,11 @@ from gitmem.actions.repos import (
     remove_known,
 )
 from gitmem.actions.repository_rows import (
-    list_lines,
     read_row,
-    read_rows,
     row_json,
     row_lines,
     run_json,
     run_line,
-    totals_json,
 )
 from gitmem.answering.answer_json import json_path
 from gitmem.cli.command_group import CommandGroup
@@ -29,6 +26,7 @@ from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import confirm
 from gitmem.cli.context import is_quiet, open_here, write_json
 from gitmem.cli.error_output import say
+from gitmem.cli.repository_list import print_repositories
 from gitmem.cli.style import print_line
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode, UsageError
@@ -70,12 +68,7 @@ def list_command(as_json: bool) -> ExitCode:
       gitmem repos list
       gitmem repos list --json
     """
-    rows = read_rows(os.environ)
-    if as_json:
-        write_json({"repositories": [row_json(row) for row in rows], "totals": totals_json(rows)})
-        return ExitCode.OK
-    for line in list_lines(rows):
-        print_line(line)
+    print_repositories(as_json=as_json)
     return ExitCode.OK
 
 

@@ -40,12 +40,31 @@ def print_summary(report: IndexReport, index_bytes: int) -> None:
     if report.as_text:
         parts.append(f"as text {report.as_text.total():,}")
     print_line("  " + (" · ".join(parts) or "no text files"))
-    if report.skipped:
-        print_line(f"  skipped {report.skipped.total():,}: {shares(report.skipped)}")
+    print_skipped(report)
     # The share of the text is only known if this run read all of it.
     is_first = not report.chunks_before and report.text_bytes
     share = f" ({100 * index_bytes / report.text_bytes:.0f} % of the text)" if is_first else ""
     print_line(f"  .gitmem {size(index_bytes)}{share}")
+
+
+def print_skipped(report: IndexReport) -> None:
+    """Print the number of skipped files by reason, if there are any."""
+    if report.skipped:
+        print_line(f"  skipped {report.skipped.total():,}: {shares(report.skipped)}")
+
+
+def print_details(report: IndexReport) -> None:
+    """Print every skipped file with its size, the texts in Latin-1, and the extensions without a grammar."""
+    if report.details is None:
+        return
+    for path, reason, bytes_, limit in report.details.skipped:
+        length = "" if bytes_ is None else f", {bytes_:,} bytes"
+        print(f"  {reason}: {visible(path)}{length}{f' of at most {limit:,}' if limit is not None else ''}")
+    for path in report.details.latin1:
+        print(f"  read as Latin-1: {visible(path)}")
+    if report.details.extensions:
+        shown = {visible(name): files for name, files in report.details.extensions.items()}
+        print_line(f"  without a grammar: {shares(shown)}")
 
 
 def print_notes(report: IndexReport) -> None:

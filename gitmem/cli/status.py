@@ -6,28 +6,42 @@ import click
 
 from gitmem.answering.index_status import NO_INDEX, read_status
 from gitmem.answering.status_report import run_lines, status_json, status_lines
-from gitmem.cli.context import open_here, write_json
+from gitmem.cli.context import is_quiet, open_here, write_json
+from gitmem.cli.repository_list import print_repositories
+from gitmem.cli.run_watch import watch_run
 from gitmem.cli.style import print_line
 from gitmem.display import visible
-from gitmem.errors import ExitCode
+from gitmem.errors import ExitCode, UsageError
 from gitmem.resident.running_server import ANSWERS, find_server
 
 
 @click.command()
+@click.option("--all", "all_", is_flag=True, help="Show all registered repositories, as `gitmem repos list` does.")
+@click.option("--watch", is_flag=True, help="Show the progress of a run in another process until its end first.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> ExitCode:
+def command(ctx: click.Context, all_: bool, watch: bool, as_json: bool) -> ExitCode:
     """Show the state and the content of the index.
 
     The state is `Up to Date`, `Needs Update`, `Updating` or `Cancelling` while another process writes, or `No Index`,
-    with exit code 3. Nothing is written.
+    with exit code 3. Nothing is written. The progress of a run in another process is shown, too.
 
     \b
     Examples:
       gitmem status
+      gitmem status --watch
+      gitmem status --all
       gitmem status --json
     """
+    if all_:
+        if watch:
+            raise UsageError("`--all` and `--watch` exclude each other")
+        print_repositories(as_json=as_json)
+        return ExitCode.OK
     workspace = open_here(ctx)
+    if watch:
+        watch_run(workspace, quiet=is_quiet(ctx) or as_json)
+        workspace = open_here(ctx)  # HEAD may have moved meanwhile
     status = read_status(workspace)
     code = ExitCode.NO_INDEX if status.state == NO_INDEX else ExitCode.OK
     if as_json:

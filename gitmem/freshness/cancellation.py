@@ -1,6 +1,7 @@
 """Stop a run from another process, or by a signal, and keep its completed work.
 
-A run of `refresh` or of a healing query writes a random token to `state/running`. To stop it, another process writes
+A run of `refresh` or of a healing query writes a random token to `state/running`, and how far it is to
+`state/progress`. To stop it, another process writes
 that token to `state/cancel`, which the workers read between a few chunks. A run that ends for that reason renames the
 request to `state/stopped`. Each run has its own token, so that a late request never stops the next run.
 """
@@ -9,12 +10,13 @@ import os
 import shlex
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gitmem.errors import Cancelled
+from gitmem.errors import Cancelled, StorageFailed
 from gitmem.fsio import read_file, remove_file, rename_file, write_atomic
 from gitmem.indexing.stop_request import StopRequest
 from gitmem.paths import IndexPaths
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 _SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 _TOKEN_BYTES: Final = 32
 _RUN_BYTES: Final = 4096
+_PROGRESS_SECONDS: Final = 0.5
+"""Time between two writes of the progress: readers look once a second."""
+
 RESUME: Final = "gitmem index"
 """Command that continues a run unless the run names another one."""
 
@@ -49,6 +54,14 @@ class RunningRun(NamedTuple):
     resume: str
 
 
+class RunProgress(NamedTuple):
+    """Progress of a run in any process: finished and all blobs, and chunks so far."""
+
+    blobs: int
+    blobs_total: int
+    chunks: int
+
+
 class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP as an exception: the process unwinds as after ctrl-C."""
 
@@ -68,10 +81,16 @@ def stoppable(
     """
     stop = StopRequest(os.fspath(paths.cancel), os.urandom(_TOKEN_BYTES // 2).hex().encode())
     reached: list[Progress] = []
+    written = 0.0
 
     def report_or_stop(progress: "Progress") -> None:
+        nonlocal written
         reached[:] = [progress]
         report(progress)
+        now = time.monotonic()
+        if not written or now - written >= _PROGRESS_SECONDS:
+            written = now
+            _write_progress(paths, stop.token, progress)
         stop.check()
 
     remove_file(paths.stopped)
@@ -88,8 +107,25 @@ def stoppable(
         interrupt.add_note(f"stopped{_describe(reached)}; completed work is kept, continue with: {resume}")
         raise
     finally:
+        remove_file(paths.progress)
         remove_file(paths.running)
         remove_file(paths.cancel)
+
+
+def _write_progress(paths: IndexPaths, token: bytes, progress: "Progress") -> None:
+    """Write how far a run is. Failures are ignored: they must not end the run."""
+    numbers = (progress.blobs, progress.blobs_total, progress.rows)
+    with suppress(StorageFailed):
+        write_atomic(paths.progress, [b"%s %d %d %d" % (token, *numbers)], durable=False)
+
+
+def read_progress(paths: IndexPaths, run: RunningRun) -> RunProgress | None:
+    """Return how far a run is, None before its first batch. Raises: StorageFailed."""
+    token, *numbers = (read_file(paths.progress, _RUN_BYTES) or b"").split(b" ")
+    # A killed run leaves its file behind, which another run has not replaced yet.
+    if token != run.token or len(numbers) != len(RunProgress._fields) or not all(map(bytes.isdigit, numbers)):
+        return None
+    return RunProgress(*map(int, numbers))
 
 
 def _describe(reached: "list[Progress]") -> str:

@@ -2,7 +2,10 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gitmem.freshness.file_details import FileDetails
 
 
 @dataclass(slots=True)
@@ -30,6 +33,10 @@ class IndexReport:
     index_bytes: int = 0
     seconds: float = 0.0
     rebuilt: str = ""
+    dry_run: bool = False
+    """Whether the run has not happened: `embedded` is the number of blobs that it would embed."""
+    details: "FileDetails | None" = None
+    """Details of single files, if they were asked for."""
     problems: list[str] = field(default_factory=list)
     worker_losses: list[str] = field(default_factory=list)
 
@@ -66,4 +73,6 @@ class IndexReport:
             "rebuilt": self.rebuilt,
             "problems": self.problems,
             "worker_losses": self.worker_losses,
+            **({"dry_run": True} if self.dry_run else {}),
+            **(self.details.as_json() if self.details else {}),
         }

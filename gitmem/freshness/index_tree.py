@@ -51,6 +51,7 @@ class Job(NamedTuple):
     check: bool
     resume: str
     event: str = "index"
+    list_files: bool = False
 
 
 def index_tree(workspace: Workspace, writer: IndexWriter, job: Job, report: Callable[[Progress], None]) -> IndexReport:
@@ -103,7 +104,7 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
         result.worker_losses = outcome.losses
         blobs = outcome.blobs
     elif manifest is old and old.complete and latest == key:
-        return _describe_current(job, views[-1], before)
+        return _with_details(_describe_current(job, views[-1], before), workspace, job, views[-1], before, files)
     manifest = compact(paths, manifest, before=before.manifest.segments)
     # A tree with unreadable blobs is not listed as indexed: the next run tries them again.
     manifest = manifest.as_complete() if result.problems else manifest.with_view(key)
@@ -115,12 +116,23 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
     _describe(result, views[-1], after)
     result.seconds = time.monotonic() - started
     log_run(paths, job.event, location.worktree or location.git_dir, result.as_json(), blobs)
+    return _with_details(result, workspace, job, views[-1], after, files)
+
+
+def _with_details(
+    result: IndexReport, workspace: Workspace, job: Job, view: View, snapshot: Snapshot, files: Mapping[str, bytes]
+) -> IndexReport:
+    """Add the details of files to a report if the job has them listed. The log has none: they would be its bulk."""
+    if job.list_files:
+        from gitmem.freshness.file_details import read_details  # hooks and queries never list files
+
+        result.details = read_details(workspace, view, snapshot, files)
     return result
 
 
 def _describe(result: IndexReport, view: View, snapshot: Snapshot) -> None:
     """Complete the report of a run."""
-    _count_view(result, view, snapshot)
+    count_view(result, view, snapshot)
     result.reused = max(0, result.reused - result.embedded)
     result.chunks, result.index_bytes = snapshot.manifest.rows, snapshot.manifest.bytes
 
@@ -169,7 +181,7 @@ def _publish(writer: IndexWriter, manifest: Manifest, key: str, *, full: bool) -
 def _describe_current(job: Job, view: View, snapshot: Snapshot) -> IndexReport:
     """Return the report of a run with nothing to do."""
     result = IndexReport(job.tree, up_to_date=True)
-    _count_view(result, view, snapshot)
+    count_view(result, view, snapshot)
     result.chunks_before = result.chunks = snapshot.manifest.rows
     result.index_bytes = snapshot.manifest.bytes
     return result
@@ -282,7 +294,7 @@ def _problems(views: Iterable[View], unreadable: list[str], failed: Mapping[str,
     ]
 
 
-def _count_view(report: IndexReport, view: View, snapshot: Snapshot) -> None:
+def count_view(report: IndexReport, view: View, snapshot: Snapshot) -> None:
     """Add the paths of a view to a report by their outcome in the index, and count its chunks."""
     report.files = len(view)
     codes = np.bincount(view.reasons, minlength=len(REASONS))

@@ -28,6 +28,7 @@ def refresh(
     full: bool = False,
     check: bool = False,
     details: bool = False,
+    list_files: bool = False,
     wait: bool = True,
     resume: str = RESUME,
     event: str = "index",
@@ -38,9 +39,9 @@ def refresh(
 
     With `staged` the staged files are indexed as well, with `uncommitted` all changed ones; `tree` must then be
     HEAD's. `full` embeds everything again, continuing an interrupted full run. `check` verifies every checksum first
-    and replaces damaged files. With `details` the report has all counts even if there is nothing to do. `resume` is the
-    command that continues this run if it is stopped, `event` what started it. `on_wait` is called before the run waits
-    for another process.
+    and replaces damaged files. With `details` the report has all counts even if there is nothing to do, with
+    `list_files` also the details of files. `resume` is the command that continues this run if it is stopped, `event`
+    what started it. `on_wait` is called before the run waits for another process.
 
     Raises: Busy if another process writes and `wait` is False, Cancelled, StorageFailed, UnsafeIndex, NewerFormat.
     """
@@ -50,12 +51,14 @@ def refresh(
     if tree is None and not selections:
         return _refresh_empty(workspace, wait=wait)
     tree_or_empty = tree or empty_tree(workspace.location)
-    if not (uncommitted or full or check or details) and _is_current(workspace, tree_or_empty, staged=bool(selections)):
+    if not (uncommitted or full or check or details or list_files) and _is_current(
+        workspace, tree_or_empty, staged=bool(selections)
+    ):
         return IndexReport(tree or "", up_to_date=True, seconds=time.monotonic() - started)
     # Imports numpy, the worker pool and the views, which a run with nothing to do must not pay for.
     from gitmem.freshness.index_tree import Job, index_tree
 
-    job = Job(tree_or_empty, selections, full, check, resume, event)
+    job = Job(tree_or_empty, selections, full, check, resume, event, list_files)
     with (
         signals_as_exceptions(),
         open_index_writer(workspace.paths, wait=wait, on_wait=on_wait, replace_newer=full) as writer,

@@ -9,3 +9,11 @@ def path_text(path: bytes) -> str:
 def path_bytes(text: str) -> bytes:
     """Encode a path that `path_text` decoded."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def queried_path(text: str) -> bytes:
+    """Encode a path of a query like `path_bytes`; text that no path can have becomes a NUL byte."""
+    try:
+        return path_bytes(text)
+    except UnicodeEncodeError:  # a lone surrogate, from an escape in JSON
+        return b"\0"

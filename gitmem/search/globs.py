@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from gitmem.errors import UsageError
+from gitmem.git.path_encoding import queried_path
 from gitmem.patterns.pathspec import Pathspec, compile_pathspecs
 from gitmem.patterns.pattern_table import GlobTable, uncached_folders
 from gitmem.patterns.wildmatch import Glob, parse_ignore_line
@@ -23,7 +24,7 @@ def compile_filters(
     A path must be one of `files` and below one of `folders`. Raises: UsageError for a malformed pattern.
     """
     matches = compile_globs(include, exclude, pathspecs)
-    named = frozenset(map(_path_bytes, files))
+    named = frozenset(map(queried_path, files))
     below = PathFilter([folder_pattern(folder) for folder in folders]) if folders else None
     return lambda path: (not named or path in named) and (below is None or below.selects(path)) and matches(path)
 
@@ -34,13 +35,6 @@ def folder_pattern(folder: str) -> str:
     # called `!x` or `#x`, and none is an exception here.
     escaped = f"\\{folder}" if folder.startswith(("!", "#")) else folder
     return escaped if escaped.endswith(("/", "/**")) else f"{escaped}/"
-
-
-def _path_bytes(path: str) -> bytes:
-    try:
-        return path.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # a lone surrogate, from an escape in JSON: no path has it
-        return b"\0"
 
 
 def compile_globs(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -119,9 +120,25 @@ def test_status_recognises_a_run(cli: Cli, repo: Repo, first: bool) -> None:
         outcome = cli("status", cwd=repo.path)
         assert outcome.code == 0
         assert outcome.out.startswith("Updating: main ")
-        assert "writing    `gitmem index --full` is running; `gitmem cancel` stops it\n" in outcome.out
+        line = r"writing    `gitmem index --full` is running, \d+ of 300 files, \d+ chunks; `gitmem cancel` stops it\n"
+        assert re.search(line, outcome.out)
         state = json.loads(cli("status", "--json", cwd=repo.path).out)
         assert (state["state"], state["writing"]) == ("Updating", True)
+        assert 0 < state["progress"]["blobs"] <= state["progress"]["chunks"] < state["progress"]["blobs_total"] == 300
+    assert json.loads(cli("status", "--json", cwd=repo.path).out)["progress"] is None
+
+
+@pytest.mark.usefixtures("fake_model")
+def test_status_watch_waits_for_the_end_of_a_run(cli: Cli, repo: Repo) -> None:
+    assert cli("status", "--watch", cwd=repo.path).out.startswith("No Index: main "), "there is no run to wait for"
+    with running(repo, "index"):
+        command = [sys.executable, "-m", "gitmem", "-C", str(repo.path), "status", "--watch", "--json"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watching, ThreadPoolExecutor() as threads:
+            output = threads.submit(watching.communicate)
+            assert not output.done()
+            assert cli("cancel", cwd=repo.path).code == ExitCode.OK
+            state = json.loads(output.result(PATIENCE)[0])
+    assert (watching.returncode, state["state"], state["writing"]) == (ExitCode.OK, "Needs Update", False)
 
 
 @pytest.mark.usefixtures("fake_model")

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gitmem.answering.searcher import open_searcher
+from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.store.columns import OUTCOMES
 from tests.gitrepo import Repo
 from tests.indexes import InlinePool, dump_rows, manifest_of, snapshot_of
-from tests.properties.trees import Tree, Writer, class_of, count_classes, trees
+from tests.properties.trees import MAX_FILE_BYTES, Tree, Writer, class_of, count_classes, trees
 
 
 @pytest.fixture
@@ -24,20 +25,40 @@ def writer(tmp_path: Path, fake_model: type[InlinePool]) -> Writer:
 )
 @given(tree=trees)
 def test_a_run_indexes_the_texts_of_a_tree_and_reports_their_counts(writer: Writer, tree: Tree) -> None:
-    """Property 5: Recursive discovery. Property 10: Report accuracy."""
+    """Property 5: Recursive discovery. Property 7: Unsupported handling.
+
+    Property 10: Report accuracy. Property 35: Diff.
+    """
     manifest = manifest_of(writer.repo)
     writer.commit(tree)
-    report = writer.index()
+    report = writer.index(list_files=True)
     assert indexed_paths(writer) == {path for path, file in tree.items() if class_of(path, file) == "indexed"}
-    if report.up_to_date:  # the tree of the last example
-        return
+    # A run with nothing to do, for the tree of the last example, reports the same.
     expected = count_classes(tree)
     assert report.parsed.total() + report.as_text.total() == expected.pop("indexed", 0)
     assert report.skipped == expected
     assert report.files == len(tree)
     assert report.chunks_before == (manifest.rows if manifest else 0)
+    assert report.chunks_added - report.chunks_removed == report.chunks - report.chunks_before
     assert report.chunks == report.chunks_before + report.chunks_added == len(dump_rows(snapshot_of(writer.repo)))
     assert (report.status, report.problems) == ("success", [])
+    assert_details(report, tree)
+
+
+def assert_details(report: IndexReport, tree: Tree) -> None:
+    """Assert that a report names each skipped file once, with the reason, the size, and the limit it exceeds."""
+    assert report.details is not None
+    classes = {path: class_of(path, file) for path, file in tree.items()}
+    skipped = {file.path: file for file in report.details.skipped}
+    assert len(skipped) == len(report.details.skipped)
+    assert {path: file.reason for path, file in skipped.items()} == {
+        path: reason for path, reason in classes.items() if reason != "indexed"
+    }
+    for path, file in skipped.items():
+        assert file.size == (None if file.reason == "submodule" else len(tree[path].content))
+        assert file.limit == (MAX_FILE_BYTES if file.reason == "large" else None)
+    assert not report.details.latin1
+    assert sum(report.details.extensions.values()) == report.as_text.total()
 
 
 def indexed_paths(writer: Writer) -> set[str]:

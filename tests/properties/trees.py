@@ -114,9 +114,9 @@ class Writer:
         self.workspace = self.workspace._replace(location=location)
         return str(tree_id)
 
-    def index(self) -> IndexReport:
-        """Index the last tree, as `gitmem index` does."""
-        return refresh(self.workspace, self.workspace.location.head_tree)
+    def index(self, *, list_files: bool = False) -> IndexReport:
+        """Index the last tree, as `gitmem index` does, with `list_files` as with `--verbose`."""
+        return refresh(self.workspace, self.workspace.location.head_tree, list_files=list_files)
 
     def list_files(self) -> dict[str, str]:
         """Return the blob of each regular file of the last tree, read from git's objects."""

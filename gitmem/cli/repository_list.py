@@ -1,0 +1,17 @@
+"""The list of the registered repositories, as `gitmem repos list` and `gitmem status --all` print it."""
+
+import os
+
+from gitmem.actions.repository_rows import list_lines, read_rows, row_json, totals_json
+from gitmem.cli.context import write_json
+from gitmem.cli.style import print_line
+
+
+def print_repositories(*, as_json: bool) -> None:
+    """Print a line or JSON for each registered repository, and the sums."""
+    rows = read_rows(os.environ)
+    if as_json:
+        write_json({"repositories": [row_json(row) for row in rows], "totals": totals_json(rows)})
+        return
+    for line in list_lines(rows):
+        print_line(line)
