@@ -13,6 +13,9 @@ PURGING: Final = "gitmem-purging"
 MEMORY_TIP: Final = "gitmem-memory-tip"
 """Last commit of the memory that gitmem knows of, in the common git directory, where no fetch can reach it."""
 
+WRITER: Final = "gitmem-writer"
+"""Id of this clone as a writer of shared records, and the place it was made for, in the common git directory."""
+
 STARTING: Final = "gitmem-starting"
 """Marker in the git directory of a working tree while a hook starts a process.
 

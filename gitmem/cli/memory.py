@@ -22,7 +22,7 @@ from gitmem.memory.record_paths import is_conversation, is_note_id
 from gitmem.records.code_notes import missing_paths
 from gitmem.records.notes import add_note, list_notes
 from gitmem.records.record_json import note_json, record_json, similar_note_json
-from gitmem.records.revisions import DeletedRecord, delete_records, show_records
+from gitmem.records.revisions import DeletedRecord, delete_records, find_sharers, show_records
 
 
 @click.group(cls=CommandGroup)
@@ -34,7 +34,7 @@ def command(ctx: click.Context) -> None:
     The other commands act on all records: notes, documents and conversations.
 
     Records are git objects under `refs/gitmem/memory`. They are durable when the command returns, versioned, and safe
-    from `git gc`. They stay in this clone; `gitmem memory merge` shows how to share them.
+    from `git gc`. They stay in this clone; `gitmem sync` shares them.
 
     \b
     Examples:
@@ -156,7 +156,7 @@ def search(
 @json_option
 @click.pass_context
 def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
-    """Show a note, with those of its paths that do not exist any more.
+    """Show a note, with the person who shared it and those of its paths that do not exist any more.
 
     The id of a document shows the document, `conversation:NAME` all turns of a conversation. Here and in all other
     commands an id may be abbreviated to four or more digits.
@@ -169,15 +169,22 @@ def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
     workspace = open_here(ctx)
     records = show_records(workspace, name, at=at)
     missing = missing_paths(workspace, [path for record in records for path in note_paths(record)])
+    sharers = find_sharers(workspace, records)
     page_output(ctx)
     if as_json:
+        added = {"missing_paths": missing} if missing else {}
         write_json(
-            shown_value([record_json(record) | ({"missing_paths": missing} if missing else {}) for record in records])
+            shown_value(
+                [
+                    record_json(record) | added | ({"shared_by": sharer} if sharer else {})
+                    for record, sharer in zip(records, sharers, strict=True)
+                ]
+            )
         )
         return ExitCode.OK
-    for record in records:
+    for record, sharer in zip(records, sharers, strict=True):
         # Flushed before the content, which bypasses the text layer.
-        console.put(shown_text(format_record_head(record, missing)), flush=True)
+        console.put(shown_text(format_record_head(record, missing, sharer)), flush=True)
         write_content(record.content if shows_secrets() else shown_text(record.text).encode())
     return ExitCode.OK
 

@@ -115,6 +115,8 @@ def purge(ctx: click.Context, yes: bool, as_json: bool) -> ExitCode:
         print(f"removed {count(result.objects, 'object')}, {size(result.bytes)}")
         if result.left:
             print(shown_text(_format_left(result)))
+        if result.shared:
+            print("purge the remote and other clones too: gitmem sync")
     return ExitCode.FAILED if result.left else ExitCode.OK
 
 

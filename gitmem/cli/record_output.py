@@ -57,10 +57,11 @@ def format_document(document: Document) -> str:
     return f"{about}  {count(document.tokens, 'token')}\n    {visible(fields.title) or first_line(document.content)}"
 
 
-def format_record_head(record: Record, missing: Sequence[str] = ()) -> str:
-    """Format the fields of a record, one per line, those of its paths that are missing, and an empty line."""
+def format_record_head(record: Record, missing: Sequence[str] = (), sharer: str = "") -> str:
+    """Format the fields of a record, one per line, the person who shared it, missing paths, and an empty line."""
     lines = [f"{record.kind} {visible(record_name(record))}"]
     lines += [f"{name}: {visible(_plain(value))}" for name, value in record.named_fields.items() if name != "chunks"]
+    lines += [f"shared by: {visible(sharer)}"] if sharer else []
     lines += [f"missing paths: {', '.join(map(visible, missing))}"] if missing else []
     return "\n".join(lines) + "\n"
 

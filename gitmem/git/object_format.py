@@ -60,16 +60,23 @@ def format_tree(entries: Mapping[bytes, RawEntry]) -> bytes:
 
 
 def format_commit(
-    tree: str, parent: str | None, identity: str, seconds: int, message: str, *, merged: str | None = None
+    tree: str,
+    parent: str | None,
+    identity: str,
+    seconds: int,
+    message: str,
+    *,
+    merged: str | None = None,
+    author: str = "",
 ) -> bytes:
-    """Encode a commit by one identity (`name <address>`), dated in seconds since 1970, in UTC.
+    """Encode a commit by an identity (`name <address>`), dated in seconds since 1970, in UTC.
 
-    `merged` is the second parent of a merge. A clock before 1970 gives the first second of 1970: git reads no earlier
-    date and reports such a commit as damaged.
+    `merged` is the second parent of a merge, `author` an author other than the committer. A clock before 1970 gives
+    the first second of 1970: git reads no earlier date and reports such a commit as damaged.
     """
-    signature = f"{identity} {max(0, seconds)} +0000"
+    date = f"{max(0, seconds)} +0000"
     parents = [f"parent {commit}" for commit in (parent, merged) if commit]
-    lines = [f"tree {tree}", *parents, f"author {signature}", f"committer {signature}"]
+    lines = [f"tree {tree}", *parents, f"author {author or identity} {date}", f"committer {identity} {date}"]
     return ("\n".join(lines) + f"\n\n{message}\n").encode()
 
 

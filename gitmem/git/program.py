@@ -1,7 +1,8 @@
 """Running of the `git` program, with output that depends neither on the environment nor on the configuration.
 
 It never prompts for a password, never opens the network, never takes an optional lock (a query must not hold the
-user's `index.lock`) and never starts a file system monitor.
+user's `index.lock`) and never starts a file system monitor. Only `run_network_git`, for a command of the user that
+names a remote, uses the network, with the user's own credentials.
 """
 
 import errno
@@ -42,6 +43,13 @@ OPTIONS: Final = (
     "-c", "core.quotePath=false",
     "-c", "protocol.allow=never",
 )  # fmt: skip
+
+REDIRECTING_VARIABLES: Final = frozenset({
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_QUARANTINE_PATH",
+    "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
+})  # fmt: skip
+"""Variables by which a hook or an alias redirects git to a repository (`git rev-parse --local-env-vars`)."""
 
 
 _RESOURCE_HINTS: Final = {
@@ -91,6 +99,25 @@ def run_git(
     if check and result.code != 0:
         raise git_failed(args, result)
     return result
+
+
+def run_network_git(args: Sequence[str], *, git_dir: Path, cwd: Path) -> GitResult:
+    """Run git with the user's own transport, credentials and environment, and wait for its end.
+
+    Only variables that would redirect it to another repository are left out. The exit code is the caller's to check.
+    """
+    environment = {name: value for name, value in os.environ.items() if name not in REDIRECTING_VARIABLES}
+    command = ["git", f"--git-dir={git_dir}", *args]
+    try:
+        # The messages are parsed, so they must not be translated. Questions for a password go to the terminal itself.
+        process = subprocess.run(
+            command, cwd=cwd, env=environment | {"LC_ALL": "C"}, stdin=subprocess.DEVNULL, capture_output=True,
+            check=False,
+        )  # fmt: skip
+    except OSError as error:
+        hint = _RESOURCE_HINTS.get(error.errno or 0, "")
+        raise GitmemError(f"git cannot be started: {error.strerror or error}", hint=hint) from error
+    return GitResult(process.stdout, process.stderr.decode("utf-8", "replace").strip(), process.returncode)
 
 
 def git_failed(args: Sequence[str], result: GitResult) -> GitFailed:

@@ -82,20 +82,27 @@ def store_objects(location: RepositoryLocation, objects: Sequence[RawObject]) ->
 
 
 def update_reference(
-    location: RepositoryLocation, name: str, new: str, old: str | None, *, follower: str | None = None
+    location: RepositoryLocation,
+    name: str,
+    new: str,
+    old: str | None,
+    *,
+    follower: str | None = None,
+    reflog: bool = True,
 ) -> bool:
     """Compare-and-swap on a ref: set it to `new` if it still points to `old`; None means that it must not exist.
 
     Return False if it points elsewhere, so that the caller recomputes its edit. The update is durable on return, and
-    recorded in a reflog. A `follower` is a ref that is set to `new` afterwards, in the same transaction. Raises
-    GitFailed; if that is because of the follower, the ref has moved.
+    recorded in a reflog, unless `reflog` is off. A `follower` is a ref that is set to `new` afterwards, in the same
+    transaction. Raises GitFailed; if that is because of the follower, the ref has moved.
     """
     # `git update-ref <new> <old>` takes the ref's lock file and compares under it, so two writers cannot overwrite each
     # other's update. A hook could veto or observe the update, so hooks are off.
     before = old or "0" * 2 * id_bytes(location.object_format)
     names = [name, follower] if follower else [name]
     lines = [f"update {name} {new} {before}\n", *([f"update {follower} {new}\n"] if follower else [])]
-    args = [*DURABLE, "-c", "core.hooksPath=/dev/null", "update-ref", "--no-deref", "--create-reflog", "--stdin"]
+    log = ["--create-reflog"] if reflog else []
+    args = [*DURABLE, "-c", "core.hooksPath=/dev/null", "update-ref", "--no-deref", *log, "--stdin"]
     locks = [_LockFile(location.common_dir / f"{each}.lock") for each in names]
     while True:
         result = run_git(args, git_dir=location.git_dir, stdin="".join(lines).encode(), check=False)

@@ -1,7 +1,8 @@
 """Documents: longer texts from elsewhere, with their origin and their intended readers.
 
-Sensitivity, visibility and retention are stored, and searches can filter by them. Nothing enforces them, and no
-document is deleted except by command.
+Sensitivity, visibility and retention are stored, and searches can filter by them. Only documents of a team or an
+organisation are shared (`records/sharing.py`). Nothing enforces the others, and no document is deleted except by
+command.
 """
 
 from collections.abc import Mapping

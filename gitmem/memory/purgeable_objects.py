@@ -11,7 +11,8 @@ from gitmem.fsio import read_file, remove_file, write_atomic
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_removal import StoredObject, find_reachable, find_unreachable
 from gitmem.git.program import run_git
-from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE
+from gitmem.git.references import read_reference
+from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE, SHARED_REFERENCE
 from gitmem.memory.record_store import IDENTITY, RecordStore
 from gitmem.memory.tree_marks import is_memory_tree
 from gitmem.paths import PURGING
@@ -97,16 +98,21 @@ def find_retained(location: RepositoryLocation, store: RecordStore, former: Coll
     `former` are objects known to have been part of it. Others are found by their marks: commits that a ref or reflog
     reaches, and records that an index or a ref names directly.
     """
-    commit = store.tip().commit
-    current = find_reachable(location, [commit], parents=False) if commit else set()
+    kept = _current_commits(location, store)
+    current = find_reachable(location, kept, parents=False) if kept else set()
     by_committer = ["-F", f"--committer={IDENTITY}", "--ignore-missing", "--all", "--reflog"]
-    commits = set(_run_git_words(location, "rev-list", *by_committer)) - {commit}
+    commits = set(_run_git_words(location, "rev-list", *by_committer)) - kept
     objects = {*former, *(find_reachable(location, commits, parents=False) if commits else ())}
     named = [oid for _, kind, *oids in _list_references(location) if kind in ("blob", "tree") for oid in oids]
     strays = _list_objects(location, *named) | _list_objects(location, "--indexed-objects", "--not", "--all")
     sizes = {item.oid: item.size for item in find_present(location, strays - objects) if item.kind == "blob"}
     objects |= {oid for oid, size in sizes.items() if size <= MAX_BYTES and is_record(store.find_object(oid) or b"")}
     return objects - current
+
+
+def _current_commits(location: RepositoryLocation, store: RecordStore) -> set[str]:
+    """Return the commits of the memory and of the shared state; after a purge they have no former revisions."""
+    return {oid for oid in (store.tip().commit, read_reference(location, SHARED_REFERENCE)) if oid}
 
 
 def find_holders(

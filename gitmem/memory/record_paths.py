@@ -16,6 +16,15 @@ REFERENCE: Final = "refs/gitmem/memory"
 BACKUP_REFERENCE: Final = "refs/gitmem-backup/memory"
 """Second ref to the last known commit. It is outside `refs/gitmem/`, which users may fetch, and thereby prune."""
 
+SHARED_REFERENCE: Final = "refs/gitmem-backup/shared"
+"""What every writer shared, as far as it is part of the memory. Outside `refs/gitmem/` for the same reason."""
+
+WRITERS: Final = "refs/gitmem/writers/"
+"""Refs that are pushed, one for each writer: nobody else moves it, so no push waits for another one."""
+
+REMOTES: Final = "refs/gitmem/remotes/"
+"""Refs of remotes as they were fetched last. They only spare the next fetch the objects of this one."""
+
 NOTES: Final = b"v1/notes"
 DOCUMENTS: Final = b"v1/documents"
 CONVERSATIONS: Final = b"v1/conversations"
@@ -23,6 +32,9 @@ CONVERSATION_PREFIX: Final = "conversation:"
 
 _NOTE_ID: Final = re.compile(r"mem_[0-9a-f]{12}\Z")
 _DOCUMENT_ID: Final = re.compile(r"art_([0-9a-f]{4}){2,16}\Z")
+_RECORD_PATH: Final = re.compile(
+    rb"v1/(?:notes/([0-9a-f]{2})/mem_\1[0-9a-f]{10}|documents/([0-9a-f]{2})/art_\2[0-9a-f]{6,62})\Z"
+)
 _MIN_DIGITS: Final = 8
 _DIGITS_STEP: Final = 4
 
@@ -81,6 +93,11 @@ def turn_path(conversation: str, turn: int) -> bytes:
 def is_complete_id(text: str) -> bool:
     """Return whether a text has the form of an id, and not of an abbreviated one."""
     return is_note_id(text) or _DOCUMENT_ID.match(text) is not None or is_conversation(text)
+
+
+def is_record_path(path: bytes) -> bool:
+    """Return whether a path is that of a note or a document."""
+    return _RECORD_PATH.match(path) is not None
 
 
 def parse_id(name: str) -> bytes:

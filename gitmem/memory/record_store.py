@@ -39,7 +39,14 @@ _CACHED_TREES: Final = 600
 
 _OBJECT_KINDS: Final = frozenset({b"blob", b"tree", b"commit"})
 
-Changes = Mapping[bytes, bytes | None]
+
+class StoredBlob(NamedTuple):
+    """Blob that the repository already has, by its id."""
+
+    oid: str
+
+
+Changes = Mapping[bytes, bytes | StoredBlob | None]
 """New content of blobs by path; None deletes a path."""
 
 
@@ -155,13 +162,24 @@ class RecordStore(Closeable):
         # but writers of gitmem that race each other would write every commit several times, and the slowest might
         # never succeed. So writers of gitmem take turns, and the compare-and-swap protects against all others.
         with self.locked():
-            while True:
-                old = self.tip()
-                changes = edit(old)
-                now = int(time.time()) if seconds is None else seconds
-                new, objects = self._build(old, changes, message, now, merged)
-                if new == old or self.publish(old, new, objects):
-                    return new
+            return self.change_locked(message, edit, seconds=seconds, merged=merged)
+
+    def change_locked(
+        self,
+        message: str,
+        edit: Callable[[Tip], Changes],
+        *,
+        seconds: int | None = None,
+        merged: Tip | None = None,
+    ) -> Tip:
+        """Do the same for a caller that holds the lock."""
+        while True:
+            old = self.tip()
+            changes = edit(old)
+            now = int(time.time()) if seconds is None else seconds
+            new, objects = self._build(old, changes, message, now, merged)
+            if new == old or self.publish(old, new, objects):
+                return new
 
     def drop_parents(self) -> Tip:
         """Replace the commits of the ref by one without parents and with the current tree. The lock must be held."""
@@ -217,7 +235,10 @@ class RecordStore(Closeable):
     ) -> tuple[Tip, list[RawObject]]:
         """Return the state after changes and the objects it needs; the old one and no objects if nothing changes."""
         object_format = self._location.object_format
-        blobs = {path: data and make_object("blob", data, object_format) for path, data in changes.items()}
+        blobs = {
+            path: make_object("blob", data, object_format) if isinstance(data, bytes) else data
+            for path, data in changes.items()
+        }
         ids = {path: blob.oid if blob else None for path, blob in blobs.items()}
         root, trees = edit_tree(old.tree, ids, self._read, object_format)
         if root is None and old.tree is not None:
@@ -233,7 +254,8 @@ class RecordStore(Closeable):
         data = format_commit(root, old.commit, IDENTITY, seconds, message, merged=None if contained else other)
         commit = make_object("commit", data, object_format)
         # Blobs are listed once even if several paths have the same content: the pack then has every object once.
-        return Tip(commit.oid, root), [*{blob.oid: blob for blob in blobs.values() if blob}.values(), *trees, commit]
+        new = {blob.oid: blob for blob in blobs.values() if isinstance(blob, RawObject)}
+        return Tip(commit.oid, root), [*new.values(), *trees, commit]
 
     def _commit_lines(self, commit: str) -> list[str]:
         """Return the lines of a commit: its tree, its parents, and the rest."""

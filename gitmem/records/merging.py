@@ -10,6 +10,7 @@ from gitmem.git.ref_log import find_merge_base, is_ancestor
 from gitmem.memory.last_tip import LostTip, find_lost_tip, forget_last_tip
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import IDENTITY, Changes, RecordStore, Tip
+from gitmem.memory.shared_state import forget_sharing
 from gitmem.workspace import Workspace
 
 
@@ -61,6 +62,8 @@ def accept_loss(workspace: Workspace) -> LostTip:
     """Accept the present state of the ref, and return what is forgotten. Raises UsageError."""
     with RecordStore(workspace.location) as store, store.locked():
         lost = _require_lost(workspace, store)
+        # Otherwise the next push would delete for everybody what this clone has lost.
+        forget_sharing(workspace.location)
         tip = store.tip()
         if tip.commit is None:
             forget_last_tip(workspace.location)

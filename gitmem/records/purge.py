@@ -22,8 +22,9 @@ from gitmem.memory.purgeable_objects import (
     find_purgeable,
     find_retained,
 )
-from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE
+from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE, SHARED_REFERENCE
 from gitmem.memory.record_store import RecordStore
+from gitmem.records.sharing import forget_revisions
 from gitmem.store.segment_writer import TEMPORARY
 from gitmem.store.snapshot import Snapshot
 from gitmem.types import RECORD_LANGUAGE
@@ -34,7 +35,7 @@ class PurgeResult(NamedTuple):
     """Numbers of removed objects, of their bytes, and of removed chunks of the index.
 
     `left` objects of deleted or replaced records still exist; `left_records` of them are records. `kept_by` are the
-    refs and other places that keep them.
+    refs and other places that keep them. `shared` says whether other clones must purge, too.
     """
 
     objects: int
@@ -43,10 +44,13 @@ class PurgeResult(NamedTuple):
     left_records: int
     kept_by: tuple[str, ...]
     chunks: int
+    shared: bool
 
 
-def purge_memory(workspace: Workspace) -> PurgeResult:
+def purge_memory(workspace: Workspace, *, announce: bool = True) -> PurgeResult:
     """Replace the memory's commits by a single one, and remove the objects that nothing reaches afterwards.
+
+    If records are shared, all other clones repeat the purge, unless it is itself such a repetition (`announce`).
 
     Raises: GitFailed, StorageFailed, UnsafeIndex; GitmemError if the ref lacks records that it had.
     """
@@ -57,12 +61,13 @@ def purge_memory(workspace: Workspace) -> PurgeResult:
             # The records of that commit would be removed for good, and this may be their last copy.
             raise GitmemError(f"refusing to purge: {lost.problem}", hint=f"first run: {lost.remedy}")
         former = find_memory_objects(location, store)
+        shared = forget_revisions(location, store, former, announce=announce)
         # From here on the former revisions are unreachable. Each later step may be interrupted, because the next purge
         # finds the same objects again: by their marks, or in the list that begin_purge writes.
         commit = store.drop_parents().commit
         if commit is not None:
             store.remember(commit)
-        for name in (REFERENCE, BACKUP_REFERENCE):
+        for name in (REFERENCE, BACKUP_REFERENCE, SHARED_REFERENCE):
             drop_reflog(location, name)
         purgeable = find_purgeable(location, store)
         purged = {item.oid for item in purgeable.objects}
@@ -74,7 +79,7 @@ def purge_memory(workspace: Workspace) -> PurgeResult:
         left = find_present(location, purged | find_retained(location, store, former | purgeable.retained))
         holders = find_holders(location, left, purged)
     records = sum(item.kind == "blob" for item in left)
-    return PurgeResult(removed.objects, removed.bytes, len(left), records, holders, chunks)
+    return PurgeResult(removed.objects, removed.bytes, len(left), records, holders, chunks, shared)
 
 
 def _purge_index(workspace: Workspace, purged: Collection[str], current: Collection[str]) -> int:

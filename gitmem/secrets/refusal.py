@@ -12,8 +12,8 @@ _PEM_END: Final = "-----END"
 _REDACTED: Final = "[secret left out]"
 
 
-def refuse_secrets(text: str, subject: str, fields: object = ()) -> None:
-    """Raise UsageError if a text, or the fields stored with it, contain a secret.
+def refuse_secrets(text: str, subject: str, fields: object = (), *, shared: bool = False) -> None:
+    """Raise UsageError if a text, or the fields stored with it, contain a secret; `shared` if it is stored already.
 
     `fields` are texts, lists and mappings of them. The message has the kind and the place, never the secret.
     """
@@ -21,9 +21,10 @@ def refuse_secrets(text: str, subject: str, fields: object = ()) -> None:
         secrets = _find_by_line(searched)
         if secrets:
             line = min(secrets)
+            refused, done = ("nothing was pushed", "shares") if shared else ("it was not stored", "stores")
             raise UsageError(
-                f"the {subject} seems to contain a secret ({secrets[line]}{place.format(line)}); it was not stored",
-                hint="remove the secret; on the command line, --allow-secrets stores it nevertheless",
+                f"the {subject} seems to contain a secret ({secrets[line]}{place.format(line)}); {refused}",
+                hint=f"remove the secret; on the command line, --allow-secrets {done} it nevertheless",
             )
 
 

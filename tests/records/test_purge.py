@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.indexing.index_writer import open_index_writer
-from gitmem.memory.record_paths import REFERENCE
+from gitmem.memory.record_paths import REFERENCE, SHARED_REFERENCE
 from gitmem.records.documents import add_document
 from gitmem.records.notes import add_note, list_notes
 from gitmem.records.purge import purge_memory
@@ -109,7 +109,8 @@ def test_the_next_purge_finishes_an_interrupted_one(
         purge_memory(workspace)
         assert CANARY.encode() not in everything(repo)
         objects = repo.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
-        assert set(objects) == set(repo.git("rev-list", "--objects", "--no-object-names", REFERENCE).split())
+        expected = repo.git("rev-list", "--objects", "--no-object-names", REFERENCE, SHARED_REFERENCE).split()
+        assert set(objects) == set(expected)
         repo.git("fsck", "--strict", "--full")
 
 

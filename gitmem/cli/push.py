@@ -1,0 +1,32 @@
+"""`gitmem push`: share this clone's records."""
+
+import click
+
+from gitmem.cli.sharing import dry_run_option, remote_argument, run_exchange, share_secrets_option, yes_option
+from gitmem.cli.text_input import json_option
+from gitmem.errors import ExitCode
+
+
+@click.command()
+@remote_argument
+@dry_run_option
+@share_secrets_option
+@yes_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context, /, *, remote: str, dry_run: bool, allow_secrets: bool, yes: bool, as_json: bool
+) -> ExitCode:
+    """Push this clone's notes and shared documents to a git remote.
+
+    Notes are shared, and documents with the visibility `team` or `org`. Other documents and all conversations stay in
+    this clone. Each clone pushes to a ref of its own, `refs/gitmem/writers/ID`, so nobody has to wait. The records are
+    searched for secrets again. REMOTE is by default the one of the current branch.
+
+    \b
+    Examples:
+      gitmem push
+      gitmem push --dry-run upstream
+    """
+    return run_exchange(ctx, remote, pull=False, push=True, dry_run=dry_run, as_json=as_json, yes=yes,
+                        allow_secrets=allow_secrets)  # fmt: skip

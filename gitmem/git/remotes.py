@@ -1,0 +1,115 @@
+"""Refs of a remote: list, fetch and push them by git's own transport. Only the named refs are touched.
+
+A push runs no hook of the user: `pre-push` usually starts tests, which have nothing to do with records.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from gitmem.errors import GitFailed, UsageError
+from gitmem.git.locate import RepositoryLocation
+from gitmem.git.program import GitResult, first_error_line, run_git, run_network_git
+
+# No filter: the objects of a partial clone's records must be complete. No pruning, tags, submodules or FETCH_HEAD:
+# these belong to the user's own fetches. `--refmap=` keeps git from updating the user's remote-tracking branches.
+_FETCH: Final = (
+    "fetch", "--quiet", "--no-tags", "--no-prune", "--no-write-fetch-head", "--no-recurse-submodules",
+    "--no-auto-maintenance", "--no-filter", "--refmap=",
+)  # fmt: skip
+
+_PUSH: Final = ("push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
+_REJECTED: Final = "!"
+_LEASE_WORDS: Final = ("stale info", "cannot lock ref", "failed to update ref", "incorrect old value")
+"""Reasons of a rejection that mean only that the ref has moved meanwhile."""
+
+_FORWARD_WORDS: Final = ("fetch first", "non-fast-forward")
+"""The same for a fast-forward. If commits are to be replaced, the second one means that the host forbids that."""
+
+
+class PushedRef(NamedTuple):
+    """Result of the push of one ref. Without `accepted`, `moved` says whether it has moved meanwhile."""
+
+    name: str
+    accepted: bool
+    moved: bool
+    reason: str
+
+
+class RefUpdate(NamedTuple):
+    """Ref to push. `expected` is the commit that it may replace by one without it; "" allows only a fast-forward."""
+
+    name: str
+    commit: str
+    expected: str = ""
+
+
+def find_remote(location: RepositoryLocation, name: str) -> str:
+    """Return the name of a remote; for "", that of the current branch, `origin` or the only one.
+
+    Raises: UsageError.
+    """
+    remotes = run_git(["remote"], git_dir=location.git_dir).stdout.decode("utf-8", "surrogateescape").split("\n")[:-1]
+    if name:
+        if name in remotes:
+            return name
+        raise UsageError(f"unknown remote: `{name}`", hint="git remote -v; git remote add NAME URL")
+    branch = run_git(["symbolic-ref", "--quiet", "--short", "HEAD"], git_dir=location.git_dir, check=False)
+    key = f"branch.{branch.stdout.decode('utf-8', 'surrogateescape').strip()}.remote"
+    configured = run_git(["config", "--get", key], git_dir=location.git_dir, check=False)
+    # The order of git's own default. A branch may follow a URL or a branch of its own repository instead of a remote.
+    only = remotes if len(remotes) == 1 else []
+    for candidate in (configured.stdout.decode("utf-8", "surrogateescape").strip(), *only, "origin"):
+        if candidate in remotes:
+            return candidate
+    if remotes:
+        raise UsageError("this branch follows no remote, and there are several", hint="gitmem sync NAME; git remote -v")
+    raise UsageError("this repository has no remote to share with", hint="git remote add origin URL")
+
+
+def list_remote_refs(location: RepositoryLocation, remote: str, prefix: str) -> dict[str, str]:
+    """Return the refs of a remote whose names begin with a prefix, by name. Raises GitFailed."""
+    result = _run(location, ["ls-remote", "--refs", "--quiet", remote, f"{prefix}*"])
+    _require_success(result, remote, "read")
+    lines = (line.split("\t") for line in result.stdout.decode("utf-8", "surrogateescape").splitlines())
+    return {name: oid for oid, name in lines if name.startswith(prefix)}
+
+
+def fetch_refs(location: RepositoryLocation, remote: str, targets: Mapping[str, str]) -> None:
+    """Fetch refs of a remote into refs of this repository, by name; the latter may move back. Raises GitFailed."""
+    if not targets:
+        return
+    specs = [f"+{source}:{target}" for source, target in targets.items()]
+    result = _run(location, [*_FETCH, remote, *specs])
+    _require_success(result, remote, "fetched from")
+
+
+def push_refs(location: RepositoryLocation, remote: str, updates: Sequence[RefUpdate]) -> list[PushedRef]:
+    """Push refs. Raises GitFailed if the remote could not be reached."""
+    leases = [f"--force-with-lease={each.name}:{each.expected}" for each in updates if each.expected]
+    specs = [f"{'+' if each.expected else ''}{each.commit}:{each.name}" for each in updates]
+    result = _run(location, [*_PUSH, *leases, remote, *specs])
+    leased = {each.name for each in updates if each.expected}
+    pushed = []
+    for line in result.stdout.decode("utf-8", "surrogateescape").splitlines():
+        flag, _, rest = line.partition("\t")
+        names, _, summary = rest.partition("\t")
+        if len(flag) == 1 and ":" in names:
+            name = names.partition(":")[2]
+            words = _LEASE_WORDS if name in leased else (*_FORWARD_WORDS, *_LEASE_WORDS)
+            moved = flag == _REJECTED and any(word in summary for word in words)
+            reason = summary.partition("(")[2].rpartition(")")[0] or summary
+            pushed.append(PushedRef(name, flag != _REJECTED, moved, reason))
+    if not pushed:
+        _require_success(result, remote, "pushed to")
+    return pushed
+
+
+def _run(location: RepositoryLocation, args: Sequence[str]) -> GitResult:
+    # A relative URL starts at the top of the working tree, as for the user's own commands.
+    return run_network_git(args, git_dir=location.git_dir, cwd=location.worktree or location.git_dir)
+
+
+def _require_success(result: GitResult, remote: str, action: str) -> None:
+    if result.code:
+        reason = first_error_line(result.stderr) or f"exit code {result.code}"
+        raise GitFailed(f"`{remote}` cannot be {action}: {reason}", hint=f"git ls-remote {remote}")

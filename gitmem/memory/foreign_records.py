@@ -1,0 +1,58 @@
+"""Check of what another writer shares, before any of it enters the memory: text of others is data, never trusted."""
+
+from collections.abc import Collection
+from typing import Final
+
+from gitmem.errors import DamagedFile, UsageError
+from gitmem.memory.document import DocumentFields, check_content, check_fields, load_document
+from gitmem.memory.note import check_note, load_note
+from gitmem.memory.record_store import RecordStore
+from gitmem.memory.versions import State
+from gitmem.memory.writer_tree import WriterState
+from gitmem.record import Record, format_record
+from gitmem.types import DOCUMENT, NOTE
+
+TRAVELLING: Final = ("team", "org")
+"""Visibilities of documents that are shared."""
+
+
+def travels(record: Record) -> bool:
+    """Return whether a record may leave the clone: notes, and documents of a team or an organisation."""
+    if record.kind == DOCUMENT:
+        return record.fields.get("visibility", DocumentFields().visibility) in TRAVELLING
+    return record.kind == NOTE
+
+
+def find_foreign_faults(store: RecordStore, known: State, state: WriterState, purged: Collection[str]) -> set[bytes]:
+    """Return the paths of new versions that are not records such as gitmem writes, or not meant to be shared.
+
+    Raises: NewerFormat.
+    """
+    faults = set()
+    for path, versions in state.versions.items():
+        for name, version in versions.items():
+            if version.content is None or version.content in purged or name in known.get(path, {}):
+                continue
+            try:
+                record = store.read_record(version.content, path.decode())
+            except DamagedFile:
+                faults.add(path)
+                continue
+            if record.id != path.rpartition(b"/")[2].decode() or not travels(record) or not _is_valid(record):
+                faults.add(path)
+    return faults
+
+
+def _is_valid(record: Record) -> bool:
+    """Return whether every command can show a record: its fields have the types and bounds of one written here."""
+    try:
+        if record.kind == NOTE:
+            check_note(load_note(record))
+        else:
+            document = load_document(record)
+            check_fields(document.fields)
+            check_content(document.content)
+        format_record(record)  # half of a surrogate pair is valid JSON, but cannot be stored
+    except (UsageError, DamagedFile, ValueError, TypeError, AttributeError):
+        return False
+    return True

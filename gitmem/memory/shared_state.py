@@ -1,0 +1,237 @@
+"""What this clone knows of shared records: one commit beside the memory, which never leaves the machine.
+
+held/       versions of all writers that the memory holds
+own/        versions that this clone made
+purges/     purges of all writers
+sharers/    for each record of others, its blob and the person who shared it
+merged, clean    commits of writers that are completely part of the memory, and those free of purged records
+left, removed    purged blobs that could not be removed, and those that this clone purged before it ever shared
+former           commits of memories that an earlier gitmem pushed as a whole, and that were merged
+
+The commit is written after the memory that contains its versions. If a crash prevents that, changes of others look like
+changes of this clone, and become the same versions once more.
+"""
+
+import time
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple
+
+from gitmem.errors import GitmemError
+from gitmem.git.locate import RepositoryLocation
+from gitmem.git.object_format import RawObject, format_commit, make_object
+from gitmem.git.program import run_git
+from gitmem.git.references import delete_reference, may_exist, read_reference, store_objects, update_reference
+from gitmem.git.tree_edit import edit_tree
+from gitmem.git.trees import TreeEntry
+from gitmem.memory.record_paths import REMOTES, SHARED_REFERENCE, WRITERS
+from gitmem.memory.record_store import IDENTITY, RecordStore, Tip
+from gitmem.memory.versions import Versions
+from gitmem.memory.writer_identity import forget_writer_id, is_writer_id
+from gitmem.memory.writer_tree import (
+    Purges,
+    TreeContent,
+    WriterState,
+    format_purges,
+    format_versions,
+    format_writer,
+    parse_purges,
+    parse_versions,
+    parse_writer,
+    purged_blobs,
+)
+
+_HELD: Final = b"held"
+_OWN: Final = b"own"
+_SHARERS: Final = b"sharers"
+_LISTS: Final = (b"merged", b"clean", b"left", b"removed", b"former")
+_HERE: Final = "this clone"
+FORMER: Final = "former"
+"""Last part of the ref for a memory that an earlier gitmem pushed as a whole."""
+
+
+class SharedState(NamedTuple):
+    """Versions that the memory holds, those that this clone made, purges, and the sharers of records by path.
+
+    A sharer is the id of the record's blob, a blank, and name and address. `merged` and `clean` are commits of writers.
+    `left` are purged blobs that could not be removed from this repository, `removed` those that it purged before it
+    shared anything: others never hear of these. `former` are merged commits of memories that were pushed as a whole.
+    """
+
+    held: Mapping[bytes, Versions] = {}
+    own: Mapping[bytes, Versions] = {}
+    purges: Mapping[str, frozenset[str]] = {}
+    sharers: Mapping[bytes, str] = {}
+    merged: frozenset[str] = frozenset()
+    clean: frozenset[str] = frozenset()
+    left: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
+    former: frozenset[str] = frozenset()
+
+    @property
+    def purged(self) -> frozenset[str]:
+        """Return the ids of all purged blobs."""
+        return purged_blobs(self.purges)
+
+    def with_purges(self, purges: Purges) -> "SharedState":
+        """Add purges. Commits that were free of purged records may have some of these."""
+        added = {**self.purges, **purges}
+        return self if added.keys() == self.purges.keys() else self._replace(purges=added, clean=frozenset())
+
+
+def shared_tip(location: RepositoryLocation, store: RecordStore) -> Tip:
+    """Return the commit of the shared state and its tree, None before the first one."""
+    commit = read_reference(location, SHARED_REFERENCE)
+    return store.at(commit) if commit else Tip(None, None)
+
+
+def read_shared(location: RepositoryLocation, store: RecordStore) -> SharedState:
+    """Read the shared state; an empty one before the first. Raises DamagedFile, NewerFormat."""
+    folders: dict[bytes, list[TreeEntry]] = {}
+    root = []
+    for entry in store.entries(shared_tip(location, store)):
+        folder, _, below = entry.path.partition(b"/")
+        folders.setdefault(folder, []).append(entry._replace(path=below))
+        root.append(entry)
+    held, own = (parse_versions(folders.get(name, ()), store.read_blob, _HERE) for name in (_HELD, _OWN))
+    sharers = {path: store.read_blob(oid).decode() for path, _, oid in folders.get(_SHARERS, ())}
+    lists = {path: store.read_blob(oid).decode("ascii").split() for path, _, oid in root if path in _LISTS}
+    sets = (frozenset(lists.get(name, ())) for name in _LISTS)
+    return SharedState(held, own, parse_purges(root, store.read_blob, _HERE), sharers, *sets)
+
+
+def write_shared(location: RepositoryLocation, store: RecordStore, state: SharedState) -> None:
+    """Replace the shared state, durably. The lock of the store must be held. Raises GitFailed, StorageFailed."""
+    old = shared_tip(location, store)
+    before = {entry.path: entry.oid for entry in store.entries(old)}
+    after, blobs = _make_blobs(_format(state), location.object_format)
+    changes = {path: after.get(path) for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+    if not changes:
+        return
+    tree, trees = edit_tree(old.tree, changes, store.read_blob, location.object_format)
+    empty = make_object("tree", b"", location.object_format)
+    commit = _store_commit(location, tree or empty.oid, [*blobs.values(), *trees, *([] if tree else [empty])], "shared")
+    if not update_reference(location, SHARED_REFERENCE, commit, old.commit, reflog=False):
+        raise GitmemError(f"`{SHARED_REFERENCE}` was moved by another program", hint="run the command again")
+
+
+def _format(state: SharedState) -> TreeContent:
+    """Return the tree of the state."""
+    stored: dict[bytes, str] = {}
+    new = dict(format_purges(state.purges))
+    purged = state.purged
+    for folder, versions in ((_HELD, state.held), (_OWN, state.own)):
+        content = format_versions(versions, purged)
+        stored |= {b"%s/%s" % (folder, path): oid for path, oid in content.stored.items()}
+        new |= {b"%s/%s" % (folder, path): data for path, data in content.new.items()}
+    new |= {b"%s/%s" % (_SHARERS, path): text.encode() for path, text in state.sharers.items()}
+    for name, values in zip(_LISTS, (state.merged, state.clean, state.left, state.removed, state.former), strict=True):
+        if values:
+            new[name] = "".join(f"{each}\n" for each in sorted(values)).encode()
+    return TreeContent(stored, new)
+
+
+def _make_blobs(content: TreeContent, object_format: str) -> tuple[dict[bytes, str], dict[str, RawObject]]:
+    """Return the ids of all blobs by path, and the new blobs by id."""
+    objects = {path: make_object("blob", data, object_format) for path, data in content.new.items()}
+    ids = {**content.stored, **{path: blob.oid for path, blob in objects.items()}}
+    return ids, {blob.oid: blob for blob in objects.values()}
+
+
+def _store_commit(
+    location: RepositoryLocation,
+    tree: str,
+    objects: Collection[RawObject],
+    subject: str,
+    parent: str | None = None,
+    author: str = "",
+) -> str:
+    """Store a commit and the objects it needs, durably, and return its id."""
+    data = format_commit(tree, parent, IDENTITY, int(time.time()), subject, author=author)
+    commit = make_object("commit", data, location.object_format)
+    store_objects(location, [*objects, commit])
+    return commit.oid
+
+
+def store_writer(
+    location: RepositoryLocation, store: RecordStore, state: WriterState, parent: str | None, author: str
+) -> str | None:
+    """Store a commit of a writer's state and return its id; None if the parent has the same tree already.
+
+    No ref moves. Raises GitFailed, StorageFailed.
+    """
+    ids, blobs = _make_blobs(format_writer(state), location.object_format)
+    tree, trees = edit_tree(None, ids, store.read_blob, location.object_format)
+    assert tree is not None, "every tree has a line about its writer"
+    if parent is not None and store.at(parent).tree == tree:
+        return None
+    subject = "records" if parent else "records from here on"
+    return _store_commit(location, tree, [*blobs.values(), *trees], subject, parent, author)
+
+
+def read_writer(store: RecordStore, commit: str, writer: str) -> WriterState:
+    """Read the state of a writer from a commit of its ref. Raises DamagedFile, NewerFormat."""
+    return parse_writer(store.entries(store.at(commit)), store.read_blob, writer)
+
+
+def find_sharer(location: RepositoryLocation, store: RecordStore, path: bytes, oid: str | None) -> str:
+    """Return name and address of the person who shared the record at a path, whose blob is `oid`.
+
+    The text is empty for records of this clone, and for those changed in it.
+    """
+    if not may_exist(location, SHARED_REFERENCE):
+        return ""
+    data = store.find_data(shared_tip(location, store), b"%s/%s" % (_SHARERS, path))
+    blob, _, name = (data or b"").decode("utf-8", "replace").partition(" ")
+    return name if blob == oid else ""
+
+
+def list_refs(location: RepositoryLocation, prefix: str) -> dict[str, str]:
+    """Return the refs of this repository below a prefix, by name."""
+    output = run_git(["for-each-ref", "--format=%(refname) %(objectname)", prefix], git_dir=location.git_dir).stdout
+    pairs = (line.rpartition(" ") for line in output.decode("utf-8", "surrogateescape").splitlines())
+    return {name: oid for name, _, oid in pairs}
+
+
+def list_fetched(location: RepositoryLocation, remote: str = "") -> dict[str, str]:
+    """Return the refs that keep what was fetched from a remote last, or from any, by name.
+
+    They are a cache of the remotes. Other refs beside them are the user's.
+    """
+    prefix = f"{REMOTES}{remote}/" if remote else REMOTES
+    listed = list_refs(location, prefix)
+    return {name: oid for name, oid in listed.items() if _is_fetched(name)}
+
+
+def _is_fetched(name: str) -> bool:
+    parent, _, last = name.rpartition("/")
+    return last == FORMER or (parent.endswith("/writers") and is_writer_id(last))
+
+
+def list_writers_here(location: RepositoryLocation) -> dict[str, str]:
+    """Return the commits of writers that others pushed into this repository, or that a mirror has, by writer."""
+    listed = {name.removeprefix(WRITERS): oid for name, oid in list_refs(location, WRITERS).items()}
+    return {writer: oid for writer, oid in listed.items() if is_writer_id(writer)}
+
+
+def drop_fetched(location: RepositoryLocation) -> None:
+    """Delete the refs that keep what was fetched: they keep former revisions. The next exchange fetches it again."""
+    for name in list_fetched(location):
+        delete_reference(location, name)
+
+
+def forget_sharing(location: RepositoryLocation) -> None:
+    """Make this clone one that has never shared anything: what it deletes from now on is not deleted for others."""
+    if read_reference(location, SHARED_REFERENCE) is not None:
+        delete_reference(location, SHARED_REFERENCE)
+    drop_fetched(location)
+    forget_writer_id(location)
+
+
+def fetched_reference(remote: str, writer: str) -> str:
+    """Return the name of the ref for a writer's commit as a remote had it last."""
+    return f"{REMOTES}{remote}/writers/{writer}"
+
+
+def former_reference(remote: str) -> str:
+    """Return the name of the ref for the memory that an earlier gitmem pushed to a remote."""
+    return f"{REMOTES}{remote}/{FORMER}"

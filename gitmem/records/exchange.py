@@ -1,0 +1,170 @@
+"""Push this clone's shared records to a remote, and pull those of others.
+
+Each commit that is pushed continues the one that this very remote has, with the records that this clone may share. So
+no private record, nothing withdrawn and nothing of another remote is ever part of a pushed history.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple
+
+from gitmem.errors import GitmemError
+from gitmem.freshness.record_refresh import index_records
+from gitmem.git.locate import RepositoryLocation
+from gitmem.git.references import delete_reference
+from gitmem.git.remotes import fetch_refs, find_remote, list_remote_refs
+from gitmem.memory.record_paths import REFERENCE, WRITERS
+from gitmem.memory.record_store import RecordStore
+from gitmem.memory.shared_state import (
+    fetched_reference,
+    former_reference,
+    list_fetched,
+    list_writers_here,
+    read_shared,
+    write_shared,
+)
+from gitmem.memory.writer_identity import is_writer_id
+from gitmem.records.publication import Approve, Fetched, Publication, Published
+from gitmem.records.purge import purge_memory
+from gitmem.records.sharing import (
+    Merged,
+    find_purged_here,
+    merge_fetched,
+    own_writer,
+    read_states,
+    require_whole_memory,
+)
+from gitmem.workspace import Workspace
+
+_PREFIX: Final = "refs/gitmem/"
+_TRIES: Final = 5
+"""Times that a push is repeated because a ref has moved. Only a copy of this clone, or a purge, moves the own one."""
+
+
+class Exchange(NamedTuple):
+    """What an exchange with a remote did, or would do. `sent` versions of records were pushed.
+
+    `added`, `changed` and `deleted` count records of this clone's memory. `conflicts` are the ids of records that were
+    changed concurrently. `purged` says whether a purge was carried out here or on the remote.
+    """
+
+    remote: str
+    writer: str
+    sent: int
+    added: int
+    changed: int
+    deleted: int
+    conflicts: tuple[str, ...]
+    purged: bool
+    notices: list[str]
+
+
+class Plan(NamedTuple):
+    """What to do with which remote. `approve` is asked before the first push to it, with the number of records."""
+
+    remote: str
+    pull: bool
+    push: bool
+    allow_secrets: bool = False
+    dry_run: bool = False
+    approve: Approve | None = None
+
+
+def exchange(
+    workspace: Workspace,
+    remote: str = "",
+    *,
+    pull: bool,
+    push: bool,
+    allow_secrets: bool = False,
+    dry_run: bool = False,
+    approve: Approve | None = None,
+) -> Exchange:
+    """Pull the records of others from a remote, push this clone's, or both. A dry run fetches, but changes no record.
+
+    Raises: UsageError, GitFailed, StorageFailed, DamagedFile; GitmemError if the memory lost records or the remote
+    refuses the push; the errors of `approve`.
+    """
+    name = find_remote(workspace.location, remote)
+    plan = Plan(name, pull, push, allow_secrets, dry_run, approve)
+    total: Exchange | None = None
+    for _ in range(_TRIES):
+        step, complete = _exchange(workspace, plan)
+        total = step if total is None else _add(total, step)
+        if complete:
+            notices = [] if dry_run else index_records(workspace)[0]
+            return total._replace(notices=[*dict.fromkeys([*total.notices, *notices])])
+    raise GitmemError(f"the records of this clone on `{name}` keep changing", hint=f"gitmem sync {name}")
+
+
+def _add(total: Exchange, step: Exchange) -> Exchange:
+    """Return the sum of two steps; the conflicts are those after the second."""
+    counts = {name: getattr(total, name) + getattr(step, name) for name in ("sent", "added", "changed", "deleted")}
+    return step._replace(purged=total.purged or step.purged, notices=[*total.notices, *step.notices], **counts)
+
+
+def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
+    """Take one step; return also whether it was the last. A further one follows if a ref has moved meanwhile."""
+    location = workspace.location
+    with RecordStore(location) as store, store.locked():
+        require_whole_memory(store)
+        fetched = _fetch(location, plan.remote, read_shared(location, store).former)
+        # Others may have pushed into this repository. The remote's commit of a writer is at least as new as a mirror's.
+        here = {name: oid for name, oid in list_writers_here(location).items() if name not in fetched.writers}
+        states = read_states(location, store, {**here, **fetched.writers}, fetched.former)
+        merged = Merged()
+        if plan.pull:
+            merged = merge_fetched(location, store, states, f"sync: {plan.remote}", write=not plan.dry_run)
+        writer = own_writer(location)
+        publication = Publication(location, store, plan.remote, writer, fetched, states.purges)
+        published = Published()
+        if plan.push:
+            published = publication.push(plan.approve, allow_secrets=plan.allow_secrets, dry_run=plan.dry_run)
+        unclean = bool(published.unclean or (plan.pull and not plan.push and publication.find_unclean()))
+    purged = published.replaced
+    # As long as the remote has purged records, each fetch would bring them back, and each purge costs former revisions.
+    if not plan.dry_run and not unclean:
+        purged = _purge_here(workspace) or purged
+    notices = [*states.notices, *published.notices]
+    if states.private:
+        merge = f"gitmem memory merge {former_reference(plan.remote)}"
+        notices.append(f"{states.private:,} private records of an earlier memory were not taken over: {merge}")
+    if unclean and not plan.push:
+        notices.append(f"`{plan.remote}` still has purged records: gitmem sync {plan.remote}")
+    return Exchange(plan.remote, writer, published.sent, *merged, purged, notices), published.complete
+
+
+def _fetch(location: RepositoryLocation, remote: str, merged: Collection[str]) -> Fetched:
+    """Fetch the commits of all writers that this clone lacks, and a former memory unless it was merged already."""
+    listed = list_remote_refs(location, remote, _PREFIX)
+    writers = [name.removeprefix(WRITERS) for name in listed if name.startswith(WRITERS)]
+    targets = {WRITERS + writer: fetched_reference(remote, writer) for writer in writers if is_writer_id(writer)}
+    if REFERENCE in listed and listed[REFERENCE] not in merged:
+        targets[REFERENCE] = former_reference(remote)
+    # Refs that did not move are not asked for: a fetch of nothing costs as much as the list of refs did.
+    known = list_fetched(location, remote)
+    fetch_refs(location, remote, {name: at for name, at in targets.items() if known.get(at) != listed[name]})
+    # A cache of refs that the remote no longer has would keep their objects for ever.
+    for name in known.keys() - {*targets.values(), former_reference(remote)}:
+        delete_reference(location, name)
+    # What was fetched counts: a ref may have moved since it was listed.
+    known = list_fetched(location, remote)
+    commits: Mapping[str, str] = {name: known[at] for name, at in targets.items() if at in known}
+    present = {name.removeprefix(WRITERS): oid for name, oid in commits.items() if name != REFERENCE}
+    return Fetched(present, REFERENCE in listed, commits.get(REFERENCE))
+
+
+def _purge_here(workspace: Workspace) -> bool:
+    """Remove purged records from this repository, if it has any; return whether it had.
+
+    Whether it has is looked up in git each time, so an interrupted purge is repeated. Only what could not be removed,
+    because something of the user reaches it, is remembered, and that last.
+    """
+    location = workspace.location
+    with RecordStore(location) as store:
+        if not find_purged_here(location, read_shared(location, store)):
+            return False
+    purge_memory(workspace, announce=False)
+    with RecordStore(location) as store, store.locked():
+        state = read_shared(location, store)
+        write_shared(location, store, state._replace(left=state.left | find_purged_here(location, state)))
+    return True

@@ -1,0 +1,325 @@
+"""Take the changes of this clone into what it shares, and what others share into its memory. Uses no network.
+
+Notes are shared, documents if their visibility is `team` or `org`. Other documents and conversations stay.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from gitmem.errors import DamagedFile, GitmemError, NewerFormat, UsageError
+from gitmem.git.locate import RepositoryLocation
+from gitmem.git.object_removal import find_reachable
+from gitmem.git.program import run_git
+from gitmem.memory.foreign_records import find_foreign_faults, travels
+from gitmem.memory.purgeable_objects import find_present
+from gitmem.memory.record_paths import DOCUMENTS, is_record_path
+from gitmem.memory.record_store import Changes, RecordStore, StoredBlob, Tip
+from gitmem.memory.shared_state import (
+    SharedState,
+    drop_fetched,
+    list_fetched,
+    list_writers_here,
+    read_shared,
+    read_writer,
+    write_shared,
+)
+from gitmem.memory.union import Memory, Placed, own_changes, place_records
+from gitmem.memory.versions import State, Version, contents, merge_states, version_id
+from gitmem.memory.writer_identity import new_writer_id, read_writer_id
+from gitmem.memory.writer_tree import Purges, WriterState, add_purge
+from gitmem.record import parse_record
+
+
+class Merged(NamedTuple):
+    """Numbers of records that were added, changed and deleted in the memory, and the ids of those in conflict."""
+
+    added: int = 0
+    changed: int = 0
+    deleted: int = 0
+    conflicts: tuple[str, ...] = ()
+
+
+class FetchedStates(NamedTuple):
+    """States of writers by commit, and the versions of a former memory that this one is known to have had.
+
+    `faulty` are the commits of which something was left out, `notices` say what. `former` is the commit of the former
+    memory, `private` the number of its conversations' turns and private documents that this memory lacks.
+    """
+
+    states: Mapping[str, WriterState]
+    ancestral: State
+    faulty: frozenset[str]
+    notices: list[str]
+    former: str | None = None
+    private: int = 0
+
+    @property
+    def purges(self) -> Purges:
+        """Return the purges of all writers."""
+        return {name: blobs for state in self.states.values() for name, blobs in state.purges.items()}
+
+
+def require_whole_memory(store: RecordStore) -> None:
+    """Refuse to share while the memory lacks records: they would be deleted for everybody. Raises GitmemError."""
+    lost = store.find_lost_tip()
+    if lost is not None:
+        raise GitmemError(f"refusing to share: {lost.problem}", hint=f"first run: {lost.remedy}")
+
+
+def writer_name(location: RepositoryLocation) -> str:
+    """Return name and address of the user, as git has them. Raises UsageError."""
+    result = run_git(["var", "GIT_AUTHOR_IDENT"], git_dir=location.git_dir, check=False)
+    name = result.stdout.decode("utf-8", "replace").strip().rpartition(">")[0]
+    if not name:
+        raise UsageError("git does not know who you are", hint='git config user.name "Your Name"')
+    return f"{name}>"
+
+
+def own_writer(location: RepositoryLocation) -> str:
+    """Return this clone's id as a writer, a new one for the first exchange and for a copy of a clone."""
+    writer, in_place = read_writer_id(location)
+    return writer if writer is not None and in_place else new_writer_id(location)
+
+
+def read_memory(store: RecordStore, tip: Tip, known: Mapping[bytes, Placed]) -> Memory:
+    """Return the records of a memory, and those that may leave the clone. `known` records are not read for that."""
+    records = {entry.path: entry.oid for entry in store.entries(tip)}
+    shared = {}
+    for path, oid in records.items():
+        if is_record_path(path):
+            # A document of the union is shared by definition; only others must be read for their visibility.
+            placed = known.get(path)
+            open_to_others = not path.startswith(DOCUMENTS) or (placed is not None and placed.oid == oid)
+            if open_to_others or travels(store.read_record(oid, path.decode())):
+                shared[path] = oid
+    return Memory(records, shared)
+
+
+def add_own_changes(location: RepositoryLocation, store: RecordStore, tip: Tip, state: SharedState) -> SharedState:
+    """Return the state with all changes of the memory that it lacks, as versions of this clone."""
+    placed = place_records(state.held, state.purged, store.read_blob, location.object_format)
+    memory = read_memory(store, tip, placed)
+    changes = own_changes(state.held, placed, state.own, state.purged, memory)
+    if not changes:
+        return state
+    return state._replace(held=merge_states([state.held, changes]), own=merge_states([state.own, changes]))
+
+
+def publish_own(location: RepositoryLocation, store: RecordStore) -> SharedState:
+    """Write this clone's changes to the shared state, durably. The lock must be held. Raises GitmemError."""
+    require_whole_memory(store)
+    state = add_own_changes(location, store, store.tip(), read_shared(location, store))
+    write_shared(location, store, state)
+    return state
+
+
+def read_states(
+    location: RepositoryLocation, store: RecordStore, commits: Mapping[str, str], former: str | None
+) -> FetchedStates:
+    """Read what writers share, by their ids and commits, and the memory that an earlier gitmem pushed as a whole.
+
+    Commits that the memory has completely are skipped. Only what is damaged or forged is left out.
+    """
+    known = read_shared(location, store)
+    states: dict[str, WriterState] = {}
+    faulty: set[str] = set()
+    notices = []
+    for writer, commit in sorted(commits.items()):
+        if commit in known.merged:
+            continue
+        try:
+            state = read_writer(store, commit, writer)
+            purged = known.with_purges(state.purges).purged
+            faults = find_foreign_faults(store, known.held, state, purged)
+        except (DamagedFile, NewerFormat) as error:
+            notices.append(f"{error.message}; they were left out")
+            continue
+        if faults:
+            faulty.add(commit)
+            notices += [f"`{path.decode()}` of `{writer}` is damaged or forged; it was left out" for path in faults]
+        states[commit] = state._replace(versions={k: v for k, v in state.versions.items() if k not in faults})
+    fetched = FetchedStates(states, {}, frozenset(faulty), notices)
+    return _add_former(location, store, fetched, former, known.removed) if former else fetched
+
+
+def _add_former(
+    location: RepositoryLocation, store: RecordStore, fetched: FetchedStates, commit: str, removed: Collection[str]
+) -> FetchedStates:
+    """Add a memory that was pushed as a whole as the state of one more writer, the same in every clone.
+
+    What this memory had at any time, and lacks now, was deleted or replaced here. It counts as seen, so that it does
+    not return. So does what this clone purged before it ever shared.
+    """
+    theirs = read_memory(store, store.at(commit), {})
+    # The whole history and not a merge base: a purge or an earlier forced fetch may have cut the common history off.
+    tip = store.tip()
+    had = {*removed, *(find_reachable(location, [tip.commit]) if tip.commit else ())}
+    versions = {path: {version_id(path, Version(oid)): Version(oid)} for path, oid in theirs.shared.items()}
+    private = [path for path in theirs.records if theirs.is_private(path) and store.find(tip, path) is None]
+    return fetched._replace(
+        states={**fetched.states, commit: WriterState(versions)},
+        ancestral={path: versions[path] for path, oid in theirs.shared.items() if oid in had},
+        former=commit,
+        private=len(private),
+    )
+
+
+def merge_fetched(
+    location: RepositoryLocation, store: RecordStore, fetched: FetchedStates, subject: str, *, write: bool
+) -> Merged:
+    """Merge the states of writers into the memory. The lock must be held. Raises GitmemError.
+
+    Without `write` the changes are only counted.
+    """
+    result = Merged()
+    after = SharedState()
+
+    def edit(tip: Tip) -> Changes:
+        nonlocal result, after
+        state = read_shared(location, store)
+        # The own changes come first. Otherwise what others changed meanwhile would look like changes of this clone.
+        before = state._replace(held=merge_states([state.held, fetched.ancestral]))
+        before = add_own_changes(location, store, tip, before)
+        if write:
+            write_shared(location, store, before)
+        after, changes, result = _merge(location, store, tip, before, fetched)
+        return changes
+
+    if not write:
+        edit(store.tip())
+        return result
+    store.change_locked(subject, edit)
+    write_shared(location, store, after)
+    return result
+
+
+def _merge(
+    location: RepositoryLocation, store: RecordStore, tip: Tip, before: SharedState, fetched: FetchedStates
+) -> tuple[SharedState, Changes, Merged]:
+    """Return the state after a merge, and the changes that make the shared records of the memory those of the union."""
+    union = merge_states([before.held, *(state.versions for state in fetched.states.values())])
+    after = before.with_purges(fetched.purges)
+    known, placed = (
+        place_records(versions, purged, store.read_blob, location.object_format)
+        for versions, purged in ((before.held, before.purged), (union, after.purged))
+    )
+    memory = read_memory(store, tip, known)
+    # A private record hides shared ones with the same id. These are not part of the memory, and so not seen by it.
+    hidden = {each.path for path, each in placed.items() if memory.is_private(path) and each != known.get(path)}
+    held = {path: each for path, each in union.items() if path not in hidden}
+    held |= {path: before.held[path] for path in hidden if path in before.held}
+    # A commit that is taken over as a whole need not be read again. The others are, until nothing hides their records.
+    complete = {
+        commit
+        for commit, state in fetched.states.items()
+        if commit not in fetched.faulty and hidden.isdisjoint(state.versions)
+    }
+    present = {*list_fetched(location).values(), *list_writers_here(location).values()}
+    after = after._replace(
+        held=held,
+        sharers=_find_sharers(before, fetched, union, known, placed),
+        merged=(before.merged | complete) & present,
+        clean=after.clean & present,
+        former=after.former | {commit for commit in complete if commit == fetched.former},
+    )
+    placed = {path: each for path, each in placed.items() if each.path not in hidden}
+    # Other contents of a hidden record stay as they were: without them, this clone would seem to have deleted them.
+    placed |= {path: each for path, each in known.items() if each.path in hidden}
+    return after, *_memory_changes(memory, placed)
+
+
+def _memory_changes(memory: Memory, placed: Mapping[bytes, Placed]) -> tuple[Changes, Merged]:
+    """Return the changes of the memory. Private records are no part of the union, and so never deleted by it."""
+    changes: dict[bytes, bytes | StoredBlob | None] = {path: None for path in memory.shared if path not in placed}
+    deleted = len(changes)
+    added = 0
+    for path, (_, content, oid, data) in placed.items():
+        if memory.records.get(path) == oid or memory.is_private(path):
+            continue
+        added += path not in memory.records
+        changes[path] = StoredBlob(content) if data is None else data
+    conflicts = {name for path, each in placed.items() if path != each.path for name in (path, each.path)}
+    names = tuple(sorted(path.rpartition(b"/")[2].decode() for path in conflicts))
+    return changes, Merged(added, len(changes) - deleted - added, deleted, names)
+
+
+def _find_sharers(
+    before: SharedState,
+    fetched: FetchedStates,
+    union: State,
+    known: Mapping[bytes, Placed],
+    placed: Mapping[bytes, Placed],
+) -> dict[bytes, str]:
+    """Return the sharer of every record of the union that is not this clone's, by path."""
+    names: dict[str, str] = {}
+    for state in fetched.states.values():
+        for versions in state.versions.values():
+            names |= {name: state.name for name in versions if state.name and name not in names}
+    sharers = {}
+    for path, each in placed.items():
+        own = before.own.get(each.path, {})
+        makers = [name for name, version in union[each.path].items() if version.content == each.content]
+        sharer = next((names[name] for name in sorted(makers) if name in names), "")
+        if known.get(path) == each and path in before.sharers:
+            sharers[path] = before.sharers[path]
+        # A version that this clone made as well, for example after a crash, is its own.
+        elif sharer and own.keys().isdisjoint(makers):
+            sharers[path] = f"{each.oid} {sharer}"
+    return sharers
+
+
+def forget_revisions(
+    location: RepositoryLocation, store: RecordStore, former: Collection[str], *, announce: bool
+) -> bool:
+    """Take former revisions from what this clone has shared or fetched, for a purge; return whether others must follow.
+
+    With `announce` the ids of those among the objects `former` that may have left the clone become a purge, which all
+    other clones honour. The lock must be held.
+    """
+    state = read_shared(location, store)
+    shares = bool(state.own or state.held)
+    if shares:
+        # First the deletions: a record that was deleted since is a superseded version by then.
+        state = publish_own(location, store)
+    if announce:
+        # Only what nobody needs is purged: neither the present content of a record nor one side of a conflict.
+        live = {content for versions in state.held.values() for content in contents(versions)}
+        live |= {entry.oid for entry in store.entries(store.tip())}
+        superseded = {content for versions in state.own.values() for content in contents(versions)}
+        purged = {*_travelling(location, store, set(former) - live), *superseded} - live - state.purged
+        # A clone that shares nothing decides nothing for others: it may have records of theirs from an earlier time.
+        state = (
+            state.with_purges(add_purge(state.purges, purged))
+            if shares
+            else state._replace(removed=state.removed | purged)
+        )
+    announced = shares and state.purges.keys() != read_shared(location, store).purges.keys()
+    if state != SharedState():
+        write_shared(location, store, state)
+    drop_fetched(location)
+    return announced
+
+
+def _travelling(location: RepositoryLocation, store: RecordStore, oids: Collection[str]) -> set[str]:
+    """Return which of some objects are records that may have left the clone."""
+    found = set()
+    for item in find_present(location, oids):
+        if item.kind != "blob":
+            continue
+        try:
+            record = parse_record(store.read_blob(item.oid), item.oid)
+        except (DamagedFile, NewerFormat):
+            continue
+        if travels(record):
+            found.add(item.oid)
+    return found
+
+
+def find_unclean(location: RepositoryLocation, commits: Collection[str], purged: Collection[str]) -> set[str]:
+    """Return the commits whose history has a purged record."""
+    return {commit for commit in commits if not find_reachable(location, [commit]).isdisjoint(purged)}
+
+
+def find_purged_here(location: RepositoryLocation, state: SharedState) -> set[str]:
+    """Return the purged blobs that this repository still has, except those that could not be removed before."""
+    return {item.oid for item in find_present(location, state.purged - state.left)}

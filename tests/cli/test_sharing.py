@@ -1,0 +1,62 @@
+"""`gitmem push`, `gitmem pull` and `gitmem sync`, as a person uses them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gitmem.errors import ExitCode
+from tests.gitrepo import Repo
+from tests.records.sharing_clones import Clone, make_clone, make_remote
+from tests.sample import Cli, assert_error
+
+
+@pytest.fixture
+def clones(tmp_path: Path) -> tuple[Clone, Clone]:
+    remote = make_remote(tmp_path / "remote")
+    return make_clone(remote, "ann"), make_clone(remote, "bob")
+
+
+def test_notes_are_pushed_and_pulled(cli: Cli, clones: tuple[Clone, Clone]) -> None:
+    ann, bob = (clone.repo.path for clone in clones)
+    name = cli("memory", "add", "Sessions live in cookies.", cwd=ann).out.split()[1]
+    refused = cli("push")
+    assert_error(refused, ExitCode.USAGE, "refusing to continue without a terminal")
+    assert cli("push", "--dry-run").out == "1 change would be pushed to origin\n"
+    assert cli("push", "--yes").out == "1 change pushed to origin\n"
+    assert cli("pull", "--dry-run", cwd=bob).out == "from origin: 1 record would be added, 0 changed, 0 deleted\n"
+    assert cli("memory", "list").out == ""
+    pulled = json.loads(cli("pull", "--json").out)
+    assert (pulled["added"], pulled["sent"], pulled["dry_run"]) == (1, 0, False)
+    assert "shared by: ann <ann@example.invalid>" in cli("memory", "show", name).out
+    assert json.loads(cli("memory", "show", name, "--json").out)[0]["shared_by"] == "ann <ann@example.invalid>"
+    assert "shared by" not in cli("memory", "show", name, cwd=ann).out
+    synced = cli("sync")
+    assert synced.out == "0 changes pushed to origin; from origin: 0 records added, 0 changed, 0 deleted\n"
+
+
+def test_a_purge_says_how_it_reaches_others(cli: Cli, clones: tuple[Clone, Clone]) -> None:
+    ann, bob = (clone.repo.path for clone in clones)
+    name = cli("memory", "add", "one", cwd=ann).out.split()[1]
+    assert "gitmem sync" not in cli("memory", "purge", "--yes").out
+    cli("push", "--yes")
+    cli("sync", cwd=bob)
+    assert "gitmem sync" not in cli("memory", "purge", "--yes", cwd=ann).out
+    cli("memory", "delete", name)
+    assert cli("memory", "purge", "--yes", cwd=ann).out.endswith("purge the remote and other clones too: gitmem sync\n")
+    assert cli("sync").out.endswith("\npurged\n")
+    assert cli("pull", cwd=bob).out.endswith("\npurged\n")
+
+
+def test_records_changed_by_two_are_named(cli: Cli, clones: tuple[Clone, Clone]) -> None:
+    note = "mem_0123456789ab"
+    for clone in clones:
+        clone.put(note, clone.repo.path.name)
+    cli("sync", "--yes", cwd=clones[0].repo.path)
+    assert "both are kept until one is deleted: " in cli("sync", "--yes", cwd=clones[1].repo.path).out
+    assert note in cli("pull").out
+
+
+def test_a_repository_without_a_remote_is_named(cli: Cli, tmp_path: Path) -> None:
+    repo = Repo.init(tmp_path / "alone")
+    assert_error(cli("sync", cwd=repo.path), ExitCode.USAGE, "this repository has no remote to share with")

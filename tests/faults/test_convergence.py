@@ -1,0 +1,17 @@
+"""Clones that share their records get the same ones, and lose none, whatever happens to them."""
+
+import pytest
+
+from tests.faults import convergence
+
+
+@pytest.mark.parametrize("long", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_clones_converge_and_lose_no_note(long: bool) -> None:
+    tally = convergence.run(long=long)
+    assert tally.passed, str(tally)
+    assert tally.cases > convergence.SHORT[1]
+
+
+def test_one_ref_that_everybody_overwrites_would_be_caught() -> None:
+    tally = convergence.run_control()
+    assert tally.passed, str(tally)
