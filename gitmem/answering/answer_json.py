@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 BOUNDARY: Final = "[CHUNK BOUNDARY]"
 """Separator between a chunk and an adjacent one in `content`."""
 
+_COPIES_SHOWN: Final = 2
+
 
 def describe_absence(answer: "Answer | FederatedAnswer") -> str:
     """Return why an answer has no results."""
@@ -48,6 +50,18 @@ def _freshness(view: "ViewState") -> str:
         options = " --uncommitted" if view.uncommitted and view.source == "worktree" else ""
         return f"stale: {count(view.missing, 'file')} not indexed yet (gitmem index{options})"
     return "stale: the uncommitted files are unknown" if view.stale else "fresh"
+
+
+def describe_copies(copies: Sequence[Location]) -> list[str]:
+    """Return lines that name the places with the same text as a hit, and those with nearly the same."""
+    same = [place for place in copies if place.lines is None]
+    similar = [place for place in copies if place.lines is not None]
+    return [
+        f"{meaning} in {', '.join(visible(format_location(place)) for place in places[:_COPIES_SHOWN])}"
+        + (f" and {count(len(places) - _COPIES_SHOWN, 'more file')}" if len(places) > _COPIES_SHOWN else "")
+        for meaning, places in (("the same", same), ("nearly the same", similar))
+        if places
+    ]
 
 
 def explanation_json(explanation: "Explanation") -> dict[str, Any]:
@@ -94,6 +108,7 @@ def hit_json(
         "end_line": hit.end_line,
         "chunk_type": hit.chunk_type,
         "symbol": hit.symbol,
+        "copies": [json_path(format_location(place)) for place in hit.copies],
         "language": hit.language,
         "score": round(hit.score, 6),
         **_similarity(answer, hit),

@@ -132,8 +132,8 @@ class _Group:
 
     def _to_member(self, hit: Hit) -> MemberHit:
         name, _, path = hit.path.partition(_MARK)
-        others = tuple(other.partition(_MARK)[2] for other in hit.other_paths)
-        return MemberHit(self._numbers[name], hit._replace(path=path, other_paths=others))
+        copies = tuple(place._replace(path=_path_seen_from(name, place.path)) for place in hit.copies)
+        return MemberHit(self._numbers[name], hit._replace(path=path, copies=copies))
 
     def _scopes(self, filters: SearchFilters) -> list[Scope]:
         """Return the rows that pass filters, those of files and those of records apart, as `Searcher.scopes` does."""
@@ -176,3 +176,9 @@ class _Group:
             return None
         sizes = [len(member.searcher.view) for member in self._members]
         return np.repeat([not member.is_own for member in self._members], sizes)
+
+
+def _path_seen_from(name: str, path: str) -> str:
+    """Return a path of the common view as seen from a repository: with the name of its repository if that differs."""
+    other, _, own_path = path.partition(_MARK)
+    return own_path if other == name else f"{other}:{own_path}"

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from gitmem.answering.answer_json import BOUNDARY, format_code_note
+from gitmem.answering.answer_json import BOUNDARY, describe_copies, format_code_note
 from gitmem.cli.style import Style, fold
-from gitmem.display import count, visible, visible_code
+from gitmem.display import visible, visible_code
 from gitmem.search.snippet import SnippetLine, make_snippet, matched_spans, number_lines
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ MAX_COLUMNS: Final = 200
 _UNDAMPED: Final = 0.9999
 """Shares of a score above this are 1 except for rounding."""
 
-_PATHS_SHOWN: Final = 2
 _ALWAYS_EXPLAINED: Final = ("semantic", "lexical", "query", "sum")
 _MIN_GAP: Final = 2
 _TAB: Final = "    "
@@ -53,7 +52,12 @@ def format_hit(
     digits = len(str(max([hit.end_line + len(after), *(part[-1].number for part in sides if part)])))
     code = [[_code(line, digits, terms, style) for line in part] for part in parts]
     notes = [_dim(f"  {format_code_note(note)}", style) for note in code_notes]
-    return [*_heading(hit, change, style), *_other_paths(hit, style), *notes, *_join_parts(code, style)]
+    return [
+        *_heading(hit, change, style),
+        *(_dim(f"  {line}", style) for line in describe_copies(hit.copies)),
+        *notes,
+        *_join_parts(code, style),
+    ]
 
 
 def _join_parts(parts: Sequence[Sequence[str]], style: Style) -> list[str]:
@@ -80,17 +84,6 @@ def _heading(hit: "Hit", change: str, style: Style) -> list[str]:
         return [first, "  " + "  ".join(style.paint(*part) for part in [*parts[1:], ("dim", score)])]
     heading = "  ".join(style.paint(name, text) for name, text in parts)
     return [heading + " " * max(_MIN_GAP, gap) + style.paint("dim", score)]
-
-
-def _other_paths(hit: "Hit", style: Style) -> list[str]:
-    """Return a line that names other paths with the same content, if there are any."""
-    if not hit.other_paths:
-        return []
-    paths = ", ".join(visible(path) for path in hit.other_paths[:_PATHS_SHOWN])
-    more = (
-        f" and {count(len(hit.other_paths) - _PATHS_SHOWN, 'more file')}" if len(hit.other_paths) > _PATHS_SHOWN else ""
-    )
-    return [_dim(f"  the same in {paths}{more}", style)]
 
 
 def _code(line: SnippetLine, digits: int, terms: Sequence[str], style: Style) -> str:

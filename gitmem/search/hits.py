@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.git.path_encoding import path_text
+from gitmem.locations import LineRange, Location
+from gitmem.search.copies import group_copies, possible_copies
 from gitmem.search.rank import Candidates, Features, features_of
 from gitmem.search.scope import Scope
 from gitmem.search.select import REPEAT_DECAY, Scored, select
 from gitmem.types import CHUNK_TYPES, RECORD_KINDS, ResultUnit
 
 NO_EVIDENCE: Final[Mapping[str, float]] = {}
+NO_VECTORS: Final = np.zeros((0, 0), np.float32)
 
 _ONCE_PER_PATH: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in RECORD_KINDS]
 
@@ -21,8 +24,9 @@ class Hit(NamedTuple):
     """One result of a search.
 
     `start:end` are bytes of the blob, half-open; lines are 1-based and inclusive. `chunk` is the chunk's number in its
-    blob. `scores` are the components of `score` and the retrieval scores. `other_paths` hold the same blob. `units` are
-    the results that share the chunk, of which `unit_choice` chooses some.
+    blob. `scores` are the components of `score` and the retrieval scores. `copies` are the places with the same or
+    nearly the same text: files without lines hold the same blob. `units` are the results that share the chunk, of which
+    `unit_choice` chooses some.
     """
 
     path: str
@@ -37,7 +41,7 @@ class Hit(NamedTuple):
     chunk: int
     score: float
     scores: Mapping[str, float]
-    other_paths: tuple[str, ...] = ()
+    copies: tuple[Location, ...] = ()
     units: tuple[ResultUnit, ...] = ()
 
     @property
@@ -71,13 +75,18 @@ class RetrievedRows(NamedTuple):
 def load_candidates(scope: Scope, rows: RetrievedRows) -> Candidates:
     """Load the data that ranking needs of some rows. `path_cosine` and the fused scores are zero as yet."""
     entries, file = np.unique(rows.entry, return_inverse=True)
+    chunk_type = scope.snapshot.gather(("kind",), rows.row)["kind"].astype(np.uint8)
+    symbol, words = scope.snapshot.symbols(rows.row), scope.word_counts[rows.row]
+    paths = [path_text(scope.view.path(entry)) for entry in entries.tolist()]
+    groups = possible_copies(paths, file, chunk_type, symbol)
+    compared = scope.snapshot.unit_vectors(rows.row[np.concatenate(groups)]) if groups else NO_VECTORS
     return Candidates(
         row=rows.row,
         file=file,
-        paths=[path_text(scope.view.path(entry)) for entry in entries.tolist()],
-        chunk_type=scope.snapshot.gather(("kind",), rows.row)["kind"].astype(np.uint8),
-        symbol=scope.snapshot.symbols(rows.row),
-        words=scope.word_counts[rows.row],
+        paths=paths,
+        chunk_type=chunk_type,
+        symbol=symbol,
+        words=words,
         file_words=scope.file_word_counts[entries][file],
         **rows.scores._asdict(),
         **dict.fromkeys(
@@ -85,6 +94,7 @@ def load_candidates(scope: Scope, rows: RetrievedRows) -> Candidates:
         ),
         pool=rows.pool,
         inside=rows.inside,
+        copy_of=group_copies(groups, compared, file, words),
     )
 
 
@@ -109,7 +119,8 @@ def select_candidates(
     """Return positions and final scores of the best candidates that pass the filters, best first."""
     paths = [candidates.paths[file] for file in candidates.file.tolist()]
     once_per_path = np.isin(candidates.chunk_type, _ONCE_PER_PATH).tolist()
-    columns = (paths, *(column.tolist() for column in spans), scores, once_per_path)
+    copy_of = candidates.copy_of.tolist()
+    columns = (paths, *(column.tolist() for column in spans), scores, once_per_path, copy_of)
     values = list(zip(*columns, strict=True))
     return select([Scored(at, *values[at]) for at in np.flatnonzero(candidates.inside).tolist()], limit, decay)
 
@@ -129,10 +140,27 @@ def load_hits(
     columns = scope.snapshot.gather(("start", "length", "line", "lines"), rows)
     spans = zip(*(column.tolist() for column in columns.values()), strict=True)
     units = scope.snapshot.units(rows, columns["start"], columns["line"])
+    copies = _find_copies(scope, candidates, [position for position, _ in selected])
     return [
-        _load_hit(scope, candidates, position, score, features, evidence, span, shared)
-        for (position, score), span, shared in zip(selected, spans, units, strict=True)
+        _load_hit(scope, candidates, position, score, features, evidence, span, shared, others)
+        for (position, score), span, shared, others in zip(selected, spans, units, copies, strict=True)
     ]
+
+
+def _find_copies(scope: Scope, candidates: Candidates, selected: Sequence[int]) -> list[tuple[Location, ...]]:
+    """Return the places of the copies of selected candidates that pass the filters: other files, then other lines."""
+    leaders = candidates.copy_of[np.array(selected, np.int64)]
+    copied = np.flatnonzero(np.isin(candidates.copy_of, leaders) & candidates.inside)
+    lines = scope.snapshot.gather(("line", "lines"), candidates.row[copied])
+    places: dict[int, list[tuple[int, Location]]] = {}
+    for position, first, count in zip(copied.tolist(), lines["line"].tolist(), lines["lines"].tolist(), strict=True):
+        place = Location(candidates.paths[int(candidates.file[position])], LineRange(first, first + count - 1))
+        places.setdefault(int(candidates.copy_of[position]), []).append((position, place))
+    found = []
+    for position, leader in zip(selected, leaders.tolist(), strict=True):
+        same = [Location(path) for path in _other_paths(scope, int(scope.entry_of[candidates.row[position]]))]
+        found.append((*same, *(place for other, place in places[leader] if other != position)))
+    return found
 
 
 def _load_hit(
@@ -144,6 +172,7 @@ def _load_hit(
     evidence: Mapping[str, float],
     span: tuple[int, int, int, int],
     units: tuple[ResultUnit, ...],
+    copies: tuple[Location, ...],
 ) -> Hit:
     chunk_type = CHUNK_TYPES[int(candidates.chunk_type[position])]
     row = int(candidates.row[position])
@@ -169,7 +198,7 @@ def _load_hit(
             **(features_of(features, position, chunk_type) if features else {}),
             **evidence,
         },
-        other_paths=_other_paths(scope, entry),
+        copies=copies,
         units=scope.select_units(entry, units) if units else (),
     )
 

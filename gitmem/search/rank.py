@@ -92,6 +92,7 @@ class Candidates(NamedTuple):
     - `file_coverage`: share of the query's terms that the file holds, by importance.
     - `fused_row` and `fused`: the cosine fused with the row's lexical score, and with its file's.
     - `pool` marks the candidates of the search without filters, `inside` those that pass the filters.
+    - `copy_of` is the position of the candidate that this one copies (`copies`), its own if there is none.
     """
 
     row: NDArray[np.int64]
@@ -112,6 +113,7 @@ class Candidates(NamedTuple):
     named_row: NDArray[np.float32]
     pool: NDArray[np.bool_]
     inside: NDArray[np.bool_]
+    copy_of: NDArray[np.int64]
 
     @property
     def are_records(self) -> bool:

@@ -17,7 +17,8 @@ COLLAPSED_BYTES: Final = 6000
 class Scored(NamedTuple):
     """Position of a candidate in its list, its location and score. `start` and `end` are bytes, half-open.
 
-    If `once_per_path`, a better candidate of the same path removes it: a document is one hit.
+    If `once_per_path`, a better candidate of the same path removes it: a document is one hit. So does a better one with
+    the same `copy_of`, if that is not negative: copies are one hit.
     """
 
     position: int
@@ -27,6 +28,7 @@ class Scored(NamedTuple):
     line: int
     score: float
     once_per_path: bool = False
+    copy_of: int = -1
 
 
 def select(candidates: Sequence[Scored], limit: int, decay: float = REPEAT_DECAY) -> list[tuple[int, float]]:
@@ -41,17 +43,19 @@ def select(candidates: Sequence[Scored], limit: int, decay: float = REPEAT_DECAY
     heapq.heapify(heap)
     selected_by_path: dict[str, list[Scored]] = {}
     selected: list[tuple[int, float]] = []
+    copied: set[int] = set()
     while heap and len(selected) < limit:
         negative, path, line, number, repeats = heapq.heappop(heap)
         item = candidates[number]
         others = selected_by_path.setdefault(path, [])
-        if (others and item.once_per_path) or any(_collapse(item, other) for other in others):
+        if item.copy_of in copied or (others and item.once_per_path) or any(_collapse(item, other) for other in others):
             continue
         if len(others) > repeats:
             damped = item.score * decay ** len(others)
             heapq.heappush(heap, (-damped, path, line, number, len(others)))
             continue
         others.append(item)
+        copied |= {item.copy_of} - {-1}
         selected.append((item.position, -negative))
     return selected
 

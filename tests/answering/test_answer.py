@@ -11,6 +11,7 @@ from gitmem.answering.search_query import MAX_QUERY
 from gitmem.answering.searcher import open_searcher
 from gitmem.errors import GitFailed, NoIndex, UnknownRevision, UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE, SelectedTree, TreeReader
+from gitmem.locations import Location
 from gitmem.workspace import Workspace, open_workspace
 from tests.gitrepo import Repo
 from tests.indexes import InlinePool, brief_hits, index, python_file, search
@@ -99,7 +100,7 @@ def test_copies_of_a_blob_are_one_hit_with_all_paths(tmp_path: Path, fake_model:
     repo.commit({"b/keys.py": DEFINES, "a/keys.py": DEFINES, "c/other.py": MENTIONS})
     index(repo)
     hit = search(repo, "rotate_keys").hits[0][0]
-    assert (hit.path, hit.other_paths) == ("a/keys.py", ("b/keys.py",))
+    assert (hit.path, hit.copies) == ("a/keys.py", (Location("b/keys.py"),))
     assert paths(search(repo, "rotate_keys", include=("b/",))) == ["b/keys.py"]
 
 

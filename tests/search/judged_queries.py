@@ -33,6 +33,7 @@ def make_judged(cosines: list[float], words: list[float], right: int) -> JudgedR
         named_row=np.zeros(count, np.float32),
         pool=np.ones(count, bool),
         inside=np.ones(count, bool),
+        copy_of=np.arange(count),
     )
     spans = Spans(np.zeros(count, np.int64), np.full(count, 100), np.ones(count, np.int64))
     matched = [frozenset({0} if position == right else ()) for position in range(count)]

@@ -49,6 +49,7 @@ def make_candidates(rows: list[tuple[int, float]], symbol: str = "") -> Candidat
         named_row=np.zeros(count, np.float32),
         pool=np.ones(count, bool),
         inside=np.ones(count, bool),
+        copy_of=np.arange(count),
     )
 
 

@@ -12,7 +12,14 @@ from html import unescape
 from itertools import count as count_up
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gitmem.answering.answer_json import BOUNDARY, describe_absence, describe_view, first_mentions, format_code_note
+from gitmem.answering.answer_json import (
+    BOUNDARY,
+    describe_absence,
+    describe_copies,
+    describe_view,
+    first_mentions,
+    format_code_note,
+)
 from gitmem.answering.hit_text import named_hit
 from gitmem.display import count, visible, visible_code
 from gitmem.invisible_characters import CONTROLS, HIDING
@@ -41,7 +48,6 @@ _LATER_LINES: Final = 2
 _SNIPPET_COLUMNS: Final = 200
 _FULL_COLUMNS: Final = 2000
 _NOTE_COLUMNS: Final = 300
-_OTHER_PATHS: Final = 2
 _DAY: Final = len("2026-01-31")
 
 
@@ -86,7 +92,7 @@ def render_hit(
     change = answer.changes.get(hit.path)
     heading += f" ({change})" if change else ""
     heading += _describe_record(answer.records.get(hit.blob, {}))
-    described = [*_describe_copies(named.other_paths), *map(format_code_note, code_notes)]
+    described = [*describe_copies(named.copies), *map(format_code_note, code_notes)]
     if detail == LOCATIONS:
         return Block(heading, described)
     if answer.query.neighbors:
@@ -116,15 +122,6 @@ def _describe_score(answer: "Answer", hit: "Hit") -> str:
     cosine = hit.scores["semantic"]
     similarity = "" if answer.is_lexical else f", cosine {cosine:.3f}, distance {1 - cosine:.3f}"
     return f"score {hit.score:.2f}{similarity}"
-
-
-def _describe_copies(paths: Sequence[str]) -> list[str]:
-    """Return a line about the other files with the same content."""
-    if not paths:
-        return []
-    more = len(paths) - _OTHER_PATHS
-    shown = ", ".join(visible(path) for path in paths[:_OTHER_PATHS])
-    return [f"the same in {shown}" + (f" and {count(more, 'more file')}" if more > 0 else "")]
 
 
 def _with_adjacent(lines: Sequence[str], first: int, adjacent: "tuple[Piece | None, Piece | None]") -> list[str]:
