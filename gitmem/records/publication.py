@@ -128,7 +128,12 @@ class Publication:
         if self._there is not None:
             theirs = read_writer(self._store, self._there, self._writer)
         # A copy of the whole machine writes to the same ref, so what is there may have versions of its own.
-        versions = merge_states([theirs.versions, state.own])
+        # Own versions that somebody has replaced or deleted since, perhaps on another remote only, are not new here.
+        current = {
+            path: {name: version for name, version in by_id.items() if name in state.held.get(path, {})}
+            for path, by_id in state.own.items()
+        }
+        versions = merge_states([theirs.versions, {path: by_id for path, by_id in current.items() if by_id}])
         new = {
             name: (path, None if version.content in self._purged else version.content)
             for path, by_id in versions.items()

@@ -90,6 +90,21 @@ def test_text_withdrawn_after_a_refused_push_never_leaves(remote: Repo, second: 
     assert "plugh" not in contents(second)
 
 
+def test_a_note_that_somebody_else_deleted_is_not_brought_to_another_remote(
+    second: Repo, ann: Clone, bob: Clone
+) -> None:
+    ann.put(NOTE, "xyzzy")
+    add_note(ann.workspace, "stays")
+    ann.sync()
+    bob.sync()
+    delete_records(bob.workspace, [NOTE])
+    bob.sync()
+    ann.sync()
+    ann.sync("second")
+    assert "stays" in contents(second)
+    assert "xyzzy" not in contents(second)
+
+
 def test_purged_records_do_not_return_from_a_former_memory(remote: Repo, ann: Clone, bob: Clone) -> None:
     """Neither those purged before the first exchange nor those edited before it."""
     ann.put(NOTE, "purged early")
