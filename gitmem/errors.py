@@ -10,6 +10,7 @@ The number is the exit code of the command. The last column is the hint, or the 
     │   └── UnknownRevision     2  caller: similar names, or the fetch that brings the revision
     ├── TooLittleHistory        1  caller: how to get more commits
     ├── NoIndex                 3  run `gitmem init`
+    │   └── OtherModel          3  run `gitmem index`
     ├── Busy                    4  run it again in a moment
     ├── Cancelled               5  caller: how to continue the run
     ├── GitFailed               5  caller: mostly `git fsck`
@@ -19,6 +20,8 @@ The number is the exit code of the command. The last column is the hint, or the 
     ├── NewerFormat             5  caller: upgrade, or `gitmem index --full`
     ├── StorageFailed           5  caller: by `errno`, see `storage_errors`
     ├── ModelDamaged            5  install gitmem again
+    ├── ProviderFailed          5  caller: the setting of the provider, or when to try again
+    │   └── TextsRefused        5  caller
     ├── WorkersFailed           5  run `gitmem doctor`
     └── ObserverFailed          5  caller: the limits of inotify
 
@@ -103,6 +106,12 @@ class NoIndex(GitmemError):
     hint = "run `gitmem init`"
 
 
+class OtherModel(NoIndex):
+    """Index of a provider that is not the selected one, which only `gitmem index` replaces."""
+
+    hint = "run `gitmem index`"
+
+
 class Busy(GitmemError):
     """Writer lock held by another process."""
 
@@ -145,6 +154,22 @@ class ModelDamaged(GitmemError):
     """Bundled model that is missing or differs from the checksums on its card."""
 
     hint = "install gitmem again"
+
+
+class ProviderFailed(GitmemError):
+    """Provider of embeddings that cannot be loaded or reached, or that gives a wrong answer.
+
+    `is_passing` says whether another request may succeed: after a timeout, but not with a wrong key.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None, is_passing: bool = False) -> None:
+        """Keep the message; see GitmemError."""
+        super().__init__(message, hint=hint)
+        self.is_passing = is_passing
+
+
+class TextsRefused(ProviderFailed):
+    """Provider that refuses these texts, for example because one is too long, and may accept others."""
 
 
 class WorkersFailed(GitmemError):

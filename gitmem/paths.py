@@ -70,6 +70,11 @@ class IndexPaths(NamedTuple):
         return self.root / "graph"
 
     @property
+    def vectors(self) -> Path:
+        """Folder of the vectors that remote providers computed; it exists once one has."""
+        return self.root / "vectors"
+
+    @property
     def state(self) -> Path:
         return self.root / "state"
 

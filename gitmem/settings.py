@@ -16,6 +16,9 @@ PREFIX: Final = "gitmem."
 NO_GRAPH: Final = 2**31 - 1
 """Default of `graphThreshold`: a graph over all rows costs nearly as much as the index, at any size."""
 
+BUNDLED: Final = "bundled"
+"""Provider of embeddings that is part of gitmem: it needs no key, no network and no other program."""
+
 Value = int | str | tuple[str, ...]
 
 _DEFAULT: Final = "default"
@@ -32,7 +35,8 @@ class Alias(NamedTuple):
 class Setting(NamedTuple):
     """Setting with its range (numbers) or choices (words); `meaning` is one sentence for the reference.
 
-    A setting with a tuple as default is a list. Only the user's own configuration may set one that is `personal`.
+    A setting with a tuple as default is a list, one with a string and no choices is free text. Only the user's own
+    configuration may set one that is `personal`. The value of one that is `secret` is never shown.
     """
 
     name: str
@@ -43,6 +47,7 @@ class Setting(NamedTuple):
     choices: tuple[str, ...] = ()
     aliases: tuple[Alias, ...] = ()
     personal: bool = False
+    secret: bool = False
 
     @property
     def key(self) -> str:
@@ -59,6 +64,8 @@ class Setting(NamedTuple):
         """Description of the valid values."""
         if self.is_list:
             return "separated by commas"
+        if self.is_text:
+            return "any text"
         return ", ".join(self.choices) if self.choices else f"{self.minimum} to {self.maximum}"
 
     @property
@@ -68,6 +75,10 @@ class Setting(NamedTuple):
     @property
     def is_list(self) -> bool:
         return isinstance(self.default, tuple)
+
+    @property
+    def is_text(self) -> bool:
+        return isinstance(self.default, str) and not self.choices
 
 
 class Effective(NamedTuple):
@@ -107,6 +118,19 @@ SETTINGS: Final = (
     Setting("exclude", (), "Patterns of files that are not indexed, as in `.gitignore`.",
             aliases=(Alias("RAG_EXCLUDE_PATTERNS"),)),
     Setting("languages", (), "The only languages to index, by the names of files; empty is all."),
+    Setting("provider", BUNDLED, "What embeds chunks and queries.",
+            choices=(BUNDLED, "onnx", "openai", "ollama", "openai-compatible"), personal=True),
+    Setting("model", "", "Model of the provider; for `onnx` its folder.", personal=True),
+    Setting("providerUrl", "", "Address of the provider, if it is not the usual one.", personal=True),
+    Setting("providerKey", "", "Key for the provider `ollama` or `openai-compatible`.", personal=True, secret=True),
+    Setting("openaiKey", "", "Key for the provider `openai`.", personal=True, secret=True,
+            aliases=(Alias("OPENAI_API_KEY"),)),
+    Setting("dimensions", 0, "Length of the provider's vectors; longer ones are cut, 0 is the model's own.", 0, 4096,
+            personal=True),
+    Setting("queryPrefix", "", "Text before each query, as the provider's model expects it.", personal=True),
+    Setting("passagePrefix", "", "Text before each chunk, as the provider's model expects it.", personal=True),
+    Setting("pooling", "mean", "How `onnx` makes one vector of those of the tokens.", choices=("mean", "cls"),
+            personal=True),
 )  # fmt: skip
 
 OBSOLETE: Final = ("ANONYMIZED_TELEMETRY", "CHROMADB_HOST", "CHROMADB_PORT", "CHROMA_HOST", "CHROMA_PORT",
@@ -135,6 +159,15 @@ class Settings(NamedTuple):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
+    provider: str = BUNDLED
+    model: str = ""
+    provider_url: str = ""
+    provider_key: str = ""
+    openai_key: str = ""
+    dimensions: int = 0
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    pooling: str = "mean"
 
 
 _BY_KEY: Final = {setting.name.lower(): setting for setting in SETTINGS}
@@ -164,7 +197,8 @@ def resolve_settings(entries: Entries, environment: Mapping[str, str]) -> list[E
         if setting.personal and scope not in _USER_SCOPES:
             raise _not_personal(setting, scope)
         # A key without a value means true in git.
-        new = _parse_value(setting, value or ("" if setting.is_list else "true"), f"git config, {scope}")
+        missing = "" if setting.is_list or setting.is_text else "true"
+        new = _parse_value(setting, value or missing, f"git config, {scope}")
         former = configured[name].value if name in configured and new != () else ()
         configured[name] = Effective(setting, _joined(former, new), scope)
     return [_resolve(setting, configured.get(setting.name.lower()), environment) for setting in SETTINGS]
@@ -206,6 +240,8 @@ def find_unknown_variable(environment: Mapping[str, str]) -> ConfigError | None:
 def _parse_value(setting: Setting, text: str, origin: str, factor: int = 1) -> Value:
     if setting.is_list:
         return tuple(item.strip() for item in text.split(",") if item.strip())
+    if setting.is_text:
+        return text
     if setting.choices:
         if text not in setting.choices:
             raise _invalid_value(setting, text, "one of " + ", ".join(setting.choices), origin)

@@ -47,6 +47,10 @@ class HashEncoder:
     dimensions = DIMENSIONS
     encoded = 0
 
+    @property
+    def names(self) -> "HashEncoder":
+        return self
+
     def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
         for place in range(0, texts.size, STEP_TEXTS):
             before_step()
@@ -83,8 +87,11 @@ class InlinePool:
         budget: MemoryBudget | None = None,
         known: KnownSegments | None = None,
         bounds: ChunkBounds = DEFAULT_BOUNDS,
+        *,
+        embeds: bool = True,
     ) -> None:
         self.workers = workers
+        self._own_encoder = self.encoder if embeds else None
         self.bounds = bounds
         self.known = KnownVectors(known)
 
@@ -95,7 +102,7 @@ class InlinePool:
             if self._poisoned(batch):
                 yield [self._build(blob) for blob in batch]
             else:
-                yield [build_rows(batch, self.encoder, self.bounds, check_stop, self.known)]
+                yield [build_rows(batch, self._own_encoder, self.bounds, check_stop, self.known)]
 
     def take_finished(self, *, wait: bool) -> Iterator[tuple[int, list[PackedRows]]]:
         """Return nothing: no batch is built before its predecessor was taken."""
@@ -106,8 +113,8 @@ class InlinePool:
 
     def _build(self, blob: BlobContent) -> PackedRows:
         if not self._poisoned([blob]):
-            return build_rows([blob], self.encoder, self.bounds)
-        return build_rows([], self.encoder)._replace(blobs=[BlobOutcome(blob.language, "failed", 0)])
+            return build_rows([blob], self._own_encoder, self.bounds)
+        return build_rows([], self._own_encoder)._replace(blobs=[BlobOutcome(blob.language, "failed", 0)])
 
     def __enter__(self) -> Self:
         return self

@@ -38,8 +38,10 @@ def test_indexing_and_searching_open_no_socket(repo: Repo, monkeypatch: pytest.M
     assert brief_hits(search(repo, "sign_cookie"))[0][0] == "src/cookies.py"
 
 
-def test_only_the_http_server_imports_network_modules() -> None:
+def test_only_the_http_server_and_remote_providers_import_network_modules() -> None:
     server = {SOURCE / "mcp/transport" / name for name in ("http.py", "listening_socket.py")}
+    # Imported only if the user has selected a remote provider of embeddings.
+    server |= {SOURCE / "embedding" / name for name in ("remote_model.py", "timed_http.py")}
     local = {SOURCE / name for name in ("git/status_shortcuts.py", "resident/client.py", "resident/socket_owner.py",
                                         "resident/command_server.py", "resident/running_server.py",
                                         "resident/wire.py")}  # fmt: skip

@@ -40,7 +40,8 @@ def test_the_environment_wins_over_git_and_the_last_entry_over_the_first(data: s
             entries.append((f"gitmem.{setting.name.lower()}", str(values[0]), "global"))
             expected[field_of(setting)] = values[0]
         if entry_count >= 2:
-            entries.append((f"gitmem.{setting.name}", str(values[1]), "local"))
+            scope = "global" if setting.personal else "local"
+            entries.append((f"gitmem.{setting.name}", str(values[1]), scope))
             expected[field_of(setting)] = values[1]
         if entry_count >= 3:
             environment[setting.variable] = str(values[2])
@@ -57,6 +58,8 @@ def values_of(setting: Setting, factor: int = 1) -> st.SearchStrategy[Any]:
         return st.sampled_from(setting.choices)
     if isinstance(setting.default, tuple):
         return st.lists(st.from_regex(r"[a-z*/]{1,6}", fullmatch=True), min_size=1, max_size=3).map(tuple)
+    if isinstance(setting.default, str):
+        return st.from_regex(r"[a-z:/]{1,6}", fullmatch=True)
     return st.integers(-(-setting.minimum // factor), min(setting.maximum, 10**12 - 1) // factor)
 
 
@@ -99,11 +102,11 @@ def test_each_setting_has_the_value_of_its_highest_origin_which_is_named(data: s
 @pytest.mark.parametrize("wrong", ["-1", "x", "", "1.5", "0x10", "1e3", "9" * 13, "1 2", "1kk", "²"])
 def test_an_invalid_number_is_refused_with_key_range_and_origin(setting: Setting, wrong: str) -> None:
     with pytest.raises(ConfigError) as refusal:
-        parse_settings([("gitmem." + setting.name, wrong, "local")], {})
+        parse_settings([("gitmem." + setting.name, wrong, "global")], {})
     message = refusal.value.message
     assert f"gitmem.{setting.name}" in message
     assert f"from {setting.minimum} to {setting.maximum}" in message
-    assert "local" in message
+    assert "global" in message
     with pytest.raises(ConfigError, match=setting.variable):
         parse_settings([], {setting.variable: wrong})
 
@@ -158,3 +161,21 @@ def test_a_variable_of_another_program_is_checked_only_if_it_counts() -> None:
     with pytest.raises(ConfigError, match="from 64 to 4096"):
         parse_settings([], environment)
     assert parse_settings([("gitmem.chunkMaxBytes", "800", "local")], environment).chunk_max_bytes == 800
+
+
+PERSONAL = [setting for setting in SETTINGS if setting.personal]
+
+
+@pytest.mark.parametrize("setting", PERSONAL, ids=lambda setting: setting.name)
+@pytest.mark.parametrize("scope", ["local", "worktree"])
+def test_a_repository_cannot_choose_the_provider_of_its_user(setting: Setting, scope: str) -> None:
+    value = setting.choices[-1] if setting.choices else "1"
+    with pytest.raises(ConfigError, match=f"`{setting.key}` cannot be set in a repository"):
+        parse_settings([(setting.key, value, scope)], {})
+    for scope_of_user in ("system", "global"):
+        assert str(getattr(parse_settings([(setting.key, value, scope_of_user)], {}), field_of(setting))) == value
+
+
+def test_the_key_of_another_program_selects_no_provider() -> None:
+    settings = parse_settings([], {"OPENAI_API_KEY": "sk-1"})
+    assert (settings.provider, settings.openai_key, settings.provider_key) == ("bundled", "sk-1", "")

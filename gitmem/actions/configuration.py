@@ -10,6 +10,7 @@ from gitmem.errors import ConfigError, NotARepository
 from gitmem.fsio import read_file
 from gitmem.git.git_config import ConfigEntry, read_config, read_origins
 from gitmem.git.locate import RepositoryLocation, locate
+from gitmem.secrets.masking import mask_text
 from gitmem.settings import (
     PREFIX,
     SETTINGS,
@@ -21,6 +22,7 @@ from gitmem.settings import (
 from gitmem.workspace import check_languages
 
 _ENVIRONMENT: Final = "environment"
+_HIDDEN: Final = "(set)"
 DEFAULT: Final = "default"
 
 
@@ -104,6 +106,8 @@ def _read_own(location: RepositoryLocation | None, folder: Path) -> list[ConfigE
 def _show(effective: Effective, origins: Mapping[str, str]) -> ShownSetting:
     setting, value, origin = effective
     text = ", ".join(value) if isinstance(value, tuple) else str(value)
+    # An address may have a password in it, although no setting should.
+    text = _HIDDEN if setting.secret and text else mask_text(text)
     if origin == DEFAULT:
         return ShownSetting(setting.key, text, DEFAULT)
     if origin in ("system", "global", "local", "worktree"):

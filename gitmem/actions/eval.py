@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gitmem.answering.labelled_queries import MAX_TARGETS, NO_CODE, TOO_WIDE, LabelledQuery, find_targets, mine_queries
+from gitmem.answering.query_encoder import query_encoder
 from gitmem.answering.search_query import MODES
 from gitmem.answering.weights_in_force import load_weights, ranking_fingerprint, reset_weights, store_weights
-from gitmem.embedding import bundled
+from gitmem.embedding.provider import selected_provider
 from gitmem.errors import TooLittleHistory, UsageError
+from gitmem.freshness.index_model import with_model_of
 from gitmem.freshness.refresh import refresh
 from gitmem.fsio import make_folder
 from gitmem.indexing.run import Progress
@@ -101,8 +103,19 @@ class Evaluation:
 
 def prepare(workspace: Workspace, report: Callable[[Progress], None] = lambda _: None) -> None:
     """Bring the index up to date, with progress. `evaluate` does it otherwise. Raises NoIndex."""
-    require_index(workspace)
-    refresh(workspace, workspace.location.head_tree, report=report)
+    refresh(_in_local_model(workspace), workspace.location.head_tree, report=report)
+
+
+def _in_local_model(workspace: Workspace) -> Workspace:
+    """Return the workspace with the model of its index. Raises: NoIndex, UsageError if that is a remote one."""
+    own = with_model_of(workspace, require_index(workspace))
+    provider = selected_provider(own.settings)
+    if provider.is_remote:
+        raise UsageError(
+            f"an evaluation would send hundreds of old trees to the provider `{provider.name}`",
+            hint="GITMEM_PROVIDER=bundled gitmem index, then GITMEM_PROVIDER=bundled gitmem eval",
+        )
+    return own
 
 
 def evaluate(
@@ -116,9 +129,10 @@ def evaluate(
     StorageFailed, DamagedFile.
     """
     prepare(workspace)
+    workspace = _in_local_model(workspace)
     started = time.monotonic()
     weights, note = load_weights(workspace)
-    evaluator = _Evaluator(weights, workspace.settings.fusion)
+    evaluator = _Evaluator(weights, workspace)
     mined = mine_queries(workspace.location, commits)
     evaluator.rejected.update(mined.rejected)
     _search_all(workspace, mined.queries, evaluator, started + budget, report)
@@ -172,7 +186,9 @@ def tune(workspace: Workspace, evaluation: Evaluation, report: Report = lambda _
     # Better means by more than the standard error on queries the weights were not fitted on.
     if result.is_better:
         queries = len(evaluation.held_out.trials)
-        tuning = Tuning(ranking_fingerprint(), *result.weights, gain=result.held_out.mean, queries=queries)
+        tuning = Tuning(
+            ranking_fingerprint(workspace.settings), *result.weights, gain=result.held_out.mean, queries=queries
+        )
         store_weights(workspace, tuning)
     else:
         reset_weights(workspace)
@@ -182,12 +198,12 @@ def tune(workspace: Workspace, evaluation: Evaluation, report: Report = lambda _
 class _Evaluator:
     """Runs labelled queries one by one and collects the quality of their results."""
 
-    def __init__(self, weights: FusionWeights, fusion: str) -> None:
+    def __init__(self, weights: FusionWeights, workspace: Workspace) -> None:
         self.weights = weights
         self.halves = {False: Half(), True: Half()}
         self.rejected: Counter[str] = Counter()
-        self._fusion = fusion
-        self._encoder = bundled.BundledEncoder()
+        self._fusion = workspace.settings.fusion
+        self._encoder = query_encoder(workspace.settings, require_index(workspace).fingerprint)
 
     def search(self, labelled: LabelledQuery, snapshot: Snapshot, view: View) -> None:
         """Search in every mode, as `gitmem query --rev` would."""

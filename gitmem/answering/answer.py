@@ -182,6 +182,7 @@ def answer_found(
         notes=[
             *searcher.take_notes(),
             *_note_lacking_files(searcher, query.filters.files),
+            *found.notes,
             *(f"`{path}` changed while it was read; ask again" for path in texts.changed),
             *_note_hidden_text(texts.lines.hits),
         ],

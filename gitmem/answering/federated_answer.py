@@ -41,7 +41,7 @@ class HitPosition(NamedTuple):
 class FederatedAnswer(NamedTuple):
     """Answer of several repositories. `order` has the hits, best first; `answers` those of each repository with hits.
 
-    `notes` are about single repositories and begin with their names. `rejected` counts results below the least score.
+    `notes` about single repositories begin with their names. `rejected` counts results below the least score.
     """
 
     query: Query
@@ -80,9 +80,14 @@ def answer_members(
             "results": len(order),
             "below_min_score": found.rejected.number if found.rejected else 0,
         },
-        notes=[f"{searcher.members[number].name}: {note}" for number in answers for note in answers[number].notes],
+        notes=[*found.notes, *_member_notes(searcher, answers)],
         rejected=found.rejected,
     )
+
+
+def _member_notes(searcher: FederatedSearcher, answers: Mapping[int, Answer]) -> list[str]:
+    """Return the notes about single repositories, which begin with their names."""
+    return [f"{searcher.members[number].name}: {note}" for number in answers for note in answers[number].notes]
 
 
 def describe_member(member: Member) -> SearchedRepository:

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.answering.filter_rows import row_filters
+from gitmem.answering.query_encoder import search_or_words
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, kinds_of
 from gitmem.answering.searcher import Searcher
-from gitmem.indexing.fingerprint import model_of
+from gitmem.indexing.fingerprint import vectors_of
 from gitmem.memory.kinds import CODE, FOLDERS
 from gitmem.search.engine import Rejected, SearchOptions, SearchResult, search
 from gitmem.search.fuse import RRF_K
@@ -46,12 +47,13 @@ class MemberHit(NamedTuple):
 
 
 class FederatedResult(NamedTuple):
-    """Terms and rejected results as in SearchResult, and the hits of all members; their scores never rise."""
+    """Terms, rejected results and notes as in SearchResult, and the hits of all members; their scores never rise."""
 
     terms: tuple[str, ...]
     hits: list[MemberHit]
     unit_terms: tuple[str, ...] = ()
     rejected: Rejected | None = None
+    notes: tuple[str, ...] = ()
 
 
 class FederatedSearcher:
@@ -62,7 +64,7 @@ class FederatedSearcher:
         # Rows of one model can be compared by cosine, so they are searched as one index.
         by_model: dict[str, list[int]] = {}
         for number, member in enumerate(members):
-            by_model.setdefault(model_of(member.searcher.snapshot.manifest.fingerprint), []).append(number)
+            by_model.setdefault(vectors_of(member.searcher.snapshot.manifest.fingerprint), []).append(number)
         self._groups = [_Group(members, numbers) for numbers in by_model.values()]
 
     def find(self, query: Query, limit: int) -> FederatedResult:
@@ -74,7 +76,11 @@ class FederatedSearcher:
             return FederatedResult((), [])
         hits = merge_by_rank([hits for _, hits in results])[:limit]
         rejected = [result.rejected for result, _ in results if result.rejected is not None]
-        return FederatedResult(results[0][0].terms, hits, results[0][0].unit_terms, _add_up(rejected))
+        notes = list(dict.fromkeys(note for result, _ in results for note in result.notes))
+        if len(results) > 1:
+            names = "; ".join(group.names for group in self._groups)
+            notes.append(f"each model searched its own repositories, and the lists are merged by rank: {names}")
+        return FederatedResult(results[0][0].terms, hits, results[0][0].unit_terms, _add_up(rejected), tuple(notes))
 
 
 def _add_up(rejected: Sequence[Rejected]) -> Rejected | None:
@@ -120,15 +126,24 @@ class _Group:
     def find(self, query: Query, limit: int) -> tuple[SearchResult, list[MemberHit]]:
         """Return the result of a search, and its hits by member."""
         first = self._members[0].searcher
-        result = search(
-            self._scopes(query.filters),
-            parse_query(query.text),
-            first.encoder,
-            limit=limit,
-            options=SearchOptions(query.mode, first.workspace.settings.fusion),
-            min_score=query.least_score,
-        )
+
+        def run(mode: str) -> SearchResult:
+            return search(
+                self._scopes(query.filters),
+                parse_query(query.text),
+                first.encoder,
+                limit=limit,
+                options=SearchOptions(mode, first.workspace.settings.fusion),
+                min_score=query.least_score,
+            )
+
+        result = search_or_words(query.mode, run)
         return result, [self._to_member(hit) for hit in result.hits]
+
+    @property
+    def names(self) -> str:
+        """Names of the members."""
+        return ", ".join(self._numbers)
 
     def _to_member(self, hit: Hit) -> MemberHit:
         name, _, path = hit.path.partition(_MARK)

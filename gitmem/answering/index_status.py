@@ -9,12 +9,20 @@ from typing import Final
 import numpy as np
 
 from gitmem.answering.weights_in_force import DEFAULT, TuningState, read_tuning
+from gitmem.embedding.provider import selected_provider
 from gitmem.errors import DamagedFile
 from gitmem.freshness.cancellation import RunProgress, is_stopping, read_progress, read_run
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeReader
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import describe_head
-from gitmem.indexing.fingerprint import current_fingerprint, model_of
+from gitmem.indexing.fingerprint import (
+    current_fingerprint,
+    differs_in_model_only,
+    dimensions_of,
+    is_made_with,
+    model_of,
+    with_dimensions,
+)
 from gitmem.indexing.index_writer import find_unfinished
 from gitmem.install.registered_files import users_entries
 from gitmem.locks import is_locked
@@ -43,6 +51,8 @@ class Status:
     `partial` until its first run has completed. `unfinished` blobs are done of an interrupted full run. `writing` says
     whether another process writes the index now, and `run` is the command that does, "" if it is no index run;
     `progress` is how far it is, None before its first batch.
+    `provider` is the selected one, `provider_data` what leaves the machine, and `other_model` says whether the index
+    was made with another model.
     """
 
     state: str
@@ -75,6 +85,9 @@ class Status:
     trees: int = 0
     bytes: int = 0
     model: str = ""
+    provider: str = ""
+    provider_data: str = ""
+    other_model: bool = False
     tuning: TuningState = field(default_factory=lambda: TuningState(DEFAULT))
 
 
@@ -82,6 +95,8 @@ def read_status(workspace: Workspace) -> Status:
     """Return the state of the index. Raises UnsafeIndex, NewerFormat."""
     location = workspace.location
     status = Status(NO_INDEX, describe_head(location), location.head_commit, location.head_tree, workspace.paths.root)
+    provider = selected_provider(workspace.settings)
+    status.provider, status.provider_data = provider.name, provider.data_notice
     lost = find_lost_records(location)
     status.memory_problem = f"{lost.problem}; run `{lost.remedy}`" if lost else ""
     try:
@@ -114,8 +129,10 @@ def _fill(status: Status, workspace: Workspace, manifest: Manifest) -> None:
     status.bytes = folder_bytes(workspace.paths.root)
     status.model = model_of(manifest.fingerprint)
     status.tuning = read_tuning(workspace)
-    current = manifest.fingerprint == current_fingerprint(workspace.settings)
-    if not current:
+    current = is_made_with(manifest.fingerprint, workspace.settings)
+    selected = with_dimensions(current_fingerprint(workspace.settings), dimensions_of(manifest.fingerprint))
+    status.other_model = not current and differs_in_model_only(manifest.fingerprint, selected)
+    if not current and not status.other_model:
         status.problems.append("made with another model, chunker or file size limit; the next run rebuilds it")
     _count_tree(status, workspace, manifest)
     status.partial = not manifest.complete

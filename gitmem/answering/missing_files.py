@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from gitmem.errors import Busy, StorageFailed
+from gitmem.errors import Busy, ProviderFailed, StorageFailed
 from gitmem.freshness.tree_selection import SelectedTree
 from gitmem.indexing.overlay import Overlay
 from gitmem.store.snapshot import Snapshot
@@ -37,6 +37,6 @@ def index_missing(
             resume=resume,
             is_cancelled=is_cancelled,
         )
-    except (Busy, StorageFailed) as problem:
+    except (Busy, StorageFailed, ProviderFailed) as problem:
         return snapshot, problem.message
     return (snapshot if manifest is None else open_snapshot(workspace, manifest)), ""

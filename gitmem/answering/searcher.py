@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from gitmem.answering.filter_rows import passing_entries, row_filters
 from gitmem.answering.missing_files import index_missing
+from gitmem.answering.query_encoder import query_encoder, search_or_words
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, SimilarQuery, kinds_of
 from gitmem.answering.weights_in_force import load_weights
-from gitmem.embedding import bundled
 from gitmem.embedding.encoder import Encoder
 from gitmem.errors import DamagedFile, NoIndex
+from gitmem.freshness.index_model import with_model_of
 from gitmem.freshness.memory_view import join_records, records_tree
 from gitmem.freshness.tree_selection import SelectedTree, TreeReader, TreeSelection
 from gitmem.freshness.tree_view import open_tree
@@ -30,7 +31,7 @@ from gitmem.git.locate import locate_again
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.git.program import naming_removed_folder
-from gitmem.indexing.fingerprint import current_fingerprint
+from gitmem.indexing.fingerprint import is_made_with
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.record_views import Records
@@ -180,12 +181,15 @@ class Searcher:
         self.require_intact()
         if isinstance(query, SimilarQuery):
             return self._find_similar(query, limit)
+        return search_or_words(query.mode, lambda mode: self._search(query, limit, mode))
+
+    def _search(self, query: Query, limit: int, mode: str) -> SearchResult:
         return search(
             self.scopes(query.filters),
             parse_query(query.text),
             self.encoder,
             limit=limit,
-            options=self.options(query.mode),
+            options=self.options(mode),
             min_score=query.least_score,
         )
 
@@ -289,7 +293,8 @@ def open_searcher(
 
     A named revision is indexed completely, any other tree for `gitmem.healBudget` milliseconds, nothing without
     `refresh`. `kinds` are the kinds that will be searched; the records are opened if one of them is a kind of records.
-    `reader` is a TreeReader of the selection that already runs, `encoder` one that is already loaded.
+    `reader` is a TreeReader of the selection that already runs, `encoder` the
+    bundled one if it is already loaded.
     Indexing ends early once `is_cancelled` returns true.
 
     Raises: UnknownRevision, UsageError, NoIndex, UnsafeIndex, NewerFormat, DamagedFile, GitFailed.
@@ -299,7 +304,6 @@ def open_searcher(
         naming_removed_folder(location.worktree or location.git_dir),
         nullcontext(reader) if reader else TreeReader(location, selection) as running,
     ):
-        encoder = encoder or bundled.BundledEncoder()
         return _open(workspace, selection, kinds, running, encoder, refresh=refresh, is_cancelled=is_cancelled)
 
 
@@ -308,7 +312,7 @@ def _open(
     selection: TreeSelection,
     kinds: tuple[str, ...],
     reader: TreeReader,
-    encoder: Encoder,
+    encoder: Encoder | None,
     *,
     refresh: bool,
     is_cancelled: Callable[[], bool],
@@ -316,7 +320,7 @@ def _open(
     # Order matters: the manifest is read before the tree, so a commit in between leaves the index older, never newer.
     manifest = require_index(workspace)
     tree = reader.read()
-    workspace = workspace._replace(location=tree.location)
+    workspace = with_model_of(workspace._replace(location=tree.location), manifest)
     manifest, rebuild_note = _require_fingerprint(workspace, tree, manifest, refresh=refresh)
     snapshot = open_snapshot(workspace, manifest)
     # A lost segment is damage: the caller repairs it and opens the tree again.
@@ -334,8 +338,9 @@ def _open(
     weights, weights_note = load_weights(workspace)
     notes = [note for note in (*tree_notes(tree, overlay), heal_note, *snapshot.lost, weights_note) if note]
     opening_notes = [rebuild_note] if rebuild_note else []
+    own_encoder = query_encoder(workspace.settings, snapshot.manifest.fingerprint, encoder)
     searcher = Searcher(
-        workspace, selection, kinds, tree, overlay, snapshot, encoder, weights, notes, opening_notes, records
+        workspace, selection, kinds, tree, overlay, snapshot, own_encoder, weights, notes, opening_notes, records
     )
     # A named revision was indexed completely. For the working tree the rest is left to the background.
     if searcher.missing_files and refresh and not tree.named:
@@ -352,7 +357,7 @@ def _require_fingerprint(
 
     Raises: NoIndex without `refresh`.
     """
-    if manifest.fingerprint == current_fingerprint(workspace.settings):
+    if is_made_with(manifest.fingerprint, workspace.settings):
         return manifest, ""
     if not refresh:
         raise NoIndex(

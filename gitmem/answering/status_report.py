@@ -38,6 +38,9 @@ def status_lines(status: Status) -> list[str]:
     lines.append(f"index      {visible(str(status.place))}, {size(status.bytes)}, generation {status.generation}, "
                  f"{count(status.segments, 'segment')}, {count(status.trees, 'tree')}")  # fmt: skip
     lines.append(f"model      {visible(status.model)}")
+    if status.other_model:
+        lines.append(f"           `gitmem index` embeds everything again with the selected `{status.provider}`")
+    lines.append(f"provider   {status.provider}; {visible(status.provider_data)}")
     lines.append(f"weights    {visible(_weights(status.tuning))}")
     return lines
 
@@ -102,6 +105,11 @@ def status_json(status: Status) -> dict[str, Any]:
             "trees": status.trees,
         },
         "model": status.model,
+        "provider": {
+            "name": status.provider,
+            "data": status.provider_data,
+            "made_the_index": not status.other_model,
+        },
         "weights": {"state": status.tuning.state, **(status.tuning.weights._asdict() if status.tuning.weights else {})},
         "problems": status.problems,
         "memory_problem": status.memory_problem,

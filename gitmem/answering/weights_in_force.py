@@ -4,13 +4,14 @@ import zlib
 from contextlib import suppress
 from typing import Final, NamedTuple
 
+from gitmem.embedding.provider import model_fingerprint
 from gitmem.errors import Busy, DamagedFile, NewerFormat, StorageFailed
 from gitmem.fsio import make_folder, remove_file
-from gitmem.indexing.fingerprint import model_fingerprint
 from gitmem.locks import writer_lock
 from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.rank import WEIGHTS
+from gitmem.settings import Settings
 from gitmem.store.fitted_weights import Tuning, find_tuning, write_tuning
 from gitmem.workspace import Workspace, require_index
 
@@ -40,15 +41,15 @@ def read_tuning(workspace: Workspace) -> TuningState:
         return TuningState(UNREADABLE, problem=problem.message)
     if weights is None:
         return TuningState(DEFAULT)
-    return TuningState(FITTED if weights.fingerprint == ranking_fingerprint() else OUTDATED, weights)
+    return TuningState(FITTED if weights.fingerprint == ranking_fingerprint(workspace.settings) else OUTDATED, weights)
 
 
-def ranking_fingerprint() -> str:
+def ranking_fingerprint(settings: Settings) -> str:
     """Return the fingerprint of the model and of the ranking that weights are fitted for."""
 
     # Fitted weights compensate for the other weights; under another table they could make ranking worse.
     ranking = zlib.crc32(repr((FUSION_WEIGHTS, WEIGHTS)).encode())
-    return f"{model_fingerprint()}:{ranking:08x}"
+    return f"{model_fingerprint(settings)}:{ranking:08x}"
 
 
 def load_weights(workspace: Workspace) -> tuple[FusionWeights, str]:

@@ -32,6 +32,7 @@ def run_index(workspace: Workspace, tree: str | None, name: str, options: IndexO
             workspace, tree, staged=not rev, uncommitted=uncommitted, full=full, details=options.as_json,
             list_files=options.verbose, wait=options.wait,
             resume=resume_command(rev, full=full, uncommitted=uncommitted), report=progress, on_wait=progress.wait,
+            announce=progress.announce, switches_model=True,
         )  # fmt: skip
     start_merges(workspace, report)
     graph_message = _build_graph(workspace, quiet=quiet) if options.graph else start_graph(workspace, report)

@@ -53,7 +53,10 @@ def command(ctx: click.Context, path: str, no_hooks: bool, no_mcp: bool) -> Exit
     client_lines = [visible(line) for line in register_project(clients)] if clients else []
     with ProgressLine(f"indexing {name}", quiet=is_quiet(ctx)) as progress:
         tree = workspace.location.head_tree
-        report = refresh(workspace, tree, uncommitted=True, event="init", report=progress, on_wait=progress.wait)
+        report = refresh(
+            workspace, tree, uncommitted=True, switches_model=True, event="init", report=progress,
+            on_wait=progress.wait, announce=progress.announce,
+        )  # fmt: skip
     graph = start_graph(workspace, report)
     hook_lines = [] if no_hooks else _install_hooks(workspace)
     note_repository(workspace, os.environ)

@@ -39,7 +39,13 @@ class ProgressLine:
             sys.stderr.flush()
 
     def __call__(self, progress: "Progress") -> None:
-        self._draw(progress.blobs, progress.blobs_total, "file", progress.rows)
+        title = f"{self._title} ({progress.waiting})" if progress.waiting else self._title
+        self._draw(progress.blobs, progress.blobs_total, "file", progress.rows, title)
+
+    def announce(self, line: str) -> None:
+        """Print a line before a provider gets any text, even if progress is not wanted."""
+        if sys.stderr is not None:
+            print(visible(line), file=sys.stderr)
 
     def wait(self) -> None:
         """Print that the run waits for another process."""
@@ -48,16 +54,16 @@ class ProgressLine:
 
     def step(self, done: int, total: int) -> None:
         """Show the progress of work that is counted in one unit."""
-        self._draw(done, total, self._unit, 0)
+        self._draw(done, total, self._unit, 0, self._title)
 
-    def _draw(self, done: int, total: int, unit: str, chunks: int) -> None:
+    def _draw(self, done: int, total: int, unit: str, chunks: int, title: str) -> None:
         now = time.monotonic()
         if self._quiet or now - self._drawn < (REDRAW_SECONDS if self._terminal else PLAIN_SECONDS):
             return
         self._drawn, self._is_drawn = now, True
         # A terminal moves on to the next line after its last column, which could not be redrawn.
         width = terminal_width(os.environ) - 1 if self._terminal else 0
-        line = describe(visible(self._title), done, total, unit, chunks, now - self._started, width=width)
+        line = describe(visible(title), done, total, unit, chunks, now - self._started, width=width)
         sys.stderr.write(f"\r{line}\x1b[K" if self._terminal else f"{line}\n")
         sys.stderr.flush()
 

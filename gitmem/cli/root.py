@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "pull": "Take over the records that others pushed to a git remote.",
     "sync": "Pull the records of others from a git remote, then push this clone's.",
     "status": "Show the state and the content of the index.",
+    "health": "Report whether this repository can be searched now.",
     "doctor": "Check that everything works, and suggest fixes.",
     "verify": "Read every checksum and compare the index with git.",
     "gc": "Remove chunks that no ref reaches any more.",

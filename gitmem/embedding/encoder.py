@@ -34,14 +34,22 @@ class Encoder(Protocol):
     def dimensions(self) -> int:
         """Length of a vector."""
 
-    def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
-        """Embed many texts, in their order. `before_step` is called before each `STEP_TEXTS` texts and may raise."""
+    @property
+    def names(self) -> "Encoder":
+        """Encoder by which many paths are compared with a query: this one, or a cheaper one."""
 
     def encode_query(self, text: Text) -> NDArray[np.float32]:
         """Embed one query, float32 [dimensions], with as little start-up as possible."""
 
     def encode_names(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """Embed some short texts in the same way as a query, float32 [n, dimensions]."""
+
+
+class BagEncoder(Encoder, Protocol):
+    """Encoder that embeds the counted identifiers of a text, so that it needs no second look at the text."""
+
+    def encode(self, texts: Bags, before_step: Callable[[], None] = lambda: None) -> Embeddings:
+        """Embed many texts, in their order. `before_step` is called before each `STEP_TEXTS` texts and may raise."""
 
 
 class Quantised(NamedTuple):

@@ -10,7 +10,7 @@ from pathlib import Path
 from gitmem.errors import Busy
 from gitmem.fsio import remove_file
 from gitmem.indexing.compact import find_group, merge, replace_group
-from gitmem.indexing.fingerprint import current_fingerprint
+from gitmem.indexing.fingerprint import is_made_with
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.leftover_files import sweep_leftovers
 from gitmem.locks import writer_lock
@@ -62,7 +62,7 @@ def _merge_all(workspace: Workspace, check_stop: Callable[[], None]) -> int:
 def _current_manifest(workspace: Workspace) -> Manifest | None:
     """Return the manifest; None if its segments must be rebuilt anyway."""
     manifest = require_index(workspace)
-    is_current = manifest.fingerprint == current_fingerprint(workspace.settings)
+    is_current = is_made_with(manifest.fingerprint, workspace.settings)
     return manifest if is_current else None
 
 

@@ -1,7 +1,7 @@
 """Decide whether an index is current, from two small files and with few imports: it runs on every hook and query."""
 
 from gitmem.errors import DamagedFile
-from gitmem.indexing.fingerprint import current_fingerprint, view_key
+from gitmem.indexing.fingerprint import is_made_with, view_key
 from gitmem.store.manifest import Manifest
 from gitmem.workspace import Workspace, find_index
 
@@ -17,7 +17,7 @@ def is_current(workspace: Workspace, tree: str) -> bool:
 
 def holds_tree(workspace: Workspace, manifest: Manifest, tree: str) -> bool:
     """Return whether a manifest of today's chunker and model lists this tree, and its files exist."""
-    if manifest.fingerprint != current_fingerprint(workspace.settings):
+    if not is_made_with(manifest.fingerprint, workspace.settings):
         return False
     key = view_key(tree, workspace.location.content)
     files = [workspace.paths.segment(entry.name) for entry in manifest.segments]

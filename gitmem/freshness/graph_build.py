@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gitmem.embedding.card import Card
 from gitmem.errors import Busy, ConfigError, DamagedFile
+from gitmem.indexing.fingerprint import dimensions_of
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.locks import writer_lock
 from gitmem.paths import bundled
@@ -49,7 +50,7 @@ def _build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
     if old is not None and not missing:
         return f"the graph holds all {manifest.rows} chunks"
     # A graph keeps rows that are gone. Without them it may fit.
-    if old is not None and _needed_bytes(len(old.keys) + missing) > workspace.settings.max_memory:
+    if old is not None and _needed_bytes(manifest, len(old.keys) + missing) > workspace.settings.max_memory:
         old = None
     before = len(old.keys) if old is not None else 0
     graph = build_graph(snapshot, old, report)
@@ -63,13 +64,13 @@ def _build(workspace: Workspace, report: Callable[[int, int], None]) -> str:
     return f"the graph holds {len(graph.keys)} chunks ({len(graph.keys) - before if before else len(graph.keys)} added)"
 
 
-def _needed_bytes(rows: int) -> int:
-    return build_bytes(rows, Card(bundled("models")).dimensions)
+def _needed_bytes(manifest: Manifest, rows: int) -> int:
+    return build_bytes(rows, dimensions_of(manifest.fingerprint) or Card(bundled("models")).dimensions)
 
 
 def _find_shortage(workspace: Workspace, manifest: Manifest) -> tuple[str, str] | None:
     """Return a message and a hint if `gitmem.maxMemory` is too small for a graph of an index, else None."""
-    needed, limit = _needed_bytes(manifest.rows), workspace.settings.max_memory
+    needed, limit = _needed_bytes(manifest, manifest.rows), workspace.settings.max_memory
     if needed <= limit:
         return None
     message = f"a graph of {manifest.rows:,} chunks needs about {needed >> 20:,} MiB of memory"

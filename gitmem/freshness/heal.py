@@ -5,12 +5,14 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from gitmem.embedding.text_encoder import HEAL_PATIENCE, RUN_PATIENCE
 from gitmem.errors import Cancelled
 from gitmem.freshness.cancellation import RESUME, stoppable
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.index_runs import log_run
 from gitmem.indexing.compact import compact
-from gitmem.indexing.fingerprint import chunk_bounds, current_fingerprint
+from gitmem.indexing.embedding_stage import open_stage
+from gitmem.indexing.fingerprint import chunk_bounds, is_made_with
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import MissingBlob, find_missing_blobs
@@ -42,7 +44,7 @@ def heal(
     The blobs of `files`, which are uncommitted, come first. `resume` is the command that continues a stopped run.
     Return the manifest afterwards, or None if it no longer exists or has another fingerprint.
 
-    Raises: Busy if another process writes and `wait` is False, StorageFailed, DamagedFile.
+    Raises: Busy if another process writes and `wait` is False, StorageFailed, DamagedFile, ProviderFailed.
     """
     paths, settings = workspace.paths, workspace.settings
     budget, started = MemoryBudget(settings.max_memory), time.monotonic()
@@ -53,7 +55,7 @@ def heal(
 
     with open_index_writer(paths, wait=wait) as writer:
         old = writer.manifest
-        if old is None or old.fingerprint != current_fingerprint(settings):
+        if old is None or not is_made_with(old.fingerprint, settings):
             return None
         blobs = _choose(find_missing_blobs(view, Snapshot(paths, old)), files, deadline)
         if not blobs:
@@ -61,6 +63,7 @@ def heal(
         run = Run(
             workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files,
             budget=budget, bounds=chunk_bounds(settings),
+            stage=open_stage(settings, paths, old.fingerprint, RUN_PATIENCE if wait else HEAL_PATIENCE),
         )  # fmt: skip
         try:
             with stoppable(paths, stop_if_cancelled, resume=resume) as (stop, report):
@@ -86,7 +89,10 @@ def _log(workspace: Workspace, tree: str, result: RunResult, old: Manifest, mani
         text_bytes=result.bytes,
         index_bytes=manifest.bytes,
         seconds=seconds,
-        problems=[f"{oid[:12]}: cannot be read or chunked" for oid in (*result.unreadable, *result.failed)],
+        problems=[
+            f"{oid[:12]}: cannot be read, chunked or embedded"
+            for oid in (*result.unreadable, *result.failed, *result.refused)
+        ],
         worker_losses=result.losses,
     )
     folder = workspace.location.worktree or workspace.location.git_dir

@@ -18,18 +18,19 @@ from gitmem.freshness.cancellation import StoppableRun, stoppable
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.index_runs import log_run
 from gitmem.freshness.memory_view import records_tree
+from gitmem.freshness.selected_model import SelectedModel
 from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.path_encoding import path_text
 from gitmem.indexing.compact import compact
-from gitmem.indexing.fingerprint import chunk_bounds, current_fingerprint, gives_equal_vectors, view_key
+from gitmem.indexing.fingerprint import chunk_bounds, gives_equal_vectors, view_key
 from gitmem.indexing.index_writer import IndexWriter, find_unfinished
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import find_missing_blobs
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.record_views import open_records
 from gitmem.indexing.retention import VIEW_GRACE_SECONDS
-from gitmem.indexing.run import Progress, Run, empty_manifest
+from gitmem.indexing.run import Progress, Run, RunResult, empty_manifest
 from gitmem.indexing.views import ensure_view
 from gitmem.leftover_files import LEFTOVER_SECONDS, sweep_leftovers
 from gitmem.paths import IndexPaths
@@ -38,6 +39,7 @@ from gitmem.store.manifest import Manifest, SegmentEntry
 from gitmem.store.segment import Segment
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.stored_view import find_view
+from gitmem.store.vector_files import iter_model_folders
 from gitmem.store.view_file import INDEXED, REASONS, View
 from gitmem.workspace import Workspace
 
@@ -52,26 +54,38 @@ class Job(NamedTuple):
     resume: str
     event: str = "index"
     list_files: bool = False
+    reason: str = "requested by --full"
 
 
-def index_tree(workspace: Workspace, writer: IndexWriter, job: Job, report: Callable[[Progress], None]) -> IndexReport:
+def index_tree(
+    workspace: Workspace,
+    writer: IndexWriter,
+    job: Job,
+    report: Callable[[Progress], None],
+    announce: Callable[[str], None],
+) -> IndexReport:
     """Run; if a damaged file turns up, run again with `check`, which replaces damaged files."""
     with stoppable(workspace.paths, report, resume=job.resume) as stoppable_run:
         try:
-            return _index_tree(workspace, writer, job, stoppable_run)
+            return _index_tree(workspace, writer, job, stoppable_run, announce)
         except DamagedFile:
             if job.check:
                 raise
-        return _index_tree(workspace, writer, job._replace(check=True), stoppable_run)
+        return _index_tree(workspace, writer, job._replace(check=True), stoppable_run, announce)
 
 
-def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_run: StoppableRun) -> IndexReport:
+def _index_tree(
+    workspace: Workspace, writer: IndexWriter, job: Job, stoppable_run: StoppableRun, announce: Callable[[str], None]
+) -> IndexReport:
     location, paths, settings = workspace.location, workspace.paths, workspace.settings
     budget, started = MemoryBudget(settings.max_memory), time.monotonic()
     _sweep(paths)
     old = writer.manifest
     result = IndexReport(job.tree, chunks_before=old.rows if old else 0)
-    start = _starting_point(workspace, old, current_fingerprint(settings), job)
+    embedding = SelectedModel(workspace, old, announce, full=job.full)
+    if embedding.replaces_index:
+        job = job._replace(full=True, reason="another model was selected")
+    start = _starting_point(workspace, old, embedding.fingerprint, job)
     manifest, result.rebuilt = start.manifest, start.rebuilt
     manifest = _drop_lost_views(workspace, manifest, check=job.check)
     latest = manifest.views[-1] if manifest.views else ""
@@ -92,6 +106,7 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
             files=files,
             budget=budget,
             bounds=chunk_bounds(settings),
+            stage=embedding.open_stage(missing, files, is_new=not start.manifest.segments),
         )
         publish = _publish_progress(writer) if job.full else writer.publish
         stop, report = stoppable_run
@@ -100,7 +115,7 @@ def _index_tree(workspace: Workspace, writer: IndexWriter, job: Job, stoppable_r
             former=_former_segments(old, manifest, job),
         )  # fmt: skip
         manifest, result.chunks_added, result.text_bytes = outcome.manifest, outcome.rows, outcome.bytes
-        result.problems = _problems(all_views, outcome.unreadable, outcome.failed)
+        result.problems = _problems(all_views, outcome)
         result.worker_losses = outcome.losses
         blobs = outcome.blobs
     elif manifest is old and old.complete and latest == key:
@@ -148,7 +163,9 @@ def _former_segments(old: Manifest | None, manifest: Manifest, job: Job) -> Sequ
 def _sweep(paths: IndexPaths) -> None:
     for folder in (paths.root, paths.segments):
         sweep_leftovers(folder)
-    sweep_leftovers(paths.views, grace=LEFTOVER_SECONDS)  # queries write views too, without a lock
+    # Queries write views too, without a lock, and an evaluation vectors.
+    for folder in (paths.views, *iter_model_folders(paths.vectors)):
+        sweep_leftovers(folder, grace=LEFTOVER_SECONDS)
 
 
 def _publish_progress(writer: IndexWriter) -> Callable[[Manifest], None]:
@@ -218,7 +235,7 @@ def _starting_point(workspace: Workspace, old: Manifest | None, fingerprint: str
         return _Start(empty_manifest(None, fingerprint), "")
     if job.full:
         start = _unfinished_start(workspace, old, fingerprint)
-        return _drop_damaged(workspace, start, check=job.check)._replace(rebuilt="requested by --full")
+        return _drop_damaged(workspace, start, check=job.check)._replace(rebuilt=job.reason)
     if old.fingerprint != fingerprint:
         return _Start(empty_manifest(old, fingerprint), "the format, the chunker or the model has changed")
     return _drop_damaged(workspace, old, check=job.check)
@@ -278,19 +295,22 @@ def _is_intact(segment: Segment) -> bool:
     return True
 
 
-def _problems(views: Iterable[View], unreadable: list[str], failed: Mapping[str, str]) -> list[str]:
-    """Return a line for each blob that could not be read or chunked, under the first path that has it."""
-    wanted = {*unreadable, *failed}
+def _problems(views: Iterable[View], outcome: RunResult) -> list[str]:
+    """Return a line for each blob that could not be read, chunked or embedded, under the first path that has it."""
+    wanted = {*outcome.unreadable, *outcome.failed, *outcome.refused}
     paths: dict[str, str] = {}
     for view in views if wanted else ():
         for oid in wanted - paths.keys():
             entries = np.flatnonzero((view.oids == np.frombuffer(bytes.fromhex(oid), np.uint8)).all(axis=1))
             if len(entries):
                 paths[oid] = path_text(view.path(int(entries[0])))
-    lines = [f"{paths.get(oid, oid)}: the blob {oid[:12]} cannot be read (missing or damaged)" for oid in unreadable]
+    lines = [
+        f"{paths.get(oid, oid)}: the blob {oid[:12]} cannot be read (missing or damaged)" for oid in outcome.unreadable
+    ]
+    lines += [f"{paths.get(oid, oid)}: embedding failed: {reason}" for oid, reason in outcome.refused.items()]
     return lines + [
         f"{paths.get(oid, oid)}: chunking failed, the file is skipped" + (f": {reason}" if reason else "")
-        for oid, reason in failed.items()
+        for oid, reason in outcome.failed.items()
     ]
 
 

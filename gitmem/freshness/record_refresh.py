@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.errors import Busy, GitmemError
+from gitmem.freshness.index_model import with_model_of
 from gitmem.freshness.memory_view import open_memory, records_tree
 from gitmem.workspace import Workspace, find_index
 
@@ -56,7 +57,8 @@ def _index_after_others(workspace: Workspace) -> tuple[str, Indexed | None]:
 
 def _index(workspace: Workspace) -> tuple[str, Indexed | None]:
     """Index all records. Return the reason why some are missing, "" if none is, and the opened records and index."""
-    if find_index(workspace) is None:
+    index = find_index(workspace)
+    if index is None:
         return "this repository has no index yet, run `gitmem init`", None
     tree = records_tree(workspace)
     if tree is None:
@@ -65,6 +67,7 @@ def _index(workspace: Workspace) -> tuple[str, Indexed | None]:
     from gitmem.indexing.missing_blobs import find_missing_blobs
     from gitmem.store.snapshot import Snapshot
 
+    workspace = with_model_of(workspace, index)
     view = open_memory(workspace, tree)
     manifest = heal(workspace, view, {}, deadline=math.inf, wait=False)
     if manifest is None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.freshness.cancellation import RESUME, signals_as_exceptions
 from gitmem.freshness.currency import holds_tree
+from gitmem.freshness.index_model import with_model_of
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.tree_selection import STAGED_TREE, WORKING_TREE, TreeSelection
 from gitmem.git.status import read_staged
@@ -30,23 +31,29 @@ def refresh(
     details: bool = False,
     list_files: bool = False,
     wait: bool = True,
+    switches_model: bool = False,
     resume: str = RESUME,
     event: str = "index",
     report: "Callable[[Progress], None]" = lambda _: None,
     on_wait: Callable[[], None] = lambda: None,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> IndexReport:
     """Index every blob of a tree that the index lacks. A repository without commits gets an empty index.
 
     With `staged` the staged files are indexed as well, with `uncommitted` all changed ones; `tree` must then be
     HEAD's. `full` embeds everything again, continuing an interrupted full run. `check` verifies every checksum first
     and replaces damaged files. With `details` the report has all counts even if there is nothing to do, with
-    `list_files` also the details of files. `resume` is the command that continues this run if it is stopped, `event`
-    what started it. `on_wait` is called before the run waits for another process.
+    `list_files` also the details of files. With `switches_model` the selected provider may replace the one that made
+    the index. `resume` is the command that continues this run if it is stopped, `event` what started it. `on_wait` is
+    called before the run waits for another process, `announce` with what a provider will get, before it gets anything.
 
-    Raises: Busy if another process writes and `wait` is False, Cancelled, StorageFailed, UnsafeIndex, NewerFormat.
+    Raises: Busy if another process writes and `wait` is False, Cancelled, StorageFailed, UnsafeIndex, NewerFormat,
+    ProviderFailed.
     """
     started = time.monotonic()
     create_index(workspace, wait=wait, on_wait=on_wait)
+    if not switches_model:
+        workspace = with_model_of(workspace, read_manifest_for_writing(workspace.paths, replace_newer=full))
     selections = _uncommitted_trees(workspace, staged=staged, uncommitted=uncommitted)
     if tree is None and not selections:
         return _refresh_empty(workspace, wait=wait)
@@ -63,7 +70,7 @@ def refresh(
         signals_as_exceptions(),
         open_index_writer(workspace.paths, wait=wait, on_wait=on_wait, replace_newer=full) as writer,
     ):
-        result = index_tree(workspace, writer, job, report)
+        result = index_tree(workspace, writer, job, report, announce)
     if tree is None and not result.files:
         result.tree = ""
     result.seconds = time.monotonic() - started

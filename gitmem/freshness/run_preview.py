@@ -7,7 +7,7 @@ from gitmem.freshness.index_tree import count_view
 from gitmem.freshness.tree_selection import STAGED_TREE, WORKING_TREE, TreeReader
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.trees import empty_tree
-from gitmem.indexing.fingerprint import current_fingerprint
+from gitmem.indexing.fingerprint import current_fingerprint, differs_in_model_only, is_made_with
 from gitmem.indexing.missing_blobs import find_missing_blobs
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.run import empty_manifest
@@ -55,8 +55,11 @@ def _starting_point(workspace: Workspace, *, full: bool) -> tuple[Manifest, str]
     # An interrupted full run, which the next one continues, is not looked at: the figure is then an upper bound.
     if full:
         return empty_manifest(None, fingerprint), "requested by --full"
-    if old.fingerprint != fingerprint:
-        return empty_manifest(None, fingerprint), "the format, the chunker or the model has changed"
+    # Nothing is asked of a provider here, so only a part of the fingerprint is known: not the dimensions.
+    if not is_made_with(old.fingerprint, workspace.settings):
+        is_other_model = differs_in_model_only(old.fingerprint, fingerprint)
+        cause = "another model was selected" if is_other_model else "the format, the chunker or the model has changed"
+        return empty_manifest(None, fingerprint), cause
     return old, ""
 
 

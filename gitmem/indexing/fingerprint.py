@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from gitmem.chunking import CHUNKER_VERSION
 from gitmem.content_rules import NO_RULES, ContentRules
-from gitmem.embedding.card import Card
-from gitmem.paths import bundled
+from gitmem.embedding.provider import model_fingerprint
 from gitmem.secrets.version import SECRETS_VERSION
 from gitmem.settings import Settings
 from gitmem.store.columns import SCHEMA_VERSION
@@ -21,6 +20,12 @@ RULES_VERSION: Final = 4
 """Version of the rules that select and classify paths: increase it when any tree would get another view."""
 
 
+_MODEL_FIELD: Final = 5
+"""Number of fields of a fingerprint before that of the model, which alone may have dots."""
+
+_DIMENSIONS: Final = "+"
+"""Mark before the dimensions at the end of a fingerprint."""
+
 _DEFAULT_SIZES: Final = (Settings().chunk_max_bytes, Settings().chunk_overlap_bytes)
 
 
@@ -31,7 +36,36 @@ def current_fingerprint(settings: Settings) -> str:
     chunker = f"{CHUNKER_VERSION}" + (f"-{sizes[0]}-{sizes[1]}" if sizes != _DEFAULT_SIZES else "")
     # The size limit is part of it because blobs are recorded as too large, and a higher limit must index them.
     versions = f"{chunker}.{WORDS_VERSION}.{settings.max_file_bytes}.{SECRETS_VERSION}.{SCHEMA_VERSION}"
-    return f"{versions}.{model_fingerprint()}"
+    return f"{versions}.{model_fingerprint(settings)}"
+
+
+def is_made_with(fingerprint: str, settings: Settings) -> bool:
+    """Return whether an index of this fingerprint is what a run with these settings would make."""
+    return _split_dimensions(fingerprint)[0] == current_fingerprint(settings)
+
+
+def with_dimensions(fingerprint: str, dimensions: int) -> str:
+    """Return the fingerprint of an index whose provider gives vectors of this length; 0 changes nothing.
+
+    The length is unknown until a provider has answered, so only fingerprints in manifests have it.
+    """
+    return f"{fingerprint}{_DIMENSIONS}{dimensions}" if dimensions else fingerprint
+
+
+def dimensions_of(fingerprint: str) -> int:
+    """Return the length of vectors in a fingerprint, 0 if it has none: that of the bundled model has none."""
+    return _split_dimensions(fingerprint)[1]
+
+
+def _split_dimensions(fingerprint: str) -> tuple[str, int]:
+    base, mark, digits = fingerprint.rpartition(_DIMENSIONS)
+    return (base, int(digits)) if mark and digits.isdecimal() else (fingerprint, 0)
+
+
+def differs_in_model_only(fingerprint: str, other: str) -> bool:
+    """Return whether two indexes differ in the model alone, so that both can be searched, each with its own."""
+    one, two = (fields.split(".", _MODEL_FIELD) for fields in (fingerprint, other))
+    return len(one) == len(two) == _MODEL_FIELD + 1 and one[:-1] == two[:-1]
 
 
 def chunk_bounds(settings: Settings) -> "ChunkBounds":
@@ -41,23 +75,25 @@ def chunk_bounds(settings: Settings) -> "ChunkBounds":
     return bounds_for(settings.chunk_max_bytes, settings.chunk_overlap_bytes)
 
 
-def model_fingerprint() -> str:
-    """Return a name for the model in use: its weights and the preparation of texts for it."""
-    return Card(bundled("models")).fingerprint
-
-
 def gives_equal_vectors(fingerprint: str, other: str) -> bool:
     """Return whether equal texts have equal vectors, and segments an equal schema, under both fingerprints.
 
     Chunker, limits and the rules for secrets decide which texts there are, not what their vectors are.
     """
-    one, two = ([fields[1:2], fields[4:]] for fields in (fingerprint.split("."), other.split(".")))
+    one, two = (
+        [fields[1:2], fields[4:]] for fields in (text.split(".", _MODEL_FIELD) for text in (fingerprint, other))
+    )
     return one == two and len(one[1]) == len(("schema", "model"))
 
 
 def model_of(fingerprint: str) -> str:
-    """Return the name of the model in an index's fingerprint. It comes last and has no dot."""
-    return fingerprint.rpartition(".")[2]
+    """Return the name of the model in an index's fingerprint, without the dimensions. It comes last."""
+    return _split_dimensions(fingerprint)[0].split(".", _MODEL_FIELD)[-1]
+
+
+def vectors_of(fingerprint: str) -> str:
+    """Return the name of the model with the dimensions: vectors of indexes with the same one can be compared."""
+    return fingerprint.split(".", _MODEL_FIELD)[-1]
 
 
 def view_key(tree: str, rules: ContentRules = NO_RULES) -> str:

@@ -31,8 +31,13 @@ class Pool:
         budget: MemoryBudget | None = None,
         known: KnownSegments | None = None,
         bounds: ChunkBounds = DEFAULT_BOUNDS,
+        *,
+        embeds: bool = True,
     ) -> None:
-        """Start processes; they take the vectors of chunks that are in `known` from there."""
+        """Start processes; they take the vectors of chunks that are in `known` from there.
+
+        Unless the pool `embeds`, rows have texts instead of vectors.
+        """
         self._budget = budget
         self._working = workers
         self._retiring = threading.Lock()
@@ -42,7 +47,7 @@ class Pool:
         spare = spare_worker.take() if self._is_usual else None
         self._workers = [spare or WorkerProcess(command), *(WorkerProcess(command) for _ in range(workers - 1))]
         for worker in self._workers:
-            worker.known_segments, worker.bounds = known, bounds
+            worker.known_segments, worker.bounds, worker.embeds = known, bounds, embeds
         self._finished = False
         self._early: dict[int, list[PackedRows]] = {}
         self._unanswered = 0

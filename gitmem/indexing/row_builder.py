@@ -13,9 +13,9 @@ from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.chunking.languages import language_from_head
 from gitmem.chunking.notebook import DAMAGED_LANGUAGE, Cell, read_notebook
-from gitmem.embedding.encoder import Encoder, quantise
+from gitmem.embedding.encoder import BagEncoder, quantise
 from gitmem.identifier_counts import Bags, Counts, Identifiers, IdTable, Numbers, count_occurrences
-from gitmem.indexing.content_hash import content_hash
+from gitmem.indexing.content_hash import chunk_text, content_hash
 from gitmem.indexing.identifier_terms import IdentifierTerms
 from gitmem.indexing.known_vectors import KnownVectors, Vectors
 from gitmem.indexing.skip_reason import skip_reason
@@ -36,7 +36,7 @@ _MAX_IDENTIFIERS: Final = 100_000
 
 def build_rows(
     batch: Batch,
-    encoder: Encoder,
+    encoder: BagEncoder | None,
     bounds: ChunkBounds = DEFAULT_BOUNDS,
     check_stop: Callable[[], None] = lambda: None,
     known: KnownVectors | None = None,
@@ -65,11 +65,15 @@ def _read_text(language: str, content: bytes) -> _Text:
 
 
 class RowBuilder:
-    """Builds the rows of one batch of blobs after the other. Keeps what it knows about identifiers in between."""
+    """Builds the rows of one batch of blobs after the other. Keeps what it knows about identifiers in between.
 
-    def __init__(self, encoder: Encoder, bounds: ChunkBounds = DEFAULT_BOUNDS) -> None:
+    Without an encoder the rows have no vectors, but their texts, for a provider that reads text.
+    """
+
+    def __init__(self, encoder: BagEncoder | None, bounds: ChunkBounds = DEFAULT_BOUNDS) -> None:
         self._encoder = encoder
         self.bounds = bounds
+        self.embeds = encoder is not None
         self._forget()
 
     def _forget(self) -> None:
@@ -100,6 +104,7 @@ class RowBuilder:
         # waits for the whole batch because the encoder is much faster with many texts at once.
         both = Counts(*(np.concatenate(pair) for pair in zip(bodies, names, strict=True)))
         vectors = self._embed(chunks.contents, both, check_stop, known or KnownVectors())
+        passages = chunks.read_texts() if self._encoder is None else []
         body = self._term_ids.count(Bags(self._identifiers, size, bodies))
         symbol = self._term_ids.count(Bags(self._identifiers, size, names))
         columns = {name: np.array(values, "<u4").tobytes() for name, values in chunks.columns.items()}
@@ -111,9 +116,10 @@ class RowBuilder:
             columns,
             chunks.labels,
             vectors.vectors.tobytes(),
-            self._encoder.dimensions,
+            vectors.vectors.shape[1],
             {"text": self._pack_postings(body), "symbol": self._pack_postings(symbol)},
             b"".join(chunks.contents),
+            texts=passages,
         )
 
     def _embed(
@@ -121,6 +127,8 @@ class RowBuilder:
     ) -> Vectors:
         """Return the vectors of all texts; each content is embedded once, and not at all if it is known."""
         hashes = np.frombuffer(b"".join(contents), np.uint8).reshape(-1, CONTENT_BYTES)
+        if self._encoder is None:
+            return KnownVectors().find(hashes, 0)
         found = known.find(hashes, self._encoder.dimensions)
         first: dict[bytes, int] = {}  # of equal contents in this batch the first is embedded
         for text in found.missing.tolist():
@@ -206,6 +214,18 @@ class _BatchChunks:
         ]
         self._texts.append(content)
         self._rows.append([chunk.parts for chunk in chunks])
+
+    def read_texts(self) -> list[bytes]:
+        """Return the text of each row as a model reads it: its symbol, then its own text."""
+        symbols = iter(self.symbols)
+        texts = []
+        for content, rows in zip(self._texts, self._rows, strict=True):
+            encoding = encoding_of(content)
+            for parts in rows:
+                symbol = next(symbols)
+                text = chunk_text(content, parts, encoding)
+                texts.append(symbol + b"\n" + text if symbol else text)
+        return texts
 
     def count_bodies(self) -> Counts:
         """Count the identifiers in the own text of each row."""

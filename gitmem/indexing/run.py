@@ -13,24 +13,23 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-import numpy as np
-
 from gitmem.chunking.blob_text import fit_blob, read_limit
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
-from gitmem.errors import Cancelled
+from gitmem.errors import Cancelled, ProviderFailed
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import BULK_FROM, open_reader
+from gitmem.indexing.embedding_stage import EmbeddingStage
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import MissingBlob
 from gitmem.indexing.pool import Pool
+from gitmem.indexing.received_rows import load_rows
 from gitmem.indexing.stop_request import StopRequest
-from gitmem.indexing.worker_protocol import BlobContent, BlobOutcome, KnownSegments, PackedPostings, PackedRows
+from gitmem.indexing.worker_protocol import BlobContent, BlobOutcome, KnownSegments, PackedRows
 from gitmem.paths import IndexPaths
-from gitmem.store.columns import COLUMNS, CONTENT_BYTES, FIELDS, OUTCOMES
+from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry
-from gitmem.store.postings import Postings
-from gitmem.store.rows import Blobs, Rows, concatenate
+from gitmem.store.rows import Rows, concatenate
 from gitmem.store.segment_writer import write_segment
 from gitmem.types import RECORD_LANGUAGE
 
@@ -53,19 +52,21 @@ _BLOBS_PER_WORKER: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Progress of a run; passed to the caller's callback after every batch."""
+    """Progress of a run; passed to the caller's callback after every batch, and while a provider makes it wait."""
 
     blobs_total: int
     blobs: int = 0
     rows: int = 0
     bytes: int = 0
+    waiting: str = ""
 
 
 @dataclass(slots=True)
 class RunResult:
     """Result of a run. `outcomes` counts blobs; `unreadable` lists object ids in hexadecimal.
 
-    `failed` says for each blob that could not be chunked how its worker ended. `losses` are the ends of other workers.
+    `failed` says for each blob that could not be chunked how its worker ended, `refused` for each that a
+    provider did not embed why. `losses` are the ends of other workers.
     `blobs` are the ids of all blobs, concatenated.
     """
 
@@ -75,19 +76,21 @@ class RunResult:
     outcomes: Counter[str] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
     losses: list[str] = field(default_factory=list)
     blobs: bytearray = field(default_factory=bytearray)
 
-    def add(self, rows: Rows, losses: Sequence[str]) -> None:
-        """Count the rows of one answer. `losses` says how workers ended before it."""
+    def add(self, rows: Rows, losses: Sequence[str], refused: Mapping[str, str]) -> None:
+        """Count the rows of one answer. `losses` says how workers ended before it, `refused` has blobs and reasons."""
         failed = []
         for key, code in zip(rows.blobs.keys, rows.blobs.outcomes, strict=True):
             outcome = OUTCOMES[code]
             self.blobs += key[0]
             self.outcomes[outcome] += 1
-            if outcome == "failed":
+            if outcome == "failed" and key[0].hex() not in refused:
                 failed.append(key[0].hex())
         self.failed |= dict.fromkeys(failed, "; ".join(losses))
+        self.refused |= refused
         self.losses += () if failed else losses
         self.rows += len(rows)
 
@@ -95,7 +98,8 @@ class RunResult:
 class Run:
     """Indexes blobs into new segments of a manifest.
 
-    `files` are the paths, by blob id, of blobs that may exist only as files of the working tree.
+    `files` are the paths, by blob id, of blobs that may exist only as files of the working tree. `stage` embeds through
+    a provider that reads text.
     """
 
     def __init__(
@@ -108,7 +112,9 @@ class Run:
         jobs: int = 0,
         files: Mapping[str, bytes] | None = None,
         bounds: ChunkBounds = DEFAULT_BOUNDS,
+        stage: EmbeddingStage | None = None,
     ) -> None:
+        self._stage = stage
         self._location = location
         self._paths = paths
         self._files = files or {}
@@ -143,13 +149,16 @@ class Run:
         workers = self._budget.count_workers(min(self._jobs, -(-len(blobs) // _BLOBS_PER_WORKER)))
         bulk = len(blobs) >= BULK_FROM
         known = KnownSegments(str(self._paths.segments), (*manifest.segments, *former))
+        if self._stage is not None:
+            self._stage.use(known)
+        embeds = self._stage is None
         try:
             with (
                 open_reader(self._location, bulk=bulk, files=self._files) as reader,
-                Pool(workers, budget=self._budget, known=known, bounds=self._bounds) as pool,
+                Pool(workers, budget=self._budget, known=known, bounds=self._bounds, embeds=embeds) as pool,
             ):
                 batches = _Batches(reader, blobs, self._max_file_bytes, self._files, deadline)
-                intake = _Intake(batches, segments, result, report, len(blobs))
+                intake = _Intake(batches, segments, result, report, len(blobs), self._stage, stop)
                 try:
                     # The pool preserves the order of the batches.
                     for number, answers in enumerate(pool.run(batches, stop)):
@@ -157,12 +166,13 @@ class Run:
                 except (KeyboardInterrupt, Cancelled) as ending:
                     # After a request all workers end their batches soon. A signal must not wait for them.
                     requested = isinstance(ending, Cancelled) and stop is not None and stop.is_made()
-                    for number, answers in pool.take_finished(wait=requested):
+                    # Rows that a provider still has to embed are left to the next run.
+                    for number, answers in pool.take_finished(wait=requested) if embeds else ():
                         intake.load(number, answers)
                     with suppress(Cancelled):
                         intake.report_progress()
                     raise
-        except (KeyboardInterrupt, Cancelled):
+        except (KeyboardInterrupt, Cancelled, ProviderFailed):
             if publish is not None:
                 segments.flush()
             raise
@@ -189,6 +199,8 @@ class _Intake:
     result: RunResult
     report: Callable[[Progress], None]
     blobs_total: int
+    stage: EmbeddingStage | None
+    stop: StopRequest | None
     blobs: int = 0
 
     def add(self, number: int, answers: Sequence[PackedRows]) -> None:
@@ -198,17 +210,26 @@ class _Intake:
         if self.segments.is_full:
             self.segments.flush()
 
-    def report_progress(self) -> None:
+    def report_progress(self, waiting: str = "") -> None:
         """Report the number of taken blobs, rows and bytes. Raises Cancelled from the report."""
-        self.report(Progress(self.blobs_total, self.blobs, self.result.rows, self.result.bytes))
+        rows = max(self.result.rows, self.stage.sent) if self.stage is not None else self.result.rows
+        self.report(Progress(self.blobs_total, self.blobs, rows, self.result.bytes, waiting))
+
+    def watch(self, reason: str = "") -> None:
+        """Report that a provider is about to be asked, or makes the run wait. Raises Cancelled."""
+        if self.stop is not None:
+            self.stop.check()
+        self.report_progress(reason)
 
     def load(self, number: int, answers: Sequence[PackedRows]) -> None:
         """Take the answers to one batch."""
         batch = self.batches.sent.pop(number)
         for part, keys in batch.assign_keys(answers):
-            rows = _load_rows(part, keys)
+            rows, refused = load_rows(part, keys), dict[str, str]()
+            if self.stage is not None:
+                rows, refused = self.stage.complete(rows, part.texts, self.watch)
             self.segments.append(rows)
-            self.result.add(rows, part.losses)
+            self.result.add(rows, part.losses, refused)
         self.result.bytes += batch.content_bytes
         self.blobs += len(batch.keys)
 
@@ -349,40 +370,11 @@ class _Batches:
             self.unreadable.append(blob.oid)
 
 
-def _load_rows(packed: PackedRows, keys: list[tuple[bytes, str]]) -> Rows:
-    """Convert a worker's answer to rows; `keys` are the object ids and requested languages of its blobs."""
-    blobs = Blobs(
-        keys,
-        [blob.language for blob in packed.blobs],
-        np.array([OUTCOMES.index(blob.outcome) for blob in packed.blobs], np.uint8),
-        np.cumsum([0, *(blob.rows for blob in packed.blobs)]).astype(np.int64),
-        [blob.names for blob in packed.blobs],
-    )
-    # Workers send the columns in wide types, and only here are they narrowed to those of the file.
-    columns = {
-        name: np.frombuffer(packed.columns[name], "<f2" if name in ("scale", "norm") else "<u4").astype(dtype)
-        for name, dtype in COLUMNS.items()
-    }
-    vectors = np.frombuffer(packed.vectors, np.int8).reshape(-1, packed.dimensions)
-    postings = {field: _load_postings(packed.postings[field]) for field in FIELDS}
-    contents = np.frombuffer(packed.contents, np.uint8).reshape(-1, CONTENT_BYTES)
-    return Rows(blobs, columns, packed.labels, vectors, contents, postings)
-
-
 def _size_of(rows: Rows) -> int:
     """Return the bytes of the arrays of rows, which are nearly all of their memory."""
     arrays = [rows.vectors, *rows.columns.values()]
     arrays += [array for postings in rows.postings.values() for array in postings[1:]]
     return sum(array.nbytes for array in arrays) + sum(map(len, rows.blobs.names))
-
-
-def _load_postings(packed: PackedPostings) -> Postings:
-    return Postings(
-        packed.terms,
-        np.frombuffer(packed.term_ids, "<i4"),
-        np.frombuffer(packed.rows, "<i4"),
-        np.frombuffer(packed.counts, "<u1"),
-    )
 
 
 def empty_manifest(manifest: Manifest | None, fingerprint: str) -> Manifest:

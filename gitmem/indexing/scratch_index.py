@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from gitmem.fsio import link_or_copy, make_folder, remove_tree
 from gitmem.git.locate import RepositoryLocation
+from gitmem.indexing.embedding_stage import open_stage
 from gitmem.indexing.fingerprint import chunk_bounds, view_key
 from gitmem.indexing.memory_budget import MemoryBudget
 from gitmem.indexing.missing_blobs import find_missing_blobs
@@ -87,6 +88,7 @@ def open_scratch(
         run = Run(
             location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs,
             budget=MemoryBudget(settings.max_memory), bounds=chunk_bounds(settings),
+            stage=open_stage(settings, origin, manifest.fingerprint),
         )  # fmt: skip
         yield ScratchIndex(location, paths, manifest, run)
     finally:

@@ -37,13 +37,13 @@ def main() -> None:
     known_segments, known = None, KnownVectors()
     while True:
         try:
-            batch, stop, segments, bounds = read_batch(requests)
+            batch, stop, segments, bounds, embeds = read_batch(requests)
         except EOFError:
             return
         if segments != known_segments:
             known_segments, known = segments, KnownVectors(segments)
-        if builder.bounds != bounds:
-            builder = RowBuilder(encoder, bounds)
+        if (builder.bounds, builder.embeds) != (bounds, embeds):
+            builder = RowBuilder(encoder if embeds else None, bounds)
         limit_seconds(seconds_for(batch))
         try:
             try:

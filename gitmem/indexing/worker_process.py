@@ -42,12 +42,14 @@ class WorkerProcess:
     """A worker process that is started when first needed, and again after it died.
 
     `known_segments` are the segments whose vectors it may use again, `bounds` the sizes of chunks.
+    Unless it `embeds`, it answers with texts instead of vectors.
     """
 
     def __init__(self, command: Sequence[str] = WORKER_COMMAND) -> None:
         self._stop_request: StopRequest | None = None
         self.known_segments: KnownSegments | None = None
         self.bounds = DEFAULT_BOUNDS
+        self.embeds = True
         self._child = ChildProcess(command, "indexing worker")
         self._has_answered = self._has_processed_blobs = False
         self._resident = 0
@@ -104,7 +106,7 @@ class WorkerProcess:
     def _ask(self, batch: Batch) -> PackedRows | None:
         """Return the worker's answer, or None if it died, exceeded the timeout or answered garbage."""
         seconds = SECONDS_PER_BATCH + SECONDS_PER_BLOB * len(batch)
-        request = BatchRequest(batch, self._stop_request, self.known_segments, self.bounds)
+        request = BatchRequest(batch, self._stop_request, self.known_segments, self.bounds, self.embeds)
         rows = self._child.ask(partial(write_batch, request=request), read_rows, seconds)
         if rows is not None:
             self._resident = rows.resident

@@ -49,8 +49,8 @@ class PackedRows(NamedTuple):
 
     `blobs` has one entry per blob of the batch, in order. Columns are `<u4`, but `scale` and `norm` are `<f2`.
     `vectors` are int8 [rows, dimensions], `contents` uint8 [rows, CONTENT_BYTES]. `postings` has one entry per field of
-    `store.columns.FIELDS`. `resident` is the memory of the worker in bytes. `losses` says how workers ended that worked
-    on these blobs before.
+    `store.columns.FIELDS`. `texts` are those of the rows if their vectors are still missing. `resident` is the
+    memory of the worker in bytes. `losses` says how workers ended that worked on these blobs before.
     """
 
     blobs: list[BlobOutcome]
@@ -62,6 +62,7 @@ class PackedRows(NamedTuple):
     contents: bytes = b""
     resident: int = 0
     losses: Sequence[str] = ()
+    texts: Sequence[bytes] = ()
 
 
 class KnownSegments(NamedTuple):
@@ -72,28 +73,33 @@ class KnownSegments(NamedTuple):
 
 
 class BatchRequest(NamedTuple):
-    """Batch with the request that ends its run, segments whose vectors it may use again, and sizes of chunks."""
+    """Batch with the request that ends its run, segments whose vectors it may use again, and sizes of chunks.
+
+    Unless it `embeds`, the worker answers with texts instead of vectors.
+    """
 
     batch: Batch
     stop: StopRequest | None = None
     known: KnownSegments | None = None
     bounds: ChunkBounds = DEFAULT_BOUNDS
+    embeds: bool = True
 
 
 def write_batch(stream: BinaryIO, request: BatchRequest) -> None:
     """Send a batch."""
-    batch, stop, known, bounds = request
+    batch, stop, known, bounds, embeds = request
     known_values = (known.folder, [tuple(entry) for entry in known.entries]) if known else None
     sizes = (bounds.max_bytes, bounds.overlap)
-    write_frame(stream, (tuple(stop) if stop else None, known_values, sizes, [tuple(blob) for blob in batch]))
+    blobs = [tuple(blob) for blob in batch]
+    write_frame(stream, (tuple(stop) if stop else None, known_values, sizes, embeds, blobs))
 
 
 def read_batch(stream: BinaryIO) -> BatchRequest:
     """Receive a batch. Raises EOFError if the other process is gone."""
-    stop, known, sizes, blobs = read_frame(stream)
+    stop, known, sizes, embeds, blobs = read_frame(stream)
     segments = KnownSegments(known[0], tuple(SegmentEntry(*entry) for entry in known[1])) if known else None
     batch = [BlobContent(*blob) for blob in blobs]
-    return BatchRequest(batch, StopRequest(*stop) if stop else None, segments, bounds_for(*sizes))
+    return BatchRequest(batch, StopRequest(*stop) if stop else None, segments, bounds_for(*sizes), embeds)
 
 
 def write_stopped(stream: BinaryIO) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from gitmem.errors import DamagedFile, GitmemError, NewerFormat
-from gitmem.fsio import remove_file
+from gitmem.fsio import remove_file, remove_tree
 from gitmem.git.object_removal import remove_objects
 from gitmem.git.references import drop_reflog
 from gitmem.indexing.garbage import shrink
@@ -106,6 +106,8 @@ def _purge_index(workspace: Workspace, purged: Collection[str], current: Collect
         # Without a grace period: the old segments and the columns hold words of the purged records.
         writer.publish(result.manifest, segment_grace=0.0)
         remove_file(paths.records)
+        # Vectors of purged records are among them. Those of code are in the segments as well.
+        remove_tree(paths.vectors)
     return result.chunks
 
 

@@ -15,13 +15,17 @@ _REPORT_SECONDS: Final = 0.25
 
 
 class FirstIndex:
-    """Running build of an index. `finished` is set at its end, and `error` too if it failed."""
+    """Running build of an index. `finished` is set at its end, and `error` too if it failed.
+
+    `announced` says which data a provider gets, and how large the index becomes.
+    """
 
     def __init__(self, workspace: Workspace) -> None:
         self.finished = threading.Event()
         self.error: GitmemError | None = None
         self._workspace = workspace
         self._progress = Progress(0)
+        self.announced: list[str] = []
         self._cancelled = False
         threading.Thread(target=self._run, name="first index", daemon=True).start()
 
@@ -44,15 +48,17 @@ class FirstIndex:
     def describe(self) -> str:
         """Return a message about the progress."""
         progress = self._progress
-        if not progress.blobs_total:
-            return "the first index is being built"
-        return f"the first index is being built: {progress.blobs:,} of {count(progress.blobs_total, 'file')}"
+        parts = ["the first index is being built"]
+        if progress.blobs_total:
+            parts = [f"{parts[0]}: {progress.blobs:,} of {count(progress.blobs_total, 'file')}"]
+        return "; ".join([*parts, *filter(None, [progress.waiting]), *self.announced])
 
     def _run(self) -> None:
         try:
             refresh(
-                self._workspace, self._workspace.location.head_tree, uncommitted=True, event="mcp", report=self._receive
-            )
+                self._workspace, self._workspace.location.head_tree, uncommitted=True, switches_model=True,
+                event="mcp", report=self._receive, announce=self.announced.append,
+            )  # fmt: skip
         except GitmemError as error:
             self.error = error
         finally:

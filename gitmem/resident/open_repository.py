@@ -43,7 +43,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.embedding.encoder import Encoder
-from gitmem.errors import DamagedFile, NoIndex
+from gitmem.errors import DamagedFile, NoIndex, OtherModel
 from gitmem.freshness.refresh import refresh
 from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.git.git_config import configuration_files
@@ -312,12 +312,15 @@ class OpenRepository:
             return slot.tree
         try:
             return self._open(slot, selection, kinds, first_index, call)
+        except OtherModel:
+            raise  # a server does not send a whole repository to another provider because its environment names one
         except NoIndex:
             if not call.builds_index:
                 raise
             first_index = first_index or self._start_first_index()
         has_finished = first_index.wait(call, FIRST_INDEX_SECONDS)
         self._forget_finished(first_index)
+        call.notes.extend(first_index.announced)
         try:
             return self._open(slot, selection, kinds, self._first_index, call)
         except NoIndex as error:

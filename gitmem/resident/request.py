@@ -14,8 +14,10 @@ from typing import Final, NamedTuple
 from gitmem.git.program import PASSED_VARIABLES, run_git
 from gitmem.resident.client import describe_process
 from gitmem.resident.wire import unpack
+from gitmem.settings import SETTINGS
 
-_COMPARED: Final = frozenset({*PASSED_VARIABLES, "HOME", "XDG_CONFIG_HOME", "TZ"})
+_ALIASES: Final = frozenset(alias.variable for setting in SETTINGS for alias in setting.aliases)
+_COMPARED: Final = _ALIASES | {*PASSED_VARIABLES, "HOME", "XDG_CONFIG_HOME", "TZ"}
 _COMPARED_PREFIXES: Final = ("GITMEM_", "GIT_CONFIG_", "LD_", "DYLD_")
 """Settings of gitmem and git, and those of the system's loader, which every child process obeys."""
 

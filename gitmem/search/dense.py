@@ -23,7 +23,12 @@ The graph, and a scan of the whole snapshot, would mostly visit rows that are ou
 
 
 MAX_DISTANCE: Final = 255
-"""Largest distance that is distinguished from larger ones; rows that differ in nearly all signs are never near."""
+"""Largest distance of vectors of up to 256 dimensions: a byte each. Rows that differ in all signs are never near."""
+
+_BYTE_DIMENSIONS: Final = 256
+"""Longer vectors have distances of two bytes."""
+
+Distances = NDArray[np.uint8] | NDArray[np.uint16]
 
 _BLOCK_ROWS: Final = 8192
 _EXACT_ROWS: Final = 1 << 14
@@ -82,9 +87,9 @@ def find_near_rows(
     return nearest if size == snapshot.rows else nearest[part[nearest]]
 
 
-def _mask_distances(distances: NDArray[np.uint8], part: NDArray[np.bool_], size: int) -> NDArray[np.uint8]:
+def _mask_distances(distances: Distances, part: NDArray[np.bool_], size: int) -> Distances:
     """Return the distances with rows out of scope as far away as possible."""
-    return distances if size == len(distances) else np.where(part, distances, np.uint8(MAX_DISTANCE))
+    return distances if size == len(distances) else np.where(part, distances, np.iinfo(distances.dtype).max)
 
 
 def _scan_rows(
@@ -92,7 +97,7 @@ def _scan_rows(
 ) -> NDArray[np.int64]:
     """Return the nearest of some rows by their sign bits."""
     signs = np.packbits(vector > 0)
-    distances = np.zeros(len(rows), np.uint8)
+    distances = np.zeros(len(rows), _distance_type(signs))
     for segment, own, positions in snapshot.split(rows):
         distances[positions] = hamming_distances(segment.bits()[own], signs)
     return rows[_nearest(distances, min(count, len(rows)))]
@@ -108,24 +113,27 @@ def _graph_rows(
     return np.sort(np.concatenate([nearest[part[nearest]], added]))
 
 
-def bit_distances(snapshot: OpenSegments, vector: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Return the number of differing signs between a vector and every row, at most MAX_DISTANCE, [rows]."""
+def bit_distances(snapshot: OpenSegments, vector: NDArray[np.float32]) -> Distances:
+    """Return the number of differing signs between a vector and every row, [rows]; see `hamming_distances`."""
     signs = np.packbits(vector > 0)
-    distances = np.empty(snapshot.rows, np.uint8)
+    distances = np.empty(snapshot.rows, _distance_type(signs))
     for start, bits in snapshot.bits():
         distances[start : start + len(bits)] = hamming_distances(bits, signs)
     return distances
 
 
-def hamming_distances(bits: NDArray[np.uint8], signs: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _distance_type(signs: NDArray[np.uint8]) -> type[np.unsignedinteger]:
+    return np.uint8 if 8 * len(signs) <= _BYTE_DIMENSIONS else np.uint16
+
+
+def hamming_distances(bits: NDArray[np.uint8], signs: NDArray[np.uint8]) -> Distances:
     """Return the number of differing bits between each row of `bits` [rows, bytes] and `signs` [bytes].
 
-    A distance above MAX_DISTANCE counts as that.
+    Of up to 256 bits a distance above MAX_DISTANCE counts as that.
     """
     width = len(signs) // 8
     if len(signs) % 8 or width not in _SUMMED:
-        exact: NDArray[np.uint16] = np.bitwise_count(bits ^ signs).sum(axis=1, dtype=np.uint16)
-        return np.minimum(exact, MAX_DISTANCE).astype(np.uint8)
+        return _count_bits(bits, signs)
     words = np.ascontiguousarray(bits).view(np.uint64).reshape(-1)
     pattern = np.tile(signs.view(np.uint64), min(_BLOCK_ROWS, len(bits)))
     # Buffers for one block of rows stay in the cache of the processor, and numpy allocates nothing per block.
@@ -140,6 +148,20 @@ def hamming_distances(bits: NDArray[np.uint8], signs: NDArray[np.uint8]) -> NDAr
         distances[start // width : (start + size) // width] = _sum_rows(counts[:size], width)
     _mend_overflows(distances, bits, signs)
     return distances
+
+
+def _count_bits(bits: NDArray[np.uint8], signs: NDArray[np.uint8]) -> Distances:
+    """Return the distances of rows of any width."""
+    # Words of 64 bits if the rows consist of them: an eighth of the operations.
+    kind: type[np.unsignedinteger] = np.uint64 if len(signs) % 8 == 0 else np.uint8
+    words, pattern = np.ascontiguousarray(bits).view(kind), np.ascontiguousarray(signs).view(kind)
+    exact = np.empty(len(bits), np.uint16)
+    for start in range(0, len(bits), _BLOCK_ROWS):
+        block = np.bitwise_xor(words[start : start + _BLOCK_ROWS], pattern)
+        exact[start : start + _BLOCK_ROWS] = np.bitwise_count(block).sum(axis=1, dtype=np.uint16)
+    if 8 * len(signs) > _BYTE_DIMENSIONS:
+        return exact
+    return np.minimum(exact, MAX_DISTANCE).astype(np.uint8)
 
 
 def _sum_rows(counts: NDArray[np.uint8], width: int) -> NDArray[np.unsignedinteger]:
@@ -160,7 +182,7 @@ def _mend_overflows(distances: NDArray[np.uint8], bits: NDArray[np.uint8], signs
     distances[zeros[(bits[zeros] != signs).any(axis=1)]] = MAX_DISTANCE
 
 
-def _nearest(distances: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
+def _nearest(distances: Distances, count: int) -> NDArray[np.int64]:
     """Return the positions of the smallest distances: at least `count`, with all that share the largest of them."""
     if count <= 0:
         return np.zeros(0, np.int64)
@@ -170,12 +192,12 @@ def _nearest(distances: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
     return nearest
 
 
-def _upper_bound(distances: NDArray[np.uint8], count: int) -> int:
+def _upper_bound(distances: Distances, count: int) -> int:
     """Return a distance that at least `count` rows do not exceed, close to the smallest such one among many rows."""
     # The minima of 8 * count groups, as in `top_rows.lower_bound`: this reads the distances once and sorts few.
     size = len(distances) // (8 * count)
     if size < 2:
-        return MAX_DISTANCE
+        return int(np.iinfo(distances.dtype).max)
     minima = distances[: size * 8 * count].reshape(size, -1).min(axis=0)
     return int(np.partition(minima, count - 1)[count - 1])
 

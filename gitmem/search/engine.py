@@ -87,13 +87,14 @@ class SearchResult(NamedTuple):
     """Terms of the query to highlight in the hits, and the hits, best first.
 
     `unit_terms` choose between the units of a hit, if others than those of the query do. `rejected` are the results
-    that the least score left out, None if there are none.
+    that the least score left out, None if there are none. `notes` say what the search could not do.
     """
 
     terms: tuple[str, ...]
     hits: list[Hit]
     unit_terms: tuple[str, ...] = ()
     rejected: Rejected | None = None
+    notes: tuple[str, ...] = ()
 
 
 class SearchOptions(NamedTuple):
@@ -234,7 +235,10 @@ def retrieve(
     idf = whole.lexical.idf
     candidates = _weigh_places(load_candidates(scope.whole, rows), rows, places)
     if vector is not None and not candidates.are_records:
-        candidates = candidates._replace(path_cosine=_path_cosines(candidates, encoder, vector, max_score(idf)))
+        path_encoder = encoder.names
+        path_vector = vector if path_encoder is encoder else _encode(query, path_encoder)
+        cosines = _path_cosines(candidates, path_encoder, path_vector, max_score(idf))
+        candidates = candidates._replace(path_cosine=cosines)
     spans, shares = load_spans(scope, rows.row), scope.whole.role_shares
     return Retrieval(query, candidates, spans, idf, shares, mode, _are_elsewhere(scope, rows))
 

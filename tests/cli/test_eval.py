@@ -15,6 +15,7 @@ from gitmem.search.engine import FUSION_WEIGHTS
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.metrics import Gain, Quality
 from gitmem.search.weight_fit import WeightFit
+from gitmem.settings import Settings
 from gitmem.store.fitted_weights import Tuning, write_tuning
 from tests.cli.test_startup import HEAVY, imported_modules
 from tests.commit_history import WORDS, make_history
@@ -104,7 +105,7 @@ def test_a_fit_is_reported_with_the_gain_of_both_halves() -> None:
 
 
 def test_reset_restores_the_default_weights(cli: Cli, repo: Repo) -> None:
-    store_weights(repo, ranking_fingerprint())
+    store_weights(repo, ranking_fingerprint(Settings()))
     assert cli("eval", "--reset", cwd=repo.path).out == "the default weights are in force again\n"
     assert cli("eval", "--reset", cwd=repo.path).out == "the default weights are in force already\n"
     assert json.loads(cli("eval", "--reset", "--json", cwd=repo.path).out) == {"reset": False}
@@ -146,7 +147,7 @@ def test_without_an_index_nothing_is_measured(cli: Cli, tmp_path: Path) -> None:
 def test_status_shows_the_weights_in_force(cli: Cli, repo: Repo) -> None:
     assert cli("status", cwd=repo.path).out.splitlines()[-1] == "  weights    default"
     assert json.loads(cli("status", "--json", cwd=repo.path).out)["weights"] == {"state": "default"}
-    store_weights(repo, ranking_fingerprint())
+    store_weights(repo, ranking_fingerprint(Settings()))
     output = cli("status", cwd=repo.path).out
     assert output.splitlines()[-1] == (
         "  weights    fitted here: semantic 0.1, lexical 0.9; NDCG@10 +0.032 on 98 held-out commits"
@@ -172,7 +173,7 @@ def test_damaged_weights_are_reported_once_and_queries_still_work(cli: Cli, repo
 
 def test_a_query_with_fitted_weights_imports_no_further_module(repo: Repo) -> None:
     before = imported_modules(repo.path, "query", "rotates anchor")
-    store_weights(repo, ranking_fingerprint())
+    store_weights(repo, ranking_fingerprint(Settings()))
     after = imported_modules(repo.path, "query", "rotates anchor")
     assert not after & HEAVY
     assert after == before

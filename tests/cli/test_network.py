@@ -37,6 +37,7 @@ sys.exit(server.wait())
 def internet_calls(folder: Path, log: Path, command: Sequence[str]) -> list[str]:
     """Return the system calls for internet sockets of a command and all its children."""
     env = {name: value for name, value in unmeasured_environment().items() if name not in SILENCING}
+    env["OPENAI_API_KEY"] = "sk-for-another-program"
     traced_command = ["strace", "-f", "-qq", "-e", "trace=%network", "-o", str(log), *command]
     subprocess.run(traced_command, cwd=folder, env=env, capture_output=True, text=True, check=True)
     return [line for line in log.read_text().splitlines() if INTERNET.search(line)]
@@ -58,6 +59,7 @@ def test_no_command_opens_the_network(own: Repo, tmp_path: Path) -> None:
         ["memory", "add", "Cookies are signed."],
         ["query", "--kind", "all", "signed"],
         ["doctor"],
+        ["health"],
     ):
         assert internet_calls(own.path, tmp_path / "log", [*GITMEM, *args]) == [], args
     lines = [json.dumps({"jsonrpc": "2.0", **message}) for message in RPC]

@@ -226,7 +226,7 @@ def test_an_index_never_mixes_the_vectors_of_two_models(
         writer.commit(
             {f"file{place}.py": regular(f"def sign_{place}():\n    return 1\n") for place in range(number + 1)}
         )
-        monkeypatch.setattr("gitmem.indexing.fingerprint.model_fingerprint", lambda name=name: name)
+        monkeypatch.setattr("gitmem.indexing.fingerprint.model_fingerprint", lambda _settings, name=name: name)
         monkeypatch.setattr(fake_model, "encoder", SaltedEncoder(name))
         if number and name != models[number - 1]:
             with pytest.raises(NoIndex, match="another model"):

@@ -199,6 +199,8 @@ STATUS: Final = _tool(
     "Index status",
     "Report which tree is indexed, whether it is up to date, and its content.",
     root=_ROOT,
+    sections={"type": "array", "items": {"type": "string", "enum": ["index", "health", "embedding"]}},
+    probe={"type": "boolean", "default": False, "description": "embed a word to try the model"},
     format=_FORMAT,
 )
 

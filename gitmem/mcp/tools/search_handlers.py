@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from gitmem.actions.health import EMBEDDING, Component, examine_health, health_json, health_lines
 from gitmem.actions.repository_excerpts import read_repositories
 from gitmem.answering.answer import answer_open
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
@@ -27,6 +28,7 @@ from gitmem.records.filters import RecordFilters, parse_filters
 from gitmem.registry import read_registry
 from gitmem.resident.open_repository import OpenRepository, OpenTree
 from gitmem.resident.repositories import OpenRepositories
+from gitmem.workspace import Workspace
 
 GetRepository = Callable[[str], OpenRepository]
 """Returns the repository of a `root` argument. Called after the other arguments have been checked."""
@@ -113,12 +115,25 @@ def _read_ids(repository: OpenRepository, ids: Sequence[str], arguments: Argumen
 
 
 def status(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) -> str:
-    """Describe the state of the index."""
-    state = read_status(repositories.get(arguments["root"]).reopen())
+    """Describe the state of the index, and on request that of its components."""
+    workspace = repositories.get(arguments["root"]).reopen()
+    sections = arguments["sections"] or ["index"]
+    state = read_status(workspace) if "index" in sections else None
+    components = _examine(workspace, sections, probe=arguments["probe"])
     call.check()
     if arguments["format"] == "json":
-        return dump(status_json(state))
-    return "\n".join([describe_status(state), *(f"note: {visible(note)}" for note in call.notes)])
+        health = {"health": health_json(components)} if components else {}
+        return dump((status_json(state) if state else {}) | health)
+    lines = [describe_status(state)] if state else []
+    lines += map(visible, health_lines(components) if components else ())
+    return "\n".join([*lines, *(f"note: {visible(note)}" for note in call.notes)])
+
+
+def _examine(workspace: Workspace, sections: Sequence[str], *, probe: bool) -> list[Component]:
+    """Return the components that some sections of a status show."""
+    if not {"health", EMBEDDING}.intersection(sections):
+        return []
+    return examine_health(workspace, probe=probe, embedding_only="health" not in sections)
 
 
 def usages(repositories: ServedRepositories, arguments: Arguments, call: ToolCall) -> str:

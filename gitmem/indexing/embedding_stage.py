@@ -1,0 +1,198 @@
+"""Embed the rows of a run through a provider that reads text, in the process of the run.
+
+Workers chunk and count, and this process embeds: so one model is loaded, one place knows the limits of a provider, and
+no text is sent by two workers at once. Equal texts are embedded once, and texts whose vectors are known not at all.
+"""
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gitmem.embedding.encoder import quantise
+from gitmem.embedding.encoders import load
+from gitmem.embedding.provider import selected_provider
+from gitmem.embedding.text_encoder import BATCH_TEXTS, RUN_PATIENCE, Patience, TextEncoder, Watch
+from gitmem.errors import ProviderFailed, TextsRefused
+from gitmem.indexing.fingerprint import dimensions_of
+from gitmem.indexing.known_vectors import KnownVectors
+from gitmem.indexing.worker_protocol import KnownSegments
+from gitmem.paths import IndexPaths
+from gitmem.settings import Settings
+from gitmem.store.columns import OUTCOMES
+from gitmem.store.postings import Postings
+from gitmem.store.rows import Blobs, Rows
+from gitmem.store.vector_files import VectorFiles
+
+MAX_REFUSED: Final = 8
+"""Refused texts that end a run in which none was accepted: it is not the texts that are wrong."""
+
+_FAILED: Final = OUTCOMES.index("failed")
+
+
+class Embedded(NamedTuple):
+    """Rows with vectors, and the reason for each blob, by its id, that could not be embedded and has no rows."""
+
+    rows: Rows
+    failed: dict[str, str]
+
+
+class EmbeddingStage:
+    """Adds vectors to rows. `sent` counts the texts that the provider embedded."""
+
+    def __init__(
+        self, encoder: TextEncoder, store: VectorFiles | None = None, patience: Patience = RUN_PATIENCE
+    ) -> None:
+        self._encoder = encoder
+        self._store = store
+        self._patience = patience
+        self._failures = self._refused = 0
+        self._known = KnownVectors()
+        self.sent = 0
+
+    @property
+    def dimensions(self) -> int:
+        return self._encoder.dimensions
+
+    def use(self, known: KnownSegments) -> None:
+        """Take the vectors of equal texts from segments from now on."""
+        self._known = KnownVectors(known)
+
+    def complete(self, rows: Rows, texts: Sequence[bytes], watch: Watch) -> Embedded:
+        """Embed the texts of rows. Blobs with a refused text lose their rows, and the next run tries them again.
+
+        Raises: ProviderFailed if the provider cannot be used at all, Cancelled, StorageFailed.
+        """
+        found = self._known.find(rows.contents, self.dimensions)
+        contents = [content.tobytes() for content in rows.contents]
+        # Of equal texts the first is embedded: licences and generated files repeat much, and each text costs money.
+        first: dict[bytes, int] = {}
+        for row in found.missing.tolist():
+            first.setdefault(contents[row], row)
+        embedded, reasons = self._embed(list(first), [texts[row] for row in first.values()], watch)
+        vectors, scales = found.vectors, found.scales
+        for content, (vector, scale) in embedded.items():
+            vectors[first[content]], scales[first[content]] = vector, scale
+        sources = np.fromiter((first[contents[row]] for row in found.missing.tolist()), np.int64, len(found.missing))
+        vectors[found.missing], scales[found.missing] = vectors[sources], scales[sources]
+        # The length of a vector before normalisation says nothing about the text of a transformer.
+        columns = {**rows.columns, "scale": scales, "norm": np.ones(len(scales), np.float16)}
+        rows = dataclasses.replace(rows, vectors=vectors, columns=columns)
+        failed_rows = {row: reasons[content] for row, content in enumerate(contents) if content in reasons}
+        return _without_failed(rows, failed_rows)
+
+    def _embed(self, contents: Sequence[bytes], texts: Sequence[bytes], watch: Watch) -> "_Answers":
+        """Find or embed texts by their hashes."""
+        answers = _Answers(self._store.find(contents) if self._store is not None else {}, {})
+        new = [place for place, content in enumerate(contents) if content not in answers.vectors]
+        for start in range(0, len(new), BATCH_TEXTS):
+            places = new[start : start + BATCH_TEXTS]
+            answers.add(self._request([contents[place] for place in places], [texts[place] for place in places], watch))
+        return answers
+
+    def _request(self, contents: Sequence[bytes], texts: Sequence[bytes], watch: Watch) -> "_Answers":
+        """Embed one batch and store its vectors. A refused batch is halved until the refused texts are alone."""
+        watch()
+        try:
+            passages = [text.decode("utf-8", "replace") for text in texts]
+            vectors = self._encoder.encode_passages(passages, watch, self._patience)
+        except TextsRefused as problem:
+            if len(texts) > 1:
+                # The answer does not name the text; halving finds one of a hundred in seven steps.
+                half = len(texts) // 2
+                answers = self._request(contents[:half], texts[:half], watch)
+                answers.add(self._request(contents[half:], texts[half:], watch))
+                return answers
+            self._refused += 1
+            if not self.sent and self._refused >= MAX_REFUSED:
+                raise ProviderFailed(problem.message, hint=problem.hint) from problem
+            return _Answers({}, {contents[0]: problem.message})
+        except ProviderFailed as problem:
+            self._failures += 1
+            if self._failures >= self._patience.failures or not problem.is_passing:
+                raise
+            return _Answers({}, dict.fromkeys(contents, problem.message))
+        # A success in between shows that the provider works, so only failures in a row count.
+        self._failures = 0
+        quantised = quantise(vectors)
+        scales = quantised.scales.astype(np.float16)
+        self.sent += len(texts)
+        # Stored before the next request: a killed run must not pay for these texts again.
+        if self._store is not None:
+            self._store.add(contents, quantised.vectors, scales)
+        vectors_of = zip(quantised.vectors, scales, strict=True)
+        return _Answers(dict(zip(contents, vectors_of, strict=True)), {})
+
+
+class _Answers(NamedTuple):
+    """Quantised vectors with their scales by the hash of the text, and reasons why other texts have none."""
+
+    vectors: dict[bytes, tuple[NDArray[np.int8], np.float16]]
+    refused: dict[bytes, str]
+
+    def add(self, other: "_Answers") -> None:
+        self.vectors.update(other.vectors)
+        self.refused.update(other.refused)
+
+
+def open_stage(
+    settings: Settings, paths: IndexPaths, fingerprint: str, patience: Patience = RUN_PATIENCE
+) -> EmbeddingStage | None:
+    """Return the stage for the selected provider, None if workers embed by themselves.
+
+    `fingerprint` is that of the index, if it has one with dimensions. Raises: ConfigError, ProviderFailed.
+    """
+    provider = selected_provider(settings)
+    if provider.is_bundled:
+        return None
+    # An index knows the length of its vectors, so the provider need not be asked for it.
+    encoder = load(provider, dimensions_of(fingerprint))
+    if not provider.is_remote:
+        return EmbeddingStage(encoder)
+    store = VectorFiles(paths.vectors, encoder.fingerprint, encoder.dimensions)
+    return EmbeddingStage(encoder, store, patience)
+
+
+def _without_failed(rows: Rows, failed: Mapping[int, str]) -> Embedded:
+    """Return rows without those of blobs with a failed row, and the reasons by blob."""
+    if not failed:
+        return Embedded(rows, {})
+    numbers = np.fromiter(failed, np.int64, len(failed))
+    blobs = (np.searchsorted(rows.blobs.first, numbers, side="right") - 1).tolist()
+    reasons = {rows.blobs.keys[blob][0].hex(): failed[row] for row, blob in zip(failed, blobs, strict=True)}
+    return Embedded(drop_blobs(rows, set(blobs)), reasons)
+
+
+def drop_blobs(rows: Rows, blobs: Collection[int]) -> Rows:
+    """Return rows without those of some blobs, whose outcome becomes `failed`."""
+    sizes = np.diff(rows.blobs.first)
+    is_kept = np.ones(len(sizes), np.bool_)
+    is_kept[list(blobs)] = False
+    row_kept = np.repeat(is_kept, sizes)
+    outcomes = np.where(is_kept, rows.blobs.outcomes, np.uint8(_FAILED)).astype(np.uint8)
+    first = np.concatenate([[0], np.cumsum(np.where(is_kept, sizes, 0))]).astype(np.int64)
+    # The next run replaces the blob, names included.
+    names = [name if kept else b"" for name, kept in zip(rows.blobs.names, is_kept.tolist(), strict=True)]
+    numbers = (np.cumsum(row_kept) - 1).astype(np.int32)
+    return Rows(
+        Blobs(rows.blobs.keys, rows.blobs.languages, outcomes, first, names),
+        {name: values[row_kept] for name, values in rows.columns.items()},
+        [label for label, kept in zip(rows.labels, row_kept.tolist(), strict=True) if kept],
+        rows.vectors[row_kept],
+        rows.contents[row_kept],
+        {name: _keep_rows(postings, row_kept, numbers) for name, postings in rows.postings.items()},
+    )
+
+
+def _keep_rows(postings: Postings, row_kept: NDArray[np.bool_], numbers: NDArray[np.int32]) -> Postings:
+    """Return postings of the kept rows, renumbered, with only the terms that still occur."""
+    kept = row_kept[postings.row]
+    terms, term = np.unique(postings.term[kept], return_inverse=True)
+    return Postings(
+        [postings.terms[number] for number in terms.tolist()],
+        term.astype(np.int32),
+        numbers[postings.row[kept]],
+        postings.frequency[kept],
+    )
