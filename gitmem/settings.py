@@ -107,6 +107,7 @@ SETTINGS: Final = (
     Setting("healBudget", 300, "Milliseconds that a query may spend on indexing changes before it answers.", 0, 60_000),
     Setting("graphThreshold", NO_GRAPH, "Number of chunks from which on each run builds a neighbour graph.", 1000),
     Setting("useServer", "true", "Whether a running gitmem answers queries of commands.", choices=("true", "false")),
+    Setting("serveIdle", 3600, "Idle seconds after which `gitmem serve` ends; 0 is never.", 0, 31 * 86_400),
     Setting("maxMemory", 1 << 30, "Bytes that all processes of an index run may occupy together.", 384 << 20, 1 << 38),
     Setting("jobs", 0, "Number of worker processes for indexing; 0 is one per core.", 0, 256),
     Setting("chunkMaxBytes", 1600, "Largest chunk of a file.", 256, 16_384,
@@ -152,6 +153,7 @@ class Settings(NamedTuple):
     heal_budget: int = 300
     graph_threshold: int = NO_GRAPH
     use_server: str = "true"
+    serve_idle: int = 3600
     max_memory: int = 1 << 30
     jobs: int = 0
     chunk_max_bytes: int = 1600

@@ -44,6 +44,8 @@ def test_the_wheel_holds_model_and_hooks_and_no_tests(wheel: Path) -> None:
     } <= names
     assert {f"gitmem/_bundled/hooks/{name}.sh" for name in ("block", "wrapper", "command")} <= names
     assert "gitmem/py.typed" in names
+    page = {path.relative_to(ROOT).as_posix() for path in (ROOT / "gitmem" / "web" / "page").glob("*/*.*")}
+    assert {one for one in page if "__pycache__" not in one} <= names
     pages = {name.partition("share/man/man1/")[2] for name in names if "share/man/man1/" in name}
     assert pages == set(render_pages())
     assert not any(name.startswith(("tests/", "models/")) or "recipe" in name for name in names)

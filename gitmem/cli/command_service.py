@@ -1,6 +1,7 @@
-"""Start to answer commands of this user in a process that stays: `gitmem mcp` and `gitmem watch`."""
+"""Start to answer commands of this user in a process that stays: `gitmem mcp`, `gitmem serve` and `gitmem watch`."""
 
 import os
+from collections.abc import Callable
 
 from gitmem.resident.command_server import CommandServer, ServeCommands
 from gitmem.resident.exchange import Exchange
@@ -8,11 +9,18 @@ from gitmem.resident.repositories import OpenRepositories
 from gitmem.resident.request import Request
 
 
-def serve_commands(name: str) -> ServeCommands:
-    """Return the function that starts to serve commands; `name` is the command line of this process."""
+def serve_commands(name: str, on_command: Callable[[], None] = lambda: None) -> ServeCommands:
+    """Return the function that starts to serve commands; `name` is the command line of this process.
+
+    `on_command` is called for each command that is answered.
+    """
+
+    def run(request: Request, repositories: OpenRepositories, exchange: Exchange) -> None:
+        on_command()
+        _run(request, repositories, exchange)
 
     def start(repositories: OpenRepositories) -> CommandServer:
-        server = CommandServer(name, repositories, dict(os.environ), _run)
+        server = CommandServer(name, repositories, dict(os.environ), run)
         server.start()
         return server
 

@@ -7,13 +7,13 @@ import click
 from gitmem.cli.completer import complete
 from gitmem.cli.confirmation import confirm
 from gitmem.cli.context import open_here, page_output, set_warns, write_json
-from gitmem.cli.record_output import diff_json, format_diff, format_log_entry, log_entry_json
+from gitmem.cli.record_output import format_diff, format_log_entry
 from gitmem.cli.shown_secrets import show_secrets_option, shown_text, shown_value
 from gitmem.cli.text_input import json_option, print_each, print_notices
 from gitmem.display import count, size, visible
 from gitmem.errors import ExitCode
 from gitmem.records.purge import PurgeResult, purge_memory
-from gitmem.records.record_json import record_json
+from gitmem.records.record_json import diff_json, log_entry_json, record_json
 from gitmem.records.revisions import LOG_DEFAULT, read_diff, read_log, restore_records
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from difflib import unified_diff
-from typing import Any
 
 from gitmem.cli import console
 from gitmem.cli.style import is_terminal
@@ -12,7 +11,6 @@ from gitmem.memory.conversation import Conversation, Turn
 from gitmem.memory.document import Document
 from gitmem.memory.note import Note
 from gitmem.record import Record
-from gitmem.records.record_json import record_json
 from gitmem.records.revisions import LogEntry, RecordDiff, record_name
 from gitmem.records.similar_notes import SimilarNote
 
@@ -72,12 +70,6 @@ def _plain(value: object) -> str:
     return ", ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else str(value)
 
 
-def log_entry_json(entry: LogEntry) -> dict[str, Any]:
-    """Return an entry of the log as JSON values."""
-    ids = {"added": list(entry.added), "changed": list(entry.changed), "deleted": list(entry.deleted)}
-    return {**entry._asdict(), **ids}
-
-
 def format_log_entry(entry: LogEntry) -> str:
     """Format an entry of the log: commit, time and message, then the ids of the changed records."""
     time = datetime.fromtimestamp(entry.seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
@@ -87,12 +79,6 @@ def format_log_entry(entry: LogEntry) -> str:
     if entry.more:
         lines.append(f"    and {count(entry.more, 'more record')}")
     return "\n".join(lines)
-
-
-def diff_json(diff: RecordDiff) -> dict[str, Any]:
-    """Return the two versions of a record as JSON values."""
-    sides = {"before": diff.before, "after": diff.after}
-    return {"id": diff.id, **{name: record_json(side) if side else None for name, side in sides.items()}}
 
 
 def format_diff(diff: RecordDiff) -> Iterator[str]:

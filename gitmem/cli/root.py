@@ -42,6 +42,8 @@ COMMANDS: Final = {
     "config": "Show and check the configuration; `git config gitmem.NAME VALUE` changes it.",
     "repos": "List, add, rename and remove the repositories that can be searched together.",
     "mcp": "Serve agents: search this repository for Claude Code and others.",
+    "serve": "Serve the web page and the HTTP API for all repositories of this user.",
+    "open": "Open the web page of this user's repositories.",
     "cancel": "Stop an index run in another process.",
     "uninstall": "Remove the index, the hooks and the entries for agents from this repository.",
     "completion": "Print the completion script of a shell.",

@@ -5,21 +5,25 @@ A note about a folder is about all files below it. A note about `Session` is abo
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from gitmem.display import first_line
+from gitmem.freshness.memory_view import open_memory
 from gitmem.git.object_reader import ObjectReader
-from gitmem.git.trees import find_paths
+from gitmem.git.trees import FILE, TreeEntry, find_paths
 from gitmem.indexing.record_views import Records
+from gitmem.memory.note import Note, load_note
+from gitmem.memory.record_store import RecordStore
 from gitmem.record import parse_record
 from gitmem.search.hits import Hit
 from gitmem.types import RECORD_KINDS
 from gitmem.workspace import Workspace
 
 MAX_NOTES: Final = 3
+MAX_FILE_NOTES: Final = 50
 
 
 class CodeNote(NamedTuple):
@@ -37,6 +41,31 @@ def read_code_notes(records: Records, hits: Sequence[Hit], reader: ObjectReader)
     oids = {entry: records.oid(entry) for matches in entries for entry in matches}
     blobs = dict(reader.read_many(dict.fromkeys(oids.values()))) if oids else {}
     return [[_load_note(data) for entry in matches if (data := blobs[oids[entry]])] for matches in entries]
+
+
+def read_file_notes(workspace: Workspace, path: str, identifiers: Collection[str]) -> list[Note]:
+    """Return the notes about a file, newest first: those that name it, and those about a symbol without a path.
+
+    `identifiers` are the words of the file, which such a symbol must end with. Raises: GitFailed, DamagedFile.
+    """
+    with RecordStore(workspace.location) as store:
+        tip = store.tip()
+        records = open_memory(workspace, tip.tree, check=True) if tip.tree else None
+        if records is None:
+            return []
+        paths, symbols = records.column("paths"), records.column("symbols")
+        mask = paths.select(bool) | symbols.select(bool)
+        mask &= paths.select(lambda lines: _overlaps(lines, _path_prefixes(path)))
+        entries = np.flatnonzero(mask)
+        newest = entries[np.argsort(records.column("time").ranks()[entries], kind="stable")[::-1]].tolist()
+        about = [entry for entry in newest if paths.text(entry) or _ends_in(symbols.text(entry), identifiers)]
+        blobs = [TreeEntry(records.path(entry), FILE, records.oid(entry)) for entry in about[:MAX_FILE_NOTES]]
+        return [load_note(record) for record in store.read_records(blobs)]
+
+
+def _ends_in(lines: str, identifiers: Collection[str]) -> bool:
+    """Return whether the last part of one of the symbols is among the identifiers."""
+    return any(symbol.rpartition(".")[2] in identifiers for symbol in lines.split("\n"))
 
 
 class _Names(NamedTuple):

@@ -8,6 +8,7 @@ from gitmem.memory.kinds import kind_of
 from gitmem.memory.note import Note
 from gitmem.record import Record
 from gitmem.records.documents import AddedDocument
+from gitmem.records.revisions import LogEntry, RecordDiff
 from gitmem.records.similar_notes import SimilarNote
 
 
@@ -64,3 +65,15 @@ def added_document_json(added: AddedDocument) -> dict[str, Any]:
 def record_json(record: Record) -> dict[str, Any]:
     """Return a record of any kind as JSON values."""
     return {"kind": kind_of(record.kind), "id": record.id, **record.named_fields, "content": record.text}
+
+
+def log_entry_json(entry: LogEntry) -> dict[str, Any]:
+    """Return an entry of the log as JSON values."""
+    ids = {"added": list(entry.added), "changed": list(entry.changed), "deleted": list(entry.deleted)}
+    return {**entry._asdict(), **ids}
+
+
+def diff_json(diff: RecordDiff) -> dict[str, Any]:
+    """Return the two versions of a record as JSON values."""
+    sides = {"before": diff.before, "after": diff.after}
+    return {"id": diff.id, **{name: record_json(side) if side else None for name, side in sides.items()}}

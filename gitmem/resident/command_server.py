@@ -75,7 +75,7 @@ class CommandServer(Closeable):
 
     def start(self) -> None:
         """Serve the process's own repository, and each other one from the moment at which it is opened."""
-        self._repositories.on_open = lambda repository: self._serve(repository.workspace.location)
+        self._repositories.on_open = lambda repository: self.serve(repository.workspace.location)
         threading.Thread(target=self._serve_own, name="own socket", daemon=True).start()
 
     def close(self) -> None:
@@ -86,9 +86,9 @@ class CommandServer(Closeable):
 
     def _serve_own(self) -> None:
         with suppress(GitmemError):  # outside a repository there is nothing to serve yet
-            self._serve(locate(self._repositories.own))
+            self.serve(locate(self._repositories.own))
 
-    def _serve(self, location: RepositoryLocation) -> None:
+    def serve(self, location: RepositoryLocation) -> None:
         """Serve a repository from now on, if it is not served already."""
         try:
             name = socket_name(os.fspath(location.common_dir))

@@ -13,7 +13,7 @@ Who may connect is decided by `http_auth`, where the server listens by `listenin
 import logging
 import socket
 from collections.abc import AsyncIterator, Callable, Collection, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -167,6 +167,24 @@ def make_app(
     session_seconds: float = SESSION_IDLE_SECONDS,
 ) -> ASGIApp:
     """Return the application. `hosts` and `token` are those of `RequestGuard`."""
+    routes, run = mount_tools(handlers, tools, max_sessions=max_sessions, session_seconds=session_seconds)
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        async with run():
+            yield
+
+    return RequestGuard(Starlette(routes=[Route(HEALTH_PATH, _health), *routes], lifespan=lifespan), hosts, token)
+
+
+def mount_tools(
+    handlers: ToolHandlers,
+    tools: dict[str, Tool],
+    *,
+    max_sessions: int = MAX_SESSIONS,
+    session_seconds: float = SESSION_IDLE_SECONDS,
+) -> tuple[list[Route | Mount], Callable[[], AbstractAsyncContextManager[None]]]:
+    """Return the routes of `/mcp/`, and the context in which they work."""
     max_body = max_message_bytes(tools)
     manager = StreamableHTTPSessionManager(
         make_server(handlers, tools),
@@ -177,15 +195,8 @@ def make_app(
         max_sessions=max_sessions,
     )
     serve = RequestBodyLimitMiddleware(SessionTable(StreamableHTTPASGIApp(manager), max_sessions), max_body)
-
-    @asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        async with manager.run():
-            yield
-
     # The mount serves `/mcp/`. Without the route, `/mcp` would be answered with a redirect.
-    routes = [Route(HEALTH_PATH, _health), Route("/mcp", serve), Mount("/mcp", serve)]
-    return RequestGuard(Starlette(routes=routes, lifespan=lifespan), hosts, token)
+    return [Route("/mcp", serve), Mount("/mcp", serve)], manager.run
 
 
 async def _health(_request: Request) -> Response:

@@ -41,33 +41,41 @@ class RequestGuard:
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], token: str) -> None:
         self._app = app
-        self._token = token.encode()
+        self._token = token
         self._hosts = frozenset(host.lower() for host in hosts)
-        self._origins = frozenset(f"{scheme}://{host}" for scheme in ("http", "https") for host in self._hosts)
+        self._origins = origins_of(self._hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._find_refusal(Headers(scope=scope), scope["path"]) if scope["type"] == "http" else None
         await (refusal or self._app)(scope, receive, send)
 
     def _find_refusal(self, headers: Headers, path: str) -> Response | None:
-        if self._hosts and not _are_in(headers.getlist("host") or [""], self._hosts):
+        if self._hosts and not are_in(headers.getlist("host") or [""], self._hosts):
             return _refuse(421, "invalid_host", f"Host must be one of: {', '.join(sorted(self._hosts))}")
-        if self._hosts and not _are_in(headers.getlist("origin"), self._origins):
+        if self._hosts and not are_in(headers.getlist("origin"), self._origins):
             return _refuse(403, "invalid_origin", "requests of other web sites are refused")
-        if path != HEALTH_PATH and not self._has_token(headers):
+        if path != HEALTH_PATH and not has_token(headers, self._token):
             challenge = f'Bearer realm="gitmem", error="invalid_token", error_description="{_TOKEN_NEEDED}"'
             return _refuse(401, "invalid_token", _TOKEN_NEEDED, {"WWW-Authenticate": challenge})
         return None
 
-    def _has_token(self, headers: Headers) -> bool:
-        if not self._token:
-            return True
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        # Compared in constant time: otherwise the time of an answer would reveal how many characters are right.
-        return scheme.lower() == "bearer" and hmac.compare_digest(token.strip().encode(), self._token)
+
+def origins_of(hosts: Collection[str]) -> frozenset[str]:
+    """Return the values of Origin of pages that a server with these values of Host has sent."""
+    return frozenset(f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts)
 
 
-def _are_in(values: Collection[str], allowed: Collection[str]) -> bool:
+def has_token(headers: Headers, expected: str) -> bool:
+    """Return whether a request carries the token, or none is needed."""
+    if not expected:
+        return True
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    # Compared in constant time: otherwise the time of an answer would reveal how many characters are right.
+    return scheme.lower() == "bearer" and hmac.compare_digest(token.strip().encode(), expected.encode())
+
+
+def are_in(values: Collection[str], allowed: Collection[str]) -> bool:
+    """Return whether all values of a header are allowed; case does not matter."""
     return all(value.lower() in allowed for value in values)
 
 

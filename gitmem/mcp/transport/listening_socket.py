@@ -17,6 +17,17 @@ def listen_on_port(host: str, port: int) -> socket.socket:
         raise UsageError(f"cannot listen on {host} port {port}: {error}", hint="gitmem mcp --http --port 0") from error
 
 
+def listen_on_first_free(host: str, ports: range) -> socket.socket:
+    """Listen on the first of some ports that no other process uses. Raises UsageError."""
+    problem: UsageError | None = None
+    for port in ports:
+        try:
+            return listen_on_port(host, port)
+        except UsageError as error:
+            problem = error
+    raise problem or UsageError("no port to listen on")
+
+
 def listen_on_socket_file(path: Path) -> socket.socket:
     """Listen on a socket file that only this user can open; the socket file of a dead server is replaced.
 

@@ -1,0 +1,126 @@
+"""Pages of the memory: the records of a repository, and one record with its history."""
+
+from datetime import UTC, datetime
+from difflib import unified_diff
+from typing import Any, Final
+
+from gitmem.display import first_line, visible_code
+from gitmem.errors import GitmemError, UnknownRecord
+from gitmem.memory.conversation import ROLES
+from gitmem.memory.document import DOCUMENT_TYPES
+from gitmem.memory.note import MAX_LIST, NOTE_TYPES
+from gitmem.memory.record_paths import is_note_id
+from gitmem.records.revisions import LogEntry, read_log, show_records
+from gitmem.registry import read_registry
+from gitmem.resident.call import Call
+from gitmem.secrets.masking import mask_text, mask_value
+from gitmem.web.api import memory
+from gitmem.web.page.search_view import results
+from gitmem.web.page.view import Page, Query, first
+from gitmem.web.service import Service
+from gitmem.workspace import Workspace
+
+KINDS: Final = ("notes", "documents", "conversations", "history")
+_LOG: Final = 50
+_MAX_DIFF: Final = 400
+"""Lines of one difference on the page."""
+
+
+def memory_page(service: Service, query: Query, call: Call) -> Page:
+    """Show the records of a kind, or those that a search finds."""
+    names = [one.name for one in read_registry(service.environment)]
+    name = first(query, "repository") or (names[0] if names else "")
+    kind = first(query, "kind", KINDS[0])
+    kind = kind if kind in KINDS else KINDS[0]
+    values: dict[str, Any] = {
+        "repositories": names,
+        "repository": name,
+        "kind": kind,
+        "kinds": KINDS,
+        "note_types": NOTE_TYPES,
+        "document_types": DOCUMENT_TYPES,
+        "roles": ROLES,
+        "query": first(query, "query"),
+        "adds": bool(first(query, "add")),
+        "path": first(query, "path"),
+        "items": [],
+        "entries": [],
+        "hits": None,
+        "problem": None,
+    }
+    if name:
+        values |= _records(service, query, call, name, kind)
+    return Page("memory", values)
+
+
+def _records(service: Service, query: Query, call: Call, name: str, kind: str) -> dict[str, Any]:
+    if kind == "history":
+        entries = read_log(service.workspace(name), limit=_LOG)
+        return {"entries": [_entry(entry) for entry in entries]}
+    if first(query, "query").strip():
+        return results(service, {"query": query["query"], "repository": [name], "kind": [kind], "limit": ["50"]}, call)
+    lists = {"notes": memory.notes, "documents": memory.documents, "conversations": memory.conversations}
+    listing = lists[kind](service, {"repository": name, "type": "", "limit": MAX_LIST}, call)
+    return {"items": [{**item, "first_line": first_line(item.get("content", ""))} for item in listing["items"]]}
+
+
+def _entry(entry: LogEntry) -> dict[str, Any]:
+    time = datetime.fromtimestamp(entry.seconds, UTC).strftime("%Y-%m-%d %H:%M")
+    groups = [(sign, list(getattr(entry, sign))) for sign in ("added", "changed", "deleted")]
+    return {"commit": entry.commit, "time": time, "message": mask_text(entry.message), "groups": groups}
+
+
+def record_page(service: Service, query: Query, _call: Call) -> Page:
+    """Show a record, or a conversation, with its former revisions."""
+    name, identity = first(query, "repository"), first(query, "id")
+    workspace = service.workspace(name)
+    at = first(query, "at")
+    try:
+        records = show_records(workspace, identity, at=at)
+    except UnknownRecord:
+        # A deleted record has a history, from which it can be restored; one that never existed has none.
+        read_log(workspace, name=identity, limit=1)
+        records = []
+    values_of = [_show(record.named_fields, record.id, record.kind, record.text) for record in records]
+    values: dict[str, Any] = {
+        "repository": name,
+        "id": identity,
+        "at": at,
+        "records": mask_value(values_of),
+        "is_note": is_note_id(identity),
+        "note_types": NOTE_TYPES,
+        "history": _history(workspace, identity),
+    }
+    return Page("record", values)
+
+
+def _show(fields: dict[str, Any], identity: str, kind: str, text: str) -> dict[str, Any]:
+    hidden = ("chunks", "tokenizer")
+    visible_fields = {name: value for name, value in fields.items() if name not in hidden and value not in ("", [], {})}
+    return {"id": identity, "kind": kind, "fields": visible_fields, "content": text}
+
+
+def _history(workspace: Workspace, identity: str) -> list[dict[str, Any]]:
+    """Return the revisions of a record, newest first, each with the lines that differ from the one before."""
+    try:
+        entries = read_log(workspace, name=identity, limit=_LOG)
+    except GitmemError:
+        return []
+    # Each revision is read once, and compared with the one before it.
+    texts = [_text_at(workspace, identity, entry.commit) for entry in entries]
+    history = []
+    for place, entry in enumerate(entries):
+        older = texts[place + 1] if place + 1 < len(texts) else ""
+        # The first two lines of a difference are the names of the files.
+        lines = list(unified_diff(older.splitlines(), texts[place].splitlines(), lineterm="", n=2))[2:]
+        history.append({**_entry(entry), "diff": [visible_code(mask_text(line)) for line in lines[:_MAX_DIFF]]})
+    return history
+
+
+def _text_at(workspace: Workspace, identity: str, commit: str) -> str:
+    """Return the text of a record at a revision of the memory, empty if it did not exist."""
+    try:
+        records = show_records(workspace, identity, at=commit)
+    except UnknownRecord:
+        return ""
+    return "\n".join(record.text for record in records)
