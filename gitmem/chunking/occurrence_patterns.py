@@ -2,7 +2,8 @@
 
 Each entry pairs a kind of occurrence (`types.OCCURRENCE_KINDS`) with patterns in tree-sitter's query language, one per
 line. The pattern captures the name as `@_`. `import` captures a whole statement, which `import_statements` reads.
-`bound` captures a variable whose type the statement shows. `name` are the node types of identifiers.
+`bound` captures a variable whose type the statement shows. `name` are the node types of identifiers. Patterns of `call`
+may be missing if a bracket shows the calls of names that `read` and `name` capture: each captured node costs time.
 
 Definitions mostly follow from the tables of `chunking.grammars`: every unit with a field `name` is one. Only others are
 listed here. Tags of code navigation use such patterns too (aider, GitHub).
@@ -17,9 +18,7 @@ _PYTHON: Final = {
     "value": """
         (module (assignment left: (identifier) @_))
         (class_definition body: (block (assignment left: (identifier) @_)))""",
-    "call": """
-        (call function: (identifier) @_)
-        (call function: (attribute attribute: (identifier) @_))""",
+    "call": "(call function: (identifier) @_)",
     "type": """
         (type (identifier) @_)
         (type (attribute attribute: (identifier) @_))
@@ -64,14 +63,13 @@ _STARLARK: Final = {
 }
 _ECMA: Final = {
     "function": """
+        (function_expression name: (identifier) @_)
         (variable_declarator name: (identifier) @_ value: (arrow_function))
         (variable_declarator name: (identifier) @_ value: (function_expression))""",
     "value": """
         (program (lexical_declaration (variable_declarator name: (identifier) @_)))
         (export_statement (lexical_declaration (variable_declarator name: (identifier) @_)))""",
     "call": """
-        (call_expression function: (identifier) @_)
-        (call_expression function: (member_expression property: (property_identifier) @_))
         (new_expression constructor: (identifier) @_)
         (new_expression constructor: (member_expression property: (property_identifier) @_))""",
     "decorator": """
@@ -115,8 +113,9 @@ _GO: Final = {
     "function": "(method_declaration name: (field_identifier) @_)",
     "class": "(type_spec name: (type_identifier) @_)",
     "call": """
-        (call_expression function: (identifier) @_)
-        (call_expression function: (selector_expression field: (field_identifier) @_))""",
+        (call_expression function: (identifier) @_ type_arguments: (type_arguments))
+        (call_expression function: (selector_expression field: (field_identifier) @_) type_arguments: (type_arguments))
+        (type_instantiation_expression type: (type_identifier) @_)""",
     "type": "(type_identifier) @_",
     "base": """
         (field_declaration !name type: (type_identifier) @_)

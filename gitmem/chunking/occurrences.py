@@ -6,7 +6,7 @@ asks, because that depends on the other files of a tree, and a blob belongs to m
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import Final
 
@@ -28,7 +28,9 @@ _REACH: Final = 100
 """Bytes before a name in which its receiver is looked for."""
 
 _CODES: Final = {kind: code for code, kind in enumerate(OCCURRENCE_KINDS)}
-_NAME, _BOUND, _IMPORT, _ALIAS = (_CODES[kind] for kind in ("name", "bound", "import", "alias"))
+_CALL, _READ, _NAME, _BOUND, _IMPORT, _ALIAS = (
+    _CODES[kind] for kind in ("call", "read", "name", "bound", "import", "alias")
+)
 _ORDER: Final = ("function", "class", "value", "base", "decorator", "call", "type", "bound", "read")
 """Kinds by rank: of several kinds at one place the first one counts."""
 
@@ -41,6 +43,19 @@ _SUPER: Final = b"super"
 _SUPER_CALL: Final = b"super()"
 _LAST_NAME: Final = re.compile(_LETTER + rb"+[?!]?$")
 _JOINTS: Final = b".:>\\"
+
+_AFTER_BRACKET: Final = (b").", b"].")
+_MEMBER_MARKS: Final = (b".", b"->", b"::")
+
+_CALLED_BY_BRACKETS: Final = frozenset({"python", "starlark", "javascript", "typescript", "tsx", "go"})
+"""Languages whose calls show by the bytes after a name. Patterns for them would capture most names twice."""
+
+_OPENINGS: Final = (b"(", b"`")
+_CALL_STARTS: Final = frozenset({*_OPENINGS, b"<", b"?", b"!", b" "})
+_MARKED_CALL: Final = re.compile(rb"(?:\?\.|!)?\s?[(]")
+_ANGLES: Final = re.compile(rb"=>|->|&&|[|][|]|[<>]")
+_MAX_TYPES: Final = 400
+"""Bytes of the type arguments of a call."""
 
 _WORD: Final = rb"([^\W\d][\w.:$]*)"
 _WRAPPED: Final = rb"(?:(?:Optional|Final|ClassVar|Annotated|Type|type)\[)?[\"']?"
@@ -72,8 +87,14 @@ def find_occurrences(data: bytes, root: Node, language: str) -> NameColumns:
     """Return the definitions and references of a parsed file, ordered by line."""
     nodes = root.descendant_count
     captures = find_captures(language, root, len(data) if nodes <= _MAX_NODES else len(data) * _MAX_NODES // nodes)
-    statements = sorted((node.start_byte, node.end_byte) for node in captures.get("import", ()))
-    names = [each for start, end in statements for each in _read_import(data[start:end], language, start)]
+    names: list[_Name] = []
+    statements: list[tuple[int, int]] = []
+    for start, end in sorted(node.byte_range for node in captures.get("import", ())):
+        imports = list(_read_import(data[start:end], language, start))
+        # `const app = create("x")` has the form of `const x = require("x")`, but is a call like any other.
+        if imports:
+            names += imports
+            statements.append((start, end))
     names += _read_names(data, captures, statements, {name for _, _, name, _ in names}, language)
     if not names:
         return NO_NAMES
@@ -94,14 +115,10 @@ def _read_names(
     names = _captured_names(data, captures)
     # Most other identifiers are local variables. One in capitals may be a class or a constant of another file.
     known = imported.union(text for code, text in names.values() if code < DEFINING)
-    for node in captures.get("name", ()):
-        start = node.start_byte
-        if start not in names:
-            text = data[start : node.end_byte]
-            if (text in known or text[:1].isupper()) and len(text) <= MAX_NAME:
-                names[start] = _NAME, text
+    _add_mentions(data, names, captures.get("name", ()), known, bracketed=language in _CALLED_BY_BRACKETS)
+    last = statements[-1][1] if statements else 0
     for start, (code, text) in names.items():
-        if statements and _is_inside(start, statements):
+        if start < last and _is_inside(start, statements):
             continue
         if code == _BOUND:
             receiver = _bound_type(data, start, start + len(text), language)
@@ -111,6 +128,27 @@ def _read_names(
             yield start, code, text, _receiver(data, start)
         else:
             yield start, code, text, b""
+
+
+def _add_mentions(
+    data: bytes, names: dict[int, tuple[int, bytes]], nodes: Iterable[Node], known: set[bytes], *, bracketed: bool
+) -> None:
+    """Add mentions of known names and, if calls show by brackets, mark the calls among all names."""
+    for node in nodes:
+        start = node.start_byte
+        if start not in names:
+            end = node.end_byte
+            text = data[start:end]
+            if bracketed and data[end : end + 1] in _CALL_STARTS and _is_called(data, end):
+                if len(text) <= MAX_NAME and text not in _PRIMITIVES:
+                    names[start] = _CALL, text
+            elif (text in known or text[:1].isupper()) and len(text) <= MAX_NAME:
+                names[start] = _NAME, text
+    if bracketed:
+        for start, (code, text) in names.items():
+            end = start + len(text)
+            if code == _READ and data[end : end + 1] in _CALL_STARTS and _is_called(data, end):
+                names[start] = _CALL, text
 
 
 def _captured_names(data: bytes, captures: Mapping[str, list[Node]]) -> dict[int, tuple[int, bytes]]:
@@ -128,21 +166,44 @@ def _captured_names(data: bytes, captures: Mapping[str, list[Node]]) -> dict[int
                 if last is None:
                     continue
                 start, text = start + last.start(), last[0]
-            if len(text) <= MAX_NAME and text not in _PRIMITIVES:
+            if len(text) <= MAX_NAME and (text not in _PRIMITIVES or _is_member(data, start)):
                 names.setdefault(start, (code, text))
     return names
 
 
+def _is_member(data: bytes, start: int) -> bool:
+    """Return whether a name stands behind an object: `z.string()` is no primitive type."""
+    before = data[max(0, start - 2) : start]
+    return before.endswith(_MEMBER_MARKS) and before != b".."
+
+
+def _is_called(data: bytes, end: int) -> bool:
+    """Return whether a call follows a name, in a language that calls by brackets: `f(`, `f<T>(`, `f?.(`, f`text`."""
+    if data[end : end + 1] in _OPENINGS:
+        return True
+    if data[end : end + 1] != b"<":
+        return _MARKED_CALL.match(data, end) is not None
+    depth = 0
+    for bracket in _ANGLES.finditer(data, end, end + _MAX_TYPES):
+        mark = bracket[0]
+        if mark in (b"&&", b"||"):  # a comparison
+            return False
+        depth += 1 if mark == b"<" else -1 if mark == b">" else 0
+        if not depth:
+            return data[bracket.end() : bracket.end() + 1] == b"("
+    return False
+
+
 def _is_inside(place: int, spans: list[tuple[int, int]]) -> bool:
     """Return whether a place is in one of some sorted spans."""
-    if place >= spans[-1][1]:
-        return False
     after = bisect_right(spans, (place, 1 << 62))
     return after > 0 and place < spans[after - 1][1]
 
 
 def _receiver(data: bytes, start: int) -> bytes:
     """Return the text before the joint before a name; `?` for another expression, "" without a joint."""
+    if data[start - 2 : start] in _AFTER_BRACKET:  # most expressions; the pattern takes ten times as long
+        return _SUPER if data[start - 8 : start - 1] == _SUPER_CALL else UNKNOWN_RECEIVER
     match = _RECEIVER.match(data[max(0, start - _REACH) : start][::-1])
     if match is None:  # a colon or a comparison
         return b""

@@ -1,0 +1,46 @@
+"""Names in single files: which words are calls, members and imports."""
+
+import pytest
+
+from gitmem.chunking.chunk import chunk_blob
+from gitmem.types import OCCURRENCE_KINDS
+
+
+def names_of(text: str, language: str, *kinds: str) -> list[str]:
+    """Return the names of some kinds in a file, with their receivers, in the order of the text."""
+    names = chunk_blob(text.encode(), language).names
+    return [
+        (receiver + b"." + name if receiver else name).decode()
+        for kind, name, receiver in zip(names.kinds, names.names, names.receivers, strict=True)
+        if OCCURRENCE_KINDS[kind] in kinds
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('const app = create("x");', ["create"]),
+        ("z.string().min(1);", ["z.string", "?.min"]),
+        ("store.load?.(1); find!(2); sql`select`;", ["store.load", "find", "sql"]),
+        ("make<Map<string, () => void>>(1); api.get<{ a: 1 }>(2);", ["make", "api.get"]),
+        ("if (a<b && c>(d)) f (a);", ["f"]),
+        ("const run = function inner() {}; run();", ["run"]),
+    ],
+)
+def test_the_bytes_after_a_name_show_a_call(text: str, expected: list[str]) -> None:
+    assert names_of(text, "typescript", "call") == expected
+
+
+def test_a_call_with_a_text_defines_a_value_but_a_required_module_is_an_import() -> None:
+    text = 'const app = create("x");\nconst fs = require("fs");\n'
+    assert names_of(text, "typescript", "value", "import", "call") == ["app", "create", "fs:.fs"]
+
+
+def test_members_may_have_the_names_of_primitive_types() -> None:
+    assert names_of("event.set()\nlog.error(set(x))\n", "python", "call") == ["event.set", "log.error"]
+    assert names_of("package a\nfunc f(xs ...string) { log.error(xs) }\n", "go", "call", "type") == ["log.error"]
+
+
+def test_type_arguments_of_a_call_in_go_are_no_index() -> None:
+    text = "package a\nfunc f() { g[[]int](1, 2); h.m[[]uint8](3, 4); k(5) }\n"
+    assert names_of(text, "go", "call") == ["g", "h.m", "k"]
