@@ -129,6 +129,16 @@ class IndexPaths(NamedTuple):
         return self.state / "records"
 
     @property
+    def history(self) -> "IndexPaths":
+        """Index of the history, with a layout of its own."""
+        return IndexPaths(self.root / "history")
+
+    @property
+    def commits(self) -> Path:
+        """View of the commits at some recent time, in the index of the history."""
+        return self.state / "commits"
+
+    @property
     def log(self) -> Path:
         """Log of the last background runs."""
         return self.state / "log"

@@ -105,6 +105,7 @@ SETTINGS: Final = (
     Setting("fusion", "zscore", "How the semantic and the lexical ranking are combined.", choices=("zscore", "rrf")),
     Setting("maxFileBytes", 1 << 20, "Larger files are not indexed.", 1024, 1 << 30),
     Setting("healBudget", 300, "Milliseconds that a query may spend on indexing changes before it answers.", 0, 60_000),
+    Setting("historyBudget", 100_000, "Number of the newest commits that `gitmem index --history` indexes.", 1),
     Setting("graphThreshold", NO_GRAPH, "Number of chunks from which on each run builds a neighbour graph.", 1000),
     Setting("useServer", "true", "Whether a running gitmem answers queries of commands.", choices=("true", "false")),
     Setting("serveIdle", 3600, "Idle seconds after which `gitmem serve` ends; 0 is never.", 0, 31 * 86_400),
@@ -151,6 +152,7 @@ class Settings(NamedTuple):
     fusion: str = "zscore"
     max_file_bytes: int = 1 << 20
     heal_budget: int = 300
+    history_budget: int = 100_000
     graph_threshold: int = NO_GRAPH
     use_server: str = "true"
     serve_idle: int = 3600

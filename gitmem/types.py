@@ -12,9 +12,16 @@ RECORD_KINDS: Final = (NOTE, DOCUMENT, TURN)
 RECORD_LANGUAGE: Final = "record"
 """Language under which the index stores the blobs of records."""
 
+COMMIT: Final = "commit"
+"""Chunk type of passages of commit messages, and the language under which their index stores commits."""
+
+PROSE_KINDS: Final = (*RECORD_KINDS, COMMIT)
+"""Chunk types of texts that are not files: they are ranked like records."""
+
 CHUNK_TYPES: Final = (
     "text", "section", "module", "namespace", "class", "interface", "struct", "enum", "trait", "impl", "type",
     "function", "method", "property", "field", "constant", "macro", *RECORD_KINDS,
+    COMMIT,
 )  # fmt: skip
 """Chunk types. The index stores their positions: append only."""
 

@@ -38,7 +38,7 @@ _MADE_HERE: Final = "gitmem-made-here"
 """File with the token, in the index folder and in the common git directory."""
 
 OWN_NAMES: Final = frozenset(
-    {"segments", "views", "graph", "vectors", "state", "lock", "manifest", ".gitignore", _MADE_HERE}
+    {"segments", "views", "graph", "vectors", "state", "history", "lock", "manifest", ".gitignore", _MADE_HERE}
 )
 """Names that gitmem creates in an index folder, besides temporary files, which end with `.tmp`."""
 

@@ -7,6 +7,7 @@ from gitmem.errors import Busy
 from gitmem.freshness.cancellation import RunningRun, read_run, request_stop, was_stopped
 from gitmem.fsio import remove_file
 from gitmem.locks import writer_lock
+from gitmem.paths import IndexPaths
 from gitmem.workspace import Workspace, find_index
 
 MAX_WAIT_SECONDS: Final = 120.0
@@ -27,36 +28,42 @@ class CancelOutcome(NamedTuple):
 
 
 def cancel(workspace: Workspace, *, max_wait: float = MAX_WAIT_SECONDS) -> CancelOutcome:
-    """Stop the current run and wait for its end.
+    """Stop the current run, or else that of the commit messages, and wait for its end.
 
     Raises: UnsafeIndex, StorageFailed, Busy if the lock is not released within `max_wait` seconds.
     """
     # Raises for a foreign or linked folder before anything is written to it.
     find_index(workspace)
-    if not workspace.paths.root.is_dir():
-        return CancelOutcome(found=False)
-    deadline = time.monotonic() + max_wait
+    outcome = CancelOutcome(found=False)
+    for paths in (workspace.paths, workspace.paths.history):
+        if paths.root.is_dir() and not outcome.found:
+            outcome = _cancel(paths, time.monotonic() + max_wait)
+    return outcome
+
+
+def _cancel(paths: IndexPaths, deadline: float) -> CancelOutcome:
+    """Stop the run that writes to an index folder."""
     requested: RunningRun | None = None
     # Repeat the request: between two looks the run may end and another begin, which has another token.
-    while not _is_free(workspace):
-        run = read_run(workspace.paths)
+    while not _is_free(paths):
+        run = read_run(paths)
         if run is not None and run != requested:
-            request_stop(workspace.paths, run)
+            request_stop(paths, run)
             requested = run
         if time.monotonic() > deadline:
             raise Busy("the process that writes this index did not stop", hint="it may hang; kill it by its process id")
         time.sleep(_POLL_SECONDS)
     if requested is None:
         return CancelOutcome(found=False)
-    return CancelOutcome(found=True, stopped=was_stopped(workspace.paths, requested), resume=requested.resume)
+    return CancelOutcome(found=True, stopped=was_stopped(paths, requested), resume=requested.resume)
 
 
-def _is_free(workspace: Workspace) -> bool:
+def _is_free(paths: IndexPaths) -> bool:
     """Return whether no process writes; if so, remove the state files that a killed run may have left."""
     try:
-        with writer_lock(workspace.paths.lock, wait=False):
-            remove_file(workspace.paths.running)
-            remove_file(workspace.paths.cancel)
+        with writer_lock(paths.lock, wait=False):
+            remove_file(paths.running)
+            remove_file(paths.cancel)
     except Busy:
         return False
     return True

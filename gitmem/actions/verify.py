@@ -3,9 +3,11 @@
 from dataclasses import dataclass, field
 
 from gitmem.errors import DamagedFile
+from gitmem.freshness.commit_index import find_history
+from gitmem.freshness.commit_run import repair_commits
 from gitmem.freshness.refresh import refresh
 from gitmem.fsio import remove_file
-from gitmem.indexing.integrity import Fault, Findings, check_index
+from gitmem.indexing.integrity import Fault, Findings, check_index, check_segments
 from gitmem.locks import writer_lock
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.workspace import Workspace, require_index
@@ -48,9 +50,21 @@ def _check(workspace: Workspace) -> Findings:
         except DamagedFile as problem:
             return Findings(faults=[Fault(problem.message, ("manifest",))])
         findings = check_index(workspace.location, workspace.paths, manifest)
+        findings.faults.extend(_check_history(workspace))
         if not findings.problems or not _replaced(workspace, manifest):
             break
     return findings
+
+
+def _check_history(workspace: Workspace) -> list[Fault]:
+    """Check the index of commit messages, if there is one."""
+    name = workspace.paths.history.root.name
+    try:
+        manifest = find_history(workspace)
+    except DamagedFile as problem:
+        return [Fault(problem.message, (f"{name}/manifest",))]
+    faults = check_segments(workspace.paths.history, manifest) if manifest is not None else []
+    return [fault._replace(files=tuple(f"{name}/{file}" for file in fault.files)) for fault in faults]
 
 
 def _replaced(workspace: Workspace, manifest: Manifest) -> bool:
@@ -65,3 +79,4 @@ def _replace_damaged(workspace: Workspace, findings: Findings) -> None:
         for name in findings.damaged:
             remove_file(workspace.paths.root / name)
     refresh(workspace, workspace.location.head_tree, check=True)
+    repair_commits(workspace)

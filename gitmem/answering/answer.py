@@ -148,6 +148,9 @@ def rebuild_damaged(workspace: Workspace, reader: TreeReader) -> None:
     from gitmem.freshness.refresh import refresh  # loads the parsers; needed only after damage
 
     refresh(workspace, reader.read().revision.tree, check=True)
+    from gitmem.freshness.commit_run import repair_commits
+
+    repair_commits(workspace)
 
 
 def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, blobs: ObjectReader) -> Answer:
@@ -180,7 +183,7 @@ def answer_found(
             "results": len(hits),
         },
         notes=[
-            *searcher.take_notes(),
+            *searcher.take_notes(query.filters),
             *_note_lacking_files(searcher, query.filters.files),
             *found.notes,
             *(f"`{path}` changed while it was read; ask again" for path in texts.changed),

@@ -11,6 +11,7 @@ from gitmem.freshness.tree_selection import WORKTREE
 from gitmem.locations import LineRange, Location, format_location
 from gitmem.memory.kinds import CODE, kind_of
 from gitmem.search.snippet import join_lines
+from gitmem.types import COMMIT
 
 if TYPE_CHECKING:
     from gitmem.answering.answer import Answer, ViewState
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from gitmem.records.code_notes import CodeNote
     from gitmem.search.explain import Explanation
     from gitmem.search.hits import Hit
+
+_DAY: Final = len("2026-01-31")
 
 BOUNDARY: Final = "[CHUNK BOUNDARY]"
 """Separator between a chunk and an adjacent one in `content`."""
@@ -151,6 +154,12 @@ def _details_json(answer: "Answer", index: int, path: str) -> dict[str, Any]:
         "file_size_bytes": details.file_bytes,
         "indexed_at": indexed_at and time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(indexed_at)),
     }
+
+
+def describe_commit(answer: "Answer", hit: "Hit") -> str:
+    """Return date and author of the hit of a commit; "" for any other."""
+    fields = answer.records.get(hit.blob, {}) if hit.chunk_type == COMMIT else {}
+    return f"{fields['time'][:_DAY]} {visible(fields['author'].partition(' <')[0])}" if fields else ""
 
 
 def first_mentions(code_notes: "Sequence[Sequence[CodeNote]]") -> "list[list[CodeNote]]":

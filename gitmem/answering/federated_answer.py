@@ -10,6 +10,7 @@ from gitmem.answering.federated_search import FederatedResult, FederatedSearcher
 from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.search_query import Query
 from gitmem.git.object_reader import ObjectReader
+from gitmem.memory.kinds import COMMITS
 from gitmem.search.engine import Rejected, SearchResult
 
 
@@ -66,6 +67,10 @@ def answer_members(
     skipped: Sequence[SkippedRepository],
 ) -> FederatedAnswer:
     """Search and read the text of the hits. `limit` is the result of `check_query`. Raises: UsageError, DamagedFile."""
+    # `--kind all` names commits too, whose indexes are not searched together.
+    notes = ["commits are searched in one repository at a time"] if COMMITS in query.filters.kinds else []
+    kinds = tuple(kind for kind in query.filters.kinds if kind != COMMITS)
+    query = query._replace(filters=query.filters._replace(kinds=kinds))
     found = searcher.find(query, limit)
     answers, order = _read_answers(searcher.members, query, found, limit, open_blobs)
     members = [member.searcher for member in searcher.members]
@@ -80,7 +85,7 @@ def answer_members(
             "results": len(order),
             "below_min_score": found.rejected.number if found.rejected else 0,
         },
-        notes=[*found.notes, *_member_notes(searcher, answers)],
+        notes=[*notes, *found.notes, *_member_notes(searcher, answers)],
         rejected=found.rejected,
     )
 

@@ -24,7 +24,7 @@ class HitDetails(NamedTuple):
 
 def read_details(searcher: Searcher, hit: Hit, file_bytes: int) -> HitDetails:
     """Return the details of a hit of a searcher, whose file has so many bytes."""
-    snapshot, number = searcher.snapshot, searcher.blob_number(hit)
+    snapshot, number = searcher.locate(hit)
     sizes, positions = _count_results(snapshot, number, hit)
     # A row with several definitions gives several results, each of which counts.
     index = sum(sizes[: hit.chunk]) + positions

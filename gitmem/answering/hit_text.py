@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.chunking.blob_text import text_of
+from gitmem.commit import Commit, parse_commit
 from gitmem.freshness.tree_selection import WORKTREE
+from gitmem.git.batch import COMMITS, ProgramReader
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_bytes, path_text
 from gitmem.git.working_files import read_unchanged
@@ -13,7 +15,7 @@ from gitmem.memory.record_paths import CONVERSATION_PREFIX
 from gitmem.record import Record, parse_record
 from gitmem.search.snippet import lines_of, lines_of_span
 from gitmem.secrets.masking import mask_private_keys
-from gitmem.types import RECORD_KINDS, TURN
+from gitmem.types import COMMIT, PROSE_KINDS, RECORD_KINDS, TURN
 
 # Records and their windows are imported only for hits that are records: a query of code saves a tenth of its start-up.
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from gitmem.search.skeleton import InnerChunk
 
     _Adjacent = tuple[AdjacentChunk | None, AdjacentChunk | None]
+
+COMMIT_DIGITS: Final = 12
+"""Digits by which a commit is named: unique in the largest repositories."""
 
 _INTERNAL_FIELDS: Final = ("chunks", "tokens", "tokenizer")
 
@@ -85,12 +90,14 @@ def read_hits(
     # An uncommitted blob without content: the file no longer has the hash under which it was indexed.
     changed = [path_text(files[oid]) for oid, content in data.items() if not content and oid in files]
     records = _parse_records(data, hits)
-    shown = [_widen(hit, data[hit.blob], records.get(hit.blob)) for hit in hits]
+    commits = _parse_commits(texts, hits)
+    shown = [_widen(hit, data[hit.blob], records.get(hit.blob), commits.get(hit.blob)) for hit in hits]
     beside = [_adjacent_chunks(searcher, hit, data[hit.blob], records.get(hit.blob)) if neighbors else (None, None)
               for hit in shown]  # fmt: skip
     # Only the whole text shows that a chunk belongs to a key that began in an earlier chunk.
     masked = {source: mask_private_keys(text) for source, text in texts.items()}
     fields = {oid: _public_fields(record) for oid, record in records.items()}
+    fields |= {oid: commit.fields(oid) for oid, commit in commits.items()}
     inner = [[] if hit.blob in records else searcher.inner_chunks(hit) for hit in shown]
     return HitTexts(
         _cut_lines(texts, shown, inner, beside),
@@ -127,15 +134,21 @@ def _cut_lines(
 def _read_blobs(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader) -> dict[str, bytes]:
     """Read each blob once, from the file that has its content if the working tree was searched, else from git."""
     data = _read_files(searcher, hits)
-    missing = [oid for oid in dict.fromkeys(hit.blob for hit in hits) if oid not in data]
-    return data | {oid: content or b"" for oid, content in reader.read_many(missing)}
+    blobs = dict.fromkeys(hit.blob for hit in hits if hit.chunk_type != COMMIT)
+    data |= {oid: content or b"" for oid, content in reader.read_many(oid for oid in blobs if oid not in data)}
+    commits = dict.fromkeys(hit.blob for hit in hits if hit.chunk_type == COMMIT)
+    if commits:
+        # The reader of a search reads blobs alone.
+        with ProgramReader(searcher.tree.location, COMMITS) as objects:
+            data |= {oid: content or b"" for oid, content in objects.read_many(commits)}
+    return data
 
 
 def _read_files(searcher: "Searcher", hits: "Sequence[Hit]") -> dict[str, bytes]:
     if searcher.tree.source != WORKTREE:
         return {}
     # Reading a file and comparing its hash is cheaper than asking git, and works before the first commit.
-    paths = {hit.blob: path_bytes(hit.path) for hit in hits if hit.chunk_type not in RECORD_KINDS}
+    paths = {hit.blob: path_bytes(hit.path) for hit in hits if hit.chunk_type not in PROSE_KINDS}
     return read_unchanged(searcher.tree.location, paths)
 
 
@@ -147,8 +160,16 @@ def _parse_records(data: Mapping[str, bytes], hits: "Sequence[Hit]") -> dict[str
     return {oid: parse_record(data[oid], path) for oid, path in paths.items()}
 
 
-def _widen(hit: "Hit", data: bytes, record: Record | None) -> "Hit":
-    """Return the whole window of a record's hit; a hit of code unchanged."""
+def _parse_commits(texts: Mapping[tuple[str, str], bytes], hits: "Sequence[Hit]") -> dict[str, Commit]:
+    """Parse the commits among hits, except those that no longer exist."""
+    commits = (hit for hit in hits if hit.chunk_type == COMMIT and texts[hit.source])
+    return {hit.blob: parse_commit(texts[hit.source]) for hit in commits}
+
+
+def _widen(hit: "Hit", data: bytes, record: Record | None, commit: Commit | None) -> "Hit":
+    """Return the whole window of a record's hit, and that of a commit with lines of its message; others unchanged."""
+    if commit is not None:
+        return hit._replace(start_line=hit.start_line - commit.headers, end_line=hit.end_line - commit.headers)
     if record is None:
         return hit
     from gitmem.answering.record_windows import widen
@@ -157,6 +178,8 @@ def _widen(hit: "Hit", data: bytes, record: Record | None) -> "Hit":
 
 
 def _adjacent_chunks(searcher: "Searcher", hit: "Hit", data: bytes, record: Record | None) -> "_Adjacent":
+    if hit.chunk_type == COMMIT:
+        return None, None  # its result is a passage of one text, which `get` returns as a whole
     if record is None:
         return searcher.adjacent_chunks(hit)
     from gitmem.answering.record_windows import find_beside
@@ -165,8 +188,8 @@ def _adjacent_chunks(searcher: "Searcher", hit: "Hit", data: bytes, record: Reco
 
 
 def _lines(data: bytes, hit: "Hit", chunk: "Hit | AdjacentChunk") -> list[str]:
-    """Return the lines of a chunk. A record's chunk may begin inside a line, since its lines can be long."""
-    if hit.chunk_type in RECORD_KINDS:
+    """Return the lines of a chunk. That of a record or commit may begin inside a line, since its lines can be long."""
+    if hit.chunk_type in PROSE_KINDS:
         return lines_of(data[chunk.start : chunk.end], 1, chunk.end_line - chunk.start_line + 1) if data else []
     return lines_of_span(data, chunk.start, chunk.end) if data else []
 
@@ -194,9 +217,11 @@ def _read_code_notes(searcher: "Searcher", hits: "Sequence[Hit]", reader: Object
 
 
 def named_hit(hit: "Hit") -> "Hit":
-    """Return a record's hit under the id that `get` accepts, with lines of its content; a hit of code unchanged."""
+    """Return the hit of a record or commit under the id that `get` accepts, with lines of its text; code unchanged."""
     if kind_of(hit.chunk_type) == CODE:
         return hit
+    if hit.chunk_type == COMMIT:
+        return hit._replace(path=hit.path[:COMMIT_DIGITS])
     # A turn is stored as <conversation>/<number>, zero-padded so that names sort; users see the plain number.
     last = hit.path.rpartition("/")[2]
     name = f"{CONVERSATION_PREFIX}{hit.symbol} {int(last)}" if hit.chunk_type == TURN else last

@@ -1,11 +1,12 @@
 """Read the locations and records that names mean in one repository, and put together those of several."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
 from gitmem.answering.answer import ViewState
 from gitmem.answering.answer_json import describe_view
+from gitmem.answering.commit_excerpts import find_commit_excerpt
 from gitmem.answering.excerpts import Excerpt
 from gitmem.answering.file_chunks import chunk_file
 from gitmem.answering.file_excerpts import read_file_excerpt
@@ -19,7 +20,7 @@ from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.memory.conversation import GET_DEFAULT
-from gitmem.memory.record_store import RecordStore
+from gitmem.memory.record_store import RecordStore, Tip
 from gitmem.records.documents import find_named_document
 from gitmem.workspace import Workspace
 
@@ -98,20 +99,39 @@ def read_names(workspace: Workspace, source: Source | None, names: Sequence[str]
         tip = cache(store.tip)  # read from git once, and only if a record is named
         for name in names:
             try:
-                if is_record_name(name):
-                    _refuse_revision(name, options.rev)
-                    found[name] = read_records(store, tip(), name, options.turns)
-                else:
-                    assert source is not None, "a tree is opened for names of files"
-                    found[name] = [read_file_excerpt(source.tree, source.reader, name, options.folder)]
+                found[name] = _read_name(workspace, source, store, tip, name, options)
             except GitmemError as error:
-                # The id that a user gave a document may look like anything, so files and lines have precedence.
-                document = "" if options.rev else find_named_document(store, tip(), name)
-                found[name] = read_records(store, tip(), document, options.turns) if document else error
+                found[name] = error
         commit = tip().commit or "" if source is None else ""
     if source is None:
         return Reading(found, f"memory {commit[:7]}", [])
     return Reading(found, describe_view(source.state), source.notes)
+
+
+def _read_name(
+    workspace: Workspace,
+    source: Source | None,
+    store: RecordStore,
+    tip: Callable[[], Tip],
+    name: str,
+    options: NameOptions,
+) -> Sequence[Excerpt]:
+    """Read one name. Raises: GitmemError if nothing has it."""
+    if is_record_name(name):
+        _refuse_revision(name, options.rev)
+        return read_records(store, tip(), name, options.turns)
+    assert source is not None, "a tree is opened for names of files"
+    try:
+        return [read_file_excerpt(source.tree, source.reader, name, options.folder)]
+    except GitmemError:
+        # Ids of commits, and those that users gave documents, may look like paths, which have precedence.
+        commit = find_commit_excerpt(workspace.location, name)
+        document = "" if commit or options.rev else find_named_document(store, tip(), name)
+        if document:
+            return read_records(store, tip(), document, options.turns)
+        if commit is None:
+            raise
+        return [commit]
 
 
 def _refuse_revision(name: str, rev: str) -> None:

@@ -35,7 +35,7 @@ from gitmem.indexing.fingerprint import is_made_with
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.record_views import Records
-from gitmem.memory.kinds import CODE, FOLDERS
+from gitmem.memory.kinds import CODE, COMMITS, FOLDERS
 from gitmem.search.engine import SearchOptions, SearchResult, search
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.hits import Hit
@@ -46,11 +46,13 @@ from gitmem.store.graph import RowGraph, find_graph
 from gitmem.store.manifest import Manifest, find_manifest
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.view_file import View
+from gitmem.types import COMMIT
 from gitmem.words import find_identifiers, terms_of
 from gitmem.workspace import Workspace, open_snapshot, require_index
 
 # Each of these is needed by few searches, and all together they cost a twentieth of the start-up of a query.
 if TYPE_CHECKING:
+    from gitmem.answering.commit_search import CommitSource
     from gitmem.answering.location_lookup import IndexedTree
     from gitmem.references.tree_names import TreeNames
     from gitmem.search.adjacent_chunks import AdjacentChunk
@@ -75,8 +77,11 @@ class Searcher:
         notes: list[str],
         opening_notes: list[str],
         records_tree: str | None,
+        *,
+        refresh: bool,
     ) -> None:
         self.workspace = workspace
+        self._refresh = refresh
         self._kinds = kinds
         self._weights = weights
         self.encoder = encoder
@@ -90,12 +95,13 @@ class Searcher:
         self._notes = notes
         self._opening_notes = opening_notes
 
-    def take_notes(self) -> list[str]:
+    def take_notes(self, filters: SearchFilters = ALL_CONTENT) -> list[str]:
         """Return the notes about the state of the index; those about its opening only at the first call."""
+        notes = [*self._notes, *(self.commits.notes() if COMMITS in filters.kinds else [])]
         try:
-            return [self._opening_notes.pop(), *self._notes]
+            return [self._opening_notes.pop(), *notes]
         except IndexError:
-            return list(self._notes)
+            return notes
 
     @property
     def view(self) -> View:
@@ -211,26 +217,34 @@ class Searcher:
         """Return the chunks before and after a hit of this searcher."""
         from gitmem.search.adjacent_chunks import find_adjacent_chunks
 
-        return find_adjacent_chunks(self.snapshot, self.blob_number(hit), hit)
+        return find_adjacent_chunks(*self.locate(hit), hit)
 
     def inner_chunks(self, hit: Hit) -> list[InnerChunk]:
         """Return the outermost chunks inside a hit of this searcher."""
-        return find_inner_chunks(self.snapshot, self.blob_number(hit), hit)
+        return find_inner_chunks(*self.locate(hit), hit)
 
-    def blob_number(self, hit: Hit) -> int:
-        """Return the number of the blob of a hit of this searcher."""
-        entry = self.view.find(path_bytes(hit.path))
-        assert entry is not None, "a hit's path is in the view"
-        return int(self._blob_of[entry])
+    def locate(self, hit: Hit) -> tuple[Snapshot, int]:
+        """Return the index that a hit of this searcher comes from, and the number of its blob there."""
+        entry = None if hit.chunk_type == COMMIT else self.view.find(path_bytes(hit.path))
+        return self.commits.locate(hit) if entry is None else (self.snapshot, int(self._blob_of[entry]))
+
+    @cached_property
+    def commits(self) -> "CommitSource":
+        """Commits in the history of the tree, with the index of their messages."""
+        from gitmem.answering.commit_search import CommitSource
+
+        return CommitSource(self.workspace, self.tree, refresh=self._refresh)
 
     def scopes(self, filters: SearchFilters) -> list[Scope]:
-        """Return the rows that pass filters, those of files and those of records apart, if there are any."""
+        """Return the rows that pass filters, those of files, of records and of commits apart, if there are any."""
         kinds = kinds_of(filters, self.selection)
         # Record filters ask for properties that code does not have, so code cannot pass them.
         parts = [self._code_scope(filters)] if CODE in kinds and not filters.records.any else []
         records = [name for name in FOLDERS if name in kinds]
         if records and self.records is not None:
             parts.append(self._record_scope(filters, records))
+        if COMMITS in kinds:
+            parts += self.commits.scopes(filters, required=kinds == (COMMITS,))
         return parts
 
     def passing_blobs(self, filters: SearchFilters, kinds: Sequence[str]) -> NDArray[np.int64]:
@@ -340,8 +354,9 @@ def _open(
     opening_notes = [rebuild_note] if rebuild_note else []
     own_encoder = query_encoder(workspace.settings, snapshot.manifest.fingerprint, encoder)
     searcher = Searcher(
-        workspace, selection, kinds, tree, overlay, snapshot, own_encoder, weights, notes, opening_notes, records
-    )
+        workspace, selection, kinds, tree, overlay, snapshot, own_encoder, weights, notes, opening_notes, records,
+        refresh=refresh,
+    )  # fmt: skip
     # A named revision was indexed completely. For the working tree the rest is left to the background.
     if searcher.missing_files and refresh and not tree.named:
         from gitmem.freshness.background import start_background_refresh
@@ -359,16 +374,13 @@ def _require_fingerprint(
     """
     if is_made_with(manifest.fingerprint, workspace.settings):
         return manifest, ""
+    reason = "the index was made by another version, with another model or other settings"
     if not refresh:
-        raise NoIndex(
-            "the index was made by another version, with another model or other settings", hint="run `gitmem index`"
-        )
+        raise NoIndex(reason, hint="run `gitmem index`")
     from gitmem.freshness.refresh import refresh as refresh_index
 
     refresh_index(workspace, tree.revision.tree)
-    return require_index(
-        workspace
-    ), "the index was made by another version, with another model or other settings and was rebuilt"
+    return require_index(workspace), f"{reason} and was rebuilt"
 
 
 def _open_overlay(

@@ -2,14 +2,17 @@
 
 from typing import Final
 
-from gitmem.types import NOTEBOOK_LANGUAGE
+from gitmem.commit import commit_text
+from gitmem.types import COMMIT, NOTEBOOK_LANGUAGE
 
 MAX_NOTEBOOK_BYTES: Final = 64 << 20
 """Maximum size of a notebook with its outputs. Without them it may have the size of any other file."""
 
 
 def text_of(data: bytes, language: str) -> bytes:
-    """Return the text of a blob of a language: that of the cells of a notebook, else all bytes."""
+    """Return the text of a blob of a language: that of the cells of a notebook, a commit in UTF-8, else all bytes."""
+    if language == COMMIT:
+        return commit_text(data)
     if language != NOTEBOOK_LANGUAGE:
         return data
     from gitmem.chunking.notebook import read_notebook

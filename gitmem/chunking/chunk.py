@@ -6,6 +6,7 @@ from typing import Final
 
 from gitmem.chunking.budget import merge_small
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
+from gitmem.chunking.commit_passages import commit_chunks
 from gitmem.chunking.languages import TEXT, language_from_head
 from gitmem.chunking.line_windows import window_chunks
 from gitmem.chunking.lines import Lines
@@ -13,7 +14,7 @@ from gitmem.chunking.markdown import section_chunks
 from gitmem.chunking.notebook import Cell
 from gitmem.chunking.notebook_chunks import notebook_chunks
 from gitmem.chunking.record_passages import record_chunks
-from gitmem.types import NOTEBOOK_LANGUAGE, RECORD_LANGUAGE, Chunk, ChunkedBlob, NameColumns
+from gitmem.types import COMMIT, NOTEBOOK_LANGUAGE, RECORD_LANGUAGE, Chunk, ChunkedBlob, NameColumns
 
 _CPP: Final = re.compile(
     rb"^[ \t]*(?:class[ \t]+\w|namespace\b|template[ \t]*<|using[ \t]+\w|(?:public|private|protected):)"
@@ -35,6 +36,8 @@ def chunk_blob(
         return ChunkedBlob(NOTEBOOK_LANGUAGE, _capped(data, of_cells, Lines(data), bounds), True, "")
     if language == RECORD_LANGUAGE:
         return ChunkedBlob(language, record_chunks(data), parsed=True, unparsed_reason="")
+    if language == COMMIT:
+        return ChunkedBlob(language, commit_chunks(data), parsed=True, unparsed_reason="")
     language = refine_language(data, language)
     if not data.strip():
         return ChunkedBlob(language, [], parsed=False, unparsed_reason="empty")

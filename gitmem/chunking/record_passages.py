@@ -37,7 +37,7 @@ def record_chunks(data: bytes) -> list[Chunk]:
     lines = Lines(data)
     title = " ".join((record.id if record.kind == TURN else str(record.fields.get("title", ""))).split())
     chunks = []
-    for start, end, headings in _passages(content, whole=record.kind == NOTE):
+    for start, end, headings in passage_spans(content, whole=record.kind == NOTE):
         names = (title,) if record.kind == TURN else (title, headings)
         symbol = " > ".join(name for name in names if name)[:MAX_SYMBOL]
         start, end = base + start, base + end
@@ -46,7 +46,7 @@ def record_chunks(data: bytes) -> list[Chunk]:
     return chunks
 
 
-def _passages(content: bytes, *, whole: bool) -> list[tuple[int, int, str]]:
+def passage_spans(content: bytes, *, whole: bool = False) -> list[tuple[int, int, str]]:
     """Return the spans of a content, each with the headings above it."""
     if whole or len(content) <= PASSAGE_BYTES:
         return [(0, len(content), "")]

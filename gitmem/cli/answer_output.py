@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from gitmem.answering.answer import Answer, answer
-from gitmem.answering.answer_json import answer_json, describe_absence, describe_view, first_mentions, hit_json
+from gitmem.answering.answer_json import (
+    answer_json,
+    describe_absence,
+    describe_commit,
+    describe_view,
+    first_mentions,
+    hit_json,
+)
 from gitmem.answering.hit_text import named_hit
 from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.search_query import Query, SimilarQuery
@@ -169,7 +176,7 @@ def hit_lines(
         lines,
         answer.terms,
         style,
-        change=answer.changes.get(hit.path, ""),
+        change=answer.changes.get(hit.path, "") or describe_commit(answer, hit),
         full=form.full or form.neighbors,
         context=context,
         adjacent=answer.adjacent[index],

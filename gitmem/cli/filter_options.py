@@ -31,8 +31,15 @@ _OPTIONS: Final[Mapping[str, Callable[[Callable[..., int]], Callable[..., int]]]
         multiple=True,
         help="Search only notes and turns of this conversation.",
     ),
-    "since": click.option("--since", metavar="TIME", default="", help="Earliest time of a record, as ISO 8601."),
-    "until": click.option("--until", metavar="TIME", default="", help="Latest time of a record, as ISO 8601."),
+    "since": click.option(
+        "--since", metavar="TIME", default="", help="Earliest time of a record or commit, as ISO 8601."
+    ),
+    "until": click.option(
+        "--until", metavar="TIME", default="", help="Latest time of a record or commit, as ISO 8601."
+    ),
+    "author": click.option(
+        "--author", metavar="TEXT", multiple=True, help="Search only commits whose author's name or address has it."
+    ),
     "min_confidence": click.option(
         "--min-confidence", type=float, metavar="0..1", default=0.0, help="Minimum confidence of a note."
     ),

@@ -48,6 +48,7 @@ def command(ctx: click.Context, ids: tuple[str, ...], rev: str, limit: int, as_j
     BLOB:N                                    chunk N (from 0) of a blob, by its id
     mem_...  art_...  conversation:NAME       record; also with :10-40 for lines, :N for a chunk
     DOC  SOURCE:DOC                           document, by the id given to `doc add --id`
+    COMMIT  COMMIT:1-5                        message of a commit, by its id of 7 digits or more
     repository:NAME                           statistics of a registered repository
     NAME:ID                                   any of them in a registered repository
 

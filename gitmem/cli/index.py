@@ -38,18 +38,21 @@ from gitmem.workspace import Workspace
 @click.option("--dry-run", is_flag=True, help="Report what would be indexed, and write nothing.")
 @click.option("--no-wait", is_flag=True, help="Fail if another process is writing the index.")
 @click.option("--graph", is_flag=True, help="Build or extend the neighbour graph of a large index.")
+@click.option("--history", is_flag=True, help="Index the messages of the commits as well.")
 @click.option("-v", "--verbose", is_flag=True, help="List skipped files, files in Latin-1 and unknown extensions.")
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
 def command(
     ctx: click.Context, /, *, rev: str, uncommitted: bool, full: bool, reset: bool, include: tuple[str, ...],
-    exclude: tuple[str, ...], dry_run: bool, no_wait: bool, graph: bool, verbose: bool, as_json: bool,
+    exclude: tuple[str, ...], dry_run: bool, no_wait: bool, graph: bool, history: bool, verbose: bool,
+    as_json: bool,
 ) -> ExitCode:  # fmt: skip
     """Bring the index up to date.
 
     HEAD and the staged files are indexed; only blobs that are not indexed yet are read and embedded. A query finds and
     indexes all other changed files. `--include` and `--exclude` are kept in the repository's git configuration, so that
-    queries and hooks follow them.
+    queries and hooks follow them. With `--history` the messages of the commits up to HEAD are indexed too, for
+    `gitmem query --kind commits`. From then on the hooks keep them up to date.
 
     \b
     Examples:
@@ -57,13 +60,17 @@ def command(
       gitmem index --uncommitted    # all changed and untracked files as well
       gitmem index --rev v2.1       # another revision as well
       gitmem index --full           # embed everything again
+      gitmem index --history        # commit messages as well
       gitmem index --dry-run -v     # which files would be indexed, and which not
       gitmem index --exclude "*.generated.ts"
     """
     if rev and uncommitted:
         raise UsageError("`--rev` and `--uncommitted` exclude each other")
-    if dry_run and (reset or graph):
-        raise UsageError(f"`--dry-run` and `--{'reset' if reset else 'graph'}` exclude each other")
+    if rev and history:
+        raise UsageError("`--rev` and `--history` exclude each other", hint="a query with `--rev` indexes its commits")
+    if dry_run and (reset or graph or history):
+        other = "reset" if reset else "graph" if graph else "history"
+        raise UsageError(f"`--dry-run` and `--{other}` exclude each other")
     workspace = open_here(ctx)
     if include or exclude:
         check_patterns(include, exclude, os.environ)
@@ -72,7 +79,15 @@ def command(
     if rev:
         tree, name = resolve(workspace.location, rev).tree, rev
     options = IndexOptions(
-        rev, uncommitted, full, not no_wait, graph=graph, verbose=verbose, as_json=as_json, quiet=is_quiet(ctx)
+        rev,
+        uncommitted,
+        full,
+        not no_wait,
+        graph=graph,
+        history=history,
+        verbose=verbose,
+        as_json=as_json,
+        quiet=is_quiet(ctx),
     )
     if dry_run:
         return print_preview(workspace, tree, name, options)

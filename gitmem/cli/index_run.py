@@ -1,14 +1,24 @@
 """Run the indexing of a tree for the command line, with progress and report. Does not import click."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.cli.progress import ProgressLine
-from gitmem.cli.run_report import print_details, print_notes, print_report, print_summary
+from gitmem.cli.run_report import (
+    announce_commits,
+    print_commits,
+    print_details,
+    print_notes,
+    print_report,
+    print_summary,
+)
 from gitmem.errors import ExitCode
 from gitmem.freshness.cancellation import resume_command
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.refresh import refresh
 from gitmem.workspace import Workspace, require_index
+
+if TYPE_CHECKING:
+    from gitmem.freshness.commit_run import CommitReport
 
 
 class IndexOptions(NamedTuple):
@@ -19,6 +29,7 @@ class IndexOptions(NamedTuple):
     full: bool = False
     wait: bool = True
     graph: bool = False
+    history: bool = False
     verbose: bool = False
     as_json: bool = False
     quiet: bool = False
@@ -36,11 +47,7 @@ def run_index(workspace: Workspace, tree: str | None, name: str, options: IndexO
         )  # fmt: skip
     start_merges(workspace, report)
     graph_message = _build_graph(workspace, quiet=quiet) if options.graph else start_graph(workspace, report)
-    if options.as_json:
-        from gitmem.cli.context import write_json  # imports click
-
-        write_json(report.as_json() | ({"graph": graph_message} if graph_message else {}))
-    elif not quiet:
+    if not (options.as_json or quiet):
         print_report(report, name)
         if options.verbose and report.tree:
             print_summary(report, report.index_bytes)
@@ -48,7 +55,30 @@ def run_index(workspace: Workspace, tree: str | None, name: str, options: IndexO
         print_details(report)
         if graph_message:
             print(f"  {graph_message}")
-    return ExitCode.FAILED if report.problems else ExitCode.OK
+    commits = _index_commits(workspace, options) if options.history else None
+    if options.as_json:
+        from gitmem.cli.context import write_json  # imports click
+
+        parts = {"graph": graph_message, "history": commits and commits.as_json()}
+        write_json(report.as_json() | {key: part for key, part in parts.items() if part})
+    return ExitCode.FAILED if report.problems or (commits and commits.problems) else ExitCode.OK
+
+
+def _index_commits(workspace: Workspace, options: IndexOptions) -> "CommitReport":
+    """Index the commit messages with progress, and report them."""
+    from gitmem.freshness.commit_run import index_commits
+
+    quiet = options.quiet or options.as_json
+
+    def announce(commits: int) -> None:
+        if not quiet:
+            announce_commits(commits)
+
+    with ProgressLine("indexing commits", quiet=quiet, item="commit") as progress:
+        report = index_commits(workspace, wait=options.wait, report=progress, on_wait=progress.wait, on_start=announce)
+    if not quiet:
+        print_commits(report)
+    return report
 
 
 def start_merges(workspace: Workspace, report: IndexReport) -> None:

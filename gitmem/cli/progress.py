@@ -22,9 +22,10 @@ _WARM_UP_SECONDS: Final = 0.5
 class ProgressLine:
     """Callback for the progress of a run. As a context manager it clears its line at the end."""
 
-    def __init__(self, title: str, *, quiet: bool, unit: str = "chunk") -> None:
+    def __init__(self, title: str, *, quiet: bool, unit: str = "chunk", item: str = "file") -> None:
         self._title = title
         self._unit = unit
+        self._item = item
         self._quiet = quiet or sys.stderr is None
         self._terminal = not self._quiet and sys.stderr.isatty()
         self._started = self._drawn = time.monotonic()
@@ -40,7 +41,7 @@ class ProgressLine:
 
     def __call__(self, progress: "Progress") -> None:
         title = f"{self._title} ({progress.waiting})" if progress.waiting else self._title
-        self._draw(progress.blobs, progress.blobs_total, "file", progress.rows, title)
+        self._draw(progress.blobs, progress.blobs_total, self._item, progress.rows, title)
 
     def announce(self, line: str) -> None:
         """Print a line before a provider gets any text, even if progress is not wanted."""

@@ -104,7 +104,7 @@ class QueryCommand(click.Command):
     type=click.Choice(CHOICES),
     multiple=True,
     metavar="KIND",
-    help="Search code, documents, notes, conversations or all.  [default: code, documents]",
+    help="Search code, documents, notes, conversations, commits or all.  [default: code, documents]",
 )
 @click.option(
     "--file",
@@ -137,6 +137,7 @@ class QueryCommand(click.Command):
     "conversation",
     "since",
     "until",
+    "author",
     "min_confidence",
     type_="--record-type",
 )

@@ -1,14 +1,23 @@
 """The report of an index run, for people and as JSON."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gitmem.cli.error_output import say
 from gitmem.cli.style import print_line
 from gitmem.display import count, duration, shares, size, visible
 from gitmem.freshness.index_report import IndexReport
 
+if TYPE_CHECKING:
+    from gitmem.freshness.commit_run import CommitReport
+
 _LANGUAGES_SHOWN = 8
 _PROBLEMS_SHOWN = 10
+
+_BYTES_PER_COMMIT = 600
+_COMMITS_PER_SECOND = 900
+_ANNOUNCED_SECONDS = 5
+"""Size and speed of an index of messages as measured, and from when on they are worth a line."""
 
 
 def print_report(report: IndexReport, name: str) -> None:
@@ -65,6 +74,23 @@ def print_details(report: IndexReport) -> None:
     if report.details.extensions:
         shown = {visible(name): files for name, files in report.details.extensions.items()}
         print_line(f"  without a grammar: {shares(shown)}")
+
+
+def announce_commits(commits: int) -> None:
+    """Print what indexing so many commit messages will cost, if it takes a while."""
+    seconds = commits / _COMMITS_PER_SECOND
+    if seconds >= _ANNOUNCED_SECONDS:
+        cost = f"about {size(commits * _BYTES_PER_COMMIT)} and {duration(seconds)} of one core"
+        print_line(f"  {count(commits, 'commit message')} to index: {cost}")
+
+
+def print_commits(report: "CommitReport") -> None:
+    """Print the result of indexing commit messages in one line, and on standard error those that failed."""
+    new = f"{report.indexed:,} new, " if report.indexed else "up to date, "
+    print_line(f"  {count(report.commits, 'commit message')}  {new}{size(report.index_bytes)}")
+    if report.rebuilt:
+        print_line(f"  rebuilt: {visible(report.rebuilt)}")
+    _print_warnings(report.problems, "commits")
 
 
 def print_notes(report: IndexReport) -> None:

@@ -72,12 +72,17 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def stoppable(
-    paths: IndexPaths, report: "Callable[[Progress], None]" = lambda _: None, *, resume: str = RESUME
+    paths: IndexPaths,
+    report: "Callable[[Progress], None]" = lambda _: None,
+    *,
+    resume: str = RESUME,
+    things: str = "file",
 ) -> "Iterator[StoppableRun]":
     """Make a run visible and stoppable. The caller holds the lock and calls `report` after each batch.
 
-    `resume` is the command that continues the run. Raises: Cancelled, with the progress and that command, if another
-    process requested the end of this run. An interrupt gets the same message as a note.
+    `resume` is the command that continues the run, `things` the name of what it indexes. Raises: Cancelled, with the
+    progress and that command, if another process requested the end of this run. An interrupt gets the same message as a
+    note.
     """
     stop = StopRequest(os.fspath(paths.cancel), os.urandom(_TOKEN_BYTES // 2).hex().encode())
     reached: list[Progress] = []
@@ -102,9 +107,9 @@ def stoppable(
             raise
         rename_file(paths.cancel, paths.stopped)
         hint = f"completed work is kept; continue with: {resume}"
-        raise Cancelled(f"stopped by `gitmem cancel`{_describe(reached)}", hint=hint) from None
+        raise Cancelled(f"stopped by `gitmem cancel`{_describe(reached, things)}", hint=hint) from None
     except KeyboardInterrupt as interrupt:
-        interrupt.add_note(f"stopped{_describe(reached)}; completed work is kept, continue with: {resume}")
+        interrupt.add_note(f"stopped{_describe(reached, things)}; completed work is kept, continue with: {resume}")
         raise
     finally:
         remove_file(paths.progress)
@@ -128,9 +133,11 @@ def read_progress(paths: IndexPaths, run: RunningRun) -> RunProgress | None:
     return RunProgress(*map(int, numbers))
 
 
-def _describe(reached: "list[Progress]") -> str:
+def _describe(reached: "list[Progress]", things: str) -> str:
     """Return the progress of a run as the end of a sentence."""
-    return f" after {reached[0].blobs:,} of {reached[0].blobs_total:,} files" if reached else " before its first file"
+    if not reached:
+        return f" before its first {things}"
+    return f" after {reached[0].blobs:,} of {reached[0].blobs_total:,} {things}s"
 
 
 def read_run(paths: IndexPaths) -> RunningRun | None:

@@ -12,12 +12,14 @@ from typing import Final, NamedTuple
 
 from gitmem.errors import Busy, GitmemError, NoIndex, NotARepository
 from gitmem.freshness.background import find_dirty_tree, mark_dirty
+from gitmem.freshness.commit_index import find_history
 from gitmem.freshness.run_log import DEFERRED, DONE, FAILED, add_entry
 from gitmem.fsio import remove_file, rename_file
 from gitmem.git.locate import describe_head
 from gitmem.git.pending_operation import find_operation
 from gitmem.locks import is_locked, writer_lock
 from gitmem.paths import DIRTY, STARTING, IndexPaths
+from gitmem.settings import BUNDLED
 from gitmem.workspace import Workspace, is_our_index, open_workspace
 
 _TAKEN: Final = "taken-"
@@ -175,16 +177,28 @@ def _refresh(folder: Path, job: _Job, *, uncommitted: bool) -> str:
         raise NoIndex(f"{workspace.paths.root} no longer exists")
     report = refresh(workspace, workspace.location.head_tree, staged=True, uncommitted=uncommitted, event=job.event)
     name = describe_head(workspace.location)
+    commits = _refresh_commits(workspace)
     if report.up_to_date:
-        return f"{name}: nothing to do"
+        return f"{name}: {commits or 'nothing to do'}"
     start_if_behind(workspace)
     return "; ".join(
         [
             f"{name}: {report.embedded} blobs embedded, {report.reused} reused",
+            *([commits] if commits else []),
             *report.problems[:1],
             *report.worker_losses[:1],
         ]
     )
+
+
+def _refresh_commits(workspace: Workspace) -> str:
+    """Index the messages of new commits, if messages are indexed; return what was done, "" for nothing."""
+    if find_history(workspace) is None or workspace.settings.provider != BUNDLED:
+        return ""
+    from gitmem.freshness.commit_run import index_commits  # few repositories index messages
+
+    report = index_commits(workspace)
+    return f"{report.indexed} commit messages" if report.indexed else ""
 
 
 def _describe(problem: Exception) -> str:

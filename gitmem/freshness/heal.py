@@ -10,6 +10,7 @@ from gitmem.errors import Cancelled
 from gitmem.freshness.cancellation import RESUME, stoppable
 from gitmem.freshness.index_report import IndexReport
 from gitmem.freshness.index_runs import log_run
+from gitmem.git.batch import BLOBS
 from gitmem.indexing.compact import compact
 from gitmem.indexing.embedding_stage import open_stage
 from gitmem.indexing.fingerprint import chunk_bounds, is_made_with
@@ -38,10 +39,12 @@ def heal(
     wait: bool,
     resume: str = RESUME,
     is_cancelled: Callable[[], bool] = lambda: False,
+    kinds: frozenset[bytes] = BLOBS,
 ) -> Manifest | None:
     """Index the missing blobs of a view until the deadline (`time.monotonic`), `gitmem cancel`, or `is_cancelled`.
 
     The blobs of `files`, which are uncommitted, come first. `resume` is the command that continues a stopped run.
+    `kinds` are those of the objects of the view, see `Run`.
     Return the manifest afterwards, or None if it no longer exists or has another fingerprint.
 
     Raises: Busy if another process writes and `wait` is False, StorageFailed, DamagedFile, ProviderFailed.
@@ -62,7 +65,7 @@ def heal(
             return old
         run = Run(
             workspace.location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files,
-            budget=budget, bounds=chunk_bounds(settings),
+            budget=budget, bounds=chunk_bounds(settings), kinds=kinds,
             stage=open_stage(settings, paths, old.fingerprint, RUN_PATIENCE if wait else HEAL_PATIENCE),
         )  # fmt: skip
         try:

@@ -30,6 +30,7 @@ from gitmem.git.promisor import ObjectSource
 
 CAT_FILE: Final = ("--no-replace-objects", "cat-file")
 BLOBS: Final = frozenset({b"blob"})
+COMMITS: Final = frozenset({b"commit"})
 WINDOW: Final = 60
 """Requests in flight at once: 60 ids of 65 bytes and the sentinel stay below 4096 bytes, the smallest pipe buffer."""
 
@@ -58,7 +59,7 @@ class ProgramReader(Closeable):
         return self.sizes([oid])[0]
 
     def sizes(self, oids: Iterable[str]) -> list[int | None]:
-        return [_blob_size(line) for line in self._check(list(oids))]
+        return [self._size(line) for line in self._check(list(oids))]
 
     def read(self, oid: str) -> bytes | None:
         with suppress(StopIteration):
@@ -95,6 +96,10 @@ class ProgramReader(Closeable):
                 self.damaged.add(oids[len(lines)])
                 lines.append(b"")
         return lines
+
+    def _size(self, line: bytes) -> int | None:
+        fields = line.split()
+        return int(fields[2]) if len(fields) == 3 and fields[1] in self._kinds else None
 
     def _read_window(self, window: list[str]) -> Iterator[tuple[str, bytes | None]]:
         """Read a window. If the process dies on an object, retry it once with a new one, then report it damaged."""
@@ -172,11 +177,6 @@ class ProgramReader(Closeable):
 
 class _ProcessGoneError(Exception):
     """The batch process ended, or sent an invalid response."""
-
-
-def _blob_size(line: bytes) -> int | None:
-    fields = line.split()
-    return int(fields[2]) if len(fields) == 3 and fields[1] == b"blob" else None
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -15,16 +15,17 @@ from typing import Final
 import pygit2
 
 from gitmem.closeable import Closeable
-from gitmem.git.batch import WINDOW, ProgramReader
+from gitmem.git.batch import BLOBS, WINDOW, ProgramReader
 from gitmem.git.ids import object_id
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import read_with_fallback, sizes_with_fallback
 
 _WINDOW_BYTES: Final = 4 << 20
 _MAPPED_BYTES: Final = 32 << 20
+_KINDS: Final = {pygit2.enums.ObjectType.BLOB: "blob", pygit2.enums.ObjectType.COMMIT: "commit"}
 
 
-def find_reader(location: RepositoryLocation) -> "LibraryReader | None":
+def find_reader(location: RepositoryLocation, kinds: frozenset[bytes] = BLOBS) -> "LibraryReader | None":
     """Open the packs of a repository; None without packs that libgit2 can read."""
     objects = location.common_dir / "objects"
     if location.object_format != "sha1" or not any(objects.glob("pack/*.pack")):
@@ -40,14 +41,15 @@ def find_reader(location: RepositoryLocation) -> "LibraryReader | None":
         packs.add_backend(pygit2.OdbBackendPack(str(objects)), 1)
     except (pygit2.GitError, OSError, ValueError):
         return None
-    return LibraryReader(packs, ProgramReader(location))
+    return LibraryReader(packs, ProgramReader(location, kinds), kinds)
 
 
 class LibraryReader(Closeable):
     """ObjectReader for packs, with the git program as fallback for blobs that are not packed or damaged there."""
 
-    def __init__(self, packs: pygit2.Odb, fallback: ProgramReader) -> None:
+    def __init__(self, packs: pygit2.Odb, fallback: ProgramReader, kinds: frozenset[bytes]) -> None:
         self._packs = packs
+        self._kinds = {kind: name for kind, name in _KINDS.items() if name.encode() in kinds}
         self._fallback = fallback
         self.damaged = fallback.damaged
 
@@ -83,11 +85,11 @@ class LibraryReader(Closeable):
             kind, size = self._packs.read_header(pygit2.Oid(hex=oid))
         except (KeyError, pygit2.GitError, OSError, ValueError, MemoryError):  # damage may claim any size
             return None
-        return size if kind == pygit2.enums.ObjectType.BLOB else None
+        return size if kind in self._kinds else None
 
     def _read_packed(self, oid: str) -> bytes | None:
         try:
             kind, data = self._packs.read(pygit2.Oid(hex=oid))
         except (KeyError, pygit2.GitError, OSError, ValueError, MemoryError):  # damage may claim any size
             return None
-        return data if kind == pygit2.enums.ObjectType.BLOB and object_id("blob", data, "sha1") == oid else None
+        return data if kind in self._kinds and object_id(self._kinds[kind], data, "sha1") == oid else None

@@ -82,6 +82,12 @@ def check_index(location: RepositoryLocation, paths: IndexPaths, manifest: Manif
     )
 
 
+def check_segments(paths: IndexPaths, manifest: Manifest) -> list[Fault]:
+    """Check every segment, and nothing else. The files of the faults are relative to the folder of this index."""
+    checked = (_check_segment(paths, entry) for entry in manifest.segments)
+    return [item for item in checked if isinstance(item, Fault)]
+
+
 def _check_segment(paths: IndexPaths, entry: SegmentEntry) -> Segment | Fault:
     file = f"segments/{entry.name}"
     try:

@@ -13,6 +13,7 @@ from gitmem.chunking.chunk import chunk_blob
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.chunking.languages import language_from_head
 from gitmem.chunking.notebook import DAMAGED_LANGUAGE, Cell, read_notebook
+from gitmem.commit import commit_text
 from gitmem.embedding.encoder import BagEncoder, quantise
 from gitmem.identifier_counts import Bags, Counts, Identifiers, IdTable, Numbers, count_occurrences
 from gitmem.indexing.content_hash import chunk_text, content_hash
@@ -25,7 +26,7 @@ from gitmem.secrets.masking import mask_each
 from gitmem.store.columns import CONTENT_BYTES
 from gitmem.store.labels import pack_label
 from gitmem.store.occurrences import pack_occurrences
-from gitmem.types import CHUNK_TYPES, NOTEBOOK_LANGUAGE, Chunk
+from gitmem.types import CHUNK_TYPES, COMMIT, NOTEBOOK_LANGUAGE, Chunk
 
 _CHUNK_TYPE_CODES: Final = {chunk_type: code for code, chunk_type in enumerate(CHUNK_TYPES)}
 _HEAD_BYTES: Final = 256
@@ -61,6 +62,7 @@ def _read_text(language: str, content: bytes) -> _Text:
     if notebook is not None:
         return _Text(language, "" if notebook.cells else "empty", notebook.text, notebook.cells)
     language = DAMAGED_LANGUAGE if language == NOTEBOOK_LANGUAGE else language
+    content = commit_text(content) if language == COMMIT else content
     return _Text(language, skip_reason(content, language), content)
 
 

@@ -16,6 +16,7 @@ from typing import Final
 from gitmem.chunking.blob_text import fit_blob, read_limit
 from gitmem.chunking.chunk_size import DEFAULT_BOUNDS, ChunkBounds
 from gitmem.errors import Cancelled, ProviderFailed
+from gitmem.git.batch import BLOBS
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import BULK_FROM, open_reader
@@ -99,7 +100,7 @@ class Run:
     """Indexes blobs into new segments of a manifest.
 
     `files` are the paths, by blob id, of blobs that may exist only as files of the working tree. `stage` embeds through
-    a provider that reads text.
+    a provider that reads text. `kinds` are those of the objects: commits are indexed by the same steps as blobs.
     """
 
     def __init__(
@@ -113,6 +114,7 @@ class Run:
         files: Mapping[str, bytes] | None = None,
         bounds: ChunkBounds = DEFAULT_BOUNDS,
         stage: EmbeddingStage | None = None,
+        kinds: frozenset[bytes] = BLOBS,
     ) -> None:
         self._stage = stage
         self._location = location
@@ -121,6 +123,7 @@ class Run:
         self._max_file_bytes = max_file_bytes
         self._budget = budget
         self._bounds = bounds
+        self._kinds = kinds
         self._jobs = jobs or usable_cores()
 
     def execute(
@@ -154,7 +157,7 @@ class Run:
         embeds = self._stage is None
         try:
             with (
-                open_reader(self._location, bulk=bulk, files=self._files) as reader,
+                open_reader(self._location, bulk=bulk, files=self._files, kinds=self._kinds) as reader,
                 Pool(workers, budget=self._budget, known=known, bounds=self._bounds, embeds=embeds) as pool,
             ):
                 batches = _Batches(reader, blobs, self._max_file_bytes, self._files, deadline)

@@ -1,24 +1,25 @@
-"""The kinds of content a search covers: code, and the three kinds of records. Pure."""
+"""The kinds of content a search covers: code, the three kinds of records, and commit messages. Pure."""
 
 from collections.abc import Iterable
 from typing import Final
 
 from gitmem.errors import UsageError
 from gitmem.memory.record_paths import CONVERSATIONS, DOCUMENTS, NOTES
-from gitmem.types import DOCUMENT, NOTE, TURN
+from gitmem.types import COMMIT, DOCUMENT, NOTE, RECORD_KINDS, TURN
 
 CODE: Final = "code"
 FOLDERS: Final = {"documents": DOCUMENTS, "notes": NOTES, "conversations": CONVERSATIONS}
 """Kinds of records, and the folder of each below the memory ref."""
 
-_KIND_OF: Final = {DOCUMENT: "documents", NOTE: "notes", TURN: "conversations"}
+COMMITS: Final = "commits"
+_KIND_OF: Final = {DOCUMENT: "documents", NOTE: "notes", TURN: "conversations", COMMIT: COMMITS}
 _HEADER_LINES: Final = 2
 
 ALL: Final = "all"
-CHOICES: Final = (CODE, *FOLDERS, ALL)
+CHOICES: Final = (CODE, *FOLDERS, COMMITS, ALL)
 KINDS: Final = CHOICES[:-1]
 DEFAULT: Final = (CODE, "documents")
-"""Kinds searched by default in the working tree. Notes and conversations must be asked for: they mention code often."""
+"""Kinds searched by default in the working tree. The others must be asked for: they mention code often."""
 
 
 def parse_kinds(names: Iterable[str]) -> tuple[str, ...]:
@@ -37,4 +38,4 @@ def kind_of(chunk_type: str) -> str:
 
 def content_line(chunk_type: str, line: int) -> int:
     """Convert a line of a blob to the line a person counts: a record's content begins below its header."""
-    return line - _HEADER_LINES if chunk_type in _KIND_OF else line
+    return line - _HEADER_LINES if chunk_type in RECORD_KINDS else line

@@ -19,7 +19,7 @@ from gitmem.memory.note import Note, load_note
 from gitmem.memory.record_store import RecordStore
 from gitmem.record import parse_record
 from gitmem.search.hits import Hit
-from gitmem.types import RECORD_KINDS
+from gitmem.types import PROSE_KINDS
 from gitmem.workspace import Workspace
 
 MAX_NOTES: Final = 3
@@ -69,14 +69,14 @@ def _ends_in(lines: str, identifiers: Collection[str]) -> bool:
 
 
 class _Names(NamedTuple):
-    """Names by which notes may refer to the code of a hit; empty if the hit is a record."""
+    """Names by which notes may refer to the code of a hit; empty if the hit is a record or a commit."""
 
     paths: set[str]
     symbols: set[str]
 
     @classmethod
     def from_hit(cls, hit: Hit) -> "_Names":
-        if hit.chunk_type in RECORD_KINDS:
+        if hit.chunk_type in PROSE_KINDS:
             return cls(set(), set())
         return cls(_path_prefixes(hit.path), _symbol_parts(hit.symbol))
 

@@ -1,4 +1,5 @@
-"""Filters on the fields of records: type, source, sensitivity, visibility, conversation, time and confidence.
+"""Filters on the fields of records and commits: type, source, sensitivity, visibility, conversation, time, confidence
+and author.
 
 A record without a field does not pass a filter on it.
 """
@@ -23,7 +24,7 @@ _DATE: Final = len("2026-01-31")
 class RecordFilters(NamedTuple):
     """Filters that must all hold; several values of one filter mean any of them.
 
-    Times are inclusive and in the format of records, whose text order is the order of time.
+    Times are inclusive and in the format of records, whose text order is the order of time. `author` is of commits.
     """
 
     type: tuple[str, ...] = ()
@@ -34,6 +35,7 @@ class RecordFilters(NamedTuple):
     since: str = ""
     until: str = ""
     min_confidence: float = 0.0
+    author: tuple[str, ...] = ()
 
     @property
     def any(self) -> bool:
@@ -58,6 +60,7 @@ def parse_filters(
     since: str = "",
     until: str = "",
     min_confidence: float = 0.0,
+    author: Iterable[str] = (),
 ) -> RecordFilters:
     """Return filters from the values of a user. A date as `until` includes that whole day. Raises UsageError."""
 
@@ -73,6 +76,7 @@ def parse_filters(
         check_time("time `since`", since) if since else "",
         _end_of(check_time("time `until`", until), until) if until else "",
         float(check_number("minimum confidence", min_confidence, 0, 1)),
+        tuple(author),
     )
 
 
@@ -87,7 +91,7 @@ def matching_records(records: "Records", filters: RecordFilters) -> "NDArray[np.
     """Return the mask of the records that pass, [records]. Only the needed columns are read. Raises DamagedFile."""
     import numpy as np  # a query parses filters before numpy is loaded
 
-    mask = np.ones(len(records), bool)
+    mask = np.full(len(records), not filters.author)  # no record has one
     for name in _CHOICES:
         values = getattr(filters, name)
         if values:

@@ -41,10 +41,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+from gitmem.answering.answer import rebuild_damaged
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.embedding.encoder import Encoder
 from gitmem.errors import DamagedFile, NoIndex, OtherModel
-from gitmem.freshness.refresh import refresh
 from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.git.git_config import configuration_files
 from gitmem.git.object_reader import ObjectReader
@@ -288,7 +288,7 @@ class OpenRepository:
     def _repair(self, selection: TreeSelection) -> None:
         """Verify every checksum and rebuild the damaged files."""
         with TreeReader(self.workspace.location, selection) as reader:
-            refresh(self.workspace, reader.read().revision.tree, check=True)
+            rebuild_damaged(self.workspace, reader)
 
     def _get_slot(self, name: _SlotName) -> _TreeSlot:
         """Return the slot of a tree and evict the least recently used ones."""

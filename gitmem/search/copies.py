@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.types import CHUNK_TYPES, RECORD_KINDS
+from gitmem.types import CHUNK_TYPES, PROSE_KINDS
 
 LEAST_COSINE: Final = 0.995
 """Least cosine of two copies."""
@@ -19,8 +19,8 @@ LEAST_COSINE: Final = 0.995
 LENGTH_TOLERANCE: Final = 0.05
 """Greatest difference between the lengths of two copies, in words, relative to the longer one."""
 
-_NEVER_COPIES: Final = frozenset(CHUNK_TYPES.index(name) for name in (*RECORD_KINDS, "module", "namespace"))
-"""Records, each of which was said on its own, and what only holds the rest of a file."""
+_NEVER_COPIES: Final = frozenset(CHUNK_TYPES.index(name) for name in (*PROSE_KINDS, "module", "namespace"))
+"""Records and commits, each of which was said on its own, and what only holds the rest of a file."""
 
 
 def possible_copies(

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from gitmem.search.calibration import ELSEWHERE, find_curve
 from gitmem.search.rank import weights_for
-from gitmem.types import RECORD_KINDS
+from gitmem.types import PROSE_KINDS
 
 LEGEND: Final = {
     "semantic": "similarity of the meaning of chunk and query, cosine",
@@ -69,7 +69,7 @@ def explain(scores: Mapping[str, float], score: float, chunk_type: str, mode: st
 
     Weights are reported as they act on the score: in logits, calibration included.
     """
-    slope = find_curve(mode, records=chunk_type in RECORD_KINDS).slope
+    slope = find_curve(mode, records=chunk_type in PROSE_KINDS).slope
     weights = {"semantic": 1.0} if mode == "semantic" else weights_for(chunk_type)
     parts = [Contribution(name, scores[name], slope * weight) for name, weight in weights.items() if name in scores]
     parts.append(Contribution("query", scores["query"], 1.0))

@@ -12,12 +12,12 @@ from gitmem.search.copies import group_copies, possible_copies
 from gitmem.search.rank import Candidates, Features, features_of
 from gitmem.search.scope import Scope
 from gitmem.search.select import REPEAT_DECAY, Scored, select
-from gitmem.types import CHUNK_TYPES, RECORD_KINDS, ResultUnit
+from gitmem.types import CHUNK_TYPES, PROSE_KINDS, ResultUnit
 
 NO_EVIDENCE: Final[Mapping[str, float]] = {}
 NO_VECTORS: Final = np.zeros((0, 0), np.float32)
 
-_ONCE_PER_PATH: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in RECORD_KINDS]
+_ONCE_PER_PATH: Final = [CHUNK_TYPES.index(chunk_type) for chunk_type in PROSE_KINDS]
 
 
 class Hit(NamedTuple):

@@ -20,7 +20,7 @@ from gitmem.search.line_search import names_containing, prefixes_of
 from gitmem.search.parsed_query import Name, ParsedQuery
 from gitmem.search.path_roles import ROLES, content_terms, path_names, path_role
 from gitmem.search.qualified_names import defines_own_name, fold, own_name, qualified_names
-from gitmem.types import CHUNK_TYPES, RECORD_KINDS
+from gitmem.types import CHUNK_TYPES, PROSE_KINDS
 
 # The unit of each feature is in brackets. "Coverage" is the agreement of a name with the query, see `_coverage`. The
 # weights of `lexical_gap`, `path` and the named places are not fitted: the fitting queries, which are short and
@@ -77,9 +77,9 @@ def _chunk_type_mask(names: str) -> NDArray[np.float64]:
 
 
 _IS_FUNCTION: Final = _chunk_type_mask("function method")
-_IS_PROSE: Final = _chunk_type_mask("section text note document turn")
+_IS_PROSE: Final = _chunk_type_mask(" ".join(("section", "text", *PROSE_KINDS)))
 _CAN_DEFINE: Final = 1 - _IS_PROSE
-_IS_RECORD: Final = _chunk_type_mask(" ".join(RECORD_KINDS)) > 0
+_IS_RECORD: Final = _chunk_type_mask(" ".join(PROSE_KINDS)) > 0
 
 
 class Candidates(NamedTuple):
@@ -117,7 +117,7 @@ class Candidates(NamedTuple):
 
     @property
     def are_records(self) -> bool:
-        """Return whether the candidates are records of the memory: they and files are searched apart."""
+        """Return whether the candidates are records or commit messages: they and files are searched apart."""
         return bool(_IS_RECORD[self.chunk_type].any())
 
 
@@ -181,7 +181,7 @@ def combine_features(features: Features, weights: Mapping[str, float] = WEIGHTS)
 
 def weights_for(chunk_type: str) -> Mapping[str, float]:
     """Return the weights for candidates of a chunk type."""
-    return RECORD_WEIGHTS if chunk_type in RECORD_KINDS else WEIGHTS
+    return RECORD_WEIGHTS if chunk_type in PROSE_KINDS else WEIGHTS
 
 
 def features_of(features: Features, position: int, chunk_type: str) -> dict[str, float]:

@@ -111,3 +111,16 @@ def test_secrets_are_dots(cli: Cli, own: Repo) -> None:
     own.write({"config.py": f'TOKEN = "{token}"\n'})
     outcome = cli("get", "config.py", cwd=own.path)
     assert (outcome.code, token in outcome.out) == (ExitCode.OK, False)
+
+
+def test_a_commit_is_read_by_its_id(cli: Cli, own: Repo) -> None:
+    own.commit({}, "Drop Python 3.8\n\nIts end of life was in October.\n\nFixes: #421")
+    commit = own.head()
+    for name in (commit, commit[:12], commit[:7]):
+        assert cli("get", name, cwd=own.path).out.rstrip("\n") == own.git("log", "-1", "--format=%B").rstrip("\n")
+    assert cli("get", f"{commit[:12]}:3-3", cwd=own.path).out.strip() == "Its end of life was in October."
+    item = json.loads(cli("get", "--json", commit[:9], cwd=own.path).out)["items"][0]
+    assert (item["kind"], item["id"], item["author"]) == ("commits", commit, "A Person <person@example.invalid>")
+    assert (item["subject"], item["time"]) == ("Drop Python 3.8", "2024-01-02T03:04:05Z")
+    assert_error(cli("get", f"{commit[:12]}:9-9", cwd=own.path), ExitCode.USAGE, "has 5 lines, line 9 does not exist")
+    assert_error(cli("get", "0123456789ab", cwd=own.path), ExitCode.USAGE)

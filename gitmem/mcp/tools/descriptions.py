@@ -90,10 +90,11 @@ _FILTERS: Final = {
             "conversation": _STRINGS,
             "since": {**_TEXT, "description": "ISO 8601"},
             "until": _TEXT,
+            "author": {**_STRINGS, "description": "of commits"},
             "min_confidence": {"type": "number", "minimum": 0, "maximum": 1, "default": 0},
         }
     ),
-    "description": "of documents, notes and turns; excludes code",
+    "description": "of documents, notes, turns and commits; excludes code",
 }
 
 SEARCH: Final = _tool(
@@ -117,7 +118,10 @@ SEARCH: Final = _tool(
     path={**_STRINGS, "description": "only these globs (gitignore syntax)"},
     exclude={**_STRINGS, "description": "not these globs"},
     language={**_STRINGS, "description": "python, ts, c++"},
-    kind={**_STRINGS, "description": "code, documents, notes, conversations or all; default: code and documents"},
+    kind={
+        **_STRINGS,
+        "description": "code, documents, notes, conversations, commits, all; default: code and documents",
+    },
     chunk_type={**_STRINGS, "description": "function, class, method, section, text, ..."},
     mode=_choice(["hybrid", "semantic", "lexical"], "hybrid"),
     detail=_DETAIL,
@@ -161,7 +165,7 @@ GET: Final = _tool(
         "minItems": 1,
         "maxItems": 50,
         "description": "`path`, `path:12`, `path:10-40`, `path#symbol`, `<blob>:<chunk>` (from 0); `mem_...`, "
-        "`art_...`, `conversation:NAME`, also with `:10-40` or `:<chunk>`; `repository:NAME`",
+        "`art_...`, `conversation:NAME`, also with `:10-40` or `:<chunk>`; `<commit>`; `repository:NAME`",
     },
     rev=_REV,
     root=_ROOT,

@@ -193,4 +193,5 @@ def _record_filters(filters: Arguments) -> RecordFilters:
         since=filters["since"],
         until=filters["until"],
         min_confidence=filters["min_confidence"],
+        author=filters["author"],
     )
