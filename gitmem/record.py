@@ -16,17 +16,24 @@ VERSION: Final = 1
 STORED_NAMES: Final[Mapping[str, str]] = {"source": "source_system"}
 """Names of fields that differ in a stored record. They stay as they are, so that older records stay readable."""
 
+SHARED_BY: Final = "shared_by"
+"""Name under which users see who shared a record. A stored field of that name is hidden: no record names its own."""
+
 _NAMES: Final = {stored: name for name, stored in STORED_NAMES.items()}
 _SEPARATOR: Final = b"\n\n"
 
 
 class Record(NamedTuple):
-    """Note, document, or turn of a conversation. `id` is the id of the note, of the document or of the conversation."""
+    """Note, document, or turn of a conversation. `id` is the id of the note, of the document or of the conversation.
+
+    `shared_by` is the name and address of the person who shared it, "" for a record of this clone. It is not stored.
+    """
 
     kind: str
     id: str
     fields: Mapping[str, Any]
     content: bytes
+    shared_by: str = ""
 
     @property
     def text(self) -> str:
@@ -36,7 +43,8 @@ class Record(NamedTuple):
     @property
     def named_fields(self) -> dict[str, Any]:
         """Fields under the names that users see."""
-        return {_NAMES.get(name, name): value for name, value in self.fields.items()}
+        named = {_NAMES.get(name, name): value for name, value in self.fields.items() if name != SHARED_BY}
+        return {**named, SHARED_BY: self.shared_by} if self.shared_by else named
 
 
 def format_record(record: Record) -> bytes:

@@ -10,6 +10,7 @@ from gitmem.display import count, visible
 from gitmem.freshness.tree_selection import WORKTREE
 from gitmem.locations import LineRange, Location, format_location
 from gitmem.memory.kinds import CODE, kind_of
+from gitmem.record import SHARED_BY
 from gitmem.search.snippet import join_lines
 from gitmem.types import COMMIT
 
@@ -156,10 +157,12 @@ def _details_json(answer: "Answer", index: int, path: str) -> dict[str, Any]:
     }
 
 
-def describe_commit(answer: "Answer", hit: "Hit") -> str:
-    """Return date and author of the hit of a commit; "" for any other."""
-    fields = answer.records.get(hit.blob, {}) if hit.chunk_type == COMMIT else {}
-    return f"{fields['time'][:_DAY]} {visible(fields['author'].partition(' <')[0])}" if fields else ""
+def describe_author(answer: "Answer", hit: "Hit") -> str:
+    """Return date and author of the hit of a commit, or who shared the record of a hit; "" for any other."""
+    fields = answer.records.get(hit.blob, {})
+    if hit.chunk_type == COMMIT and fields:
+        return f"{fields['time'][:_DAY]} {visible(fields['author'].partition(' <')[0])}"
+    return f"shared by {visible(fields[SHARED_BY])}" if SHARED_BY in fields else ""
 
 
 def first_mentions(code_notes: "Sequence[Sequence[CodeNote]]") -> "list[list[CodeNote]]":
@@ -175,7 +178,8 @@ def first_mentions(code_notes: "Sequence[Sequence[CodeNote]]") -> "list[list[Cod
 
 def format_code_note(note: "CodeNote") -> str:
     """Return the line that shows a note below a hit."""
-    return f"note {note.id}: {note.text}"
+    sharer = f", shared by {visible(note.shared_by)}" if note.shared_by else ""
+    return f"note {note.id}{sharer}: {note.text}"
 
 
 def answer_json(answer: "Answer", explanations: "Sequence[Explanation | None]") -> dict[str, Any]:

@@ -89,7 +89,7 @@ def read_hits(
     files = searcher.files
     # An uncommitted blob without content: the file no longer has the hash under which it was indexed.
     changed = [path_text(files[oid]) for oid, content in data.items() if not content and oid in files]
-    records = _parse_records(data, hits)
+    records = _parse_records(searcher, data, hits)
     commits = _parse_commits(texts, hits)
     shown = [_widen(hit, data[hit.blob], records.get(hit.blob), commits.get(hit.blob)) for hit in hits]
     beside = [_adjacent_chunks(searcher, hit, data[hit.blob], records.get(hit.blob)) if neighbors else (None, None)
@@ -152,12 +152,18 @@ def _read_files(searcher: "Searcher", hits: "Sequence[Hit]") -> dict[str, bytes]
     return read_unchanged(searcher.tree.location, paths)
 
 
-def _parse_records(data: Mapping[str, bytes], hits: "Sequence[Hit]") -> dict[str, Record]:
-    """Parse the records among hits, except those that no longer exist."""
+def _parse_records(searcher: "Searcher", data: Mapping[str, bytes], hits: "Sequence[Hit]") -> dict[str, Record]:
+    """Parse the records among hits, except those that no longer exist, and find out who shared them."""
     paths = {hit.blob: hit.path for hit in hits if hit.chunk_type in RECORD_KINDS and data[hit.blob]}
     if not paths:
         return {}
-    return {oid: parse_record(data[oid], path) for oid, path in paths.items()}
+    from gitmem.memory.record_store import RecordStore
+
+    with RecordStore(searcher.workspace.location) as store:
+        return {
+            oid: parse_record(data[oid], path)._replace(shared_by=store.shared_by(path_bytes(path), oid))
+            for oid, path in paths.items()
+        }
 
 
 def _parse_commits(texts: Mapping[tuple[str, str], bytes], hits: "Sequence[Hit]") -> dict[str, Commit]:
@@ -213,7 +219,7 @@ def _read_code_notes(searcher: "Searcher", hits: "Sequence[Hit]", reader: Object
         return [[] for _ in hits]
     from gitmem.records.code_notes import read_code_notes
 
-    return read_code_notes(searcher.records, hits, reader)
+    return read_code_notes(searcher.workspace.location, searcher.records, hits, reader)
 
 
 def named_hit(hit: "Hit") -> "Hit":

@@ -9,7 +9,7 @@ from gitmem.answering.answer import Answer, answer
 from gitmem.answering.answer_json import (
     answer_json,
     describe_absence,
-    describe_commit,
+    describe_author,
     describe_view,
     first_mentions,
     hit_json,
@@ -176,7 +176,7 @@ def hit_lines(
         lines,
         answer.terms,
         style,
-        change=answer.changes.get(hit.path, "") or describe_commit(answer, hit),
+        change=answer.changes.get(hit.path, "") or describe_author(answer, hit),
         full=form.full or form.neighbors,
         context=context,
         adjacent=answer.adjacent[index],

@@ -22,7 +22,7 @@ from gitmem.memory.record_paths import is_conversation, is_note_id
 from gitmem.records.code_notes import missing_paths
 from gitmem.records.notes import add_note, list_notes
 from gitmem.records.record_json import note_json, record_json, similar_note_json
-from gitmem.records.revisions import DeletedRecord, delete_records, find_sharers, show_records
+from gitmem.records.revisions import DeletedRecord, delete_records, show_records
 
 
 @click.group(cls=CommandGroup)
@@ -169,22 +169,14 @@ def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
     workspace = open_here(ctx)
     records = show_records(workspace, name, at=at)
     missing = missing_paths(workspace, [path for record in records for path in note_paths(record)])
-    sharers = find_sharers(workspace, records)
     page_output(ctx)
     if as_json:
         added = {"missing_paths": missing} if missing else {}
-        write_json(
-            shown_value(
-                [
-                    record_json(record) | added | ({"shared_by": sharer} if sharer else {})
-                    for record, sharer in zip(records, sharers, strict=True)
-                ]
-            )
-        )
+        write_json(shown_value([record_json(record) | added for record in records]))
         return ExitCode.OK
-    for record, sharer in zip(records, sharers, strict=True):
+    for record in records:
         # Flushed before the content, which bypasses the text layer.
-        console.put(shown_text(format_record_head(record, missing, sharer)), flush=True)
+        console.put(shown_text(format_record_head(record, missing)), flush=True)
         write_content(record.content if shows_secrets() else shown_text(record.text).encode())
     return ExitCode.OK
 

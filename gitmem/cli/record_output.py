@@ -10,7 +10,7 @@ from gitmem.display import count, first_line, visible, visible_code
 from gitmem.memory.conversation import Conversation, Turn
 from gitmem.memory.document import Document
 from gitmem.memory.note import Note
-from gitmem.record import Record
+from gitmem.record import SHARED_BY, Record
 from gitmem.records.revisions import LogEntry, RecordDiff, record_name
 from gitmem.records.similar_notes import SimilarNote
 
@@ -29,12 +29,14 @@ def write_content(content: bytes) -> None:
 def format_note(note: Note) -> str:
     """Format a note as two lines: id, type, confidence and date, then its first line."""
     confidence = "" if note.confidence == 1 else f"  {note.confidence:g}"
-    return f"{note.id}  {note.type}{confidence}  {_date(note.time)}\n    {first_line(note.content)}"
+    heading = f"{note.id}  {note.type}{confidence}  {_date(note.time)}{_whose(note.shared_by)}"
+    return f"{heading}\n    {first_line(note.content)}"
 
 
 def format_similar_note(similar: SimilarNote) -> str:
     """Format a similar note as one line."""
-    return f"similar to {similar.note.id} ({similar.score:.2f}): {first_line(similar.note.content)}"
+    note = similar.note
+    return f"similar to {note.id} ({similar.score:.2f}){_whose(note.shared_by)}: {first_line(note.content)}"
 
 
 def format_turn(turn: Turn) -> list[str]:
@@ -52,14 +54,18 @@ def format_document(document: Document) -> str:
     fields = document.fields
     source = f"{fields.source}:{fields.source_id}" if fields.source_id else fields.source
     about = f"{document.id}  {fields.type}  {visible(source)}  {_date(fields.time or document.stored)}"
-    return f"{about}  {count(document.tokens, 'token')}\n    {visible(fields.title) or first_line(document.content)}"
+    about += f"  {count(document.tokens, 'token')}{_whose(document.shared_by)}"
+    return f"{about}\n    {visible(fields.title) or first_line(document.content)}"
 
 
-def format_record_head(record: Record, missing: Sequence[str] = (), sharer: str = "") -> str:
-    """Format the fields of a record, one per line, the person who shared it, missing paths, and an empty line."""
+def format_record_head(record: Record, missing: Sequence[str] = ()) -> str:
+    """Format the fields of a record, one per line, missing paths, and an empty line."""
     lines = [f"{record.kind} {visible(record_name(record))}"]
-    lines += [f"{name}: {visible(_plain(value))}" for name, value in record.named_fields.items() if name != "chunks"]
-    lines += [f"shared by: {visible(sharer)}"] if sharer else []
+    lines += [
+        f"{name.replace('_', ' ') if name == SHARED_BY else name}: {visible(_plain(value))}"
+        for name, value in record.named_fields.items()
+        if name != "chunks"
+    ]
     lines += [f"missing paths: {', '.join(map(visible, missing))}"] if missing else []
     return "\n".join(lines) + "\n"
 
@@ -93,6 +99,11 @@ def format_diff(diff: RecordDiff) -> Iterator[str]:
 
 def _lines(record: Record | None) -> list[str]:
     return [*format_record_head(record).splitlines(), *record.text.splitlines()] if record else []
+
+
+def _whose(sharer: str) -> str:
+    """Return who shared a record, after two blanks; nothing for one of this clone."""
+    return f"  shared by {visible(sharer)}" if sharer else ""
 
 
 def _date(time: str) -> str:

@@ -47,7 +47,7 @@ class Document(NamedTuple):
     """Document with its content.
 
     `stored` is the time at which this content was stored. `chunks` are empty for a document that is not cut. `tokens`
-    are counted by `tokenizer`.
+    are counted by `tokenizer`. `shared_by` is that of its record.
     """
 
     id: str
@@ -57,6 +57,7 @@ class Document(NamedTuple):
     tokens: int
     tokenizer: str
     chunks: tuple[Span, ...]
+    shared_by: str = ""
 
 
 def check_fields(fields: DocumentFields) -> DocumentFields:
@@ -110,6 +111,7 @@ def load_document(record: Record) -> Document:
         tokens=int(named.get("tokens", 0)),
         tokenizer=str(named.get("tokenizer", "")),
         chunks=tuple((int(start), int(end)) for start, end in named.get("chunks", ())),
+        shared_by=record.shared_by,
     )
 
 

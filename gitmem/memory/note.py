@@ -22,7 +22,7 @@ class Note(NamedTuple):
     """Note, with the time at which it was stored. `conversation` may be empty.
 
     It is about the files or folders of `paths` and the `symbols` in them. Without paths it is about the symbols
-    anywhere.
+    anywhere. `shared_by` is that of its record.
     """
 
     id: str
@@ -33,6 +33,7 @@ class Note(NamedTuple):
     time: str
     paths: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
+    shared_by: str = ""
 
 
 def check_note(note: Note) -> Note:
@@ -72,6 +73,7 @@ def load_note(record: Record) -> Note:
         time=str(fields.get("time", "")),
         paths=_load_texts(fields.get("paths")),
         symbols=_load_texts(fields.get("symbols")),
+        shared_by=record.shared_by,
     )
 
 

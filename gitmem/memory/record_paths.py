@@ -19,6 +19,9 @@ BACKUP_REFERENCE: Final = "refs/gitmem-backup/memory"
 SHARED_REFERENCE: Final = "refs/gitmem-backup/shared"
 """What every writer shared, as far as it is part of the memory. Outside `refs/gitmem/` for the same reason."""
 
+SHARERS: Final = b"sharers"
+"""Folder of the shared state that names the people who shared records."""
+
 WRITERS: Final = "refs/gitmem/writers/"
 """Refs that are pushed, one for each writer: nobody else moves it, so no push waits for another one."""
 

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from gitmem.closeable import Closeable
@@ -19,12 +19,12 @@ from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawEntry, RawObject, format_commit, make_object, parse_tree
 from gitmem.git.object_quarantine import remove_abandoned
 from gitmem.git.ref_log import is_ancestor
-from gitmem.git.references import read_reference, store_objects, update_reference
+from gitmem.git.references import may_exist, read_reference, store_objects, update_reference
 from gitmem.git.tree_edit import edit_tree
 from gitmem.git.trees import TreeEntry, read_tree
 from gitmem.locks import writer_lock
 from gitmem.memory.last_tip import LostTip, find_lost_records, find_lost_tip, write_last_tip
-from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE
+from gitmem.memory.record_paths import BACKUP_REFERENCE, REFERENCE, SHARED_REFERENCE, SHARERS
 from gitmem.paths import MEMORY_LOCK
 from gitmem.record import Record, parse_record
 
@@ -34,6 +34,7 @@ from gitmem.record import Record, parse_record
 
 IDENTITY: Final = "gitmem <gitmem@localhost>"
 
+_IN_MEMORY: Final = f"{REFERENCE}:".encode()
 _CACHED_TREES: Final = 600
 """Enough for two kinds of records with 256 folders each. Trees never change, so they are never stale."""
 
@@ -129,8 +130,8 @@ class RecordStore(Closeable):
 
     def find_record(self, tip: Tip, path: bytes) -> Record | None:
         """Read the record at a path, or return None. Raises DamagedFile, NewerFormat."""
-        data = self.find_data(tip, path)
-        return None if data is None else parse_record(data, path.decode())
+        oid = self.find(tip, path)
+        return self.read_record(oid, path.decode())._replace(shared_by=self.shared_by(path, oid)) if oid else None
 
     def read_records(self, entries: Iterable[TreeEntry]) -> Iterator[Record]:
         """Yield the records of entries in order. Raises DamagedFile, NewerFormat."""
@@ -139,7 +140,28 @@ class RecordStore(Closeable):
         for entry, (oid, data) in zip(listed, blobs, strict=True):
             if data is None:
                 raise _unreadable(oid)
-            yield parse_record(data, entry.path.decode("utf-8", "replace"))
+            record = parse_record(data, entry.path.decode("utf-8", "replace"))
+            yield record._replace(shared_by=self.shared_by(entry.path, oid))
+
+    def shared_by(self, path: bytes, oid: str) -> str:
+        """Return name and address of the person who shared the record at a path, whose blob is `oid`.
+
+        The path may begin with the ref of the memory, as in the index. The text is empty for records of this clone, and
+        for those changed in it.
+        """
+        if self._shared is None:
+            return ""
+        data = self.find_data(self._shared, b"%s/%s" % (SHARERS, path.removeprefix(_IN_MEMORY))) or b""
+        blob, _, name = data.decode("utf-8", "replace").partition(" ")
+        return name if blob == oid else ""
+
+    @cached_property
+    def _shared(self) -> Tip | None:
+        """What this clone knows of shared records (`shared_state`); None if nothing was ever shared."""
+        if not may_exist(self._location, SHARED_REFERENCE):
+            return None
+        commit = read_reference(self._location, SHARED_REFERENCE)
+        return self.at(commit) if commit else None
 
     def change(
         self,

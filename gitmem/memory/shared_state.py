@@ -20,10 +20,10 @@ from gitmem.errors import GitmemError
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawObject, format_commit, make_object
 from gitmem.git.program import run_git
-from gitmem.git.references import delete_reference, may_exist, read_reference, store_objects, update_reference
+from gitmem.git.references import delete_reference, read_reference, store_objects, update_reference
 from gitmem.git.tree_edit import edit_tree
 from gitmem.git.trees import TreeEntry
-from gitmem.memory.record_paths import REMOTES, SHARED_REFERENCE, WRITERS
+from gitmem.memory.record_paths import REMOTES, SHARED_REFERENCE, SHARERS, WRITERS
 from gitmem.memory.record_store import IDENTITY, RecordStore, Tip
 from gitmem.memory.versions import Versions
 from gitmem.memory.writer_identity import forget_writer_id, is_writer_id
@@ -42,7 +42,6 @@ from gitmem.memory.writer_tree import (
 
 _HELD: Final = b"held"
 _OWN: Final = b"own"
-_SHARERS: Final = b"sharers"
 _LISTS: Final = (b"merged", b"clean", b"left", b"removed", b"former")
 _HERE: Final = "this clone"
 FORMER: Final = "former"
@@ -93,7 +92,7 @@ def read_shared(location: RepositoryLocation, store: RecordStore) -> SharedState
         folders.setdefault(folder, []).append(entry._replace(path=below))
         root.append(entry)
     held, own = (parse_versions(folders.get(name, ()), store.read_blob, _HERE) for name in (_HELD, _OWN))
-    sharers = {path: store.read_blob(oid).decode() for path, _, oid in folders.get(_SHARERS, ())}
+    sharers = {path: store.read_blob(oid).decode() for path, _, oid in folders.get(SHARERS, ())}
     lists = {path: store.read_blob(oid).decode("ascii").split() for path, _, oid in root if path in _LISTS}
     sets = (frozenset(lists.get(name, ())) for name in _LISTS)
     return SharedState(held, own, parse_purges(root, store.read_blob, _HERE), sharers, *sets)
@@ -123,7 +122,7 @@ def _format(state: SharedState) -> TreeContent:
         content = format_versions(versions, purged)
         stored |= {b"%s/%s" % (folder, path): oid for path, oid in content.stored.items()}
         new |= {b"%s/%s" % (folder, path): data for path, data in content.new.items()}
-    new |= {b"%s/%s" % (_SHARERS, path): text.encode() for path, text in state.sharers.items()}
+    new |= {b"%s/%s" % (SHARERS, path): text.encode() for path, text in state.sharers.items()}
     for name, values in zip(_LISTS, (state.merged, state.clean, state.left, state.removed, state.former), strict=True):
         if values:
             new[name] = "".join(f"{each}\n" for each in sorted(values)).encode()
@@ -171,18 +170,6 @@ def store_writer(
 def read_writer(store: RecordStore, commit: str, writer: str) -> WriterState:
     """Read the state of a writer from a commit of its ref. Raises DamagedFile, NewerFormat."""
     return parse_writer(store.entries(store.at(commit)), store.read_blob, writer)
-
-
-def find_sharer(location: RepositoryLocation, store: RecordStore, path: bytes, oid: str | None) -> str:
-    """Return name and address of the person who shared the record at a path, whose blob is `oid`.
-
-    The text is empty for records of this clone, and for those changed in it.
-    """
-    if not may_exist(location, SHARED_REFERENCE):
-        return ""
-    data = store.find_data(shared_tip(location, store), b"%s/%s" % (_SHARERS, path))
-    blob, _, name = (data or b"").decode("utf-8", "replace").partition(" ")
-    return name if blob == oid else ""
 
 
 def list_refs(location: RepositoryLocation, prefix: str) -> dict[str, str]:

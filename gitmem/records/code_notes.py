@@ -12,6 +12,7 @@ import numpy as np
 
 from gitmem.display import first_line
 from gitmem.freshness.memory_view import open_memory
+from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.trees import FILE, TreeEntry, find_paths
 from gitmem.indexing.record_views import Records
@@ -27,20 +28,29 @@ MAX_FILE_NOTES: Final = 50
 
 
 class CodeNote(NamedTuple):
-    """Note about the code of a hit, with its first line as text."""
+    """Note about the code of a hit, with its first line as text. `shared_by` is that of its record."""
 
     id: str
     type: str
     time: str
     text: str
+    shared_by: str
 
 
-def read_code_notes(records: Records, hits: Sequence[Hit], reader: ObjectReader) -> list[list[CodeNote]]:
+def read_code_notes(
+    location: RepositoryLocation, records: Records, hits: Sequence[Hit], reader: ObjectReader
+) -> list[list[CodeNote]]:
     """Return at most MAX_NOTES notes for each hit, newest first. Only these notes are read. Raises DamagedFile."""
     entries = [matches[:MAX_NOTES] for matches in _find_entries(records, hits)]
     oids = {entry: records.oid(entry) for matches in entries for entry in matches}
     blobs = dict(reader.read_many(dict.fromkeys(oids.values()))) if oids else {}
-    return [[_load_note(data) for entry in matches if (data := blobs[oids[entry]])] for matches in entries]
+    with RecordStore(location) as store:
+        notes = {
+            entry: _load_note(data, store.shared_by(records.path(entry), oid))
+            for entry, oid in oids.items()
+            if (data := blobs[oid])
+        }
+    return [[notes[entry] for entry in matches if entry in notes] for matches in entries]
 
 
 def read_file_notes(workspace: Workspace, path: str, identifiers: Collection[str]) -> list[Note]:
@@ -139,7 +149,7 @@ def missing_paths(workspace: Workspace, paths: Sequence[str]) -> list[str]:
     return [path for path in missing if path not in in_head]
 
 
-def _load_note(data: bytes) -> CodeNote:
+def _load_note(data: bytes, sharer: str) -> CodeNote:
     record = parse_record(data, "note")
-    fields = record.fields
-    return CodeNote(record.id, str(fields.get("type", "")), str(fields.get("time", "")), first_line(record.text))
+    type_, time = (str(record.fields.get(name, "")) for name in ("type", "time"))
+    return CodeNote(record.id, type_, time, first_line(record.text), sharer)

@@ -46,6 +46,7 @@ def document_json(document: Document) -> dict[str, Any]:
         "tokens": document.tokens,
         "tokenizer": document.tokenizer,
         "chunks": len(document.chunks),
+        "shared_by": document.shared_by,
     }
 
 

@@ -12,7 +12,6 @@ from gitmem.memory.bounds import check_count
 from gitmem.memory.document import load_document
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, REFERENCE, is_conversation, parse_id
 from gitmem.memory.record_store import Changes, RecordStore, Tip
-from gitmem.memory.shared_state import find_sharer
 from gitmem.record import Record
 from gitmem.records.abbreviated_ids import complete_former_id, complete_id, complete_name
 from gitmem.records.unknown_record import unknown_record
@@ -72,14 +71,6 @@ def show_records(workspace: Workspace, name: str, *, at: str = "") -> list[Recor
         tip = store.at(find_commit(workspace.location, REFERENCE, at)) if at else store.tip()
         name = complete_name(store, tip, name)
         return _read_records(store, tip, name, parse_id(name), at)
-
-
-def find_sharers(workspace: Workspace, records: Sequence[Record]) -> list[str]:
-    """Return for each record the person who shared it, "" for one of this clone. Raises DamagedFile, NewerFormat."""
-    with RecordStore(workspace.location) as store:
-        tip = store.tip()
-        paths = [parse_id(record.id) if record.kind != TURN else b"" for record in records]
-        return [find_sharer(workspace.location, store, path, store.find(tip, path)) if path else "" for path in paths]
 
 
 def _read_records(store: RecordStore, tip: Tip, name: str, path: bytes, at: str = "") -> list[Record]:

@@ -49,7 +49,8 @@ def test_every_command_prints_json(cli: Cli, repo: Repo) -> None:
     assert isinstance(note, dict)
     assert isinstance(turn, dict)
     assert isinstance(document, dict)
-    assert set(note) == {"id", "content", "type", "confidence", "conversation", "time", "paths", "symbols", "similar"}
+    fields = {"id", "content", "type", "confidence", "conversation", "time", "paths", "symbols", "shared_by"}
+    assert set(note) == {*fields, "similar"}
     assert (turn["conversation"], turn["turn"], turn["replaced"]) == ("plan", 0, False)
     assert (document["status"], document["metadata"], document["participants"]) == ("created", {"k": "v"}, ["Ann"])
     assert note.pop("similar") == []

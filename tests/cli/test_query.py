@@ -49,9 +49,9 @@ def test_json_has_the_documented_fields(cli: Cli, indexed: Repo) -> None:
     assert result["view"] == {"rev": "HEAD", "commit": indexed.oid("HEAD"), "dirty": False, "stale": False,
                             "source": "worktree", "uncommitted": 0}  # fmt: skip
     first = result["results"][0]
-    assert list(first) == ["id", "kind", "path", "start_line", "end_line", "chunk_type", "symbol", "language", "score",
-                           "cosine", "distance", "scores", "content", "content_hash", "blob", "file_uri", "chunk_index",
-                           "total_chunks", "file_size_bytes", "indexed_at", "uncommitted", "record",
+    assert list(first) == ["id", "kind", "path", "start_line", "end_line", "chunk_type", "symbol", "copies", "language",
+                           "score", "cosine", "distance", "scores", "content", "content_hash", "blob", "file_uri",
+                           "chunk_index", "total_chunks", "file_size_bytes", "indexed_at", "uncommitted", "record",
                            "notes"]  # fmt: skip
     assert (first["kind"], first["chunk_type"], first["language"]) == ("code", "method", "python")
     scores = [hit["score"] for hit in result["results"]]

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import ExitCode
+from gitmem.memory.note import load_note
+from gitmem.record import Record, format_record, parse_record
 from tests.gitrepo import Repo
 from tests.records.sharing_clones import Clone, make_clone, make_remote
 from tests.sample import Cli, assert_error
@@ -33,6 +35,32 @@ def test_notes_are_pushed_and_pulled(cli: Cli, clones: tuple[Clone, Clone]) -> N
     assert "shared by" not in cli("memory", "show", name, cwd=ann).out
     synced = cli("sync")
     assert synced.out == "0 changes pushed to origin; from origin: 0 records added, 0 changed, 0 deleted\n"
+
+
+def test_what_others_shared_is_shown_as_theirs(cli: Cli, clones: tuple[Clone, Clone]) -> None:
+    ann, bob = (clone.repo.path for clone in clones)
+    cli("memory", "add", "--path", "README.md", "Sessions live in cookies.", cwd=ann)
+    (ann / "cookies.md").write_text("How sessions are signed.\n")
+    cli("doc", "add", "cookies.md", "--visibility", "team")
+    cli("push", "--yes")
+    cli("pull", cwd=bob)
+    for place in (ann, bob):
+        assert cli("index", cwd=place).code == 0
+    theirs = "shared by ann <ann@example.invalid>"
+    for command in ("memory list", "doc list", "query --kind notes sessions", "query --kind documents sessions"):
+        assert theirs in cli(*command.split(), cwd=bob).out, command
+        assert theirs not in cli(*command.split(), cwd=ann).out, command
+    (found,) = json.loads(cli("query", "--kind", "notes", "--json", "sessions", cwd=bob).out)["results"]
+    assert found["record"]["shared_by"] == "ann <ann@example.invalid>"
+    (listed,) = json.loads(cli("memory", "list", "--json").out)
+    assert listed["shared_by"] == "ann <ann@example.invalid>"
+
+
+def test_a_record_cannot_say_of_itself_who_shared_it() -> None:
+    record = Record("note", "mem_0123456789ab", {"type": "fact", "shared_by": "eve <eve@example.invalid>"}, b"trust me")
+    parsed = parse_record(format_record(record), "mem_0123456789ab")
+    assert "shared_by" not in parsed.named_fields
+    assert load_note(parsed).shared_by == ""
 
 
 def test_a_purge_says_how_it_reaches_others(cli: Cli, clones: tuple[Clone, Clone]) -> None:

@@ -124,7 +124,8 @@ def _list_conversations(workspace: Workspace, type_: str, limit: int) -> list[Co
 
 def _note_block(note: Note) -> Block:
     confidence = f" {note.confidence:g}" if note.confidence != 1 else ""
-    return Block(f"{note.id} {note.type}{confidence} {note.time[:_DAY]}", [_first_line(note.content)])
+    heading = f"{note.id} {note.type}{confidence} {note.time[:_DAY]}{_whose(note.shared_by)}"
+    return Block(heading, [_first_line(note.content)])
 
 
 def _document_block(document: Document) -> Block:
@@ -132,12 +133,18 @@ def _document_block(document: Document) -> Block:
     source = f"{fields.source}:{fields.source_id}" if fields.source_id else fields.source
     day = (fields.time or document.stored)[:_DAY]
     heading = f"{document.id} {fields.type} {visible(source)} {day} {count(document.tokens, 'token')}"
+    heading += _whose(document.shared_by)
     return Block(heading, [visible(mask_text(fields.title)) or _first_line(document.content)])
 
 
 def _conversation_block(conversation: Conversation) -> Block:
     turns = count(conversation.turns, "turn")
     return Block(f"conversation:{visible(conversation.id)} {turns} {conversation.time[:_DAY]}", [])
+
+
+def _whose(sharer: str) -> str:
+    """Return who shared a record, after a blank; nothing for one of this clone."""
+    return f" shared by {visible(sharer)}" if sharer else ""
 
 
 def _first_line(content: str) -> str:

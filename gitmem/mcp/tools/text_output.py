@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from gitmem.answering.answer_json import (
     BOUNDARY,
     describe_absence,
-    describe_commit,
+    describe_author,
     describe_copies,
     describe_view,
     first_mentions,
@@ -90,7 +90,7 @@ def render_hit(
     named = named_hit(hit)
     path = f"{repository}:{named.path}" if repository else named.path
     heading = f"{visible(path)}:{named.start_line}-{named.end_line} {visible(named.symbol)}".rstrip()
-    change = answer.changes.get(hit.path) or describe_commit(answer, hit)
+    change = answer.changes.get(hit.path) or describe_author(answer, hit)
     heading += f" ({change})" if change else _describe_record(answer.records.get(hit.blob, {}))
     described = [*describe_copies(named.copies), *map(format_code_note, code_notes)]
     if detail == LOCATIONS:
