@@ -5,7 +5,8 @@ The number is the exit code of the command. The last column is the hint, or the 
     GitmemError                 5  caller
     ├── UsageError              2  caller: a valid example, or the command that lists the valid values
     │   ├── ConfigError         2  caller: the `git config` command that repairs the setting
-    │   ├── NotARepository      2  caller: `git init`, or the setting that makes git trust the folder
+    │   ├── NotARepository      2  caller: the setting that makes git trust the folder
+    │   │   └── OutsideRepository  2  caller: `git init`, or `gitmem index PATH`
     │   ├── UnknownRecord       2  caller: the command that lists the existing ids
     │   └── UnknownRevision     2  caller: similar names, or the fetch that brings the revision
     ├── TooLittleHistory        1  caller: how to get more commits
@@ -83,6 +84,10 @@ class ConfigError(UsageError):
 
 class NotARepository(UsageError):
     """Path outside any git repository, or a repository that git refuses to enter."""
+
+
+class OutsideRepository(NotARepository):
+    """Path outside any git repository and any folder that gitmem knows."""
 
 
 class UnknownRecord(UsageError):

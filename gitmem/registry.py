@@ -167,7 +167,7 @@ def _change(
     file = registry_file(environment)
     if file is None or not (create or file.exists()):
         return None
-    _make_folders(file.parent)
+    make_folders(file.parent)
     with writer_lock(file.with_suffix(".lock"), wait=True):
         # Read under the lock: another process may just have changed it.
         known = _parse(read_file(file, _MAX_BYTES))
@@ -203,7 +203,7 @@ def _write(file: Path, known: Sequence[KnownRepository]) -> None:
     write_atomic(file, [text.encode("ascii")])
 
 
-def _make_folders(folder: Path) -> None:
+def make_folders(folder: Path) -> None:
     """Create a folder and its missing parents, accessible only to this user."""
     for place in (*reversed(folder.parents), folder):
         if not place.is_dir():

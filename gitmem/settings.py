@@ -141,7 +141,7 @@ OBSOLETE: Final = ("ANONYMIZED_TELEMETRY", "CHROMADB_HOST", "CHROMADB_PORT", "CH
 """Environment variables of other search servers without a counterpart: there is no database, and no server for it."""
 
 OTHER_VARIABLES: Final = ("GITMEM_CALLER", "GITMEM_DEBUG", "GITMEM_MCP_TOKEN", "GITMEM_NO_REGISTRY")
-"""Environment variables of gitmem that are no settings."""
+"""Environment variables of gitmem besides settings."""
 
 
 class Settings(NamedTuple):

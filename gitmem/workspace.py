@@ -84,7 +84,7 @@ def check_team_file(location: RepositoryLocation) -> None:
 
 
 def check_languages(names: Iterable[str], place: str) -> None:
-    """Raise ConfigError for a name that is no language. `place` is where the names are, for the message."""
+    """Raise ConfigError for an unknown language. `place` is where the names are, for the message."""
     for name in names:
         from gitmem.chunking.languages import LANGUAGES, language_named  # few users restrict languages
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from gitmem.actions.uninstall import remove_own_index
 from gitmem.errors import StorageFailed, UsageError
 from gitmem.freshness.index_runs import forget_run, read_blobs
+from gitmem.git.plain_folders import forget_plain_folder
 from gitmem.indexing.garbage import remove_blobs
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.records.removal import count_records, remove_memory
@@ -35,7 +36,8 @@ def enter_repository(workspace: Workspace, environment: Mapping[str, str], name:
 
     Raises: UsageError if the name is invalid or taken, StorageFailed.
     """
-    root = workspace.paths.root.parent
+    location = workspace.location
+    root = location.worktree if location.plain and location.worktree else workspace.paths.root.parent
     return add_repository(environment, root, name)
 
 
@@ -75,6 +77,8 @@ def remove_known(known: KnownRepository, environment: Mapping[str, str], *, all_
         removed = removed._replace(had_index=remove_own_index(workspace), kept=records)
         if all_data and records:
             removed = removed._replace(kept=0, removed=records, left=remove_memory(workspace).left)
+    if not removed.left:
+        forget_plain_folder(known.path, environment, all_data=all_data)
     remove_repository(environment, str(known.path))
     return removed
 
@@ -83,6 +87,8 @@ def prune_registry(environment: Mapping[str, str]) -> list[KnownRepository]:
     """Remove the entries of repositories whose folders are missing, and return them. Raises: StorageFailed."""
     # Only the folder counts: a repository without an index may still be wanted.
     missing = [known for known in read_registry(environment) if not known.path.is_dir()]
+    for known in missing:
+        forget_plain_folder(known.path, environment, all_data=False)
     return [known for known in missing if remove_repository(environment, str(known.path))]
 
 

@@ -8,6 +8,7 @@ from gitmem.actions.install import Installer
 from gitmem.errors import Busy, UnsafeIndex
 from gitmem.freshness.cancellation import read_run
 from gitmem.fsio import require_own_folder
+from gitmem.git.plain_folders import forget_plain_folder
 from gitmem.install.hook_setup import find_callers, uninstall_hooks
 from gitmem.locks import writer_lock
 from gitmem.registry import remove_repository
@@ -39,7 +40,11 @@ def uninstall(workspace: Workspace, environment: Mapping[str, str]) -> Removed:
     hooks = uninstall_hooks(workspace.location)
     removed = remove_own_index(workspace)
     files, problems = Installer(workspace.location, environment).uninstall()
-    remove_repository(environment, str(workspace.paths.root.parent))
+    location = workspace.location
+    root = location.worktree if location.plain and location.worktree else workspace.paths.root.parent
+    if location.plain:
+        forget_plain_folder(root, environment, all_data=False)
+    remove_repository(environment, str(root))
     callers = [str(file) for file in find_callers(workspace.location)]
     return Removed(removed, hooks, files, problems, callers)
 

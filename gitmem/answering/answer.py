@@ -5,7 +5,7 @@ hits `hit_text.read_hits`. A server holds the searcher open and calls `answer_op
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -14,6 +14,7 @@ from gitmem.answering.search_query import Query, SimilarQuery, check_query
 from gitmem.display import hides_text, note_hidden_text
 from gitmem.errors import DamagedFile
 from gitmem.freshness.tree_selection import WORKING_TREE, SelectedTree, TreeReader, TreeSelection
+from gitmem.git.locate import describe_head
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text, queried_path
@@ -52,6 +53,8 @@ class ViewState(NamedTuple):
     files: int
     source: str
     uncommitted: int
+    plain: str = ""
+    """Name of a folder outside of any repository: all of its files are uncommitted, so none is said to be."""
 
 
 class Answer(NamedTuple):
@@ -171,7 +174,6 @@ def answer_found(
     # A file that changed between search and reading has no lines to show. Saying so beats showing the wrong ones.
     if texts.changed:
         view = view._replace(stale=True, missing=view.missing + len(texts.changed))
-    paths = {path_bytes(hit.path) for hit in hits}
     return Answer(
         query=query,
         view=view,
@@ -189,7 +191,7 @@ def answer_found(
             *(f"`{path}` changed while it was read; ask again" for path in texts.changed),
             *_note_hidden_text(texts.lines.hits),
         ],
-        changes={path_text(path): change for path, change in searcher.changes.items() if path in paths},
+        changes=_changes(searcher, {path_bytes(hit.path) for hit in hits}),
         files=searcher.files,
         records=texts.records,
         adjacent=texts.lines.adjacent,
@@ -205,6 +207,13 @@ def _note_hidden_text(hits: "Sequence[tuple[Hit, list[str]]]") -> list[str]:
     """Return a note about hits with characters that hide or reorder text: they may be an attack on the reader."""
     hiding = [named_hit(hit) for hit, lines in hits if any(map(hides_text, (hit.path, hit.symbol, join_lines(lines))))]
     return [note_hidden_text([f"{hit.path}:{hit.start_line}-{hit.end_line}" for hit in hiding])] if hiding else []
+
+
+def _changes(searcher: "Searcher", paths: Collection[bytes]) -> dict[str, str]:
+    """Return the kind of change of the paths of hits; none in a folder where nothing is ever committed."""
+    if searcher.tree.location.plain:
+        return {}
+    return {path_text(path): change for path, change in searcher.changes.items() if path in paths}
 
 
 def _note_lacking_files(searcher: "Searcher", files: Sequence[str]) -> list[str]:
@@ -223,7 +232,7 @@ def view_state(searcher: "Searcher") -> ViewState:
 
 def tree_state(tree: SelectedTree, selection: TreeSelection, files: int) -> ViewState:
     """Return the state of a tree of so many files that is read without an index: nothing is missing."""
-    changes = users_entries(tree.location, tree.entries)
+    changes = [] if tree.location.plain else users_entries(tree.location, tree.entries)
     return ViewState(
         # The name the user gave, not the resolved one: they recognise `v2.1`, not an object id.
         rev=selection.changed or selection.rev or "HEAD",
@@ -236,4 +245,5 @@ def tree_state(tree: SelectedTree, selection: TreeSelection, files: int) -> View
         files=files,
         source=tree.source,
         uncommitted=len(changes),
+        plain=describe_head(tree.location) if tree.location.plain else "",
     )

@@ -39,6 +39,8 @@ def describe_absence(answer: "Answer | FederatedAnswer") -> str:
 
 def describe_view(view: "ViewState") -> str:
     """Return the tree of an answer and its completeness: `main 2ac8988 + 1 uncommitted file, fresh`."""
+    if view.plain:
+        return f"{visible(view.plain)}, {_freshness(view)}"
     # A range has no branch of its own, and a detached HEAD has no name at all.
     range_or_branch = view.rev if ".." in view.rev else view.branch
     name = range_or_branch or (view.rev if view.rev != "HEAD" else "detached")

@@ -49,7 +49,7 @@ class Status:
     `uncommitted` counts the paths that differ from HEAD by kind of change; `unknown` is the reason if git could not
     report them. `pending` of the `not_indexed` files are uncommitted: the next query indexes them. An index is
     `partial` until its first run has completed. `unfinished` blobs are done of an interrupted full run. `writing` says
-    whether another process writes the index now, and `run` is the command that does, "" if it is no index run;
+    whether another process writes the index now, and `run` is the command that does, "" for another change;
     `progress` is how far it is, None before its first batch.
     `provider` is the selected one, `provider_data` what leaves the machine, and `other_model` says whether the index
     was made with another model.
@@ -151,7 +151,8 @@ def _count_tree(status: Status, workspace: Workspace, manifest: Manifest) -> Non
         snapshot = open_snapshot(workspace, manifest)
         tree = reader.read()
     status.problems += snapshot.lost
-    status.uncommitted.update(entry.change for entry in users_entries(tree.location, tree.entries))
+    if not tree.location.plain:
+        status.uncommitted.update(entry.change for entry in users_entries(tree.location, tree.entries))
     status.unknown = tree.problem
     overlay = open_tree(workspace._replace(location=tree.location), tree, manifest, write=False)
     try:

@@ -1,6 +1,7 @@
 """`gitmem index`."""
 
 import os
+from pathlib import Path
 
 import click
 
@@ -9,13 +10,14 @@ from gitmem.cli.completer import complete
 from gitmem.cli.context import is_quiet, open_here
 from gitmem.cli.index_run import IndexOptions, run_index
 from gitmem.cli.run_preview import print_preview
-from gitmem.errors import ExitCode, UsageError
+from gitmem.errors import ExitCode, OutsideRepository, UsageError
 from gitmem.git.locate import describe_head
 from gitmem.git.revisions import resolve
 from gitmem.workspace import Workspace
 
 
 @click.command()
+@click.argument("path", default="", metavar="[PATH]", shell_complete=complete("files"))
 @click.option(
     "--rev",
     metavar="REV",
@@ -43,11 +45,14 @@ from gitmem.workspace import Workspace
 @click.option("--json", "as_json", is_flag=True, help="Report as JSON.")
 @click.pass_context
 def command(
-    ctx: click.Context, /, *, rev: str, uncommitted: bool, full: bool, reset: bool, include: tuple[str, ...],
+    ctx: click.Context, /, *, path: str, rev: str, uncommitted: bool, full: bool, reset: bool, include: tuple[str, ...],
     exclude: tuple[str, ...], dry_run: bool, no_wait: bool, graph: bool, history: bool, verbose: bool,
     as_json: bool,
 ) -> ExitCode:  # fmt: skip
     """Bring the index up to date.
+
+    PATH is in the repository to index, by default the current one. A folder or a file outside of any repository is
+    indexed as well, with all files that git would not ignore. Its index is in the user's data folder.
 
     HEAD and the staged files are indexed; only blobs that are not indexed yet are read and embedded. A query finds and
     indexes all other changed files. `--include` and `--exclude` are kept in the repository's git configuration, so that
@@ -63,6 +68,7 @@ def command(
       gitmem index --history        # commit messages as well
       gitmem index --dry-run -v     # which files would be indexed, and which not
       gitmem index --exclude "*.generated.ts"
+      gitmem index ~/notes          # a folder outside of any repository
     """
     if rev and uncommitted:
         raise UsageError("`--rev` and `--uncommitted` exclude each other")
@@ -71,7 +77,7 @@ def command(
     if dry_run and (reset or graph or history):
         other = "reset" if reset else "graph" if graph else "history"
         raise UsageError(f"`--dry-run` and `--{other}` exclude each other")
-    workspace = open_here(ctx)
+    workspace = _open(ctx, path, dry_run=dry_run)
     if include or exclude:
         check_patterns(include, exclude, os.environ)
         workspace = apply_patterns(workspace, include, exclude)
@@ -95,6 +101,25 @@ def command(
     if reset:
         _remove_index(workspace)
     return run_index(workspace, tree, name, options)
+
+
+def _open(ctx: click.Context, path: str, *, dry_run: bool) -> Workspace:
+    """Open the repository of a path. A folder or file outside of any becomes known, unless this is a dry run."""
+    try:
+        workspace = open_here(ctx, path)
+        if not path or dry_run or not workspace.location.plain:
+            return workspace
+    except OutsideRepository:
+        if not path or dry_run:
+            raise
+    from gitmem.actions.repos import note_repository  # few runs are the first one of a folder
+    from gitmem.git.plain_folders import make_plain_folder
+
+    # Also for a known folder: a file may be added to it, or the whole of it after single files.
+    make_plain_folder(Path(ctx.obj["folder"]) / path, os.environ)
+    workspace = open_here(ctx, path)
+    note_repository(workspace, os.environ)
+    return workspace
 
 
 def _remove_index(workspace: Workspace) -> None:

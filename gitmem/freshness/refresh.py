@@ -54,6 +54,7 @@ def refresh(
     create_index(workspace, wait=wait, on_wait=on_wait)
     if not switches_model:
         workspace = with_model_of(workspace, read_manifest_for_writing(workspace.paths, replace_newer=full))
+    uncommitted = uncommitted or workspace.location.plain  # nothing is ever committed there
     selections = _uncommitted_trees(workspace, staged=staged, uncommitted=uncommitted)
     if tree is None and not selections:
         return _refresh_empty(workspace, wait=wait)

@@ -27,6 +27,7 @@ def preview_run(
     location = workspace.location
     manifest, rebuilt = _starting_point(workspace, full=full)
     tree = tree or empty_tree(location)
+    uncommitted = uncommitted or location.plain
     overlays = _overlays(workspace, manifest, staged=staged, uncommitted=uncommitted)
     views = [peek_view(location, workspace.paths, tree), *(overlay.view for overlay in overlays)]
     snapshot = Snapshot(workspace.paths, manifest)

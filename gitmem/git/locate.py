@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem.content_rules import ContentRules
-from gitmem.errors import GitFailed, NotARepository
+from gitmem.errors import GitFailed, NotARepository, OutsideRepository
 from gitmem.git.program import GitResult, first_error_line, run_git
 from gitmem.git.status_shortcuts import StatusShortcuts
 
@@ -45,6 +45,8 @@ class RepositoryLocation(NamedTuple):
     shallow: bool
     shortcuts: StatusShortcuts = StatusShortcuts()
     content: ContentRules = ContentRules()
+    plain: bool = False
+    """Whether this is a folder outside of any repository, see `plain_folders`."""
 
     @property
     def linked(self) -> bool:
@@ -63,7 +65,13 @@ def locate(path: Path) -> RepositoryLocation:
     A file means its folder, a `.git` folder its working tree. Raises NotARepository, and GitFailed if HEAD is damaged.
     """
     folder = _existing_folder(path)
-    location = _rev_parse(folder)
+    try:
+        location = _rev_parse(folder)
+    except OutsideRepository:
+        plain = _find_plain(folder)
+        if plain is None:
+            raise
+        return plain
     if location.worktree or location.bare:
         return location
     owner = _owner_of_git_dir(location)
@@ -104,6 +112,8 @@ def worktree_ids(location: RepositoryLocation) -> set[str]:
 
 def describe_head(location: RepositoryLocation) -> str:
     """Format HEAD for display: `main 2ac8988`, `detached 2ac8988`, `main (no commit yet)`."""
+    if location.plain and location.worktree is not None:
+        return f"folder {location.worktree.name}"
     name = location.branch or "detached"
     return f"{name} {location.head_commit[:7]}" if location.head_commit else f"{name} (no commit yet)"
 
@@ -123,8 +133,17 @@ def _existing_folder(path: Path) -> Path:
     raise NotARepository(f"{path} does not exist")
 
 
-def _rev_parse(folder: Path) -> RepositoryLocation:
-    result = run_git(["rev-parse", *REV_PARSE_ARGS], cwd=folder, check=False)
+def _find_plain(folder: Path) -> RepositoryLocation | None:
+    """Return the location of the indexed folder that contains a folder outside of any repository, None without one."""
+    from gitmem.git.plain_folders import find_plain_folder  # most folders are in a repository
+
+    plain = find_plain_folder(folder, os.environ)
+    return None if plain is None else _rev_parse(plain.folder, plain.git_dir)._replace(plain=True)
+
+
+def _rev_parse(folder: Path, git_dir: Path | None = None) -> RepositoryLocation:
+    args = [f"--work-tree={folder}"] if git_dir else []
+    result = run_git([*args, "rev-parse", *REV_PARSE_ARGS], cwd=folder, git_dir=git_dir, check=False)
     sections = os.fsdecode(result.stdout).split(SEPARATOR + "\n")
     if len(sections) < 5:
         raise _refusal(folder, result)
@@ -181,7 +200,8 @@ def _refusal(folder: Path, result: GitResult) -> NotARepository:
             hint="git config --global safe.bareRepository all",
         )
     if "not a git repository" in result.stderr:
-        return NotARepository(
-            f"{folder} is not inside a git repository", hint="run gitmem inside one, or create one: git init"
+        return OutsideRepository(
+            f"{folder} is not inside a git repository",
+            hint="run gitmem inside one, create one with `git init`, or index the folder: gitmem index PATH",
         )
     return NotARepository(f"git cannot open a repository at {folder}: {first_error_line(result.stderr)}")

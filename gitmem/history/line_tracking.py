@@ -1,4 +1,4 @@
-"""Follow lines of a file that are no definition: text, loose code, files without a grammar. Pure.
+"""Follow lines of a file outside of definitions: text, loose code, files without a grammar. Pure.
 
 Lines become an element of their own, whose predecessor is where a line diff puts them, as `git log -L` does it.
 """

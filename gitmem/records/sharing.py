@@ -229,7 +229,7 @@ def _merge(
 
 
 def _memory_changes(memory: Memory, placed: Mapping[bytes, Placed]) -> tuple[Changes, Merged]:
-    """Return the changes of the memory. Private records are no part of the union, and so never deleted by it."""
+    """Return the changes of the memory. The union lacks private records, and so never deletes them."""
     changes: dict[bytes, bytes | StoredBlob | None] = {path: None for path in memory.shared if path not in placed}
     deleted = len(changes)
     added = 0
