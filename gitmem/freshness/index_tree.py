@@ -26,7 +26,7 @@ from gitmem.indexing.compact import compact
 from gitmem.indexing.fingerprint import chunk_bounds, gives_equal_vectors, view_key
 from gitmem.indexing.index_writer import IndexWriter, find_unfinished
 from gitmem.indexing.memory_budget import MemoryBudget
-from gitmem.indexing.missing_blobs import find_missing_blobs
+from gitmem.indexing.missing_blobs import MissingBlob, find_missing_blobs
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.record_views import open_records
 from gitmem.indexing.retention import VIEW_GRACE_SECONDS
@@ -78,7 +78,7 @@ def _index_tree(
     workspace: Workspace, writer: IndexWriter, job: Job, stoppable_run: StoppableRun, announce: Callable[[str], None]
 ) -> IndexReport:
     location, paths, settings = workspace.location, workspace.paths, workspace.settings
-    budget, started = MemoryBudget(settings.max_memory), time.monotonic()
+    started = time.monotonic()
     _sweep(paths)
     old = writer.manifest
     result = IndexReport(job.tree, chunks_before=old.rows if old else 0)
@@ -89,31 +89,18 @@ def _index_tree(
     manifest, result.rebuilt = start.manifest, start.rebuilt
     manifest = _drop_lost_views(workspace, manifest, check=job.check)
     latest = manifest.views[-1] if manifest.views else ""
-    views = [ensure_view(location, paths, job.tree, check=job.check, base=latest)]
-    overlays = _open_uncommitted(workspace, manifest, job)
-    views += [overlay.view for overlay in overlays]
-    files = {oid: path for overlay in overlays for oid, path in overlay.files.items()}
+    views, files = _open_views(workspace, manifest, job)
     before = Snapshot(paths, manifest, opened=start.segments)
     all_views = [*views, *_open_memory(workspace, check=job.check)]
     missing = list(dict.fromkeys(item for view in all_views for item in find_missing_blobs(view, before, retry=True)))
     key, blobs = view_key(job.tree, location.content), bytearray()
     if missing:
         run = Run(
-            location,
-            paths,
-            max_file_bytes=settings.max_file_bytes,
-            jobs=settings.jobs,
-            files=files,
-            budget=budget,
-            bounds=chunk_bounds(settings),
+            location, paths, max_file_bytes=settings.max_file_bytes, jobs=settings.jobs, files=files,
+            budget=MemoryBudget(settings.max_memory), bounds=chunk_bounds(settings),
             stage=embedding.open_stage(missing, files, is_new=not start.manifest.segments),
-        )
-        publish = _publish_progress(writer) if job.full else writer.publish
-        stop, report = stoppable_run
-        outcome = run.execute(
-            missing, manifest, publish=publish, report=report, stop=stop,
-            former=_former_segments(old, manifest, job),
         )  # fmt: skip
+        outcome = _execute(run, missing, writer, manifest, job, stoppable_run)
         manifest, result.chunks_added, result.text_bytes = outcome.manifest, outcome.rows, outcome.bytes
         result.problems = _problems(all_views, outcome)
         result.worker_losses = outcome.losses
@@ -132,6 +119,30 @@ def _index_tree(
     result.seconds = time.monotonic() - started
     log_run(paths, job.event, location.worktree or location.git_dir, result.as_json(), blobs)
     return _with_details(result, workspace, job, views[-1], after, files)
+
+
+def _open_views(workspace: Workspace, manifest: Manifest, job: Job) -> tuple[list[View], dict[str, bytes]]:
+    """Return the views of the trees of a job, HEAD's first, and the paths of uncommitted files by blob id."""
+    latest = manifest.views[-1] if manifest.views else ""
+    committed = ensure_view(workspace.location, workspace.paths, job.tree, check=job.check, base=latest)
+    overlays = _open_uncommitted(workspace, manifest, job)
+    files = {oid: path for overlay in overlays for oid, path in overlay.files.items()}
+    return [committed, *(overlay.view for overlay in overlays)], files
+
+
+def _execute(
+    run: Run,
+    missing: Sequence[MissingBlob],
+    writer: IndexWriter,
+    manifest: Manifest,
+    job: Job,
+    stoppable_run: StoppableRun,
+) -> RunResult:
+    """Index blobs; a full run publishes nothing that queries would use before its end."""
+    stop, report = stoppable_run
+    publish = _publish_progress(writer) if job.full else writer.publish
+    former = _former_segments(writer.manifest, manifest, job)
+    return run.execute(missing, manifest, publish=publish, report=report, stop=stop, former=former)
 
 
 def _with_details(

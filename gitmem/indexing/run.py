@@ -162,19 +162,7 @@ class Run:
             ):
                 batches = _Batches(reader, blobs, self._max_file_bytes, self._files, deadline)
                 intake = _Intake(batches, segments, result, report, len(blobs), self._stage, stop)
-                try:
-                    # The pool preserves the order of the batches.
-                    for number, answers in enumerate(pool.run(batches, stop)):
-                        intake.add(number, answers)
-                except (KeyboardInterrupt, Cancelled) as ending:
-                    # After a request all workers end their batches soon. A signal must not wait for them.
-                    requested = isinstance(ending, Cancelled) and stop is not None and stop.is_made()
-                    # Rows that a provider still has to embed are left to the next run.
-                    for number, answers in pool.take_finished(wait=requested) if embeds else ():
-                        intake.load(number, answers)
-                    with suppress(Cancelled):
-                        intake.report_progress()
-                    raise
+                self._take_answers(pool, batches, intake, stop)
         except (KeyboardInterrupt, Cancelled, ProviderFailed):
             if publish is not None:
                 segments.flush()
@@ -183,6 +171,22 @@ class Run:
         result.manifest = segments.manifest
         result.unreadable = batches.unreadable
         return result
+
+    def _take_answers(self, pool: Pool, batches: "_Batches", intake: "_Intake", stop: StopRequest | None) -> None:
+        """Have all batches indexed; if the run is ended early, take the finished ones. Raises: as `execute`."""
+        try:
+            # The pool preserves the order of the batches.
+            for number, answers in enumerate(pool.run(batches, stop)):
+                intake.add(number, answers)
+        except (KeyboardInterrupt, Cancelled) as ending:
+            # After a request all workers end their batches soon. A signal must not wait for them.
+            requested = isinstance(ending, Cancelled) and stop is not None and stop.is_made()
+            # Rows that a provider still has to embed are left to the next run.
+            for number, answers in pool.take_finished(wait=requested) if self._stage is None else ():
+                intake.load(number, answers)
+            with suppress(Cancelled):
+                intake.report_progress()
+            raise
 
 
 def usable_cores() -> int:

@@ -22,7 +22,7 @@ from gitmem.registry import read_registry
 from gitmem.resident.call import Call
 from gitmem.resident.open_repository import OpenTree
 from gitmem.search.snippet import MAX_LINES, make_snippet
-from gitmem.types import CHUNK_TYPES, RECORD_KINDS
+from gitmem.types import CHUNK_TYPES, PROSE_KINDS
 from gitmem.web.api.searching import SEARCH_ARGUMENTS, find
 from gitmem.web.errors import Problem, describe_error
 from gitmem.web.page.highlight import highlight
@@ -70,7 +70,7 @@ def search_page(service: Service, query: Query, call: Call) -> Page:
         "chosen": selection,
         "kinds": KINDS,
         "languages": sorted(LANGUAGES),
-        "chunk_types": [name for name in CHUNK_TYPES if name not in RECORD_KINDS],
+        "chunk_types": [name for name in CHUNK_TYPES if name not in PROSE_KINDS],
         "modes": MODES,
         "revisions": _revisions(service, selection),
         "given": {name: first(query, name) for name in SEARCH_ARGUMENTS},
