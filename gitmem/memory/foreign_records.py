@@ -4,8 +4,10 @@ from collections.abc import Collection
 from typing import Final
 
 from gitmem.errors import DamagedFile, UsageError
+from gitmem.memory.bounds import check_time
 from gitmem.memory.document import DocumentFields, check_content, check_fields, load_document
 from gitmem.memory.note import check_note, load_note
+from gitmem.memory.record_paths import DOCUMENTS
 from gitmem.memory.record_store import RecordStore
 from gitmem.memory.versions import State
 from gitmem.memory.writer_tree import WriterState
@@ -38,7 +40,9 @@ def find_foreign_faults(store: RecordStore, known: State, state: WriterState, pu
             except DamagedFile:
                 faults.add(path)
                 continue
-            if record.id != path.rpartition(b"/")[2].decode() or not travels(record) or not _is_valid(record):
+            in_place = (record.kind == DOCUMENT) == path.startswith(DOCUMENTS)
+            named = record.id == path.rpartition(b"/")[2].decode()
+            if not in_place or not named or not travels(record) or not _is_valid(record):
                 faults.add(path)
     return faults
 
@@ -47,12 +51,18 @@ def _is_valid(record: Record) -> bool:
     """Return whether every command can show a record: its fields have the types and bounds of one written here."""
     try:
         if record.kind == NOTE:
-            check_note(load_note(record))
+            _check_time(check_note(load_note(record)).time)
         else:
             document = load_document(record)
             check_fields(document.fields)
             check_content(document.content)
+            _check_time(document.stored)
         format_record(record)  # half of a surrogate pair is valid JSON, but cannot be stored
-    except (UsageError, DamagedFile, ValueError, TypeError, AttributeError):
+    except (UsageError, DamagedFile, ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError):
         return False
     return True
+
+
+def _check_time(value: str) -> None:
+    if value:
+        check_time("time", value)

@@ -6,6 +6,7 @@ not, loses a record to another one.
 """
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,6 +39,7 @@ _IN_MEMORY: Final = f"{REFERENCE}:".encode()
 _CACHED_TREES: Final = 600
 """Enough for two kinds of records with 256 folders each. Trees never change, so they are never stale."""
 
+_TREE_LINE: Final = re.compile(rb"tree ([0-9a-f]{40}|[0-9a-f]{64})\n")
 _OBJECT_KINDS: Final = frozenset({b"blob", b"tree", b"commit"})
 
 
@@ -73,8 +75,7 @@ class RecordStore(Closeable):
 
     def at(self, commit: str) -> Tip:
         """Return the state at a former commit, given by its full id. Raises UnknownRevision for another object."""
-        lines = self._commit_lines(commit)
-        return Tip(commit, lines[0].removeprefix("tree "))
+        return Tip(commit, self._commit_lines(commit)[0].removeprefix("tree "))
 
     def parent(self, tip: Tip) -> Tip:
         """Return the state before the commit of another state; before the first commit it is empty."""
@@ -193,14 +194,19 @@ class RecordStore(Closeable):
         *,
         seconds: int | None = None,
         merged: Tip | None = None,
+        prepare: Callable[[str], None] | None = None,
     ) -> Tip:
-        """Do the same for a caller that holds the lock."""
+        """Do the same for a caller that holds the lock. `prepare` gets the id of a new commit before the ref moves."""
         while True:
             old = self.tip()
             changes = edit(old)
             now = int(time.time()) if seconds is None else seconds
             new, objects = self._build(old, changes, message, now, merged)
-            if new == old or self.publish(old, new, objects):
+            if new == old:
+                return new
+            if prepare and new.commit:
+                prepare(new.commit)
+            if self.publish(old, new, objects):
                 return new
 
     def drop_parents(self) -> Tip:
@@ -282,7 +288,8 @@ class RecordStore(Closeable):
     def _commit_lines(self, commit: str) -> list[str]:
         """Return the lines of a commit: its tree, its parents, and the rest."""
         data = self._read(commit)
-        if not data.startswith(b"tree "):
+        # Others push what they like: a blob may begin like a commit, and its words must not reach git as arguments.
+        if not _TREE_LINE.match(data):
             raise UnknownRevision(f"`{commit}` is not a commit of `{REFERENCE}`")
         return data.decode("utf-8", "replace").split("\n")
 

@@ -7,19 +7,20 @@ sharers/    for each record of others, its blob and the person who shared it
 merged, clean    commits of writers that are completely part of the memory, and those free of purged records
 left, removed    purged blobs that could not be removed, and those that this clone purged before it ever shared
 former           commits of memories that an earlier gitmem pushed as a whole, and that were merged
+pending          a commit of the memory, and the commit of the state that holds as soon as the memory contains it
 
-The commit is written after the memory that contains its versions. If a crash prevents that, changes of others look like
-changes of this clone, and become the same versions once more.
+Memory and state are two refs, which no git moves at once. So a merge first writes the state after it as pending.
 """
 
 import time
 from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
-from gitmem.errors import GitmemError
+from gitmem.errors import DamagedFile, GitFailed, GitmemError, UnknownRevision
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_format import RawObject, format_commit, make_object
 from gitmem.git.program import run_git
+from gitmem.git.ref_log import is_ancestor
 from gitmem.git.references import delete_reference, read_reference, store_objects, update_reference
 from gitmem.git.tree_edit import edit_tree
 from gitmem.git.trees import TreeEntry
@@ -31,6 +32,7 @@ from gitmem.memory.writer_tree import (
     Purges,
     TreeContent,
     WriterState,
+    damaged_writer,
     format_purges,
     format_versions,
     format_writer,
@@ -43,6 +45,7 @@ from gitmem.memory.writer_tree import (
 _HELD: Final = b"held"
 _OWN: Final = b"own"
 _LISTS: Final = (b"merged", b"clean", b"left", b"removed", b"former")
+_PENDING: Final = b"pending"
 _HERE: Final = "this clone"
 FORMER: Final = "former"
 """Last part of the ref for a memory that an earlier gitmem pushed as a whole."""
@@ -85,9 +88,17 @@ def shared_tip(location: RepositoryLocation, store: RecordStore) -> Tip:
 
 def read_shared(location: RepositoryLocation, store: RecordStore) -> SharedState:
     """Read the shared state; an empty one before the first. Raises DamagedFile, NewerFormat."""
+    tip = shared_tip(location, store)
+    pending = store.find_data(tip, _PENDING)
+    if pending is not None:
+        # The process died during a merge. The memory tells whether that was before or after its commit, even if the
+        # user has changed records since.
+        commit, state = pending.decode("ascii").split()
+        current = store.tip().commit
+        tip = store.at(state) if current and is_ancestor(location, commit, current) else tip
     folders: dict[bytes, list[TreeEntry]] = {}
     root = []
-    for entry in store.entries(shared_tip(location, store)):
+    for entry in store.entries(tip):
         folder, _, below = entry.path.partition(b"/")
         folders.setdefault(folder, []).append(entry._replace(path=below))
         root.append(entry)
@@ -98,19 +109,37 @@ def read_shared(location: RepositoryLocation, store: RecordStore) -> SharedState
     return SharedState(held, own, parse_purges(root, store.read_blob, _HERE), sharers, *sets)
 
 
-def write_shared(location: RepositoryLocation, store: RecordStore, state: SharedState) -> None:
-    """Replace the shared state, durably. The lock of the store must be held. Raises GitFailed, StorageFailed."""
+def write_shared(
+    location: RepositoryLocation, store: RecordStore, state: SharedState, pending: tuple[str, SharedState] | None = None
+) -> None:
+    """Replace the shared state, durably. The lock of the store must be held. Raises GitFailed, StorageFailed.
+
+    `pending` is a commit of the memory that is about to be made, and the state from then on.
+    """
     old = shared_tip(location, store)
+    content, parent = _format(state), None
+    if pending:
+        # A state that the merge does not change is the old one.
+        parent = _store_state(location, store, old, _format(pending[1]), None) or old.commit
+        content.new[_PENDING] = f"{pending[0]} {parent}\n".encode()
+    commit = _store_state(location, store, old, content, parent)
+    if commit and not update_reference(location, SHARED_REFERENCE, commit, old.commit, reflog=False):
+        raise GitmemError(f"`{SHARED_REFERENCE}` was moved by another program", hint="run the command again")
+
+
+def _store_state(
+    location: RepositoryLocation, store: RecordStore, old: Tip, content: TreeContent, parent: str | None
+) -> str | None:
+    """Store a commit of a state and return its id; None if it is the old one. The parent keeps a pending state."""
     before = {entry.path: entry.oid for entry in store.entries(old)}
-    after, blobs = _make_blobs(_format(state), location.object_format)
+    after, blobs = _make_blobs(content, location.object_format)
     changes = {path: after.get(path) for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
     if not changes:
-        return
+        return None
     tree, trees = edit_tree(old.tree, changes, store.read_blob, location.object_format)
     empty = make_object("tree", b"", location.object_format)
-    commit = _store_commit(location, tree or empty.oid, [*blobs.values(), *trees, *([] if tree else [empty])], "shared")
-    if not update_reference(location, SHARED_REFERENCE, commit, old.commit, reflog=False):
-        raise GitmemError(f"`{SHARED_REFERENCE}` was moved by another program", hint="run the command again")
+    objects = [*blobs.values(), *trees, *([] if tree else [empty])]
+    return _store_commit(location, tree or empty.oid, objects, "shared", parent)
 
 
 def _format(state: SharedState) -> TreeContent:
@@ -169,7 +198,11 @@ def store_writer(
 
 def read_writer(store: RecordStore, commit: str, writer: str) -> WriterState:
     """Read the state of a writer from a commit of its ref. Raises DamagedFile, NewerFormat."""
-    return parse_writer(store.entries(store.at(commit)), store.read_blob, writer)
+    try:
+        entries = store.entries(store.at(commit))
+    except (DamagedFile, UnknownRevision, GitFailed) as problem:  # a ref may point to any object
+        raise damaged_writer(writer) from problem
+    return parse_writer(entries, store.read_blob, writer)
 
 
 def list_refs(location: RepositoryLocation, prefix: str) -> dict[str, str]:

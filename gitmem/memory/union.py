@@ -98,7 +98,8 @@ def own_changes(
         if mine == oid:
             continue
         if memory.is_private(path):
-            removed.setdefault(record, set()).update(contents(own.get(path, {})))
+            # The path may be that of a variant, but this clone made its content as one of the record.
+            removed.setdefault(record, set()).update({content}.intersection(contents(own.get(record, {}))))
             continue
         removed.setdefault(record, set()).add(content)
         if mine is not None:

@@ -74,6 +74,7 @@ class Publication:
         self._purges = {**purges, **read_shared(location, store).purges}
         self._purged = purged_blobs(self._purges)
         self._announces_purge = False
+        self._is_overwritten = False
 
     def push(self, approve: Approve | None, *, allow_secrets: bool, dry_run: bool) -> Published:
         """Push this clone's records, and remove purged ones from the refs of all writers.
@@ -98,7 +99,7 @@ class Publication:
             return Published(complete=False)
         failure = results.get(WRITERS + self._writer)
         if own and failure and not failure.accepted:
-            if not own.expected:
+            if not own.expected or self._is_overwritten:
                 raise self._refused(failure)
             # The host lets nobody replace commits. New records must not depend on that.
             self._continue(change)
@@ -124,9 +125,7 @@ class Publication:
             state = add_own_changes(self._location, self._store, self._store.tip(), state)
         else:
             state = publish_own(self._location, self._store)
-        theirs = WriterState({})
-        if self._there is not None:
-            theirs = read_writer(self._store, self._there, self._writer)
+        theirs = self._read_own()
         # A copy of the whole machine writes to the same ref, so what is there may have versions of its own.
         # Own versions that somebody has replaced or deleted since, perhaps on another remote only, are not new here.
         current = {
@@ -143,6 +142,16 @@ class Publication:
         own = WriterState(versions, writer_name(self._location), {**theirs.purges, **self._purges})
         return _Change(own, new)
 
+    def _read_own(self) -> WriterState:
+        """Return what this remote has of this clone: nothing if somebody overwrote it. Raises NewerFormat."""
+        if self._there is None:
+            return WriterState({})
+        try:
+            return read_writer(self._store, self._there, self._writer)
+        except DamagedFile:
+            self._is_overwritten = True
+            return WriterState({})
+
     def _refuse_secrets(self, contents: list[tuple[bytes, str]]) -> None:
         for path, content in contents:
             record = self._store.read_record(content, path.decode())
@@ -153,7 +162,7 @@ class Publication:
         if self._there is None and not change.versions and not self._announces_purge:
             return None  # readers do not appear as writers
         # A commit without parents leaves the purged records behind. The lease keeps what a copy pushed meanwhile.
-        cleaned = self._there if self._writer in unclean else None
+        cleaned = self._there if self._writer in unclean or self._is_overwritten else None
         parent = None if cleaned else self._there
         commit = store_writer(self._location, self._store, change.state, parent, writer_name(self._location))
         return RefUpdate(WRITERS + self._writer, commit, cleaned or "") if commit else None

@@ -6,13 +6,13 @@ Notes are shared, documents if their visibility is `team` or `org`. Other docume
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from gitmem.errors import DamagedFile, GitmemError, NewerFormat, UsageError
+from gitmem.errors import DamagedFile, GitFailed, GitmemError, NewerFormat, UnknownRevision, UsageError
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_removal import find_reachable
 from gitmem.git.program import run_git
 from gitmem.memory.foreign_records import find_foreign_faults, travels
 from gitmem.memory.purgeable_objects import find_present
-from gitmem.memory.record_paths import DOCUMENTS, is_record_path
+from gitmem.memory.record_paths import DOCUMENTS, REFERENCE, is_record_path
 from gitmem.memory.record_store import Changes, RecordStore, StoredBlob, Tip
 from gitmem.memory.shared_state import (
     SharedState,
@@ -26,7 +26,7 @@ from gitmem.memory.shared_state import (
 from gitmem.memory.union import Memory, Placed, own_changes, place_records
 from gitmem.memory.versions import State, Version, contents, merge_states, version_id
 from gitmem.memory.writer_identity import new_writer_id, read_writer_id
-from gitmem.memory.writer_tree import Purges, WriterState, add_purge
+from gitmem.memory.writer_tree import Purges, WriterState, add_purge, damaged_writer
 from gitmem.record import parse_record
 
 
@@ -136,32 +136,63 @@ def read_states(
             continue
         if faults:
             faulty.add(commit)
-            notices += [f"`{path.decode()}` of `{writer}` is damaged or forged; it was left out" for path in faults]
+            notices += [_fault_notice(path, writer) for path in sorted(faults)]
         states[commit] = state._replace(versions={k: v for k, v in state.versions.items() if k not in faults})
     fetched = FetchedStates(states, {}, frozenset(faulty), notices)
-    return _add_former(location, store, fetched, former, known.removed) if former else fetched
+    return _add_former(location, store, fetched, former, known) if former else fetched
 
 
 def _add_former(
-    location: RepositoryLocation, store: RecordStore, fetched: FetchedStates, commit: str, removed: Collection[str]
+    location: RepositoryLocation, store: RecordStore, fetched: FetchedStates, commit: str, known: SharedState
 ) -> FetchedStates:
     """Add a memory that was pushed as a whole as the state of one more writer, the same in every clone.
 
     What this memory had at any time, and lacks now, was deleted or replaced here. It counts as seen, so that it does
     not return. So does what this clone purged before it ever shared.
     """
-    theirs = read_memory(store, store.at(commit), {})
+    try:
+        theirs = _read_former(store, commit)
+        found = {path: Version(oid) for path, oid in theirs.shared.items()}
+        state = WriterState({path: {version_id(path, each): each} for path, each in found.items()})
+        faults = find_foreign_faults(store, known.held, state, known.with_purges(fetched.purges).purged)
+    except (DamagedFile, NewerFormat) as error:
+        return fetched._replace(notices=[*fetched.notices, f"{error.message}; they were left out"])
     # The whole history and not a merge base: a purge or an earlier forced fetch may have cut the common history off.
     tip = store.tip()
-    had = {*removed, *(find_reachable(location, [tip.commit]) if tip.commit else ())}
-    versions = {path: {version_id(path, Version(oid)): Version(oid)} for path, oid in theirs.shared.items()}
+    had = {*known.removed, *(find_reachable(location, [tip.commit]) if tip.commit else ())}
     private = [path for path in theirs.records if theirs.is_private(path) and store.find(tip, path) is None]
+    versions = {path: by_id for path, by_id in state.versions.items() if path not in faults}
     return fetched._replace(
         states={**fetched.states, commit: WriterState(versions)},
-        ancestral={path: versions[path] for path, oid in theirs.shared.items() if oid in had},
+        ancestral={path: by_id for path, by_id in versions.items() if theirs.shared[path] in had},
+        faulty=fetched.faulty | ({commit} if faults else set()),
+        notices=[*fetched.notices, *(_fault_notice(path, REFERENCE) for path in sorted(faults))],
         former=commit,
         private=len(private),
     )
+
+
+def _read_former(store: RecordStore, commit: str) -> Memory:
+    """Return the records of a memory that was pushed as a whole. Raises DamagedFile, NewerFormat."""
+    try:
+        records = {entry.path: entry.oid for entry in store.entries(store.at(commit))}
+    except (DamagedFile, UnknownRevision, GitFailed) as problem:
+        raise damaged_writer(REFERENCE) from problem
+    return Memory(
+        records, {path: oid for path, oid in records.items() if is_record_path(path) and _is_open(store, path, oid)}
+    )
+
+
+def _is_open(store: RecordStore, path: bytes, oid: str) -> bool:
+    """Return whether a record is shared, or damaged: then it is left out like one of a writer. Raises NewerFormat."""
+    try:
+        return travels(store.read_record(oid, path.decode()))
+    except DamagedFile:
+        return True
+
+
+def _fault_notice(path: bytes, writer: str) -> str:
+    return f"`{path.decode()}` of `{writer}` is damaged or forged; it was left out"
 
 
 def merge_fetched(
@@ -172,23 +203,23 @@ def merge_fetched(
     Without `write` the changes are only counted.
     """
     result = Merged()
-    after = SharedState()
+    before = after = SharedState()
 
     def edit(tip: Tip) -> Changes:
-        nonlocal result, after
+        nonlocal result, before, after
         state = read_shared(location, store)
         # The own changes come first. Otherwise what others changed meanwhile would look like changes of this clone.
         before = state._replace(held=merge_states([state.held, fetched.ancestral]))
         before = add_own_changes(location, store, tip, before)
-        if write:
-            write_shared(location, store, before)
         after, changes, result = _merge(location, store, tip, before, fetched)
         return changes
 
     if not write:
         edit(store.tip())
         return result
-    store.change_locked(subject, edit)
+    # Memory and shared state are two refs. After a kill between them, what others wrote must not look like changes of
+    # this clone: it would be brought to other remotes, and live again after a deletion.
+    store.change_locked(subject, edit, prepare=lambda commit: write_shared(location, store, before, (commit, after)))
     write_shared(location, store, after)
     return result
 
@@ -294,8 +325,7 @@ def forget_revisions(
             else state._replace(removed=state.removed | purged)
         )
     announced = shares and state.purges.keys() != read_shared(location, store).purges.keys()
-    if state != SharedState():
-        write_shared(location, store, state)
+    write_shared(location, store, state)
     drop_fetched(location)
     return announced
 
