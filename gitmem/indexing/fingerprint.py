@@ -65,7 +65,7 @@ def _split_dimensions(fingerprint: str) -> tuple[str, int]:
 def differs_in_model_only(fingerprint: str, other: str) -> bool:
     """Return whether two indexes differ in the model alone, so that both can be searched, each with its own."""
     one, two = (fields.split(".", _MODEL_FIELD) for fields in (fingerprint, other))
-    return len(one) == len(two) == _MODEL_FIELD + 1 and one[:-1] == two[:-1]
+    return fingerprint != other and len(one) == len(two) == _MODEL_FIELD + 1 and one[:-1] == two[:-1]
 
 
 def chunk_bounds(settings: Settings) -> "ChunkBounds":
