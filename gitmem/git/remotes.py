@@ -66,20 +66,37 @@ def find_remote(location: RepositoryLocation, name: str) -> str:
     raise UsageError("this repository has no remote to share with", hint="git remote add origin URL")
 
 
-def list_remote_refs(location: RepositoryLocation, remote: str, prefix: str) -> dict[str, str]:
-    """Return the refs of a remote whose names begin with a prefix, by name. Raises GitFailed."""
-    result = _run(location, ["ls-remote", "--refs", "--quiet", remote, f"{prefix}*"])
+def find_push_url(location: RepositoryLocation, remote: str) -> str:
+    """Return the URL that a remote is pushed to, if it is another one than that it is fetched from, else "".
+
+    Raises: UsageError if there are several.
+    """
+    pushed, fetched = (
+        run_git(["remote", "get-url", *options, remote], git_dir=location.git_dir).stdout.split(b"\n")[:-1]
+        for options in (("--push", "--all"), ())
+    )
+    if len(pushed) > 1:
+        raise UsageError(f"`{remote}` has several URLs for pushes", hint="git remote add NAME URL; gitmem sync NAME")
+    return pushed[0].decode("utf-8", "surrogateescape") if pushed != fetched else ""
+
+
+def list_remote_refs(location: RepositoryLocation, remote: str, prefix: str, url: str = "") -> dict[str, str]:
+    """Return the refs of a remote, or of a `url` instead, that begin with a prefix, by name. Raises GitFailed."""
+    result = _run(location, ["ls-remote", "--refs", "--quiet", url or remote, f"{prefix}*"])
     _require_success(result, remote, "read")
     lines = (line.split("\t") for line in result.stdout.decode("utf-8", "surrogateescape").splitlines())
     return {name: oid for oid, name in lines if name.startswith(prefix)}
 
 
-def fetch_refs(location: RepositoryLocation, remote: str, targets: Mapping[str, str]) -> None:
-    """Fetch refs of a remote into refs of this repository, by name; the latter may move back. Raises GitFailed."""
+def fetch_refs(location: RepositoryLocation, remote: str, targets: Mapping[str, str], url: str = "") -> None:
+    """Fetch refs of a remote into refs of this repository, by name; the latter may move back.
+
+    `url` replaces that of the remote. Raises GitFailed.
+    """
     if not targets:
         return
     specs = [f"+{source}:{target}" for source, target in targets.items()]
-    result = _run(location, [*_FETCH, remote, *specs])
+    result = _run(location, [*_FETCH, url or remote, *specs])
     _require_success(result, remote, "fetched from")
 
 

@@ -40,6 +40,11 @@ def begin_purge(location: RepositoryLocation, oids: Collection[str]) -> None:
     write_atomic(location.common_dir / PURGING, ["\n".join(sorted(oids)).encode("ascii")])
 
 
+def extend_purge(location: RepositoryLocation, oids: Collection[str]) -> None:
+    """Let the next purge remove more objects, unless something reaches them by then. Raises StorageFailed."""
+    begin_purge(location, {*_read_interrupted(location), *oids})
+
+
 def end_purge(location: RepositoryLocation) -> None:
     """Remove the list of objects, once all of them are removed."""
     remove_file(location.common_dir / PURGING)

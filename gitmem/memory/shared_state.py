@@ -6,6 +6,7 @@ purges/     purges of all writers
 sharers/    for each record of others, its blob and the person who shared it
 merged, clean    commits of writers that are completely part of the memory, and those free of purged records
 left, removed    purged blobs that could not be removed, and those that this clone purged before it ever shared
+rejected         damaged commits that have purged records: nobody can clean them, so they are not fetched again
 former           commits of memories that an earlier gitmem pushed as a whole, and that were merged
 pending          a commit of the memory, and the commit of the state that holds as soon as the memory contains it
 
@@ -44,7 +45,7 @@ from gitmem.memory.writer_tree import (
 
 _HELD: Final = b"held"
 _OWN: Final = b"own"
-_LISTS: Final = (b"merged", b"clean", b"left", b"removed", b"former")
+_LISTS: Final = (b"merged", b"clean", b"left", b"removed", b"former", b"rejected")
 _PENDING: Final = b"pending"
 _HERE: Final = "this clone"
 FORMER: Final = "former"
@@ -56,7 +57,8 @@ class SharedState(NamedTuple):
 
     A sharer is the id of the record's blob, a blank, and name and address. `merged` and `clean` are commits of writers.
     `left` are purged blobs that could not be removed from this repository, `removed` those that it purged before it
-    shared anything: others never hear of these. `former` are merged commits of memories that were pushed as a whole.
+    shared anything: others never hear of these. `former` are merged commits of memories that were pushed as a whole,
+    `rejected` damaged ones of writers that are not fetched again.
     """
 
     held: Mapping[bytes, Versions] = {}
@@ -68,6 +70,7 @@ class SharedState(NamedTuple):
     left: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
     former: frozenset[str] = frozenset()
+    rejected: frozenset[str] = frozenset()
 
     @property
     def purged(self) -> frozenset[str]:
@@ -152,7 +155,8 @@ def _format(state: SharedState) -> TreeContent:
         stored |= {b"%s/%s" % (folder, path): oid for path, oid in content.stored.items()}
         new |= {b"%s/%s" % (folder, path): data for path, data in content.new.items()}
     new |= {b"%s/%s" % (SHARERS, path): text.encode() for path, text in state.sharers.items()}
-    for name, values in zip(_LISTS, (state.merged, state.clean, state.left, state.removed, state.former), strict=True):
+    lists = (state.merged, state.clean, state.left, state.removed, state.former, state.rejected)
+    for name, values in zip(_LISTS, lists, strict=True):
         if values:
             new[name] = "".join(f"{each}\n" for each in sorted(values)).encode()
     return TreeContent(stored, new)

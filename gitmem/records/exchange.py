@@ -4,17 +4,20 @@ Each commit that is pushed continues the one that this very remote has, with the
 no private record, nothing withdrawn and nothing of another remote is ever part of a pushed history.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from gitmem.errors import GitmemError
 from gitmem.freshness.record_refresh import index_records
 from gitmem.git.locate import RepositoryLocation
+from gitmem.git.object_removal import find_reachable
 from gitmem.git.references import delete_reference
-from gitmem.git.remotes import fetch_refs, find_remote, list_remote_refs
+from gitmem.git.remotes import fetch_refs, find_push_url, find_remote, list_remote_refs
+from gitmem.memory.purgeable_objects import extend_purge
 from gitmem.memory.record_paths import REFERENCE, WRITERS
 from gitmem.memory.record_store import RecordStore
 from gitmem.memory.shared_state import (
+    SharedState,
     fetched_reference,
     former_reference,
     list_fetched,
@@ -23,11 +26,14 @@ from gitmem.memory.shared_state import (
     write_shared,
 )
 from gitmem.memory.writer_identity import is_writer_id
+from gitmem.memory.writer_tree import damaged_writer
 from gitmem.records.publication import Approve, Fetched, Publication, Published
 from gitmem.records.purge import purge_memory
 from gitmem.records.sharing import (
+    FetchedStates,
     Merged,
     find_purged_here,
+    find_unclean,
     merge_fetched,
     own_writer,
     read_states,
@@ -107,14 +113,18 @@ def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
     location = workspace.location
     with RecordStore(location) as store, store.locked():
         require_whole_memory(store)
-        fetched = _fetch(location, plan.remote, read_shared(location, store).former)
+        # What is pushed continues what is there, so that is read from where pushes go.
+        url = find_push_url(location, plan.remote) if plan.push else ""
+        fetched = _fetch(location, plan.remote, url, read_shared(location, store))
         # Others may have pushed into this repository. The remote's commit of a writer is at least as new as a mirror's.
         here = {name: oid for name, oid in list_writers_here(location).items() if name not in fetched.writers}
         states = read_states(location, store, {**here, **fetched.writers}, fetched.former)
+        writer = own_writer(location)
+        if not plan.dry_run:
+            fetched = _reject(location, store, plan.remote, writer, fetched, states)
         merged = Merged()
         if plan.pull:
             merged = merge_fetched(location, store, states, f"sync: {plan.remote}", write=not plan.dry_run)
-        writer = own_writer(location)
         publication = Publication(location, store, plan.remote, writer, fetched, states.purges)
         published = Published()
         if plan.push:
@@ -124,7 +134,7 @@ def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
     # As long as the remote has purged records, each fetch would bring them back, and each purge costs former revisions.
     if not plan.dry_run and not unclean:
         purged = _purge_here(workspace) or purged
-    notices = [*states.notices, *published.notices]
+    notices = [*fetched.notices, *states.notices, *published.notices]
     if states.private:
         merge = f"gitmem memory merge {former_reference(plan.remote)}"
         notices.append(f"{states.private:,} private records of an earlier memory were not taken over: {merge}")
@@ -133,16 +143,39 @@ def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
     return Exchange(plan.remote, writer, published.sent, *merged, purged, notices), published.complete
 
 
-def _fetch(location: RepositoryLocation, remote: str, merged: Collection[str]) -> Fetched:
+def _reject(
+    location: RepositoryLocation, store: RecordStore, remote: str, own: str, fetched: Fetched, states: FetchedStates
+) -> Fetched:
+    """Drop damaged commits that have purged records, and do not fetch them again.
+
+    Nobody can clean them, and as long as they are here nothing is purged. The own one is replaced by the push.
+    """
+    state = read_shared(location, store)
+    damaged = {commit for writer, commit in fetched.writers.items() if writer != own} & states.damaged
+    rejected = find_unclean(location, store, damaged, state.with_purges(states.purges).purged)
+    if not rejected:
+        return fetched
+    write_shared(location, store, state._replace(rejected=state.rejected | rejected))
+    # Without the list a purge would take the commits for abandoned ones of the user, and keep what they reach.
+    extend_purge(location, find_reachable(location, rejected, parents=False))
+    for writer, commit in fetched.writers.items():
+        if commit in rejected:
+            delete_reference(location, fetched_reference(remote, writer))
+    return fetched._replace(writers={name: oid for name, oid in fetched.writers.items() if oid not in rejected})
+
+
+def _fetch(location: RepositoryLocation, remote: str, url: str, state: SharedState) -> Fetched:
     """Fetch the commits of all writers that this clone lacks, and a former memory unless it was merged already."""
-    listed = list_remote_refs(location, remote, _PREFIX)
+    listed = list_remote_refs(location, remote, _PREFIX, url)
     writers = [name.removeprefix(WRITERS) for name in listed if name.startswith(WRITERS)]
-    targets = {WRITERS + writer: fetched_reference(remote, writer) for writer in writers if is_writer_id(writer)}
-    if REFERENCE in listed and listed[REFERENCE] not in merged:
+    rejected = [writer for writer in writers if listed[WRITERS + writer] in state.rejected]
+    wanted = [writer for writer in writers if is_writer_id(writer) and writer not in rejected]
+    targets = {WRITERS + writer: fetched_reference(remote, writer) for writer in wanted}
+    if REFERENCE in listed and listed[REFERENCE] not in state.former:
         targets[REFERENCE] = former_reference(remote)
     # Refs that did not move are not asked for: a fetch of nothing costs as much as the list of refs did.
     known = list_fetched(location, remote)
-    fetch_refs(location, remote, {name: at for name, at in targets.items() if known.get(at) != listed[name]})
+    fetch_refs(location, remote, {name: at for name, at in targets.items() if known.get(at) != listed[name]}, url)
     # A cache of refs that the remote no longer has would keep their objects for ever.
     for name in known.keys() - {*targets.values(), former_reference(remote)}:
         delete_reference(location, name)
@@ -150,7 +183,8 @@ def _fetch(location: RepositoryLocation, remote: str, merged: Collection[str]) -
     known = list_fetched(location, remote)
     commits: Mapping[str, str] = {name: known[at] for name, at in targets.items() if at in known}
     present = {name.removeprefix(WRITERS): oid for name, oid in commits.items() if name != REFERENCE}
-    return Fetched(present, REFERENCE in listed, commits.get(REFERENCE))
+    notices = tuple(f"{damaged_writer(writer).message}; they were left out" for writer in rejected)
+    return Fetched(present, REFERENCE in listed, commits.get(REFERENCE), notices)
 
 
 def _purge_here(workspace: Workspace) -> bool:
@@ -161,10 +195,10 @@ def _purge_here(workspace: Workspace) -> bool:
     """
     location = workspace.location
     with RecordStore(location) as store:
-        if not find_purged_here(location, read_shared(location, store)):
+        if not find_purged_here(location, store, read_shared(location, store)):
             return False
     purge_memory(workspace, announce=False)
     with RecordStore(location) as store, store.locked():
         state = read_shared(location, store)
-        write_shared(location, store, state._replace(left=state.left | find_purged_here(location, state)))
+        write_shared(location, store, state._replace(left=state.left | find_purged_here(location, store, state)))
     return True

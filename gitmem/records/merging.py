@@ -10,7 +10,7 @@ from gitmem.git.ref_log import find_merge_base, is_ancestor
 from gitmem.memory.last_tip import LostTip, find_lost_tip, forget_last_tip
 from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import IDENTITY, Changes, RecordStore, Tip
-from gitmem.memory.shared_state import forget_sharing
+from gitmem.records.sharing import forget_missing
 from gitmem.workspace import Workspace
 
 
@@ -63,7 +63,7 @@ def accept_loss(workspace: Workspace) -> LostTip:
     with RecordStore(workspace.location) as store, store.locked():
         lost = _require_lost(workspace, store)
         # Otherwise the next push would delete for everybody what this clone has lost.
-        forget_sharing(workspace.location)
+        forget_missing(workspace.location, store)
         tip = store.tip()
         if tip.commit is None:
             forget_last_tip(workspace.location)

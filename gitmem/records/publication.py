@@ -31,6 +31,7 @@ class Fetched(NamedTuple):
     writers: Mapping[str, str]
     has_former: bool
     former: str | None
+    notices: tuple[str, ...] = ()
 
 
 class Published(NamedTuple):
@@ -111,7 +112,7 @@ class Publication:
             return set()
         # Walking a history is the expensive part of a purge, and a commit that is clean of a purge stays so.
         clean = read_shared(self._location, self._store).clean if self._knows_all_purges() else frozenset()
-        unclean = find_unclean(self._location, set(self._fetched.writers.values()) - clean, self._purged)
+        unclean = find_unclean(self._location, self._store, set(self._fetched.writers.values()) - clean, self._purged)
         return {writer for writer, commit in self._fetched.writers.items() if commit in unclean}
 
     def _knows_all_purges(self) -> bool:

@@ -11,7 +11,7 @@ from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_removal import find_reachable
 from gitmem.git.program import run_git
 from gitmem.memory.foreign_records import find_foreign_faults, travels
-from gitmem.memory.purgeable_objects import find_present
+from gitmem.memory.purgeable_objects import MAX_BYTES, find_present
 from gitmem.memory.record_paths import DOCUMENTS, REFERENCE, is_record_path
 from gitmem.memory.record_store import Changes, RecordStore, StoredBlob, Tip
 from gitmem.memory.shared_state import (
@@ -27,7 +27,7 @@ from gitmem.memory.union import Memory, Placed, own_changes, place_records
 from gitmem.memory.versions import State, Version, contents, merge_states, version_id
 from gitmem.memory.writer_identity import new_writer_id, read_writer_id
 from gitmem.memory.writer_tree import Purges, WriterState, add_purge, damaged_writer
-from gitmem.record import parse_record
+from gitmem.record import is_record, parse_record
 
 
 class Merged(NamedTuple):
@@ -42,13 +42,15 @@ class Merged(NamedTuple):
 class FetchedStates(NamedTuple):
     """States of writers by commit, and the versions of a former memory that this one is known to have had.
 
-    `faulty` are the commits of which something was left out, `notices` say what. `former` is the commit of the former
+    `faulty` are the commits of which something was left out, `damaged` those that are no state of a writer; `notices`
+    say what. `former` is the commit of the former
     memory, `private` the number of its conversations' turns and private documents that this memory lacks.
     """
 
     states: Mapping[str, WriterState]
     ancestral: State
     faulty: frozenset[str]
+    damaged: frozenset[str]
     notices: list[str]
     former: str | None = None
     private: int = 0
@@ -123,6 +125,7 @@ def read_states(
     known = read_shared(location, store)
     states: dict[str, WriterState] = {}
     faulty: set[str] = set()
+    damaged: set[str] = set()
     notices = []
     for writer, commit in sorted(commits.items()):
         if commit in known.merged:
@@ -133,12 +136,13 @@ def read_states(
             faults = find_foreign_faults(store, known.held, state, purged)
         except (DamagedFile, NewerFormat) as error:
             notices.append(f"{error.message}; they were left out")
+            damaged |= {commit} if isinstance(error, DamagedFile) else set()
             continue
         if faults:
             faulty.add(commit)
             notices += [_fault_notice(path, writer) for path in sorted(faults)]
         states[commit] = state._replace(versions={k: v for k, v in state.versions.items() if k not in faults})
-    fetched = FetchedStates(states, {}, frozenset(faulty), notices)
+    fetched = FetchedStates(states, {}, frozenset(faulty), frozenset(damaged), notices)
     return _add_former(location, store, fetched, former, known) if former else fetched
 
 
@@ -345,11 +349,44 @@ def _travelling(location: RepositoryLocation, store: RecordStore, oids: Collecti
     return found
 
 
-def find_unclean(location: RepositoryLocation, commits: Collection[str], purged: Collection[str]) -> set[str]:
+def find_unclean(
+    location: RepositoryLocation, store: RecordStore, commits: Collection[str], purged: frozenset[str]
+) -> set[str]:
     """Return the commits whose history has a purged record."""
-    return {commit for commit in commits if not find_reachable(location, [commit]).isdisjoint(purged)}
+    reached = {commit: purged.intersection(find_reachable(location, [commit])) for commit in commits}
+    records = _find_records(location, store, frozenset[str]().union(*reached.values()))
+    return {commit for commit, found in reached.items() if not found.isdisjoint(records)}
 
 
-def find_purged_here(location: RepositoryLocation, state: SharedState) -> set[str]:
-    """Return the purged blobs that this repository still has, except those that could not be removed before."""
-    return {item.oid for item in find_present(location, state.purged - state.left)}
+def find_purged_here(location: RepositoryLocation, store: RecordStore, state: SharedState) -> set[str]:
+    """Return the purged records that this repository still has, except those that could not be removed before."""
+    return _find_records(location, store, state.purged - state.left)
+
+
+def _find_records(location: RepositoryLocation, store: RecordStore, oids: Collection[str]) -> set[str]:
+    """Return which of some objects exist and are records: somebody may list any other one in a purge."""
+    blobs = (item.oid for item in find_present(location, oids) if item.kind == "blob" and item.size <= MAX_BYTES)
+    return {oid for oid in blobs if is_record(store.find_object(oid) or b"")}
+
+
+def forget_missing(location: RepositoryLocation, store: RecordStore) -> None:
+    """Forget the shared records that the memory lacks, or has otherwise, so that they are not deleted for others.
+
+    Those that it has stay known. Otherwise those of others would look like records of this clone, be brought to other
+    remotes, and live again after a deletion. The lock must be held.
+    """
+    state = read_shared(location, store)
+    placed = place_records(state.held, state.purged, store.read_blob, location.object_format)
+    present = {entry.path: entry.oid for entry in store.entries(store.tip())}
+    lost = {each.path for path, each in placed.items() if present.get(path) != each.oid}
+    kept = state._replace(
+        held={path: by_id for path, by_id in state.held.items() if path not in lost},
+        own={path: by_id for path, by_id in state.own.items() if path not in lost},
+        sharers={
+            path: text for path, text in state.sharers.items() if path in placed and placed[path].path not in lost
+        },
+        # All are read again, for they have what was lost.
+        merged=frozenset(),
+        former=frozenset(),
+    )
+    write_shared(location, store, kept)

@@ -1,5 +1,6 @@
 """Whatever somebody pushes to the remote, and wherever a sync is killed, nothing leaks, returns or stops the others."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from gitmem.memory.shared_state import write_shared
 from gitmem.record import format_record
 from gitmem.records.documents import add_document
 from gitmem.records.exchange import exchange
+from gitmem.records.merging import accept_loss
 from gitmem.records.notes import add_note
+from gitmem.records.purge import purge_memory
 from gitmem.records.revisions import delete_records
 from tests.gitrepo import Repo
 from tests.records.sharing_clones import Clone, make_clone, make_remote
@@ -175,3 +178,60 @@ def test_a_bad_record_of_a_former_memory_enters_nobodys(
         assert notice in ann.sync().notices[0]
     assert ann.texts() == ["one"]
     assert len(ann.records()) == 1
+
+
+def test_an_accepted_loss_makes_nobody_elses_notes_ones_own(remote: Repo, ann: Clone, bob: Clone) -> None:
+    public = make_remote(remote.path.with_name("public"))
+    ann.repo.git("remote", "add", "public", str(public.path))
+    for text in ("before", "between", "xyzzy"):
+        bob.put(OTHER, text)
+        bob.sync()
+    ann.sync("origin")
+    ann.put(NOTE, "by ann")
+    ann.sync("origin")
+    ann.repo.git("update-ref", REFERENCE, f"{REFERENCE}~1")
+    accept_loss(ann.workspace)
+    delete_records(bob.workspace, [OTHER])
+    bob.sync()
+    assert ann.sync("public").sent == 0
+    assert "xyzzy" not in contents(public)
+    for clone in (ann, bob, ann):
+        clone.sync("origin")
+    assert ann.texts() == bob.texts() == ["by ann"]
+
+
+def test_a_purge_of_what_is_no_record_purges_nothing(remote: Repo, ann: Clone) -> None:
+    ann.put(NOTE, "one")
+    ann.put(NOTE, "two")
+    ref = f"refs/gitmem/writers/{ann.sync().writer}"
+    before, commits = remote.oid(ref), ann.repo.git("rev-list", REFERENCE)
+    listed = "".join(f"{oid}\n" for oid in sorted((remote.oid(f"{ref}:writer"), remote.oid("main"))))
+    name = hashlib.sha256(listed.encode()).hexdigest()[:20]
+    head = store(remote, '{"v": 1, "name": "eve"}\n')
+    purges = remote.git("mktree", stdin=f"100644 blob {store(remote, listed)}\t{name}\n".encode())
+    tree = remote.git("mktree", stdin=f"040000 tree {purges}\tpurges\n100644 blob {head}\twriter\n".encode())
+    remote.git("update-ref", EVIL, remote.git("commit-tree", "-m", "x", tree))
+    assert not ann.sync().purged
+    after = remote.oid(ref)
+    assert not ann.sync().purged
+    assert remote.oid(ref) == after
+    assert before in remote.git("rev-list", ref)
+    assert ann.repo.git("rev-list", REFERENCE) == commits
+
+
+def test_a_damaged_ref_keeps_no_purged_note(remote: Repo, ann: Clone, bob: Clone) -> None:
+    ann.put(NOTE, "xyzzy")
+    for clone in (ann, bob):
+        clone.sync()
+    blob = bob.repo.oid(f"{REFERENCE}:v1/notes/01/{NOTE}")
+    tree = remote.git("mktree", stdin=f"100644 blob {blob}\tx\n".encode())
+    remote.git("update-ref", EVIL, remote.git("commit-tree", "-m", "x", tree))
+    ann.put(NOTE, "new")
+    purge_memory(ann.workspace)
+    for clone in (ann, bob):
+        assert clone.sync().purged
+        assert "xyzzy" not in contents(clone.repo)
+        result = clone.sync()
+        assert not result.purged
+        assert result.notices[0].endswith("are damaged or forged; they were left out")
+        assert "xyzzy" not in contents(clone.repo)

@@ -252,3 +252,20 @@ def test_the_first_push_to_each_remote_needs_approval(second: Repo, ann: Clone) 
         exchange(ann.workspace, remote, pull=True, push=True, approve=refuse)
     assert asked == [(1, "origin"), (1, "second")]
     assert "one" in contents(second)
+
+
+def test_what_is_pushed_elsewhere_is_read_from_there(remote: Repo, second: Repo, ann: Clone, bob: Clone) -> None:
+    bob.repo.git("remote", "set-url", "origin", str(second.path))
+    ann.repo.git("remote", "set-url", "--push", "origin", str(second.path))
+    for text in ("one", "two"):
+        add_note(ann.workspace, text)
+        assert ann.sync("origin").sent == 1
+    add_note(bob.workspace, "three")
+    bob.sync()
+    assert ann.sync("origin").added == 1
+    assert bob.texts() == ann.texts() == ["one", "three", "two"]
+    assert not remote.git("for-each-ref", "refs/gitmem")
+    ann.repo.git("remote", "set-url", "--push", "--add", "origin", str(remote.path))
+    with pytest.raises(UsageError, match="`origin` has several URLs for pushes"):
+        ann.sync("origin")
+    exchange(ann.workspace, "origin", pull=True, push=False)
