@@ -1,10 +1,11 @@
 """Export records as JSON Lines, and import them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from gitmem.errors import UsageError
 from gitmem.freshness.record_refresh import index_records
+from gitmem.git.ids import object_id
 from gitmem.memory.bounds import current_time
 from gitmem.memory.conversation import Turn, turn_record
 from gitmem.memory.document import document_record
@@ -12,6 +13,7 @@ from gitmem.memory.json_lines import Item, format_item, parse_item
 from gitmem.memory.note import Note, note_record
 from gitmem.memory.record_paths import document_path, is_note_id, new_note_id, note_path, turn_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
+from gitmem.memory.shared_state import read_shared
 from gitmem.record import Record, format_record, parse_record
 from gitmem.records.documents import cut_document, place_document
 from gitmem.secrets.refusal import refuse_secrets
@@ -65,6 +67,7 @@ def import_records(
             nonlocal written, total
             blobs = _build_blobs(store, tip, ready)
             changes = {path: data for path, data in blobs.items() if store.find_data(tip, path) != data}
+            _refuse_purged(workspace, store, changes)
             written, total = len(changes), len(blobs)
             return changes
 
@@ -107,6 +110,15 @@ def _complete(item: Item) -> Item:
     if isinstance(item, Turn):
         return item  # without a time of its own, so that the next import of the line finds it unchanged
     return cut_document(item.content, item.fields)._replace(stored=item.stored or now)
+
+
+def _refuse_purged(workspace: Workspace, store: RecordStore, blobs: Mapping[bytes, bytes]) -> None:
+    """Refuse what a purge removed: the next sync would remove it again. Raises UsageError."""
+    purged = read_shared(workspace.location, store).purged
+    for path, data in blobs.items():
+        if purged and object_id("blob", data, workspace.location.object_format) in purged:
+            name = path.rpartition(b"/")[2].decode()
+            raise UsageError(f"nothing was imported: `{name}` was purged for everybody", hint="change its text or time")
 
 
 def _build_blobs(store: RecordStore, tip: Tip, items: Iterable[Item]) -> dict[bytes, bytes]:

@@ -269,3 +269,15 @@ def test_what_is_pushed_elsewhere_is_read_from_there(remote: Repo, second: Repo,
     with pytest.raises(UsageError, match="`origin` has several URLs for pushes"):
         ann.sync("origin")
     exchange(ann.workspace, "origin", pull=True, push=False)
+
+
+def test_a_purged_note_is_not_imported_again(ann: Clone) -> None:
+    ann.put(NOTE, "xyzzy")
+    ann.sync()
+    delete_records(ann.workspace, [NOTE])
+    purge_memory(ann.workspace)
+    with pytest.raises(UsageError, match=f"nothing was imported: `{NOTE}` was purged for everybody"):
+        ann.put(NOTE, "xyzzy")
+    ann.put(NOTE, "xyzzy, edited")
+    ann.sync()
+    assert ann.texts() == ["xyzzy, edited"]
