@@ -1,13 +1,14 @@
 """Names in the files of one tree: which files define or mention a name, and what each file says about it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.references.file_graph import FileGraph, build_graph
 from gitmem.references.languages import family_of
 from gitmem.references.scopes import Scopes, read_scopes
 from gitmem.store.occurrences import DEFINED, IMPORTED, Occurrences
@@ -122,6 +123,10 @@ class FileNames:
 
     def all_definitions(self) -> list[Definition]:
         """Return the definitions of all names, in the order of lines."""
+        return self._definitions
+
+    @cached_property
+    def _definitions(self) -> list[Definition]:
         matches = self.occurrences.at(np.flatnonzero(self.occurrences.kinds < DEFINING).tolist())
         named = [(each, _text(each.name)) for each in matches]
         return [
@@ -164,6 +169,18 @@ class TreeNames:
         self._files: dict[int, FileNames] = {}
         self._definitions: dict[str, list[Definition]] = {}
         self._paths: dict[str, bool] = {}
+        self._graph: FileGraph | None = None
+
+    def graph(self, weight_of: Callable[[str], float], check: Callable[[], None]) -> FileGraph:
+        """Return the graph of the files, made by the first call; `weight_of` says how likely a path has plain code.
+
+        `check` raises to cancel. Raises DamagedFile.
+        """
+        if self._graph is None:
+            paths = (path.decode("utf-8", "surrogateescape") for path in self.view.paths)
+            weights = np.fromiter(map(weight_of, paths), np.float64, len(self.view))
+            self._graph = build_graph(self._snapshot, self._blob_of, weights, check)
+        return self._graph
 
     def file(self, entry: int) -> FileNames:
         """Return the names of a file. Raises DamagedFile."""
