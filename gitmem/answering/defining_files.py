@@ -21,8 +21,8 @@ def find_defining_files(workspace: Workspace, commit: str, symbol: str) -> list[
     """
 
     def find(searcher: "Searcher", _: ObjectReader) -> list[bytes] | None:
+        from gitmem.references.named_definitions import find_definitions
         from gitmem.references.scopes import split_name
-        from gitmem.references.usages import find_definitions
 
         if searcher.stale or searcher.snapshot.lost:
             return None

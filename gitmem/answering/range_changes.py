@@ -13,7 +13,7 @@ from gitmem.answering.element_history import open_element_reader
 from gitmem.display import count, visible
 from gitmem.git.file_history import read_changed_files
 from gitmem.git.path_encoding import path_text
-from gitmem.git.revisions import resolve_range
+from gitmem.git.revisions import Revision, resolve_range
 from gitmem.history.tree_changes import GROUPS, MOVED, ElementChange, compare_trees
 from gitmem.words import Text, count_identifiers, decode, terms_of
 from gitmem.workspace import Workspace
@@ -26,6 +26,15 @@ _RANKED_BYTES: Final = 4000
 
 _HEADING_TOKENS: Final = 60
 """Tokens for the headings, the range and the line about omitted changes."""
+
+
+class Comparison(NamedTuple):
+    """Both ends of a range, the number of files that differ between them, and the definitions that do."""
+
+    since: Revision
+    until: Revision
+    files: int
+    changes: list[ElementChange]
 
 
 class RangeChanges(NamedTuple):
@@ -47,15 +56,23 @@ def read_range_changes(
 
     Raises: UnknownRevision, UsageError, GitFailed, WorkersFailed, ModelDamaged.
     """
+    since, until, files, changes = compare_range(workspace, text, check)
+    counts = Counter(change.group for change in changes)
+    ranked = _rank(changes, words) if words.strip() else changes
+    by_group = {group: counts[group] for group in GROUPS}
+    return RangeChanges(since.name, until.name, files, by_group, ranked, bool(words.strip()), 0)
+
+
+def compare_range(workspace: Workspace, text: str, check: Callable[[], None] | None = None) -> Comparison:
+    """Return the definitions that differ between the ends of `A..B` or `A...B`, by group, path and line.
+
+    Raises: UnknownRevision, UsageError, GitFailed, WorkersFailed.
+    """
     location = workspace.location
     since, until = resolve_range(location, text)
     files = read_changed_files(location, since.tree, until.tree)
     with open_element_reader(location, check) as reader:
-        changes = compare_trees(files, reader)
-    counts = Counter(change.group for change in changes)
-    ranked = _rank(changes, words) if words.strip() else changes
-    by_group = {group: counts[group] for group in GROUPS}
-    return RangeChanges(since.name, until.name, len(files), by_group, ranked, bool(words.strip()), 0)
+        return Comparison(since, until, len(files), compare_trees(files, reader))
 
 
 def fit_changes(found: RangeChanges, tokens: int, estimate: Estimate) -> RangeChanges:
@@ -111,12 +128,12 @@ def changes_json(found: RangeChanges) -> Json:
         "until": found.until,
         "files": found.files,
         "counts": found.counts,
-        "changes": [_change_json(change) for change in found.changes],
+        "changes": [change_json(change) for change in found.changes],
         "omitted": found.omitted,
     }
 
 
-def _change_json(change: ElementChange) -> Json:
+def change_json(change: ElementChange) -> Json:
     return {
         "change": change.group,
         "kinds": list(change.kinds),

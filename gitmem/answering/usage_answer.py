@@ -4,19 +4,18 @@ A server holds the tree open and calls `usages_of`.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.answering.answer import ViewState, view_state, with_tree
-from gitmem.chunking.blob_text import text_of
+from gitmem.answering.source_lines import line_at, read_source_lines
 from gitmem.errors import UsageError
-from gitmem.freshness.tree_selection import WORKING_TREE, WORKTREE, TreeSelection
+from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
-from gitmem.git.working_files import read_unchanged
 from gitmem.locations import parse_location
 from gitmem.memory.kinds import CODE
-from gitmem.secrets.masking import mask_private_keys, mask_text
 from gitmem.types import MAX_USAGE_DEPTH, USAGE_RELATIONS
 from gitmem.workspace import Workspace
 
@@ -183,8 +182,8 @@ def usages_of(
 
 def _find_targets(searcher: "Searcher", query: UsageQuery) -> "tuple[str, tuple[str, ...], list[Definition]]":
     """Return the name that a query means, the names before it, and its definitions. Raises UsageError."""
+    from gitmem.references.named_definitions import find_definitions
     from gitmem.references.scopes import split_name
-    from gitmem.references.usages import find_definitions
 
     text = query.text.strip()
     target = _find_place(searcher, text, query.folder)
@@ -208,7 +207,7 @@ def _listed(definitions: "Sequence[Definition]") -> str:
 def _find_place(searcher: "Searcher", text: str, folder: str) -> "Definition | None":
     """Return the definition that a location names; None if the text is a name. Raises UsageError."""
     from gitmem.answering.location_lookup import find_location, has_path
-    from gitmem.references.usages import definition_at
+    from gitmem.references.named_definitions import definition_at
 
     tree = searcher.indexed_tree
     location = parse_location(text, lambda path: has_path(tree, path, folder))
@@ -233,41 +232,25 @@ def _read_places(
 ) -> tuple[list[RelatedPlaces], list[str]]:
     """Return the best usages of each relation with their lines, and the paths of files that have changed meanwhile."""
     listed = {relation: usages[:limit] for relation, usages in results.relations.items()}
-    lines, changed = _read_lines(searcher, [usage for usages in listed.values() for usage in usages], blobs, mask=mask)
-    names = searcher.names
-
-    def place(usage: "Usage") -> Place:
-        text = lines.get((usage.entry, usage.line), "")
-        target = f"{names.file(usage.target.entry).path}:{usage.target.line}" if usage.target is not None else ""
-        return Place(names.file(usage.entry).path, *usage[1:-1], target, text)
-
+    usages = [usage for of_relation in listed.values() for usage in of_relation]
+    places, changed = read_places(searcher, usages, blobs, mask=mask)
+    rest = iter(places)
     return [
-        RelatedPlaces(relation, len(results.relations[relation]), [place(usage) for usage in usages])
-        for relation, usages in listed.items()
+        RelatedPlaces(relation, len(results.relations[relation]), list(islice(rest, len(shown))))
+        for relation, shown in listed.items()
     ], changed
 
 
-def _read_lines(
-    searcher: "Searcher", usages: "Iterable[Usage]", blobs: ObjectReader, *, mask: bool
-) -> tuple[dict[tuple[int, int], str], list[str]]:
-    """Return the line of each usage, and the paths of files whose content is not the indexed one any more."""
-    view = searcher.view
-    wanted: dict[int, set[int]] = {}
-    for usage in usages:
-        wanted.setdefault(usage.entry, set()).add(usage.line)
-    ids = {entry: view.oid(entry) for entry in wanted}
-    data: dict[str, bytes] = {}
-    if searcher.tree.source == WORKTREE:
-        # Reading a file and comparing its hash is cheaper than asking git.
-        data = read_unchanged(searcher.tree.location, {oid: view.path(entry) for entry, oid in ids.items()})
-    missing = [oid for oid in dict.fromkeys(ids.values()) if oid not in data]
-    data |= {oid: content or b"" for oid, content in blobs.read_many(missing)}
-    lines: dict[tuple[int, int], str] = {}
-    for entry, numbers in wanted.items():
-        text = text_of(data[ids[entry]], view.language(entry))
-        split = (mask_private_keys(text) if mask else text).split(b"\n")
-        for number in numbers:
-            line = split[number - 1].decode("utf-8", "replace").strip() if number <= len(split) else ""
-            lines[entry, number] = mask_text(line) if mask else line
-    changed = [path_text(view.path(entry)) for entry, oid in ids.items() if not data[oid] and oid in searcher.files]
-    return lines, changed
+def read_places(
+    searcher: "Searcher", usages: "Sequence[Usage]", blobs: ObjectReader, *, mask: bool
+) -> tuple[list[Place], list[str]]:
+    """Return usages with their lines, and the paths of files whose content is not the indexed one any more."""
+    texts, changed = read_source_lines(searcher, {usage.entry for usage in usages}, blobs, mask=mask)
+    names = searcher.names
+
+    def place(usage: "Usage") -> Place:
+        target = f"{names.file(usage.target.entry).path}:{usage.target.line}" if usage.target is not None else ""
+        text = line_at(texts[usage.entry], usage.line, mask=mask)
+        return Place(names.file(usage.entry).path, *usage[1:-1], target, text)
+
+    return [place(usage) for usage in usages], changed

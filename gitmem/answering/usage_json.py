@@ -16,7 +16,7 @@ def usages_json(answer: "UsageAnswer") -> dict[str, Any]:
         "name": answer.name,
         "symbols": answer.symbols,
         "relations": {
-            related.relation: {"total": related.total, "places": [_place_json(place) for place in related.places]}
+            related.relation: {"total": related.total, "places": [place_json(place) for place in related.places]}
             for related in answer.relations
         },
         "view": view_json(answer.view),
@@ -24,7 +24,7 @@ def usages_json(answer: "UsageAnswer") -> dict[str, Any]:
     }
 
 
-def _place_json(place: "Place") -> dict[str, Any]:
+def place_json(place: "Place") -> dict[str, Any]:
     """Return a place; `definitions` is the number of definitions that it may mean, `by` the rule that found them."""
     values: dict[str, Any] = {
         "path": json_path(place.path),

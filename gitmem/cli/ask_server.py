@@ -17,6 +17,8 @@ SERVED = {
     "related": (_ALL,),
     "get": (_ALL,),
     "usages": (_ALL,),
+    "map": (_ALL,),
+    "impact": (_ALL,),
     "when": (_ALL,),
     "changes": (_ALL,),
     "memory": ("search", "list", "show", "log", "diff"),

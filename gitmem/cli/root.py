@@ -21,6 +21,8 @@ COMMANDS: Final = {
     "query": "Search the code in words or by symbol.",
     "related": "Find code similar to the code at a location.",
     "usages": "Show who defines, calls, extends, imports or mentions a name.",
+    "map": "Show an outline of the most important definitions.",
+    "impact": "List the callers that a range of commits touches.",
     "when": "Show when a function appeared, and every commit that changed it.",
     "changes": "List the functions and classes that differ between two revisions.",
     "eval": "Evaluate the search on this repository's own history, and tune it.",

@@ -11,7 +11,6 @@ import numpy as np
 
 from gitmem.references.definitions_by_name import Resolution
 from gitmem.references.resolution import Resolver
-from gitmem.references.scopes import split_name
 from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, TreeNames
 from gitmem.store.occurrences import IMPORTED, INHERITED, REFERRED
 from gitmem.types import MAX_USAGE_DEPTH, OCCURRENCE_KINDS, USAGE_RELATIONS, Occurrence
@@ -59,15 +58,34 @@ class Found(NamedTuple):
     cuts: list[str]
 
 
+class Bounds(NamedTuple):
+    """Files that are read for one query, and references that are resolved in them."""
+
+    files: int = MAX_FILES
+    references: int = MAX_REFERENCES
+
+
+DEFAULT_BOUNDS: Final = Bounds()
+
+
 class UsageFinder:
     """Finds the usages of definitions in one tree, for one query."""
 
     def __init__(
-        self, names: TreeNames, is_test: Callable[[str], bool], check: Callable[[], None] = lambda: None
+        self,
+        names: TreeNames,
+        is_test: Callable[[str], bool],
+        check: Callable[[], None] = lambda: None,
+        bounds: Bounds = DEFAULT_BOUNDS,
+        resolver: Resolver | None = None,
     ) -> None:
-        """`is_test` says of a path whether it is a test; `check` is called for every file and raises to cancel."""
+        """`is_test` says of a path whether it is a test; `check` is called for every file and raises to cancel.
+
+        Queries about one tree can share a resolver.
+        """
         self._names = names
-        self._resolver = Resolver(names)
+        self._bounds = bounds
+        self._resolver = resolver or Resolver(names)
         self._is_test = is_test
         self._check = check
         self._library: tuple[str, ...] = ()
@@ -147,14 +165,14 @@ class UsageFinder:
     def _files(self, name: str, roles: int, targets: Sequence[Definition]) -> Iterable[FileNames]:
         """Yield the files in which a name has one of some roles, up to the limit; those near the definitions first."""
         entries = self._names.entries(name, roles).tolist()
-        allowed = max(0, MAX_FILES - self._read)
+        allowed = max(0, self._bounds.files - self._read)
         if len(entries) > allowed:
             near = {each.entry for each in targets}
             entries.sort(key=lambda entry: (entry not in near, entry))
             self._omitted += len(entries) - allowed
         for place, entry in enumerate(entries[:allowed]):
             self._check()
-            if self._resolved > MAX_REFERENCES:
+            if self._resolved > self._bounds.references:
                 self._omitted += min(allowed, len(entries)) - place
                 return
             self._read += 1
@@ -332,38 +350,6 @@ class UsageFinder:
             return usage.depth, doubt, self._is_test(path), -near, path, usage.line
 
         return sorted(usages, key=key)
-
-
-def find_definitions(names: TreeNames, name: str, qualifiers: Sequence[str]) -> list[Definition]:
-    """Return the definitions of a name whose classes, or file and folders, end with the qualifiers before it."""
-    definitions = names.definitions(name)
-    if not qualifiers:
-        return definitions
-    wanted = list(qualifiers)
-
-    def fits(definition: Definition) -> bool:
-        path = names.file(definition.entry).path.rpartition(".")[0].removesuffix("/__init__")
-        whole = [*path.split("/"), *definition.container]
-        return whole[-len(wanted) :] == wanted
-
-    return [each for each in definitions if fits(each)]
-
-
-def definition_at(names: TreeNames, entry: int, first: int, last: int, symbol: str = "") -> Definition | None:
-    """Return the definition at some lines of a file: that of a symbol there, else the first, else the one around."""
-    file = names.file(entry)
-    wanted = split_name(symbol)[-1:]
-    starts = [each for each in file.all_definitions() if first <= each.line <= last]
-    named = [each for each in starts if (each.name,) == wanted]
-    if named or starts:
-        return (named or starts)[0]
-    around = file.scopes.at(first)
-    while around:
-        own = [each for each in file.definitions(around[-1]) if each.container == around[:-1]]
-        if own:
-            return max((each for each in own if each.line <= last), default=own[0], key=lambda each: each.line)
-        around = around[:-1]
-    return None
 
 
 def _unique_lines(usages: Iterable[Usage]) -> list[Usage]:

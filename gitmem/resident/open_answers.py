@@ -5,6 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from gitmem.answering.answer import Answer, answer_open
+from gitmem.answering.impact_answer import ImpactAnswer, ImpactQuery, check_impact_query, impact_of, newer_tree
+from gitmem.answering.map_answer import Estimate, MapAnswer, MapQuery, check_map_query, map_of
+from gitmem.answering.range_changes import compare_range
 from gitmem.answering.repository_selection import choose_repositories
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
 from gitmem.answering.usage_answer import UsageAnswer, UsageQuery, check_usage_query, usages_of
@@ -89,6 +92,43 @@ class OpenAnswers:
 
         # Without kinds, this is the tree that searches have opened.
         result = self._with_tree(selection, (), use, refresh=refresh)
+        result.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
+        return result
+
+    def map(
+        self, query: MapQuery, estimate: Estimate, selection: TreeSelection, *, refresh: bool, mask: bool
+    ) -> MapAnswer:
+        """Answer like `answering.map_answer.read_map`. Raises: as that, and CallCancelled."""
+        started = time.perf_counter()
+        check_map_query(query)
+
+        def use(tree: OpenTree) -> MapAnswer:
+            if tree.searcher.missing_files:  # perhaps records, which do not matter here
+                raise Refused
+            result = map_of(tree.searcher, query, estimate, tree.reader, mask=mask, check=self._call.check)
+            if result.view.stale:
+                tree.mark_stale()
+            result.notes[:0] = tree.notes
+            return result
+
+        result = self._with_tree(selection, (), use, refresh=refresh)
+        result.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
+        return result
+
+    def impact(self, query: ImpactQuery, *, refresh: bool, mask: bool) -> ImpactAnswer:
+        """Answer like `answering.impact_answer.read_impact`. Raises: as that, and CallCancelled."""
+        started = time.perf_counter()
+        check_impact_query(query)
+        comparison = compare_range(self.workspace(), query.range, self._call.check)
+
+        def use(tree: OpenTree) -> ImpactAnswer:
+            if tree.searcher.missing_files:
+                raise Refused
+            result = impact_of(tree.searcher, comparison, query, tree.reader, mask=mask, check=self._call.check)
+            result.notes[:0] = tree.notes
+            return result
+
+        result = self._with_tree(newer_tree(comparison), (), use, refresh=refresh)
         result.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
         return result
 

@@ -1,5 +1,7 @@
 """Usages in Python repositories compared with jedi: precision of single definitions, recall of callers, CPU time.
 
+The CPU time of `gitmem map` is measured in the same open tree.
+
 A sample of the calls in each repository is resolved by both. jedi infers types from all code it can read, and names no
 definition for most calls without annotations; these are left out. jedi belongs to the extra `bench`.
 """
@@ -18,10 +20,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from gitmem.answering.map_answer import MapQuery, map_of
 from gitmem.answering.searcher import Searcher, open_searcher
 from gitmem.answering.usage_answer import UsageQuery, usages_of
 from gitmem.freshness.tree_selection import WORKING_TREE
+from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
+from gitmem.mcp.tools.token_estimate import estimate_tokens
 from gitmem.references.resolution import Resolver
 from gitmem.references.tree_names import CODES
 from gitmem.types import Occurrence
@@ -36,6 +41,8 @@ LEAST_PRECISION: Final = 0.95
 LEAST_RECALL: Final = 0.85
 MOST_MS: Final = 10
 MOST_COLD: Final = 1.3
+MOST_MAP_MS: Final = 200
+MAP_WORDS: Final = ("", "read the configuration", "parse a request", "write the file", "close the connection")
 FILES: Final = 10_000
 """Files of the synthetic repository: about 50,000 chunks."""
 
@@ -175,6 +182,7 @@ def time_figures(subject: Subject, searcher: Searcher, options: argparse.Namespa
                 started = time.process_time()
                 usages_of(searcher, UsageQuery(name), reader)
                 times.append(1000 * (time.process_time() - started))
+        maps = [map_time(searcher, reader, text) for _ in range(2) for text in MAP_WORDS][-len(MAP_WORDS) :]
     words = load_gitmem(options).words
     commands = {
         "query": Command([*words, "query", names[0]], cwd=subject.path, expect=(0, 1)),
@@ -184,8 +192,16 @@ def time_figures(subject: Subject, searcher: Searcher, options: argparse.Namespa
     return [
         Figure(subject.name, "usages in an open tree, median", statistics.median(times), "ms CPU", at_most=MOST_MS),
         Figure(subject.name, "usages in an open tree, 95 of 100", sorted(times)[int(len(times) * 0.95)], "ms CPU"),
+        Figure(subject.name, "map in an open tree, slowest", max(maps), "ms CPU", at_most=MOST_MAP_MS),
         Figure(subject.name, "cold usages", cold["usages"] / cold["query"], "x a query", at_most=MOST_COLD),
     ]
+
+
+def map_time(searcher: Searcher, reader: ObjectReader, text: str) -> float:
+    """Return the CPU time of one outline in milliseconds."""
+    started = time.process_time()
+    map_of(searcher, MapQuery(text), estimate_tokens, reader)
+    return 1000 * (time.process_time() - started)
 
 
 def sample_names(searcher: Searcher) -> list[str]:

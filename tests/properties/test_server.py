@@ -24,6 +24,8 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "search": {"query": "sign the cookie"},
     "related": {"location": "src/cookies.py:7"},
     "usages": {"name": "sign"},
+    "map": {},
+    "impact": {"range": "HEAD~1..HEAD"},
     "get": {"ids": ["src/cookies.py"]},
     "when": {"location": "src/cookies.py:7"},
     "changes": {"range": "HEAD~1..HEAD"},

@@ -198,6 +198,35 @@ CHANGES: Final = _tool(
     root=_ROOT,
     format=_FORMAT,
 )
+MAP: Final = _tool(
+    "map",
+    "Outline the code",
+    "Outline a repository or folder: its most important definitions with their declarations. With a query: those that "
+    "have to do with it, and what they depend on. Use it first in unknown code.",
+    query={"type": "string", "maxLength": 2000, "description": "words to personalise by"},
+    path={"type": "string", "maxLength": 4000, "description": "file or folder; default: all"},
+    tokens={"type": "integer", "minimum": 100, "maximum": 9000, "default": 1000, "description": "of the answer"},
+    rev=_REV,
+    root=_ROOT,
+    format=_FORMAT,
+)
+IMPACT: Final = _tool(
+    "impact",
+    "Callers that a range touches",
+    "List the callers of the definitions that a range of commits changed, moved or removed, and whether the range "
+    "changed these callers too. Use it in reviews.",
+    ["range"],
+    range={
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 1000,
+        "description": "`A..B`, or `A...B` from the merge base",
+    },
+    depth={"type": "integer", "minimum": 1, "maximum": MAX_USAGE_DEPTH, "default": 1},
+    limit={**_LIMIT, "default": 10, "description": "callers of each definition"},
+    root=_ROOT,
+    format=_FORMAT,
+)
 STATUS: Final = _tool(
     "status",
     "Index status",

@@ -27,6 +27,7 @@ WRITING_TOOLS: Final = ("memory_store", "conversation_append", "document_ingest"
 
 _MEMORY_TOOLS: Final = (*WRITING_TOOLS, "list")
 _HISTORY_TOOLS: Final = ("when", "changes")
+_STRUCTURE_TOOLS: Final = ("map", "impact")
 
 
 class ToolHandlers:
@@ -60,6 +61,10 @@ class ToolHandlers:
             from gitmem.mcp.tools.history_handlers import HANDLERS as HISTORY_HANDLERS
 
             return HISTORY_HANDLERS[name](lambda root: self._get_repository(root, call), arguments, call)
+        if name in _STRUCTURE_TOOLS:
+            from gitmem.mcp.tools.structure_handlers import HANDLERS as STRUCTURE_HANDLERS
+
+            return STRUCTURE_HANDLERS[name](lambda root: self._get_repository(root, call), arguments, call)
         from gitmem.mcp.tools.search_handlers import HANDLERS as SEARCH_HANDLERS
         from gitmem.mcp.tools.search_handlers import ServedRepositories
 

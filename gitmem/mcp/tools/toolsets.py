@@ -10,7 +10,9 @@ from gitmem.mcp.tools.descriptions import (
     DELETE,
     DOCUMENT_INGEST,
     GET,
+    IMPACT,
     LIST,
+    MAP,
     MEMORY_STORE,
     RELATED,
     SEARCH,
@@ -27,6 +29,7 @@ TOOLSETS: Final[Mapping[str, Sequence[Tool]]] = {
     "memory": (MEMORY_STORE, CONVERSATION_APPEND, DELETE),
     "documents": (DOCUMENT_INGEST, LIST, DELETE),
     "history": (WHEN, CHANGES),
+    "structure": (MAP, IMPACT, USAGES),
     "repositories": (LIST,),
 }
 """Tools by the name of their toolset. A tool may be in several."""

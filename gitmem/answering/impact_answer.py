@@ -1,0 +1,283 @@
+"""Answer which callers a range of commits touches: those of the definitions that differ between its ends.
+
+The callers are those of the newer end. A removed definition has none there; its callers are references that nothing in
+the tree defines any more. A server holds the tree open and calls `impact_of`.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from gitmem.answering.answer import ViewState, view_state, with_tree
+from gitmem.answering.map_answer import path_weight
+from gitmem.answering.range_changes import Comparison, compare_range
+from gitmem.answering.usage_answer import MAX_LIMIT, Place, read_places
+from gitmem.errors import UsageError
+from gitmem.freshness.tree_selection import TreeSelection
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.path_encoding import path_text
+from gitmem.history.changes import DOCUMENTATION, FORMAT
+from gitmem.history.tree_changes import ADDED, REMOVED, ElementChange
+from gitmem.memory.kinds import CODE
+from gitmem.types import MAX_USAGE_DEPTH
+from gitmem.workspace import Workspace
+
+# numpy and the search are loaded when the range has been compared.
+if TYPE_CHECKING:
+    from gitmem.answering.searcher import Searcher
+    from gitmem.references.file_graph import FileGraph, Ranks
+    from gitmem.references.tree_names import Definition
+    from gitmem.references.usages import Usage
+
+DEFAULT_LIMIT: Final = 10
+_MAX_DEFINITIONS: Final = 100
+"""Changed definitions whose callers are looked for: the most important ones."""
+
+_FILES_OF_DEFINITION: Final = 300
+_REFERENCES_OF_DEFINITION: Final = 3_000
+"""Files that are read for one of them, and references that are resolved there."""
+
+_MAX_RANGE: Final = 1_000
+
+
+class ImpactQuery(NamedTuple):
+    """Range `A..B`, steps from a definition to its callers, and the number of callers shown for each definition."""
+
+    range: str
+    depth: int = 1
+    limit: int = DEFAULT_LIMIT
+
+
+class ImpactedDefinition(NamedTuple):
+    """Definition that a range changed, moved or removed, with the best of its callers.
+
+    `importance` is the rank that the definition brings its file. `total` counts all callers, `untouched` those outside
+    of what the range changed. `callers` are pairs of place and whether the range changed it.
+    """
+
+    change: ElementChange
+    importance: float
+    total: int
+    untouched: int
+    callers: list[tuple[Place, bool]]
+
+
+class ImpactAnswer(NamedTuple):
+    """Definitions with callers that a range touches, the most important first.
+
+    `without_callers` counts those without, `omitted` those that were not looked at because there are too many.
+    """
+
+    query: ImpactQuery
+    since: str
+    until: str
+    definitions: list[ImpactedDefinition]
+    without_callers: int
+    omitted: int
+    view: ViewState
+    notes: list[str]
+    stats: dict[str, Any]
+
+
+def read_impact(workspace: Workspace, query: ImpactQuery, *, refresh: bool = True, mask: bool = True) -> ImpactAnswer:
+    """Return the callers that a range touches. With `refresh` the newer end is indexed first.
+
+    With `mask` the characters of secrets are dots. Raises: UsageError, UnknownRevision, NoIndex, UnsafeIndex,
+    NewerFormat, DamagedFile, GitFailed, WorkersFailed.
+    """
+    started = time.perf_counter()
+    check_impact_query(query)
+    comparison = compare_range(workspace, query.range)
+    answer, repaired = with_tree(
+        workspace,
+        newer_tree(comparison),
+        (CODE,),
+        lambda searcher, blobs: impact_of(searcher, comparison, query, blobs, mask=mask),
+        refresh=refresh,
+    )
+    if repaired:
+        answer.notes.insert(0, repaired)
+    answer.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
+    return answer
+
+
+def check_impact_query(query: ImpactQuery) -> None:
+    """Check a query against the bounds. Raises UsageError."""
+    if "\0" in query.range or len(query.range) > _MAX_RANGE:
+        raise UsageError(f"a range has at most {_MAX_RANGE} characters and no NUL", hint="gitmem impact main..HEAD")
+    if not 1 <= query.depth <= MAX_USAGE_DEPTH:
+        raise UsageError(f"the depth is {query.depth}, it must be between 1 and {MAX_USAGE_DEPTH}")
+    if not 1 <= query.limit <= MAX_LIMIT:
+        raise UsageError(f"the limit is {query.limit}, it must be between 1 and {MAX_LIMIT}")
+
+
+def newer_tree(comparison: Comparison) -> TreeSelection:
+    """Return the selection of the newer end, by its id: a branch may move meanwhile."""
+    return TreeSelection(comparison.until.commit or comparison.until.tree)
+
+
+def impact_of(
+    searcher: "Searcher",
+    comparison: Comparison,
+    query: ImpactQuery,
+    blobs: ObjectReader,
+    *,
+    mask: bool = True,
+    check: Callable[[], None] = lambda: None,
+) -> ImpactAnswer:
+    """Return the callers that a compared range touches; the searcher has its newer end, `query` is checked.
+
+    `check` raises to cancel. Raises: DamagedFile.
+    """
+    searcher.require_intact()
+    # The definitions are ranked before their callers are looked for: a range may change thousands.
+    touching = [change for change in comparison.changes if _touches_callers(change)]
+    finder = _CallerFinder(searcher, comparison.changes, query, check)
+    ranked = sorted(((finder.importance(change), change) for change in touching), key=_order)
+    found = [(change, score, finder.find(change)) for score, change in ranked[:_MAX_DEFINITIONS]]
+    listed = [each for _, _, usages in found for each in usages[: query.limit]]
+    places, changed = read_places(searcher, listed, blobs, mask=mask)
+    rest = iter(zip(listed, places, strict=True))
+    definitions = [
+        ImpactedDefinition(
+            change, score, len(usages), sum(not finder.is_changed(each) for each in usages),
+            [(place, finder.is_changed(usage)) for usage, place in (next(rest) for _ in usages[: query.limit])],
+        )
+        for change, score, usages in found if usages
+    ]  # fmt: skip
+    view = view_state(searcher)._replace(rev=comparison.until.name)
+    notes = [
+        *searcher.take_notes(),
+        *finder.cuts,
+        *(f"`{path}` changed while it was read; ask again" for path in changed),
+    ]
+    stats = {"chunks": searcher.snapshot.rows, "generation": searcher.snapshot.manifest.generation}
+    return ImpactAnswer(
+        query, comparison.since.name, comparison.until.name, definitions, len(found) - len(definitions),
+        len(ranked) - len(found), view, notes, stats,
+    )  # fmt: skip
+
+
+def _touches_callers(change: ElementChange) -> bool:
+    """Return whether a change can concern callers: a new definition had none, and comments call nothing."""
+    if not change.symbol or change.group == ADDED:
+        return False
+    return not change.kinds or not {FORMAT, DOCUMENTATION}.issuperset(change.kinds)
+
+
+def _order(ranked: tuple[float, ElementChange]) -> tuple[bool, float, bytes, int]:
+    """Sort removed definitions first, because their callers fail, then the most important ones."""
+    score, change = ranked
+    return change.group != REMOVED, -score, change.path, change.first
+
+
+class _CallerFinder:
+    """Finds the callers of the changed definitions in the newer tree of a range."""
+
+    def __init__(
+        self, searcher: "Searcher", changes: Sequence[ElementChange], query: ImpactQuery, check: Callable[[], None]
+    ) -> None:
+        from gitmem.references.resolution import Resolver
+
+        self._searcher = searcher
+        self._query = query
+        self._check = check
+        self._names = searcher.names
+        self._graph: FileGraph = self._names.graph(path_weight, check)
+        self._ranks: Ranks = self._graph.rank(self._graph.prior)
+        self._resolver: Resolver = Resolver(self._names)
+        self._spans: dict[str, list[tuple[int, int]]] = {}
+        self.cuts: list[str] = []
+        for change in changes:
+            if change.symbol and change.group != REMOVED:
+                self._spans.setdefault(path_text(change.path), []).append((change.first, change.last))
+
+    def importance(self, change: ElementChange) -> float:
+        """Return the rank that the definition of a change brings its file; 0 for a removed one."""
+        entry = self._entry(change)
+        if entry is None:
+            return 0.0
+        node = self._graph.node(entry)
+        brought = self._graph.definitions_of(node, self._ranks) if node >= 0 else {}
+        return brought.get(_name_of(change), 0.0)
+
+    def find(self, change: ElementChange) -> "list[Usage]":
+        """Return the places that call a changed definition, extend it or pass it on, the best first."""
+        from gitmem.references.usages import Bounds, UsageFinder
+        from gitmem.search.path_roles import path_role
+
+        # Bounds for each definition: one named `get` may not use up those of all others.
+        bounds = Bounds(_FILES_OF_DEFINITION, _REFERENCES_OF_DEFINITION)
+        finder = UsageFinder(self._names, lambda path: path_role(path) == "test", self._check, bounds, self._resolver)
+        target = self._target(change)
+        if target is None and change.group != REMOVED:
+            return []
+        name = _name_of(change)
+        results = finder.find([target] if target else [], name, _relations(target), self._query.depth)
+        self.cuts += [f"`{change.symbol}`: {cut}" for cut in results.cuts]
+        usages = [usage for of_relation in results.relations.values() for usage in of_relation]
+        if target is None:
+            usages = [usage for usage in usages if self._is_dangling(usage, change)]
+        # A recursive call is no caller that anybody has to check.
+        path = path_text(change.path)
+        outside = {
+            (usage.entry, usage.line): usage
+            for usage in reversed(usages)  # a call comes before a mention on its line
+            if change.group == REMOVED
+            or self._names.file(usage.entry).path != path
+            or not change.first <= usage.line <= change.last
+        }
+        return sorted(outside.values(), key=partial(_usage_order, self._file_rank))
+
+    def is_changed(self, usage: "Usage") -> bool:
+        """Return whether the range changed the definition around a place as well."""
+        spans = self._spans.get(self._names.file(usage.entry).path, ())
+        return any(first <= usage.line <= last for first, last in spans)
+
+    def _file_rank(self, entry: int) -> float:
+        node = self._graph.node(entry)
+        return float(self._graph.weights[entry] * self._ranks.files[node]) if node >= 0 else 0.0
+
+    def _entry(self, change: ElementChange) -> int | None:
+        """Return the file of a changed definition in the newer tree, if the index has it."""
+        if change.group == REMOVED:
+            return None
+        entry = self._searcher.view.find(change.path)
+        return entry if entry is not None and self._names.has_names(entry) else None
+
+    def _target(self, change: ElementChange) -> "Definition | None":
+        from gitmem.references.named_definitions import definition_at
+
+        entry = self._entry(change)
+        if entry is None:
+            return None
+        target = definition_at(self._names, entry, change.first, change.last, change.symbol)
+        return target if target is not None and target.name == _name_of(change) else None
+
+    def _is_dangling(self, usage: "Usage", change: ElementChange) -> bool:
+        from gitmem.references.dangling import may_mean_removed
+        from gitmem.references.scopes import split_name
+
+        *container, name = split_name(change.symbol) or ("",)
+        return may_mean_removed(self._names, usage.entry, usage.line, name, container, path_text(change.path))
+
+
+def _relations(target: "Definition | None") -> tuple[str, ...]:
+    """Return the relations that depend on a definition. Types of variables depend on a class only loosely."""
+    from gitmem.references.tree_names import CLASS
+
+    if target is None:
+        return "callers", "subclasses", "importers", "mentions"
+    return ("callers", "subclasses") if target.kind == CLASS else ("callers", "mentions")
+
+
+def _name_of(change: ElementChange) -> str:
+    from gitmem.references.scopes import split_name
+
+    return (split_name(change.symbol) or ("",))[-1]
+
+
+def _usage_order(rank: Callable[[int], float], usage: "Usage") -> tuple[int, bool, float, int, int]:
+    """Sort by steps, then sure ones, then those in the most important files."""
+    return usage.depth, usage.candidates + usage.open > 1, -rank(usage.entry), usage.entry, usage.line

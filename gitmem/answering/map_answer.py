@@ -1,0 +1,276 @@
+"""Answer with an outline of one tree: its most important definitions, within a budget of tokens.
+
+With words, the surfer of the ranking starts at the files that a search for them finds, so that the outline shows what
+these use and depend on. A server holds the tree open and calls `map_of`.
+"""
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from gitmem.answering.answer import ViewState, view_state, with_tree
+from gitmem.answering.map_path import resolve_path
+from gitmem.answering.search_query import MAX_QUERY, Query, SearchFilters
+from gitmem.answering.source_lines import read_source_lines
+from gitmem.errors import UsageError
+from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
+from gitmem.git.object_reader import ObjectReader
+from gitmem.git.path_encoding import path_bytes
+from gitmem.memory.kinds import CODE
+from gitmem.secrets.masking import mask_text
+from gitmem.types import OCCURRENCE_KINDS
+from gitmem.workspace import Workspace
+
+# numpy and the search are loaded while `git status` runs.
+if TYPE_CHECKING:
+    from gitmem.answering.searcher import Searcher
+    from gitmem.references.file_graph import FileGraph, Weights
+    from gitmem.references.outline import OutlinedTree
+    from gitmem.references.tree_names import Definition
+
+DEFAULT_TOKENS: Final = 1_000
+MIN_TOKENS: Final = 100
+MAX_TOKENS: Final = 20_000
+_MAX_PATH: Final = 4_096
+_MAX_FILES: Final = 200
+"""Files that an outline reads, however large its budget is."""
+
+_TOKENS_OF_FILE: Final = 16
+_TOKENS_OF_LINE: Final = 6
+"""Tokens that a file and a line take at least: they bound what is read for a budget."""
+
+_HEADING_TOKENS: Final = 50
+"""Tokens for the tree and the notes."""
+
+_HITS: Final = 40
+"""Results of the search at which the surfer starts."""
+
+_MATCHED: Final = 0.8
+"""Probability to start at one of them. The rest keeps all files reachable."""
+
+_COLUMNS: Final = 140
+"""Columns of a shown declaration."""
+
+_ROLE_WEIGHTS: Final = {"test": 0.1, "example": 0.1, "auxiliary": 0.1, "document": 0.1}
+"""How likely the surfer starts at a file with a role, relative to one of plain code."""
+
+_AFTER_BRACKET: Final = re.compile(r"([(\[]) +")
+
+Estimate = Callable[[str], int]
+
+
+class MapQuery(NamedTuple):
+    """What an outline shows: the files below `path`, all if it is "", personalised by `words`.
+
+    `first` is an argument that is a path if the tree has it, and else the first of the words. Paths are relative to the
+    root of the tree, or else to `folder`, the user's folder below the root.
+    """
+
+    words: str = ""
+    path: str = ""
+    tokens: int = DEFAULT_TOKENS
+    folder: str = ""
+    first: str = ""
+
+
+class MappedDefinition(NamedTuple):
+    """Definition with its declaration; `depth` counts the shown containers around it."""
+
+    line: int
+    kind: str
+    symbol: str
+    depth: int
+    importance: float
+    text: str
+
+
+class MappedFile(NamedTuple):
+    """File of an outline with the importance of the shown definitions together, and these in the order of lines."""
+
+    path: str
+    importance: float
+    definitions: list[MappedDefinition]
+
+
+class MapAnswer(NamedTuple):
+    """Outline of a tree, the most important files first; `files` with definitions or mentions are below the path."""
+
+    query: MapQuery
+    files: list[MappedFile]
+    total: int
+    view: ViewState
+    notes: list[str]
+    stats: dict[str, Any]
+
+
+def read_map(
+    workspace: Workspace,
+    query: MapQuery,
+    estimate: Estimate,
+    selection: TreeSelection = WORKING_TREE,
+    *,
+    refresh: bool = True,
+    mask: bool = True,
+) -> MapAnswer:
+    """Return the outline of a tree. `estimate` counts the tokens of a text. With `refresh` missing blobs are indexed.
+
+    With `mask` the characters of secrets are dots. Raises: UsageError, UnknownRevision, NoIndex, UnsafeIndex,
+    NewerFormat, DamagedFile.
+    """
+    started = time.perf_counter()
+    check_map_query(query)
+    answer, repaired = with_tree(
+        workspace,
+        selection,
+        (CODE,),
+        lambda searcher, blobs: map_of(searcher, query, estimate, blobs, mask=mask),
+        refresh=refresh,
+    )
+    if repaired:
+        answer.notes.insert(0, repaired)
+    answer.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
+    return answer
+
+
+def check_map_query(query: MapQuery) -> None:
+    """Check a query against the bounds. Raises UsageError."""
+    if not MIN_TOKENS <= query.tokens <= MAX_TOKENS:
+        raise UsageError(f"the budget is {query.tokens} tokens, it must be between {MIN_TOKENS} and {MAX_TOKENS}")
+    if any("\0" in text for text in (query.words, query.path, query.first)):
+        raise UsageError("paths and words have no NUL", hint='gitmem map src "session expiry"')
+    if len(query.words) + len(query.first) > MAX_QUERY:
+        raise UsageError(f"the words have more than {MAX_QUERY} characters", hint="shorten them")
+    if len(query.path) > _MAX_PATH:
+        raise UsageError(f"a path has at most {_MAX_PATH} characters")
+
+
+def map_of(
+    searcher: "Searcher",
+    query: MapQuery,
+    estimate: Estimate,
+    blobs: ObjectReader,
+    *,
+    mask: bool = True,
+    check: Callable[[], None] = lambda: None,
+) -> MapAnswer:
+    """Return the outline of an open tree; `query` is checked, `blobs` reads its blobs.
+
+    `check` raises to cancel. Raises: UsageError, DamagedFile.
+    """
+    from gitmem.references.outline import outline
+
+    searcher.require_intact()
+    mapped = resolve_path(searcher, query.path, query.folder, first=query.first)
+    words = " ".join(filter(str.strip, (mapped.word, query.words))).strip()
+    query = query._replace(words=words, path=mapped.path, first="")
+    graph = searcher.names.graph(path_weight, check)
+    start, matches, notes = _start(searcher, graph, words)
+    limit = min(_MAX_FILES, max(4, query.tokens // _TOKENS_OF_FILE))
+    tree = outline(searcher.names, graph, graph.rank(start), mapped.entries, matches, limit)
+    check()
+    files, changed = _fit(searcher, tree, query.tokens - _HEADING_TOKENS, estimate, blobs, mask=mask)
+    view = view_state(searcher)
+    if changed:
+        view = view._replace(stale=True, missing=view.missing + len(changed))
+    notes += [f"`{path}` changed while it was read; ask again" for path in changed]
+    stats = {"chunks": searcher.snapshot.rows, "generation": searcher.snapshot.manifest.generation}
+    return MapAnswer(query, files, tree.files, view, [*searcher.take_notes(), *notes], stats)
+
+
+def path_weight(path: str) -> float:
+    """Return how likely the surfer starts at a file, by the role of its path."""
+    from gitmem.search.path_roles import path_role
+
+    return _ROLE_WEIGHTS.get(path_role(path), 1.0)
+
+
+def _start(
+    searcher: "Searcher", graph: "FileGraph", words: str
+) -> "tuple[Weights, Mapping[tuple[int, str], float], list[str]]":
+    """Return where the surfer starts, the scores of the symbols that match the words by node, and notes."""
+    import numpy as np
+
+    if not words:
+        return graph.prior, {}, []
+    found = searcher.find(Query(words, filters=SearchFilters(kinds=(CODE,))), _HITS)
+    scores = np.zeros(len(graph.prior))
+    symbols: dict[tuple[int, str], float] = {}
+    for hit in found.hits:
+        entry = searcher.view.find(path_bytes(hit.path))
+        node = graph.node(entry) if entry is not None else -1
+        if node < 0 or not graph.has_names[node]:
+            continue
+        score = max(hit.score, 0.0) * path_weight(hit.path)
+        scores[node] += score
+        for symbol in hit.symbol.split(", "):
+            symbols[node, symbol] = symbols.get((node, symbol), 0.0) + score
+    total = float(scores.sum())
+    if not total:
+        return graph.prior, {}, [*found.notes, "no code matches the words; the outline is that without them"]
+    start = _MATCHED * scores / total + (1 - _MATCHED) * graph.prior
+    # A match counts as much as the surfer who starts there, so it comes before what it uses.
+    return start, {place: _MATCHED * score / total for place, score in symbols.items()}, list(found.notes)
+
+
+class _Line(NamedTuple):
+    """Line of an outline: a definition, its depth below the shown containers, and its declaration."""
+
+    depth: int
+    importance: float
+    text: str
+
+
+def _fit(
+    searcher: "Searcher", tree: "OutlinedTree", tokens: int, estimate: Estimate, blobs: ObjectReader, *, mask: bool
+) -> tuple[list[MappedFile], list[str]]:
+    """Return the best definitions for which a budget has room, by file, and the paths of files changed meanwhile."""
+    # No line is shorter than this, so the rest cannot fit, and only these files are read.
+    candidates = tree.definitions[: max(1, tokens // _TOKENS_OF_LINE)]
+    entries = {each.definition.entry for each in candidates}
+    lines, changed = read_source_lines(searcher, entries, blobs, mask=mask)
+    scores = {each.definition: each.score for each in tree.definitions}
+    shown: dict[int, dict[Definition, _Line]] = {}
+    for each in candidates:
+        entry = each.definition.entry
+        own = shown.get(entry, {})
+        added = {
+            definition: _Line(depth, scores.get(definition, 0.0), declaration(lines[entry], definition, mask=mask))
+            for depth, definition in enumerate((*each.containers, each.definition))
+            if definition not in own
+        }
+        # A container that is shown for its member stands before it, so it counts with it.
+        cost = sum(1 + estimate(map_line(of.line, line.depth, line.text)) for of, line in added.items())
+        cost += 0 if own else 1 + estimate(searcher.names.file(entry).path)
+        if cost > tokens:
+            break  # shorter ones behind it would be less important
+        tokens -= cost
+        shown.setdefault(entry, {}).update(added)
+    files = [_mapped_file(searcher.names.file(entry).path, own) for entry, own in shown.items()]
+    return sorted(files, key=lambda file: (-file.importance, file.path)), changed
+
+
+def _mapped_file(path: str, lines: "Mapping[Definition, _Line]") -> MappedFile:
+    definitions = [
+        MappedDefinition(of.line, OCCURRENCE_KINDS[of.kind], of.symbol, *line)
+        for of, line in sorted(lines.items(), key=lambda item: (item[0].line, item[1].depth))
+    ]
+    return MappedFile(path, sum(each.importance for each in definitions), definitions)
+
+
+def declaration(lines: Sequence[bytes], definition: "Definition", *, mask: bool) -> str:
+    """Return the declaration of a definition on one line, its secrets as dots with `mask`."""
+    from gitmem.search.signature import MAX_DECLARATION_LINES, find_declaration
+
+    first = definition.line - 1
+    text = [line.decode("utf-8", "replace") for line in lines[first : first + MAX_DECLARATION_LINES]]
+    joined = " ".join(text[number].strip() for number in find_declaration(text, definition.name))
+    joined = _AFTER_BRACKET.sub(r"\1", mask_text(joined) if mask else joined)
+    if sum(map(joined.count, "([{")) > sum(map(joined.count, ")]}")):
+        joined = f"{joined.rstrip(' ,')} …"
+    return joined if len(joined) <= _COLUMNS else f"{joined[:_COLUMNS]}…"
+
+
+def map_line(line: int, depth: int, text: str) -> str:
+    """Return a definition as a line below the path of its file."""
+    return f"{line:>5} {'  ' * depth}{text}"

@@ -1,0 +1,61 @@
+"""Outline of a tree as JSON and as lines of text, for the command line and agents."""
+
+from typing import TYPE_CHECKING, Any
+
+from gitmem.answering.answer_json import json_path, view_json
+from gitmem.answering.map_answer import map_line
+from gitmem.display import count, visible, visible_code
+
+if TYPE_CHECKING:
+    from gitmem.answering.map_answer import MapAnswer, MappedFile
+
+_DIGITS = 6
+
+
+def map_json(answer: "MapAnswer") -> dict[str, Any]:
+    """Return an outline as JSON values. `files_total` counts the files with names below the path."""
+    return {
+        "path": json_path(answer.query.path),
+        "query": answer.query.words,
+        "tokens": answer.query.tokens,
+        "files_total": answer.total,
+        "files": [_file_json(file) for file in answer.files],
+        "view": view_json(answer.view),
+        "stats": {**answer.stats, "files_missing": answer.view.missing, "notes": answer.notes},
+    }
+
+
+def _file_json(file: "MappedFile") -> dict[str, Any]:
+    return {
+        "path": json_path(file.path),
+        "importance": round(file.importance, _DIGITS),
+        "definitions": [
+            {
+                "line": each.line,
+                "kind": each.kind,
+                "symbol": each.symbol,
+                "importance": round(each.importance, _DIGITS),
+                "text": each.text,
+            }
+            for each in file.definitions
+        ],
+    }
+
+
+def file_lines(file: "MappedFile") -> list[str]:
+    """Return the definitions of a file as lines."""
+    return [visible_code(map_line(each.line, each.depth, each.text)) for each in file.definitions]
+
+
+def describe_map(answer: "MapAnswer") -> str:
+    """Return how much of the tree an outline shows: `12 of 83 files, 40 definitions`."""
+    shown = f"{len(answer.files)} of {count(answer.total, 'file')}"
+    return f"{shown}, {count(sum(len(file.definitions) for file in answer.files), 'definition')}"
+
+
+def no_map(answer: "MapAnswer") -> str:
+    """Return the sentence about a tree, or a part of it, without definitions."""
+    place = f"`{visible(answer.query.path)}`" if answer.query.path else "this tree"
+    if answer.total:
+        return f"no definition in {place} fits into {answer.query.tokens} tokens"
+    return f"no code with definitions in {place}"

@@ -1,0 +1,38 @@
+"""Find the definitions that a user or another part names: by name with qualifiers, or by lines of a file."""
+
+from collections.abc import Sequence
+
+from gitmem.references.scopes import split_name
+from gitmem.references.tree_names import Definition, TreeNames
+
+
+def find_definitions(names: TreeNames, name: str, qualifiers: Sequence[str]) -> list[Definition]:
+    """Return the definitions of a name whose classes, or file and folders, end with the qualifiers before it."""
+    definitions = names.definitions(name)
+    if not qualifiers:
+        return definitions
+    wanted = list(qualifiers)
+
+    def fits(definition: Definition) -> bool:
+        path = names.file(definition.entry).path.rpartition(".")[0].removesuffix("/__init__")
+        whole = [*path.split("/"), *definition.container]
+        return whole[-len(wanted) :] == wanted
+
+    return [each for each in definitions if fits(each)]
+
+
+def definition_at(names: TreeNames, entry: int, first: int, last: int, symbol: str = "") -> Definition | None:
+    """Return the definition at some lines of a file: that of a symbol there, else the first, else the one around."""
+    file = names.file(entry)
+    wanted = split_name(symbol)[-1:]
+    starts = [each for each in file.all_definitions() if first <= each.line <= last]
+    named = [each for each in starts if (each.name,) == wanted]
+    if named or starts:
+        return (named or starts)[0]
+    around = file.scopes.at(first)
+    while around:
+        own = [each for each in file.definitions(around[-1]) if each.container == around[:-1]]
+        if own:
+            return max((each for each in own if each.line <= last), default=own[0], key=lambda each: each.line)
+        around = around[:-1]
+    return None
