@@ -143,6 +143,21 @@ class IndexPaths(NamedTuple):
         """Log of the last background runs."""
         return self.state / "log"
 
+    @property
+    def journal(self) -> Path:
+        """Journal of events that are not part of the metrics yet; closed ones have a time behind the name."""
+        return self.state / "measured"
+
+    @property
+    def metrics(self) -> Path:
+        """Sums of all events of the past."""
+        return self.state / "metrics"
+
+    @property
+    def logs(self) -> Path:
+        """Folder of the logs; it exists once there is one."""
+        return self.root / "logs"
+
     def dirty(self, worktree: str) -> Path:
         """Return the marker of a working tree, by its id, with changes that are not indexed yet."""
         return self.state / f"{DIRTY}{worktree}"

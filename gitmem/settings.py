@@ -16,6 +16,10 @@ PREFIX: Final = "gitmem."
 NO_GRAPH: Final = 2**31 - 1
 """Default of `graphThreshold`: a graph over all rows costs nearly as much as the index, at any size."""
 
+LOG_OFF: Final = "off"
+LOG_LEVELS: Final = ("debug", "info", "error", LOG_OFF)
+"""Levels of events to log, the most talkative first."""
+
 BUNDLED: Final = "bundled"
 """Provider of embeddings that is part of gitmem: it needs no key, no network and no other program."""
 
@@ -26,10 +30,20 @@ _USER_SCOPES: Final = ("system", "global")
 
 
 class Alias(NamedTuple):
-    """Environment variable of another program with the same meaning; its number is multiplied by `factor`."""
+    """Environment variable of another program with the same meaning; its number is multiplied by `factor`.
+
+    With `words`, pairs of a word in lower case and our value, any other value means nothing: many programs share the
+    variable, and what they call a level need not be one of ours.
+    """
 
     variable: str
     factor: int = 1
+    words: tuple[tuple[str, str], ...] = ()
+
+    def read(self, environment: Mapping[str, str]) -> str:
+        """Return the value in the environment, "" without one that means something."""
+        text = environment.get(self.variable, "")
+        return dict(self.words).get(text.strip().lower(), "") if self.words else text
 
 
 class Setting(NamedTuple):
@@ -93,6 +107,10 @@ class Effective(NamedTuple):
     origin: str = _DEFAULT
 
 
+_LEVEL_WORDS: Final = (("trace", "debug"), ("debug", "debug"), ("info", "info"), ("warn", "error"),
+    ("warning", "error"), ("error", "error"), ("critical", "error"), ("fatal", "error"), ("off", LOG_OFF))  # fmt: skip
+"""Levels of other programs. Warnings of ours are failures, so theirs become `error`."""
+
 _TOKEN_BYTES: Final = 4
 """Bytes of a token of code or English on average."""
 
@@ -120,6 +138,8 @@ SETTINGS: Final = (
     Setting("exclude", (), "Patterns of files that are not indexed, as in `.gitignore`.",
             aliases=(Alias("RAG_EXCLUDE_PATTERNS"),)),
     Setting("languages", (), "The only languages to index, by the names of files; empty is all."),
+    Setting("log", LOG_OFF, "Level from which events are logged, as JSON on standard error and in a file.",
+            choices=LOG_LEVELS, aliases=(Alias("LOG_LEVEL", words=_LEVEL_WORDS),), personal=True),
     Setting("provider", BUNDLED, "What embeds chunks and queries.",
             choices=(BUNDLED, "onnx", "openai", "ollama", "openai-compatible"), personal=True),
     Setting("model", "", "Model of the provider; for `onnx` its folder.", personal=True),
@@ -163,6 +183,7 @@ class Settings(NamedTuple):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
+    log: str = LOG_OFF
     provider: str = BUNDLED
     model: str = ""
     provider_url: str = ""
@@ -219,10 +240,10 @@ def _resolve(setting: Setting, configured: Effective | None, environment: Mappin
         return Effective(setting, _parse_value(setting, text, f"environment, {setting.variable}"), setting.variable)
     if configured is not None:
         return configured
-    for variable, factor in setting.aliases:
-        if environment.get(variable):
-            origin = f"environment, {variable}"
-            return Effective(setting, _parse_value(setting, environment[variable], origin, factor), variable)
+    for alias in setting.aliases:
+        if text := alias.read(environment):
+            origin = f"environment, {alias.variable}"
+            return Effective(setting, _parse_value(setting, text, origin, alias.factor), alias.variable)
     return Effective(setting, setting.default)
 
 

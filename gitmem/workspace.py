@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.content_rules import MAX_TEAM_BYTES, TEAM_FILE, ContentRules, parse_team_file
 from gitmem.errors import ConfigError, NoIndex, UnsafeIndex
+from gitmem.events import distrust_index, hide, select_level, trust_index
 from gitmem.fsio import (
     make_folder,
     read_file,
@@ -38,7 +39,7 @@ _MADE_HERE: Final = "gitmem-made-here"
 """File with the token, in the index folder and in the common git directory."""
 
 OWN_NAMES: Final = frozenset(
-    {"segments", "views", "graph", "vectors", "state", "history", "lock", "manifest", ".gitignore", _MADE_HERE}
+    {"segments", "views", "graph", "vectors", "logs", "state", "history", "lock", "manifest", ".gitignore", _MADE_HERE}
 )
 """Names that gitmem creates in an index folder, besides temporary files, which end with `.tmp`."""
 
@@ -65,6 +66,9 @@ def open_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
     location = locate(path)
     entries = read_config(location)
     settings = parse_settings((entry for entry in entries if entry.key.startswith(PREFIX)), environment)
+    # For the whole process: only the user's own configuration can set the level.
+    select_level(settings.log)
+    hide(settings.openai_key, settings.provider_key)
     rules = ContentRules(settings.include, settings.exclude, settings.languages)
     location = location._replace(shortcuts=parse_shortcuts(entries), content=rules)
     check_languages(rules.languages, "gitmem.languages")
@@ -101,17 +105,32 @@ def find_index(workspace: Workspace) -> Manifest | None:
 
     Raises: UnsafeIndex if gitmem did not make the index in this repository, DamagedFile, NewerFormat.
     """
-    if not _require_own_index(workspace.paths):
+    root = workspace.paths.root
+    try:
+        is_ours = _is_made_here(workspace)
+    except UnsafeIndex:
+        distrust_index(root)
+        raise
+    if not is_ours:
         return None
+    # Only now: events written into the folder of a stranger could end in any file that its links name.
+    trust_index(root)
+    return find_manifest(workspace.paths.manifest)
+
+
+def _is_made_here(workspace: Workspace) -> bool:
+    """Return whether there is an index; False for an unfinished one. Raises: UnsafeIndex if it is not of gitmem."""
+    if not _require_own_index(workspace.paths):
+        return False
     require_untracked(workspace)
     inside = read_file(workspace.paths.root / _MADE_HERE, 64)
     outside = read_file(workspace.location.common_dir / _MADE_HERE, 64)
     # The token in the folder is written last, so a folder without it and without a manifest is unfinished.
     if inside is None and not workspace.paths.manifest.exists():
-        return None
+        return False
     if inside is None or inside != outside:
         raise _not_made_here(workspace.paths)
-    return find_manifest(workspace.paths.manifest)
+    return True
 
 
 def is_our_index(workspace: Workspace) -> bool:
@@ -153,6 +172,7 @@ def create_index(workspace: Workspace, *, wait: bool = True, on_wait: Callable[[
         make_folder(paths.root)
         with writer_lock(paths.lock, wait=wait, on_wait=on_wait):
             _set_up(workspace)
+    trust_index(paths.root)
     return is_new
 
 

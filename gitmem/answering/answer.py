@@ -13,6 +13,7 @@ from gitmem.answering.hit_text import HitLines, Piece, named_hit, read_hits
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
 from gitmem.display import hides_text, note_hidden_text
 from gitmem.errors import DamagedFile
+from gitmem.events import measured
 from gitmem.freshness.tree_selection import WORKING_TREE, SelectedTree, TreeReader, TreeSelection
 from gitmem.git.locate import describe_head
 from gitmem.git.object_reader import ObjectReader
@@ -161,7 +162,12 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
 
     Raises: UsageError, DamagedFile.
     """
-    return answer_found(searcher, query, searcher.find(query, limit), limit, blobs)
+    with measured("search.query", searcher.workspace.paths) as operation:
+        operation.texts["query"] = query.text
+        answer = answer_found(searcher, query, searcher.find(query, limit), limit, blobs)
+        operation.ids["tree"] = searcher.tree.revision.tree
+        operation.amounts["results"] = len(answer.hits)
+    return answer
 
 
 def answer_found(

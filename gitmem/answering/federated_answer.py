@@ -9,6 +9,7 @@ from gitmem.answering.answer import Answer, answer_found
 from gitmem.answering.federated_search import FederatedResult, FederatedSearcher, Member, MemberHit
 from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.search_query import Query
+from gitmem.events import measured
 from gitmem.git.object_reader import ObjectReader
 from gitmem.memory.kinds import COMMITS
 from gitmem.search.engine import Rejected, SearchResult
@@ -71,8 +72,11 @@ def answer_members(
     notes = ["commits are searched in one repository at a time"] if COMMITS in query.filters.kinds else []
     kinds = tuple(kind for kind in query.filters.kinds if kind != COMMITS)
     query = query._replace(filters=query.filters._replace(kinds=kinds))
-    found = searcher.find(query, limit)
-    answers, order = _read_answers(searcher.members, query, found, limit, open_blobs)
+    with measured("search.repositories", searcher.members[0].searcher.workspace.paths) as operation:
+        operation.texts["query"] = query.text
+        found = searcher.find(query, limit)
+        answers, order = _read_answers(searcher.members, query, found, limit, open_blobs)
+        operation.amounts |= {"results": len(order), "repositories": len(searcher.members)}
     members = [member.searcher for member in searcher.members]
     return FederatedAnswer(
         query=query,

@@ -18,6 +18,7 @@ def open_here(ctx: click.Context, path: str = "") -> Workspace:
         workspace = client.answers.workspace()
     else:
         workspace = open_workspace(Path(ctx.obj["folder"]) / path, os.environ)
+    ctx.obj["paths"] = workspace.paths  # for the event of this command
     if ctx.obj.get(_WARNS):
         _warn_of_lost_records(workspace)
     return workspace

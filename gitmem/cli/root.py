@@ -11,6 +11,7 @@ from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import complete
 from gitmem.cli.console import absolute
 from gitmem.errors import ExitCode
+from gitmem.events import measured
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -34,6 +35,7 @@ COMMANDS: Final = {
     "pull": "Take over the records that others pushed to a git remote.",
     "sync": "Pull the records of others from a git remote, then push this clone's.",
     "status": "Show the state and the content of the index.",
+    "metrics": "Show how often operations ran in this repository, and how long they took.",
     "health": "Report whether this repository can be searched now.",
     "doctor": "Check that everything works, and suggest fixes.",
     "verify": "Read every checksum and compare the index with git.",
@@ -54,6 +56,9 @@ COMMANDS: Final = {
 """Commands with the first line of their help. Listing them here avoids the import of every command for `--help`."""
 
 ALIASES: Final = {"search": "query"}
+PATHS: Final = "paths"
+"""Key of the index folder that a command opened, in the object of its context."""
+
 COMPLETE_VARIABLE: Final = "_GITMEM_COMPLETE"
 
 
@@ -96,10 +101,14 @@ class LazyGroup(CommandGroup):
 @click.option("-q", "--quiet", is_flag=True, help="Print no progress and no notes.")
 @click.option("--no-pager", is_flag=True, help="Do not pipe long output into a pager.")
 @click.option("--no-server", is_flag=True, help="Do not ask a running gitmem for the answer.")
+@click.option("--log-level", metavar="LEVEL", help="Log events of this level and above: debug, info, error or off.")
 @click.version_option(__version__, "-V", "--version", message="gitmem %(version)s", help="Print the version.")
 @click.pass_context
-def root(ctx: click.Context, folder: str, quiet: bool, no_pager: bool, no_server: bool) -> None:  # noqa: ARG001 (see `ask_server`)
+def root(ctx: click.Context, /, folder: str, quiet: bool, no_pager: bool, log_level: str | None, **_: object) -> None:
     """Search git repositories by meaning and by symbol, at any revision, offline."""
+    if log_level is not None:
+        # Like any setting; background processes that this command starts log, too.
+        os.environ["GITMEM_LOG"] = log_level
     ctx.obj = {"folder": absolute(folder), "quiet": quiet, "pager": not no_pager}
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
@@ -110,8 +119,14 @@ def invoke(args: list[str]) -> int:
     if COMPLETE_VARIABLE in os.environ:
         return int(import_module("gitmem.cli.completion_reply").reply(os.environ))
     try:
-        with root.make_context("gitmem", args) as context:
-            return int(root.invoke(context) or ExitCode.OK)
+        with root.make_context("gitmem", args) as context, measured("cli.") as operation:
+            try:
+                code = int(root.invoke(context) or ExitCode.OK)
+            finally:
+                operation.name = f"cli.{context.invoked_subcommand or 'help'}"
+                operation.paths = (context.obj or {}).get(PATHS)
+            operation.outcome = "ok" if code == ExitCode.OK else f"exit_{code}"
+            return code
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.Abort as aborted:  # ctrl-C at a confirmation

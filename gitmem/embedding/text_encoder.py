@@ -15,6 +15,7 @@ from gitmem.embedding.bundled import BundledEncoder
 from gitmem.embedding.encoder import Encoder
 from gitmem.embedding.provider import Provider
 from gitmem.errors import ProviderFailed
+from gitmem.events import measured
 from gitmem.words import Text
 
 BATCH_TEXTS: Final = 100
@@ -111,11 +112,17 @@ class TextEncoder:
         new = [text for text, vector in known.items() if vector is None]
         for start in range(0, len(new), BATCH_TEXTS):
             batch = new[start : start + BATCH_TEXTS]
-            vectors = self._embed([self.provider.query_prefix + text for text in batch], QUERY_PATIENCE, ignore)
-            known |= zip(batch, vectors, strict=True)
+            known |= zip(batch, self._embed_query(batch), strict=True)
         if new:
             self._queries = {**(self._queries if len(self._queries) < _KEPT_QUERIES else {}), **known}
         return np.array([known[text.text] for text in texts], np.float32)
+
+    def _embed_query(self, texts: Sequence[str]) -> Vectors:
+        # Counted for the repository that is being searched: users pay for each request.
+        with measured("embedding.query") as operation:
+            operation.ids["model"] = self.fingerprint
+            operation.amounts["texts"] = len(texts)
+            return self._embed([self.provider.query_prefix + text for text in texts], QUERY_PATIENCE, ignore)
 
     @cached_property
     def names(self) -> Encoder:

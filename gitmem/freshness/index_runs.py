@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from gitmem.errors import StorageFailed
+from gitmem.events import Measured, emit
 from gitmem.fsio import read_file, remove_file, write_atomic
 from gitmem.paths import RUN, IndexPaths
 from gitmem.secrets.masking import mask_text
@@ -45,6 +46,7 @@ def log_run(paths: IndexPaths, event: str, folder: Path, report: Mapping[str, An
 
     The caller holds the writer lock.
     """
+    _emit(paths, event, report)
     with suppress(StorageFailed):  # the index itself is complete without the log
         names = _list_names(paths)
         at = _next_time(names[-1] if names else "")
@@ -53,6 +55,14 @@ def log_run(paths: IndexPaths, event: str, folder: Path, report: Mapping[str, An
         write_atomic(_file(paths, at), [head.encode("ascii"), b"\n", memoryview(blobs)], durable=False)
         for name in names[: max(0, len(names) + 1 - MAX_RUNS)]:
             remove_file(paths.state / name)
+
+
+def _emit(paths: IndexPaths, event: str, report: Mapping[str, Any]) -> None:
+    operation = Measured("index.run", paths)
+    operation.outcome = "ok" if report["status"] == "success" else report["status"]
+    operation.ids |= {"event": event, "tree": report["tree"]}
+    operation.amounts |= {name: report[name] for name in ("blobs_embedded", "chunks_added", "text_bytes")}
+    emit(operation, report["seconds"])
 
 
 def read_runs(paths: IndexPaths) -> list[IndexRun]:

@@ -33,6 +33,7 @@ from gitmem.indexing.retention import VIEW_GRACE_SECONDS
 from gitmem.indexing.run import Progress, Run, RunResult, empty_manifest
 from gitmem.indexing.views import ensure_view
 from gitmem.leftover_files import LEFTOVER_SECONDS, sweep_leftovers
+from gitmem.metrics import fold_journals
 from gitmem.paths import IndexPaths
 from gitmem.store.columns import OUTCOMES
 from gitmem.store.manifest import Manifest, SegmentEntry
@@ -172,6 +173,8 @@ def _former_segments(old: Manifest | None, manifest: Manifest, job: Job) -> Sequ
 
 
 def _sweep(paths: IndexPaths) -> None:
+    with suppress(StorageFailed):  # a run does not fail because of its metrics
+        fold_journals(paths)
     for folder in (paths.root, paths.segments):
         sweep_leftovers(folder)
     # Queries write views too, without a lock, and an evaluation vectors.

@@ -16,6 +16,7 @@ from gitmem.embedding.encoders import load
 from gitmem.embedding.provider import selected_provider
 from gitmem.embedding.text_encoder import BATCH_TEXTS, RUN_PATIENCE, Patience, TextEncoder, Watch
 from gitmem.errors import ProviderFailed, TextsRefused
+from gitmem.events import measured
 from gitmem.indexing.fingerprint import dimensions_of
 from gitmem.indexing.known_vectors import KnownVectors
 from gitmem.indexing.worker_protocol import KnownSegments
@@ -43,8 +44,13 @@ class EmbeddingStage:
     """Adds vectors to rows. `sent` counts the texts that the provider embedded."""
 
     def __init__(
-        self, encoder: TextEncoder, store: VectorFiles | None = None, patience: Patience = RUN_PATIENCE
+        self,
+        encoder: TextEncoder,
+        paths: IndexPaths,
+        store: VectorFiles | None = None,
+        patience: Patience = RUN_PATIENCE,
     ) -> None:
+        self._paths = paths
         self._encoder = encoder
         self._store = store
         self._patience = patience
@@ -97,7 +103,10 @@ class EmbeddingStage:
         watch()
         try:
             passages = [text.decode("utf-8", "replace") for text in texts]
-            vectors = self._encoder.encode_passages(passages, watch, self._patience)
+            with measured("embedding.request", self._paths) as operation:
+                operation.ids["model"] = self._encoder.fingerprint
+                operation.amounts["texts"] = len(texts)
+                vectors = self._encoder.encode_passages(passages, watch, self._patience)
         except TextsRefused as problem:
             if len(texts) > 1:
                 # The answer does not name the text; halving finds one of a hundred in seven steps.
@@ -150,9 +159,9 @@ def open_stage(
     # An index knows the length of its vectors, so the provider need not be asked for it.
     encoder = load(provider, dimensions_of(fingerprint))
     if not provider.is_remote:
-        return EmbeddingStage(encoder)
+        return EmbeddingStage(encoder, paths)
     store = VectorFiles(paths.vectors, encoder.fingerprint, encoder.dimensions)
-    return EmbeddingStage(encoder, store, patience)
+    return EmbeddingStage(encoder, paths, store, patience)
 
 
 def _without_failed(rows: Rows, failed: Mapping[int, str]) -> Embedded:

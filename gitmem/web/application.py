@@ -1,4 +1,4 @@
-"""The application: `/health`, the API, the page, and the MCP server at `/mcp/`.
+"""The application: `/health`, `/metrics`, the API, the page, and the MCP server at `/mcp/`.
 
 Requests pass through these, from the outside to the inside:
 
@@ -22,17 +22,24 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
 from gitmem import __version__
+from gitmem.actions.metrics import prometheus_text, read_all_metrics
 from gitmem.mcp.tools.descriptions import Tool
 from gitmem.mcp.tools.handlers import ToolHandlers
 from gitmem.mcp.transport.http import mount_tools
 from gitmem.mcp.transport.http_auth import HEALTH_PATH
+from gitmem.resident.call import Call, CallCancelled
 from gitmem.web.access import LOGIN_PATH, Access, Guard
 from gitmem.web.activity import ActiveRequests, Activity
-from gitmem.web.api.routes import Runner, make_routes
+from gitmem.web.api.operation import Arguments
+from gitmem.web.api.routes import CLIENT_GONE, Runner, make_routes
 from gitmem.web.errors import Problem, describe_error, problem_response
 from gitmem.web.page.routes import make_page_routes
 from gitmem.web.service import Service
 
+METRICS_PATH: Final = "/metrics"
+"""Default path of Prometheus. Unlike `/health` it needs the token: it has the names of repositories."""
+
+_PROMETHEUS: Final = "text/plain; version=0.0.4; charset=utf-8"
 _CODES: Final = {404: "not_found", 405: "method_not_allowed", 413: "too_large"}
 
 
@@ -52,9 +59,13 @@ def make_application(
     async def login(request: Request) -> Response:
         return _log_in(access, request)
 
+    async def metrics(request: Request) -> Response:
+        return await _metrics(runner, request)
+
     routes: list[Route | Mount] = [
         Route(HEALTH_PATH, _health),
         Route(LOGIN_PATH, login),
+        Route(METRICS_PATH, metrics, methods=["GET"]),
         *make_routes(runner),
         *make_page_routes(runner),
         *tool_routes,
@@ -65,6 +76,20 @@ def make_application(
 
 async def _health(_request: Request) -> Response:
     return JSONResponse({"status": "ok", "version": __version__})
+
+
+async def _metrics(runner: Runner, request: Request) -> Response:
+    try:
+        text = await runner.run(request, _metrics_text, {})
+    except CallCancelled:
+        return Response(status_code=CLIENT_GONE)
+    except Exception as error:
+        return problem_response(describe_error(error))
+    return Response(text, media_type=_PROMETHEUS)
+
+
+def _metrics_text(service: Service, _arguments: Arguments, _call: Call) -> str:
+    return prometheus_text(read_all_metrics(service.environment))
 
 
 def _log_in(access: Access, request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+from pathlib import Path
 from typing import Any, Final
 
 from gitmem.fsio import Disk
@@ -22,6 +23,12 @@ class DyingDisk(Disk):
     def __init__(self, at: int, error: BaseException | None = None) -> None:
         self.left = at
         self.error = error or Killed()
+
+    def append(self, path: Path, data: bytes) -> int:
+        """Fail on a dead disk. It is no change that counts: commands ignore the failure of a log."""
+        if self.left == 0:
+            raise self.error
+        return super().append(path, data)
 
     def __getattribute__(self, name: str) -> Any:
         if name in CHANGES:

@@ -134,8 +134,26 @@ def test_a_tracked_index_is_not_even_opened(own: Repo, tmp_path: Path) -> None:
 def test_the_folder_of_another_clone_is_refused_until_it_is_removed(cli: Cli, own: Repo, tmp_path: Path) -> None:
     other = make_sample(tmp_path / "other")
     shutil.copytree(own.path / ".gitmem", other.path / ".gitmem")
+    before = read_files(other.path / ".gitmem")
     for args in (("query", "sign"), ("index",), ("gc",), ("cancel",)):
         assert_error(cli(*args, cwd=other.path), ExitCode.FAILED, "was not made by gitmem in this repository", "rm -r ")
+    assert read_files(other.path / ".gitmem") == before
+
+
+@pytest.mark.parametrize("args", [("query", "sign"), ("status",), ("metrics",)])
+def test_no_event_is_written_into_the_folder_of_another_clone(
+    cli: Cli, own: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...]
+) -> None:
+    other = make_sample(tmp_path / "other")
+    shutil.copytree(own.path / ".gitmem", other.path / ".gitmem")
+    before = read_files(other.path / ".gitmem")
+    monkeypatch.setenv("GITMEM_LOG", "debug")
+    assert '"outcome": "UnsafeIndex"' in cli(*args, cwd=other.path).err
+    assert read_files(other.path / ".gitmem") == before
+
+
+def read_files(folder: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root, to give files away")

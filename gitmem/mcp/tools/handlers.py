@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from gitmem.display import visible
 from gitmem.errors import GitmemError, NotARepository
+from gitmem.events import measured
 from gitmem.git.locate import locate
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.client_roots import ClientRoots
@@ -44,6 +45,13 @@ class ToolHandlers:
 
         Raises: CallCancelled, GitmemError.
         """
+        with measured(f"mcp.{name}") as operation:
+            try:
+                return self._handle(name, arguments, call)
+            finally:
+                operation.paths = call.paths
+
+    def _handle(self, name: str, arguments: Arguments, call: ToolCall) -> str:
         call.check()
         if arguments.get("what") == "repositories":
             from gitmem.mcp.tools.repository_handlers import list_repositories
@@ -106,9 +114,11 @@ class ToolHandlers:
         from gitmem.mcp.tools.root_argument import find_root
 
         own = self._own_folder(call, has_root=bool(root))
-        return self.repositories.get(
+        repository = self.repositories.get(
             find_root(own, root, self._environment, lambda: self._roots.read(call).repositories)
         )
+        call.paths = repository.workspace.paths
+        return repository
 
     def _own_folder(self, call: ToolCall, *, has_root: bool) -> Path:
         """Return the folder that the server serves: its own, or outside a repository the first open one of the client.

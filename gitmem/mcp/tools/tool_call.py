@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from gitmem.paths import IndexPaths
 from gitmem.resident.call import Call, ReportProgress, report_nothing
 
 ReadRoots = Callable[[], Sequence[str] | None]
@@ -20,3 +21,5 @@ class ToolCall(Call):
     ) -> None:
         super().__init__(report_progress)
         self.read_roots = read_roots
+        self.paths: IndexPaths | None = None
+        """Index folder of the last repository that the call used, whose journal counts it."""
