@@ -9,7 +9,7 @@ before the check: one string where a list is expected, and digits where a number
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from itertools import chain
 from typing import Any, Final
@@ -121,7 +121,9 @@ def _is_valid(about: Json, value: Any) -> bool:
     if isinstance(value, int | float):
         return bool(about.get("minimum", value) <= value <= about.get("maximum", value))
     if isinstance(value, list):
-        return all(_is_text(item) for item in value) and _is_size_valid(about, "Items", len(value))
+        choices = about.get("items", {}).get("enum", value)
+        are_known = all(_is_text(item) and item in choices for item in value)
+        return are_known and _is_size_valid(about, "Items", len(value))
     if isinstance(value, dict):
         pairs = () if "properties" in about else value.items()
         return all(map(_is_text, chain.from_iterable(pairs))) and _is_size_valid(about, "Properties", len(value))
@@ -145,13 +147,19 @@ def _is_size_valid(about: Json, keyword: str, size: int) -> bool:
 def _expected(about: Json) -> str:
     """Describe the valid values of an argument."""
     if "enum" in about:
-        return "one of " + ", ".join(f"`{choice}`" for choice in about["enum"])
+        return "one of " + _join(about["enum"])
+    if "enum" in about.get("items", {}):
+        return "a list of " + _join(about["items"]["enum"])
     minimum, maximum, unit = _BOUNDS.get(about["type"], ("", "", ""))
     type_name = _TYPE_NAMES[about["type"]]
     if maximum in about:
         type_name = type_name.removesuffix(" of strings")
         return f"{type_name} of {about.get(minimum, 0)} to {about[maximum]}{unit}"
     return type_name.replace("a string", "a non-empty string") if minimum in about else type_name
+
+
+def _join(choices: Sequence[str]) -> str:
+    return ", ".join(f"`{choice}`" for choice in choices)
 
 
 def _show(value: Any) -> str:
