@@ -1,12 +1,14 @@
 """`gitmem gc`: free the space of blobs that no ref, reflog or working tree reaches any more."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gitmem.embedding.provider import selected_provider
 from gitmem.errors import Busy
 from gitmem.fsio import remove_tree
 from gitmem.git.locate import worktree_ids
 from gitmem.git.reachability import reachable_blobs
-from gitmem.indexing.fingerprint import view_key
+from gitmem.indexing.fingerprint import model_of, view_key
 from gitmem.indexing.garbage import (
     remove_old_uncommitted,
     shrink,
@@ -14,6 +16,7 @@ from gitmem.indexing.garbage import (
 )
 from gitmem.indexing.index_writer import IndexWriter, open_index_writer, unfinished_segments
 from gitmem.indexing.retention import GRACE_SECONDS, Removed, remove_unnamed, remove_views
+from gitmem.indexing.vector_retention import remove_unused_vectors
 from gitmem.leftover_files import LEFTOVER_SECONDS, sweep_leftovers
 from gitmem.locks import writer_lock
 from gitmem.paths import IndexPaths
@@ -21,6 +24,7 @@ from gitmem.permissions import restrict_access
 from gitmem.store.graph import graph_files
 from gitmem.store.manifest import Manifest
 from gitmem.store.uncommitted_ids import KEEP_DAYS
+from gitmem.store.vector_files import iter_model_folders
 from gitmem.workspace import Workspace, require_index
 
 
@@ -61,6 +65,7 @@ def _collect(workspace: Workspace, writer: IndexWriter | None, *, now: bool) -> 
     """Collect with a writer; without one count only."""
     paths, dry_run = workspace.paths, writer is None
     manifest = require_index(workspace)
+    models = _models_in_use(workspace, manifest)
     # Leftovers first: they may be most of the space if earlier runs were killed.
     leftovers = 0 if dry_run else _sweep(paths)
     if not dry_run:
@@ -70,7 +75,7 @@ def _collect(workspace: Workspace, writer: IndexWriter | None, *, now: bool) -> 
         remove_old_uncommitted(paths, worktree_ids(workspace.location), days)
     recent = used_blobs(paths, days)
     made = shrink(paths, manifest, reachable_blobs(workspace.location), recent, write=not dry_run)
-    removed = _remove_files(workspace, made.manifest, writer)
+    removed = _remove_files(workspace, made.manifest, models, writer)
     return CollectReport(
         blobs=made.blobs,
         chunks=made.chunks,
@@ -90,7 +95,7 @@ def _sweep(paths: IndexPaths) -> int:
     """Remove unfinished files of killed processes; return their number."""
     swept = sum(map(sweep_leftovers, (paths.root, paths.segments)))
     # Queries write here without the lock, so a fresh temporary file may belong to a running process.
-    shared = (paths.views, paths.graphs, paths.state)  # written to without this lock
+    shared = (paths.views, paths.graphs, paths.state, *iter_model_folders(paths.vectors))
     swept += sum(sweep_leftovers(folder, grace=LEFTOVER_SECONDS) for folder in shared)
     return swept + _sweep_scratch(paths)
 
@@ -107,7 +112,16 @@ def _sweep_scratch(paths: IndexPaths) -> int:
     return files
 
 
-def _remove_files(workspace: Workspace, manifest: Manifest, writer: IndexWriter | None) -> Removed:
+def _models_in_use(workspace: Workspace, manifest: Manifest) -> list[str]:
+    """Return the model of the index, and the selected one, which may be building a second index. Raises ConfigError."""
+    provider = selected_provider(workspace.settings)
+    # Only remote providers have stored vectors; the name of another model depends on files that may be missing.
+    return [model_of(manifest.fingerprint), *([provider.fingerprint] if provider.is_remote else [])]
+
+
+def _remove_files(
+    workspace: Workspace, manifest: Manifest, models: Sequence[str], writer: IndexWriter | None
+) -> Removed:
     """Publish a manifest and remove the files that it does not name; without a writer only count them."""
     paths = workspace.paths
     head_view = (
@@ -117,8 +131,10 @@ def _remove_files(workspace: Workspace, manifest: Manifest, writer: IndexWriter 
     if writer is not None:
         # The manifest is durable before any file is removed: a kill in between leaves too much, never too little.
         removed = writer.publish(manifest, view_grace=GRACE_SECONDS, keep_view=head_view)
-        return removed + remove_unnamed(paths.graphs, graphs, GRACE_SECONDS)
+        removed += remove_unnamed(paths.graphs, graphs, GRACE_SECONDS)
+        return removed + remove_unused_vectors(paths, manifest, models)
     segments = {entry.name for entry in manifest.segments} | unfinished_segments(paths)
     removed = remove_views(paths.views, {*manifest.views, head_view}, GRACE_SECONDS, dry=True)
     folders = ((paths.graphs, graphs), (paths.segments, segments))
-    return sum((remove_unnamed(folder, named, GRACE_SECONDS, dry=True) for folder, named in folders), removed)
+    removed = sum((remove_unnamed(folder, named, GRACE_SECONDS, dry=True) for folder, named in folders), removed)
+    return removed + remove_unused_vectors(paths, manifest, models, dry=True)

@@ -21,7 +21,7 @@ def command(ctx: click.Context, now: bool, dry_run: bool, no_wait: bool, as_json
 
     Everything stays that a ref, a reflog, or HEAD or the index of any working tree reaches, that is uncommitted there,
     or that was used in the last 14 days. Files of earlier generations are removed after ten minutes, so that no reader
-    loses one.
+    loses one. Vectors of a remote provider stay for 14 days after their last use in any case.
 
     \b
     Examples:

@@ -5,7 +5,7 @@ those of blobs that are indexed now, and only once a run has published them.
 """
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.errors import DamagedFile, NewerFormat, OldFormat
-from gitmem.fsio import make_folder, remove_file, write_atomic
+from gitmem.fsio import make_folder, remove_file, touch_file, write_atomic
 from gitmem.store.columns import CONTENT_BYTES
 from gitmem.store.format import Buffer, Container, Section, build_container, damaged, find_container
 
@@ -32,6 +32,9 @@ _HASHES: Final = f"S{CONTENT_BYTES}"
 StoredVector = tuple[NDArray[np.int8], np.float16]
 """Quantised vector, and its scale."""
 
+IsUsed = Callable[[NDArray[np.uint8]], NDArray[np.bool_]]
+"""Returns which content hashes, [hashes, CONTENT_BYTES], are still used."""
+
 
 class VectorFiles:
     """Stored vectors of one model. A vector that fails its checksum counts as unknown, so its text is sent again."""
@@ -41,7 +44,8 @@ class VectorFiles:
         self.dimensions = dimensions
         self._folder = model_folder(folder, model)
         self._files: list[_VectorFile] = []
-        for path in sorted(self._folder.glob(f"*{SUFFIX}")):
+        touch_file(self._folder)  # by which garbage collection knows the last use of the model
+        for path in iter_vector_files(self._folder):
             self._open(path)
         self._merge_small_files()
 
@@ -62,20 +66,7 @@ class VectorFiles:
             self._merge_small_files()
 
     def _write(self, stored: dict[bytes, StoredVector]) -> Path:
-        # Sorted, so that a reader finds a hash by bisection without a table in memory.
-        contents = sorted(stored)
-        sections: dict[str, Buffer] = {
-            "contents": b"".join(contents),
-            "vectors": b"".join(stored[content][0].tobytes() for content in contents),
-            "scales": np.array([stored[content][1] for content in contents], "<f2").tobytes(),
-        }
-        for folder in (self._folder.parent, self._folder):
-            make_folder(folder)
-        # Under one name a program can serve another model later, whose vectors have another length.
-        digest = hashlib.sha256(b"".join([b"%d\0" % self.dimensions, *contents]))
-        path = self._folder / f"{digest.hexdigest()[:32]}{SUFFIX}"
-        fields = {"dimensions": self.dimensions, "texts": len(contents)}
-        write_atomic(path, [memoryview(part) for part in build_container(MAGIC, fields, sections)])
+        path = _write_file(self._folder, self.dimensions, stored)
         self._files = [file for file in self._files if file.path != path]
         self._open(path)
         return path
@@ -83,9 +74,9 @@ class VectorFiles:
     def _open(self, path: Path) -> None:
         """Open a file; remove it if it cannot even be said which vectors it has."""
         try:
-            container = find_container(path, MAGIC)
-            if container is not None and container.fields.get("dimensions") == self.dimensions:
-                self._files.append(_parse(container, self.dimensions))
+            file = _find_file(path)
+            if file is not None and file.dimensions == self.dimensions:
+                self._files.append(file)
         except (NewerFormat, OldFormat):
             return
         except DamagedFile:
@@ -165,9 +156,62 @@ def iter_model_folders(folder: Path) -> Iterator[Path]:
         yield from (path for path in folder.iterdir() if path.is_dir())
 
 
-def _parse(container: Container, dimensions: int) -> _VectorFile:
+def iter_vector_files(folder: Path) -> list[Path]:
+    """Return the files of a model."""
+    return sorted(folder.glob(f"*{SUFFIX}"))
+
+
+def drop_unused(path: Path, is_used: IsUsed, *, write: bool) -> int:
+    """Remove the vectors of unused texts from a file; return the bytes that are freed. Without `write` only count.
+
+    The used ones are written to another file first: a kill in between leaves vectors twice, but loses none.
+
+    Raises: StorageFailed.
+    """
+    try:
+        file = _find_file(path)
+    except (NewerFormat, OldFormat, DamagedFile):
+        return 0  # the next run that opens a damaged file removes it
+    if file is None:
+        return 0
+    keep = is_used(np.frombuffer(file.contents.tobytes(), np.uint8).reshape(-1, CONTENT_BYTES))
+    if write and not keep.all():
+        used = file.find(file.contents[keep].tolist()) if keep.any() else {}
+        if used:
+            _write_file(path.parent, file.dimensions, used)
+        remove_file(path)
+    return int((~keep).sum()) * (CONTENT_BYTES + file.dimensions + 2)
+
+
+def _write_file(folder: Path, dimensions: int, stored: dict[bytes, StoredVector]) -> Path:
+    # Sorted, so that a reader finds a hash by bisection without a table in memory.
+    contents = sorted(stored)
+    sections: dict[str, Buffer] = {
+        "contents": b"".join(contents),
+        "vectors": b"".join(stored[content][0].tobytes() for content in contents),
+        "scales": np.array([stored[content][1] for content in contents], "<f2").tobytes(),
+    }
+    for each in (folder.parent, folder):
+        make_folder(each)
+    # Under one name a program can serve another model later, whose vectors have another length.
+    digest = hashlib.sha256(b"".join([b"%d\0" % dimensions, *contents]))
+    path = folder / f"{digest.hexdigest()[:32]}{SUFFIX}"
+    fields = {"dimensions": dimensions, "texts": len(contents)}
+    write_atomic(path, [memoryview(part) for part in build_container(MAGIC, fields, sections)])
+    return path
+
+
+def _find_file(path: Path) -> _VectorFile | None:
+    """Open a file; return None if it no longer exists. Raises: DamagedFile, NewerFormat, OldFormat."""
+    container = find_container(path, MAGIC)
+    return None if container is None else _parse(container)
+
+
+def _parse(container: Container) -> _VectorFile:
     """Return an open file. Raises DamagedFile."""
-    texts = container.fields.get("texts")
+    texts, dimensions = container.fields.get("texts"), container.fields.get("dimensions")
+    if not isinstance(dimensions, int) or dimensions <= 0:
+        raise damaged(container.path, "wrong number of dimensions")
     sizes = {"contents": CONTENT_BYTES, "vectors": dimensions, "scales": 2}
     if not isinstance(texts, int) or texts <= 0:
         raise damaged(container.path, "wrong number of texts")
