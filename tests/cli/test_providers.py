@@ -1,8 +1,11 @@
 """Index and search through other providers: a model in a folder, and a server on the loopback."""
 
+import io
 import json
 import os
+import re
 from collections.abc import Iterator
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
@@ -299,6 +302,34 @@ def test_each_repository_is_searched_with_its_own_model(
     remote.always = error(401)
     notes = json.loads(cli("query", "rotate", "--json", *repositories, cwd=repo.path).out)["stats"]["notes"]
     assert [one.endswith("the results are by words alone") for one in notes] == [True, False]
+
+
+def test_vectors_of_3072_dimensions_are_indexed_and_their_size_is_stated_first(
+    cli: Cli, repo: Repo, remote: ProviderServer
+) -> None:
+    stated: list[str] = []
+
+    def answer_late(request: Received, server: ProviderServer) -> Reply:
+        if request.body["input"] != ["dimensions"] and not stated:
+            stated.append(console.getvalue())
+        return normal(request, server)
+
+    remote.dimensions, remote.always = 3072, answer_late
+    repo.commit({f"part{at}.py": f"def part{at}():\n    return {at}\n" for at in range(60)})
+    with redirect_stderr(io.StringIO()) as console:
+        assert cli("index", cwd=repo.path).code == 0
+    [(chunks, kilobytes)] = re.findall(
+        r"in about (\d+) chunks of 3072 dimensions: an index of about (\d+) kB", stated[0]
+    )
+    # A byte and a bit for each dimension, and 330 bytes for the words.
+    assert 1000 * int(kilobytes) == pytest.approx(int(chunks) * (3072 + 384 + 330), abs=500)
+    [segments] = [sum(file.stat().st_size for file in (repo.path / ".gitmem" / "segments").iterdir())]
+    assert 1000 * int(kilobytes) == pytest.approx(segments, rel=0.3)
+    answer = json.loads(cli("query", "part17", "--mode", "semantic", "--json", cwd=repo.path).out)
+    assert answer["results"][0]["path"] == "part17.py"
+    assert json.loads(cli("verify", "--json", cwd=repo.path).out)["problems"] == []
+    health = json.loads(cli("health", "--embedding", "--json", cwd=repo.path).out)
+    assert health["components"]["embedding"]["dimensions"] == 3072
 
 
 def test_health_tries_the_provider_and_fails_with_it(cli: Cli, repo: Repo, remote: ProviderServer) -> None:
