@@ -13,6 +13,7 @@ from gitmem.cli.completer import complete
 from gitmem.cli.context import folder_in_tree, is_quiet, open_here_if_any, page_output, write_json
 from gitmem.cli.error_output import say
 from gitmem.cli.record_output import write_content
+from gitmem.cli.revision_option import revision_options
 from gitmem.cli.text_input import json_option
 from gitmem.errors import ExitCode, GitmemError
 from gitmem.memory.conversation import GET_DEFAULT, MAX_GET
@@ -22,13 +23,7 @@ _MAX_IDS = 50
 
 @click.command()
 @click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete("files"))
-@click.option(
-    "--rev",
-    metavar="REV",
-    shell_complete=complete("revisions"),
-    default="",
-    help="Read files of a commit, tag, branch or tree.",
-)
+@revision_options("Read files of a commit, tag, branch or tree.")
 @click.option(
     "-n",
     "--limit",

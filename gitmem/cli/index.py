@@ -9,6 +9,7 @@ from gitmem.actions.patterns_of_run import apply_patterns, check_patterns, keep_
 from gitmem.cli.completer import complete
 from gitmem.cli.context import is_quiet, open_here
 from gitmem.cli.index_run import IndexOptions, run_index
+from gitmem.cli.revision_option import revision_options
 from gitmem.cli.run_preview import print_preview
 from gitmem.errors import ExitCode, OutsideRepository, UsageError
 from gitmem.git.locate import describe_head
@@ -18,13 +19,7 @@ from gitmem.workspace import Workspace
 
 @click.command()
 @click.argument("path", default="", metavar="[PATH]", shell_complete=complete("files"))
-@click.option(
-    "--rev",
-    metavar="REV",
-    shell_complete=complete("revisions"),
-    default="",
-    help="Index this commit, tag, branch or tree instead of HEAD.",
-)
+@revision_options("Index this commit, tag, branch or tree instead of HEAD.")
 @click.option("--uncommitted", is_flag=True, help="Index changed and untracked files as well.")
 @click.option("--full", is_flag=True, help="Embed everything again; the old index answers until the end.")
 @click.option("--reset", is_flag=True, help="Delete the index first, with its log and tuning. Records stay.")

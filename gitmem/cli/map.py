@@ -11,6 +11,7 @@ from gitmem.cli import console
 from gitmem.cli.completer import complete
 from gitmem.cli.context import folder_in_tree, is_quiet, open_here, page_output, write_json
 from gitmem.cli.error_output import say
+from gitmem.cli.revision_option import revision_options
 from gitmem.cli.shown_secrets import show_secrets_option, shows_secrets
 from gitmem.cli.style import CHOICES, Style, choose_style
 from gitmem.cli.text_input import json_option
@@ -30,13 +31,7 @@ from gitmem.workspace import Workspace
     show_default=True,
     help="Print at most so many tokens.",
 )
-@click.option(
-    "--rev",
-    metavar="REV",
-    shell_complete=complete("revisions"),
-    default="",
-    help="Outline a commit, tag, branch or tree, without uncommitted files.",
-)
+@revision_options("Outline a commit, tag, branch or tree, without uncommitted files.")
 @click.option("--staged", is_flag=True, help="Outline the staged files.")
 @json_option
 @click.option("--color", type=click.Choice(CHOICES), default="auto", help="When to use colour.")

@@ -22,6 +22,7 @@ from gitmem.cli.completer import AFTER_DASHES, complete
 from gitmem.cli.context import folder_in_tree, open_here, open_here_if_any
 from gitmem.cli.error_output import say
 from gitmem.cli.filter_options import filter_options, take_filters
+from gitmem.cli.revision_option import revision_options
 from gitmem.errors import ExitCode, UsageError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import CHOICES, parse_kinds
@@ -56,13 +57,7 @@ class QueryCommand(click.Command):
 @click.command(cls=QueryCommand)
 @click.argument("words", metavar="TEXT...|- [-- PATH...]", shell_complete=complete("query words"), nargs=-1)
 @click.option("-e", "texts", metavar="TEXT", multiple=True, help="Text of the query, for one that begins with a dash.")
-@click.option(
-    "--rev",
-    metavar="REV",
-    shell_complete=complete("revisions"),
-    default="",
-    help="Search a commit, tag, branch or tree, without uncommitted files.",
-)
+@revision_options("Search a commit, tag, branch or tree, without uncommitted files.")
 @click.option("--staged", is_flag=True, help="Search the staged files.")
 @click.option(
     "--changed",

@@ -11,6 +11,7 @@ from gitmem.cli import console
 from gitmem.cli.completer import complete
 from gitmem.cli.context import folder_in_tree, is_quiet, open_here, page_output, write_json
 from gitmem.cli.error_output import say
+from gitmem.cli.revision_option import revision_options
 from gitmem.cli.shown_secrets import show_secrets_option, shows_secrets
 from gitmem.cli.style import CHOICES, Style, choose_style
 from gitmem.cli.text_input import json_option
@@ -36,13 +37,7 @@ _COLUMNS = 160
     help="Show only definitions, callers, mentions, subclasses, implementers, importers, callees or tests.",
 )
 @click.option("--depth", type=int, metavar="N", default=1, help="Follow callers, callees and subclasses N steps.")
-@click.option(
-    "--rev",
-    metavar="REV",
-    shell_complete=complete("revisions"),
-    default="",
-    help="Look in a commit, tag, branch or tree, without uncommitted files.",
-)
+@revision_options("Look in a commit, tag, branch or tree, without uncommitted files.")
 @click.option("--staged", is_flag=True, help="Look in the staged files.")
 @click.option(
     "-n",

@@ -12,6 +12,7 @@ from gitmem.cli import console
 from gitmem.cli.completer import complete
 from gitmem.cli.context import folder_in_tree, open_here, page_output, write_json
 from gitmem.cli.error_output import say
+from gitmem.cli.revision_option import revision_options
 from gitmem.cli.shown_secrets import show_secrets_option, shown_text, shown_value
 from gitmem.cli.style import CHOICES, Style, choose_style
 from gitmem.cli.text_input import json_option
@@ -24,13 +25,7 @@ _KINDS_WIDTH: Final = 24
 
 @click.command()
 @click.argument("place", metavar="LOCATION", shell_complete=complete("files"))
-@click.option(
-    "--rev",
-    metavar="REV",
-    shell_complete=complete("revisions"),
-    default="",
-    help="Begin at a commit, tag or branch.  [default: HEAD]",
-)
+@revision_options("Begin at a commit, tag or branch.  [default: HEAD]")
 @click.option("--color", type=click.Choice(CHOICES), default="auto", help="When to use colour.")
 @json_option
 @show_secrets_option

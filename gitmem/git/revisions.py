@@ -4,6 +4,7 @@ import os
 from typing import Final, NamedTuple
 
 from gitmem.errors import GitFailed, UnknownRevision, UsageError
+from gitmem.git.dated_commits import AT, find_commit_at
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git
 
@@ -21,9 +22,10 @@ class Revision(NamedTuple):
 
 
 def resolve(location: RepositoryLocation, rev: str) -> Revision:
-    """Return the tree of a commit, tag, branch, tree or `rev:folder`. Raises UnknownRevision, GitFailed.
+    """Return the tree of a commit, tag, branch, tree or `rev:folder`, or of the commit at a date (`at:2024-01-31`).
 
     The name is passed to git on standard input, so that it can never be interpreted as an option.
+    Raises: UnknownRevision, GitFailed; UsageError for an invalid date.
     """
     if rev in ("HEAD", "@"):
         return _head(location, rev)
@@ -32,6 +34,9 @@ def resolve(location: RepositoryLocation, rev: str) -> Revision:
     short = rev.removeprefix("refs/heads/")
     names = [rev, f"{rev}^{{commit}}", f"{rev}^{{tree}}", f"refs/heads/{short}", f"refs/tags/{short}"]
     plain, commit, tree, branch, tag = _look_up(location, names)
+    if plain is None and rev.startswith(AT):
+        # After git's own names: a branch may be called `at`, and have such a folder.
+        return resolve(location, find_commit_at(location, rev.removeprefix(AT)))._replace(name=rev, branch=None)
     if plain is None:
         raise _unknown(location, rev)
     if plain[1] == "tree":

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitmem.errors import GitFailed, UnknownRevision
+from gitmem.errors import GitFailed, UnknownRevision, UsageError
 from gitmem.git.locate import locate
-from gitmem.git.revisions import resolve
-from tests.gitrepo import MakeRepo
+from gitmem.git.revisions import resolve, resolve_range
+from tests.gitrepo import MakeRepo, Repo
 
 
 def test_every_name_of_a_commit_gives_its_tree(make_repo: MakeRepo) -> None:
@@ -50,6 +50,64 @@ def test_the_name_of_a_tree_has_no_commit(make_repo: MakeRepo) -> None:
     for name in ("HEAD^{tree}", "HEAD:", "HEAD:sub", "tree-tag", repo.oid("HEAD:sub")):
         revision = resolve(location, name)
         assert (revision.commit, revision.tree) == (None, repo.oid(name))
+
+
+COMMIT = ["commit", "-q", "--allow-empty", "-m", "change"]
+
+
+def _commit_at(repo: Repo, time: str, *merged: str) -> str:
+    """Commit, or merge a branch, at a time of 2024."""
+    env = {"GIT_COMMITTER_DATE": f"2024-{time}+00:00"}
+    command = ["merge", "-q", "--no-ff", "-m", "merge", *merged] if merged else COMMIT
+    repo.git(*command, env=env)
+    return repo.head()
+
+
+def test_a_date_is_the_last_commit_before_it_that_the_branch_had(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    first = _commit_at(repo, "01-10T12:00:00")
+    repo.git("switch", "-q", "-c", "side")
+    side = _commit_at(repo, "02-10T12:00:00")
+    repo.git("switch", "-q", "main")
+    second = _commit_at(repo, "03-10T12:00:00")
+    merge = _commit_at(repo, "04-10T12:00:00", "side")
+    location = locate(repo.path)
+    expected = {
+        "2024-01-11": first,
+        "2024-02-20": first,  # the commit of the side branch was merged later
+        "2024-03-10": first,  # a date is its beginning
+        "2024-03-10T12:00:00": first,
+        "2024-03-10T12:00:01": second,
+        "2024-03-10T14:00:01+02:00": second,
+        "2030-01-01": merge,
+    }
+    for date, commit in expected.items():
+        revision = resolve(location, f"at:{date}")
+        assert (revision.name, revision.commit, revision.branch) == (f"at:{date}", commit, None), date
+    assert side not in expected.values()
+    since, until = resolve_range(location, "at:2024-02-01..at:2024-03-11")
+    assert (since.commit, until.commit) == (first, second)
+
+
+def test_a_date_before_the_history_and_a_text_that_is_no_date_are_errors(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    location = locate(repo.path)
+    with pytest.raises(UnknownRevision, match="no commit yet"):
+        resolve(location, "at:2024-01-01")
+    _commit_at(repo, "01-10T12:00:00")
+    location = locate(repo.path)
+    for early in ("2024-01-10", "1950-01-01", "1970-01-01"):
+        with pytest.raises(UnknownRevision, match=f"no commit before `{early}`"):
+            resolve(location, f"at:{early}")
+    with pytest.raises(UsageError, match="the date is `yesterday`"):
+        resolve(location, "at:yesterday")
+
+
+def test_a_name_of_git_takes_precedence_over_a_date(make_repo: MakeRepo) -> None:
+    repo = make_repo()
+    repo.commit({"2024-01-11/file": "text"})
+    repo.git("branch", "at")
+    assert resolve(locate(repo.path), "at:2024-01-11").tree == repo.oid("at:2024-01-11")
 
 
 def test_a_tag_takes_precedence_over_a_branch_of_the_same_name(make_repo: MakeRepo) -> None:

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 _TEXT: Final[Json] = {"type": "string"}
 _STRINGS: Final[Json] = {"type": "array", "items": _TEXT}
 _ROOT: Final[Json] = {"type": "string", "description": "folder of another working tree, or a known repository"}
-_REV: Final[Json] = {"type": "string", "description": "commit, tag or branch; default: working tree"}
+_REV: Final[Json] = {"type": "string", "description": "revision or at:DATE; default: working tree"}
 _LIMIT: Final[Json] = {"type": "integer", "minimum": 1, "maximum": 50}
 
 
@@ -182,7 +182,7 @@ WHEN: Final = _tool(
         "minLength": 1,
         "description": "`src/app.py:120`, `src/app.py#handler`, `handler`, `src/app.py:10-40` for lines",
     },
-    rev={**_REV, "description": "commit, tag or branch to start from; default: HEAD"},
+    rev={**_REV, "description": "commit, tag, branch or `at:DATE` to start from; default: HEAD"},
     limit={"type": "integer", "minimum": 1, "maximum": 500, "default": 20, "description": "newest changes"},
     root=_ROOT,
     format=_FORMAT,

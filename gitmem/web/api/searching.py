@@ -198,7 +198,7 @@ _NOTES: Final = array(TEXT)
 SEARCH_ARGUMENTS: Final = {
     "query": text("Words or symbols.", most=MAX_QUERY, least=1),
     "repository": texts("Names of repositories; none means all."),
-    "rev": text("Commit, tag or branch to search; empty is the working tree."),
+    "rev": text("Commit, tag, branch or `at:DATE` to search; empty is the working tree."),
     "kind": texts(f"Kinds to search: {', '.join(CHOICES)}.", most=10),
     "language": texts("Languages."),
     "chunk_type": texts("Types of chunks, for example `function`."),
