@@ -4,7 +4,7 @@ No index is needed. A location without a revision means HEAD; lines of a file wi
 the working tree, and their counterparts in HEAD are traced.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Final, NamedTuple
@@ -98,10 +98,16 @@ def read_element_history(
 
 @contextmanager
 def open_element_reader(
-    location: RepositoryLocation, check: Callable[[], None] | None = None, cache: TraceCache | None = None
+    location: RepositoryLocation,
+    check: Callable[[], None] | None = None,
+    cache: TraceCache | None = None,
+    files: Mapping[str, bytes] | None = None,
 ) -> Iterator[ElementReader]:
-    """Open the blobs of a repository, with a child process that parses them."""
-    with open_reader(location, bulk=False) as blobs, ElementParser() as parser:
+    """Open the blobs of a repository, with a child process that parses them.
+
+    `files` maps the ids of blobs that exist only as files of the working tree to their paths.
+    """
+    with open_reader(location, bulk=False, files=files) as blobs, ElementParser() as parser:
         yield ElementReader(blobs, parser, check, cache)
 
 

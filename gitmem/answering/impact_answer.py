@@ -1,4 +1,4 @@
-"""Answer which callers a range of commits touches: those of the definitions that differ between its ends.
+"""Answer which callers changes touch: those of the definitions that a range of commits or uncommitted files change.
 
 The callers are those of the newer end. A removed definition has none there; its callers are references that nothing in
 the tree defines any more. A server holds the tree open and calls `impact_of`.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from gitmem.answering.answer import ViewState, view_state, with_tree
 from gitmem.answering.map_answer import path_weight
 from gitmem.answering.range_changes import Comparison, compare_range
+from gitmem.answering.uncommitted_changes import compare_uncommitted
 from gitmem.answering.usage_answer import MAX_LIMIT, Place, read_places
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import TreeSelection
@@ -42,11 +43,15 @@ _MAX_RANGE: Final = 1_000
 
 
 class ImpactQuery(NamedTuple):
-    """Range `A..B`, steps from a definition to its callers, and the number of callers shown for each definition."""
+    """Range `A..B`, steps from a definition to its callers, and the number of callers shown for each definition.
 
-    range: str
+    Without a range, the working tree is compared with HEAD, with `staged` the staged files.
+    """
+
+    range: str = ""
     depth: int = 1
     limit: int = DEFAULT_LIMIT
+    staged: bool = False
 
 
 class ImpactedDefinition(NamedTuple):
@@ -64,7 +69,7 @@ class ImpactedDefinition(NamedTuple):
 
 
 class ImpactAnswer(NamedTuple):
-    """Definitions with callers that a range touches, the most important first.
+    """Definitions with callers that changes touch, the most important first. `since` and `until` are names.
 
     `without_callers` counts those without, `omitted` those that were not looked at because there are too many.
     """
@@ -81,17 +86,17 @@ class ImpactAnswer(NamedTuple):
 
 
 def read_impact(workspace: Workspace, query: ImpactQuery, *, refresh: bool = True, mask: bool = True) -> ImpactAnswer:
-    """Return the callers that a range touches. With `refresh` the newer end is indexed first.
+    """Return the callers that changes touch. With `refresh` the newer end is indexed first.
 
     With `mask` the characters of secrets are dots. Raises: UsageError, UnknownRevision, NoIndex, UnsafeIndex,
     NewerFormat, DamagedFile, GitFailed, WorkersFailed.
     """
     started = time.perf_counter()
     check_impact_query(query)
-    comparison = compare_range(workspace, query.range)
+    comparison = compare_commits(workspace, query)
     answer, repaired = with_tree(
         workspace,
-        newer_tree(comparison),
+        newer_tree(query, comparison),
         (CODE,),
         lambda searcher, blobs: impact_of(searcher, comparison, query, blobs, mask=mask),
         refresh=refresh,
@@ -106,20 +111,34 @@ def check_impact_query(query: ImpactQuery) -> None:
     """Check a query against the bounds. Raises UsageError."""
     if "\0" in query.range or len(query.range) > _MAX_RANGE:
         raise UsageError(f"a range has at most {_MAX_RANGE} characters and no NUL", hint="gitmem impact main..HEAD")
+    if query.range and query.staged:
+        raise UsageError("`A..B` and `--staged` exclude each other", hint="gitmem impact --staged")
     if not 1 <= query.depth <= MAX_USAGE_DEPTH:
         raise UsageError(f"the depth is {query.depth}, it must be between 1 and {MAX_USAGE_DEPTH}")
     if not 1 <= query.limit <= MAX_LIMIT:
         raise UsageError(f"the limit is {query.limit}, it must be between 1 and {MAX_LIMIT}")
 
 
-def newer_tree(comparison: Comparison) -> TreeSelection:
-    """Return the selection of the newer end, by its id: a branch may move meanwhile."""
+def compare_commits(
+    workspace: Workspace, query: ImpactQuery, check: Callable[[], None] | None = None
+) -> Comparison | None:
+    """Return the compared ends of a range; None for uncommitted changes, which only the open tree knows.
+
+    Raises: UnknownRevision, UsageError, GitFailed, WorkersFailed.
+    """
+    return compare_range(workspace, query.range, check) if query.range else None
+
+
+def newer_tree(query: ImpactQuery, comparison: Comparison | None) -> TreeSelection:
+    """Return the selection of the newer end, that of a range by its id: a branch may move meanwhile."""
+    if comparison is None:
+        return TreeSelection(staged=query.staged)
     return TreeSelection(comparison.until.commit or comparison.until.tree)
 
 
 def impact_of(
     searcher: "Searcher",
-    comparison: Comparison,
+    comparison: Comparison | None,
     query: ImpactQuery,
     blobs: ObjectReader,
     *,
@@ -128,9 +147,13 @@ def impact_of(
 ) -> ImpactAnswer:
     """Return the callers that a compared range touches; the searcher has its newer end, `query` is checked.
 
-    `check` raises to cancel. Raises: DamagedFile.
+    Without a comparison, the uncommitted files of the open tree are compared. `check` raises to cancel.
+    Raises: DamagedFile, UsageError.
     """
     searcher.require_intact()
+    notes: list[str] = []
+    if comparison is None:
+        comparison, notes = compare_uncommitted(searcher, check)
     # The definitions are ranked before their callers are looked for: a range may change thousands.
     touching = [change for change in comparison.changes if _touches_callers(change)]
     finder = _CallerFinder(searcher, comparison.changes, query, check)
@@ -146,16 +169,17 @@ def impact_of(
         )
         for change, score, usages in found if usages
     ]  # fmt: skip
-    view = view_state(searcher)._replace(rev=comparison.until.name)
+    view = view_state(searcher)
     notes = [
         *searcher.take_notes(),
+        *notes,
         *finder.cuts,
         *(f"`{path}` changed while it was read; ask again" for path in changed),
     ]
     stats = {"chunks": searcher.snapshot.rows, "generation": searcher.snapshot.manifest.generation}
     return ImpactAnswer(
         query, comparison.since.name, comparison.until.name, definitions, len(found) - len(definitions),
-        len(ranked) - len(found), view, notes, stats,
+        len(ranked) - len(found), view._replace(rev=comparison.until.name) if query.range else view, notes, stats,
     )  # fmt: skip
 
 

@@ -65,5 +65,5 @@ def describe_caller(impacted: "ImpactedDefinition", place: "Place", *, changed: 
 
 
 def no_impact(answer: "ImpactAnswer") -> str:
-    """Return the sentence about a range that touches no callers."""
+    """Return the sentence about changes that touch no callers."""
     return f"{visible(answer.since)}..{visible(answer.until)} touches no callers"

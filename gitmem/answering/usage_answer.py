@@ -12,8 +12,10 @@ from gitmem.answering.answer import ViewState, view_state, with_tree
 from gitmem.answering.source_lines import line_at, read_source_lines
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import WORKING_TREE, TreeSelection
+from gitmem.git.commit_diffs import read_new_lines
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
+from gitmem.git.revisions import Revision
 from gitmem.locations import parse_location
 from gitmem.memory.kinds import CODE
 from gitmem.types import MAX_USAGE_DEPTH, USAGE_RELATIONS
@@ -155,6 +157,8 @@ def usages_of(
     name, qualifiers, targets = _find_targets(searcher, query)
     finder = UsageFinder(searcher.names, lambda path: path_role(path) == "test", check)
     results = finder.find(targets, name, query.relations or DEFAULT_RELATIONS, query.depth, qualifiers)
+    if searcher.tree.since is not None:
+        results = _on_changed_lines(searcher, searcher.tree.since, results)
     relations, changed = _read_places(searcher, results, query.limit, blobs, mask=mask)
     view = view_state(searcher)
     if changed:
@@ -178,6 +182,22 @@ def usages_of(
         ],
         {"chunks": searcher.snapshot.rows, "generation": searcher.snapshot.manifest.generation},
     )
+
+
+def _on_changed_lines(searcher: "Searcher", since: Revision, results: "Found") -> "Found":
+    """Return only the usages on lines that differ from an older tree; definitions stay, they say what is meant."""
+    view = searcher.view
+    lines = read_new_lines(searcher.tree.location, since.tree, searcher.tree.revision.tree)
+
+    def differs(usage: "Usage") -> bool:
+        spans = lines.get(view.path(usage.entry), ())
+        return spans is None or any(span.first <= usage.line < span.first + span.size for span in spans)
+
+    relations = {
+        relation: usages if relation == "definitions" else [usage for usage in usages if differs(usage)]
+        for relation, usages in results.relations.items()
+    }
+    return results._replace(relations=relations)
 
 
 def _find_targets(searcher: "Searcher", query: UsageQuery) -> "tuple[str, tuple[str, ...], list[Definition]]":

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from gitmem.answering.answer_json import json_path, view_json
-from gitmem.display import count
+from gitmem.display import count, visible
 
 if TYPE_CHECKING:
     from gitmem.answering.usage_answer import Place, RelatedPlaces, UsageAnswer
@@ -72,5 +72,7 @@ def describe_certainty(place: "Place", definitions: int) -> str:
 def no_usages(answer: "UsageAnswer") -> str:
     """Return the sentence about a name that nothing uses."""
     if answer.symbols:
-        return f"no usages of `{answer.query.text}` in {count(answer.view.files, 'file')}"
+        # The tree of a range has the name of the range.
+        where = f" on the lines that {visible(answer.view.rev)} changes" if ".." in answer.view.rev else ""
+        return f"no usages of `{answer.query.text}`{where} in {count(answer.view.files, 'file')}"
     return f"nothing in this tree has the name `{answer.query.text}`"

@@ -21,7 +21,8 @@ _COLUMNS = 160
 
 
 @click.command()
-@click.argument("revisions", metavar="A..B", shell_complete=complete("ranges"))
+@click.argument("revisions", metavar="[A..B]", required=False, default="", shell_complete=complete("ranges"))
+@click.option("--staged", is_flag=True, help="Compare the staged files with HEAD.")
 @click.option("--depth", type=int, metavar="N", default=1, help="Follow callers N steps.")
 @click.option(
     "-n",
@@ -38,22 +39,24 @@ _COLUMNS = 160
 @show_secrets_option
 @click.pass_context
 def command(
-    ctx: click.Context, /, *, revisions: str, depth: int, limit: int, as_json: bool, color: str, no_refresh: bool
-) -> ExitCode:
-    """List the callers that a range of commits touches.
+    ctx: click.Context, /, *, revisions: str, staged: bool, depth: int, limit: int, as_json: bool, color: str,
+    no_refresh: bool,
+) -> ExitCode:  # fmt: skip
+    """List the callers that changes touch.
 
-    These are the callers in B of the definitions that differ between A and B: of changed and moved ones, and of
-    removed ones that nothing defines any more. Removed definitions come first, then the most important ones. Changes of
-    comments and layout alone touch no callers. A...B begins at the merge base. The exit code is 0 with callers and 1
-    without.
+    These are the callers of the definitions that the working tree changes relative to HEAD, or B relative to A: of
+    changed and moved ones, and of removed ones that nothing defines any more. Removed definitions come first, then the
+    most important ones. Changes of comments and layout alone touch no callers. A...B begins at the merge base. The exit
+    code is 0 with callers and 1 without.
 
     \b
     Examples:
+      gitmem impact
       gitmem impact main...HEAD
       gitmem impact --depth 2 v1.2..v1.3
       gitmem impact --json HEAD~1..HEAD
     """
-    answer = _impact_here(ctx, ImpactQuery(revisions, depth, limit), refresh=not no_refresh)
+    answer = _impact_here(ctx, ImpactQuery(revisions, depth, limit, staged), refresh=not no_refresh)
     page_output(ctx)
     for note in [] if is_quiet(ctx) else answer.notes:
         say(f"note: {note}")

@@ -23,7 +23,7 @@ COMMANDS: Final = {
     "related": "Find code similar to the code at a location.",
     "usages": "Show who defines, calls, extends, imports or mentions a name.",
     "map": "Show an outline of the most important definitions.",
-    "impact": "List the callers that a range of commits touches.",
+    "impact": "List the callers that changes touch.",
     "when": "Show when a function appeared, and every commit that changed it.",
     "changes": "List the functions and classes that differ between two revisions.",
     "eval": "Evaluate the search on this repository's own history, and tune it.",

@@ -40,6 +40,13 @@ _COLUMNS = 160
 @revision_options("Look in a commit, tag, branch or tree, without uncommitted files.")
 @click.option("--staged", is_flag=True, help="Look in the staged files.")
 @click.option(
+    "--changed",
+    metavar="A..B",
+    shell_complete=complete("ranges"),
+    default="",
+    help="Look in B, and show only usages on lines that differ from A.",
+)
+@click.option(
     "-n",
     "--limit",
     type=int,
@@ -54,8 +61,8 @@ _COLUMNS = 160
 @show_secrets_option
 @click.pass_context
 def command(
-    ctx: click.Context, /, *, name: str, relations: tuple[str, ...], depth: int, rev: str, staged: bool, limit: int,
-    as_json: bool, color: str, no_refresh: bool,
+    ctx: click.Context, /, *, name: str, relations: tuple[str, ...], depth: int, rev: str, staged: bool,
+    changed: str, limit: int, as_json: bool, color: str, no_refresh: bool,
 ) -> ExitCode:  # fmt: skip
     """Show who defines, calls, extends, imports or mentions a name.
 
@@ -69,6 +76,7 @@ def command(
       gitmem usages make_response
       gitmem usages --relation callers --depth 2 src/flask/app.py:1224
       gitmem usages --rev v0.12 --relation subclasses SessionInterface
+      gitmem usages --changed main...HEAD --relation callers url_for
       gitmem usages --relation tests Flask.url_for
     """
     workspace = open_here(ctx)
@@ -76,7 +84,7 @@ def command(
     if root is not None and name.startswith("/"):
         name = os.path.relpath(os.path.realpath(name), root)
     query = UsageQuery(name, relations or DEFAULT_RELATIONS, depth, limit, folder_in_tree(ctx, workspace))
-    answer = _usages_here(workspace, query, TreeSelection(rev, staged), refresh=not no_refresh)
+    answer = _usages_here(workspace, query, TreeSelection(rev, staged, changed), refresh=not no_refresh)
     page_output(ctx)
     for note in [] if is_quiet(ctx) else answer.notes:
         say(f"note: {note}")

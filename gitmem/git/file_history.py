@@ -22,6 +22,10 @@ _LOG: Final = ("-c", "log.showRoot=true", "-c", "log.follow=false", "-c", "log.s
 """`git log`, which would else hide the first commit, follow renames by itself, or print signatures."""
 
 
+_PATHS_AT_ONCE: Final = 200
+"""Paths passed to one git process: a command line has a limit of bytes."""
+
+
 class PathChange(NamedTuple):
     """Commit that changed a path. `parents` are its nearest ancestors that changed it too, in git's order.
 
@@ -165,6 +169,20 @@ def read_blob_id(location: RepositoryLocation, commit: str, path: bytes) -> str:
         if name == path and kind == "blob":
             return blob
     return ""
+
+
+def read_blob_ids(location: RepositoryLocation, tree: str, paths: Sequence[bytes]) -> dict[bytes, str]:
+    """Return the blobs of paths in a tree; those that it lacks, links and submodules are absent."""
+    ids: dict[bytes, str] = {}
+    for at in range(0, len(paths), _PATHS_AT_ONCE):
+        names = [os.fsdecode(path) for path in paths[at : at + _PATHS_AT_ONCE]]
+        output = _run(location, ["--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", tree, "--", *names])
+        for entry in output.split(b"\0")[:-1]:
+            fields, _, name = entry.partition(b"\t")
+            mode, kind, blob = fields.decode("ascii").split(" ")
+            if kind == "blob" and mode != "120000":
+                ids[name] = blob
+    return ids
 
 
 def read_files_with(location: RepositoryLocation, commit: str, word: str) -> list[bytes]:

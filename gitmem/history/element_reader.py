@@ -22,7 +22,7 @@ class ElementReader:
     """Blobs of one repository and their elements. The caller closes `blobs` and the parser.
 
     `check` is called before each blob is used, and may raise. `cache` has the elements of blobs parsed earlier.
-    `is_complete` is whether all blobs could be read and parsed so far.
+    `is_complete` is whether all blobs could be read and parsed so far; `missing` are those that could not be read.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class ElementReader:
         self._check = check
         self._cache = cache
         self.is_complete = True
+        self.missing: set[str] = set()
         self._data: dict[str, bytes] = {}
         self._expected: dict[str, int] = {}
         self._order: list[str] = []
@@ -58,7 +59,8 @@ class ElementReader:
             wanted = self._order[place : place + _AHEAD] if place is not None else [oid]
             recent = dict(list(self._data.items())[-_CACHED:])
             contents = dict(self._blobs.read_many(wanted))
-            self.is_complete = self.is_complete and None not in contents.values()
+            self.missing |= {name for name, content in contents.items() if content is None}
+            self.is_complete = self.is_complete and not self.missing
             self._data = recent | {name: content or b"" for name, content in contents.items()}
         return self._data[oid]
 

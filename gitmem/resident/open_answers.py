@@ -5,9 +5,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from gitmem.answering.answer import Answer, answer_open
-from gitmem.answering.impact_answer import ImpactAnswer, ImpactQuery, check_impact_query, impact_of, newer_tree
+from gitmem.answering.impact_answer import (
+    ImpactAnswer,
+    ImpactQuery,
+    check_impact_query,
+    compare_commits,
+    impact_of,
+    newer_tree,
+)
 from gitmem.answering.map_answer import Estimate, MapAnswer, MapQuery, check_map_query, map_of
-from gitmem.answering.range_changes import compare_range
 from gitmem.answering.repository_selection import choose_repositories
 from gitmem.answering.search_query import Query, SimilarQuery, check_query
 from gitmem.answering.usage_answer import UsageAnswer, UsageQuery, check_usage_query, usages_of
@@ -119,16 +125,18 @@ class OpenAnswers:
         """Answer like `answering.impact_answer.read_impact`. Raises: as that, and CallCancelled."""
         started = time.perf_counter()
         check_impact_query(query)
-        comparison = compare_range(self.workspace(), query.range, self._call.check)
+        comparison = compare_commits(self.workspace(), query, self._call.check)
 
         def use(tree: OpenTree) -> ImpactAnswer:
             if tree.searcher.missing_files:
                 raise Refused
             result = impact_of(tree.searcher, comparison, query, tree.reader, mask=mask, check=self._call.check)
+            if result.view.stale:
+                tree.mark_stale()
             result.notes[:0] = tree.notes
             return result
 
-        result = self._with_tree(newer_tree(comparison), (), use, refresh=refresh)
+        result = self._with_tree(newer_tree(query, comparison), (), use, refresh=refresh)
         result.stats["query_time_ms"] = round((time.perf_counter() - started) * 1000, 1)
         return result
 

@@ -127,6 +127,48 @@ def test_calls_of_another_language_do_not_mean_a_removed_definition(cli: Cli, sh
     assert (outcome.code, outcome.out) == (ExitCode.NO_RESULTS, "")
 
 
+def test_uncommitted_changes_touch_the_callers_that_their_commit_would(cli: Cli, shop: Repo) -> None:
+    text = (shop.path / "prices.py").read_text()
+    (shop.path / "cart.py").rename(shop.path / "basket.py")
+    shop.write({"prices.py": text.replace("return item + 1", "return item + 2"), "new.py": "import prices\n"})
+    shop.write({"other.py": OTHER.replace("drain", "empty")})
+    uncommitted = json.loads(cli("impact", "--json", cwd=shop.path).out)
+    shop.git("add", ".")
+    staged = json.loads(cli("impact", "--json", "--staged", cwd=shop.path).out)
+    shop.git("commit", "-qm", "all")
+    committed = json.loads(cli("impact", "--json", "HEAD~1..HEAD", cwd=shop.path).out)
+    assert [each["symbol"] for each in committed["definitions"]] == ["net_price"]
+    assert committed["definitions"][0]["callers"][0]["path"] == "basket.py"
+    assert uncommitted["definitions"] == staged["definitions"] == committed["definitions"]
+    assert [(each["since"], each["until"]) for each in (uncommitted, staged)] == [
+        ("HEAD", "working tree"),
+        ("HEAD", "staged files"),
+    ]
+
+
+def test_only_staged_changes_are_compared_if_asked(cli: Cli, shop: Repo) -> None:
+    shop.write({"prices.py": (shop.path / "prices.py").read_text().replace("item * 3", "item * 4")})
+    shop.git("add", ".")
+    shop.write({"prices.py": (shop.path / "prices.py").read_text().replace("item + 1", "item + 5")})
+    assert cli("impact", "--staged", cwd=shop.path).code == ExitCode.NO_RESULTS
+    lines = cli("impact", cwd=shop.path).out.splitlines()
+    assert lines[0] == "prices.py:1-3  net_price  changed  body  1 caller"
+    assert lines[-1].startswith("HEAD..working tree: 1 definition with 1 caller, 1 not changed, 1 without callers, ")
+
+
+def test_a_clean_working_tree_touches_no_callers(cli: Cli, shop: Repo) -> None:
+    outcome = cli("impact", cwd=shop.path)
+    assert (outcome.code, outcome.out) == (ExitCode.NO_RESULTS, "")
+    assert outcome.err.endswith("HEAD..working tree touches no callers\n")
+
+
+def test_a_bare_repository_has_no_uncommitted_changes(cli: Cli, shop: Repo) -> None:
+    bare = shop.path.parent / "bare.git"
+    shop.git("clone", "-q", "--bare", ".", str(bare))
+    index(Repo(bare))
+    assert_error(cli("impact", cwd=bare), ExitCode.USAGE, "this repository has no working tree")
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -134,6 +176,7 @@ def test_calls_of_another_language_do_not_mean_a_removed_definition(cli: Cli, sh
         (["v1..nowhere"], "unknown commit, tag or branch: `nowhere`"),
         (["--depth", "6", "v1..v2"], "the depth is 6, it must be between 1 and 5"),
         (["-n", "0", "v1..v2"], "the limit is 0, it must be between 1 and 1000"),
+        (["--staged", "v1..v2"], "`A..B` and `--staged` exclude each other"),
         (["x" * 1001], "a range has at most 1000 characters"),
     ],
 )

@@ -92,3 +92,18 @@ def test_secrets_in_a_line_are_dots(cli: Cli, own: Repo) -> None:
     assert "src/login.py:5" in shown
     assert key not in shown
     assert key in cli("usages", "--show-secrets", "-r", "callers", "login", cwd=own.path).out
+
+
+def test_a_range_shows_only_usages_on_its_changed_lines(cli: Cli, own: Repo) -> None:
+    own.commit(
+        {"src/login.py": "from cookies import make_signature\n\n\ndef log_in(user):\n    make_signature(user)\n"}
+    )
+    own.git("tag", "before")
+    added = (own.path / "src/login.py").read_text() + "\n\ndef log_out(user):\n    make_signature(user)\n"
+    own.commit({"src/login.py": added, "src/new.py": "from cookies import make_signature\n\nmake_signature('')\n"})
+    args = ("usages", "--changed", "before..HEAD", "-r", "callers")
+    outcome = cli(*args, "make_signature", cwd=own.path)
+    assert [line.split()[0] for line in outcome.out.splitlines()[1:-1]] == ["src/login.py:9", "src/new.py:3"]
+    none = cli(*args, "log_in", cwd=own.path)
+    assert none.code == ExitCode.NO_RESULTS
+    assert "no usages of `log_in` on the lines that before..HEAD changes" in none.err

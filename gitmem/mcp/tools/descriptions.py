@@ -212,16 +212,17 @@ MAP: Final = _tool(
 )
 IMPACT: Final = _tool(
     "impact",
-    "Callers that a range touches",
-    "List the callers of the definitions that a range of commits changed, moved or removed, and whether the range "
-    "changed these callers too. Use it in reviews.",
-    ["range"],
+    "Callers that changes touch",
+    "List the callers of the definitions that uncommitted files or a range of commits changed, moved or removed, and "
+    "whether these callers changed too. Use it before a commit and in reviews.",
+    [],
     range={
         "type": "string",
-        "minLength": 1,
         "maxLength": 1000,
-        "description": "`A..B`, or `A...B` from the merge base",
+        "default": "",
+        "description": "`A..B`, or `A...B` from the merge base; default: HEAD to the working tree",
     },
+    staged={"type": "boolean", "default": False, "description": "compare the staged files with HEAD"},
     depth={"type": "integer", "minimum": 1, "maximum": MAX_USAGE_DEPTH, "default": 1},
     limit={**_LIMIT, "default": 10, "description": "callers of each definition"},
     root=_ROOT,

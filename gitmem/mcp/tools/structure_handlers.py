@@ -9,13 +9,13 @@ from gitmem.answering.impact_answer import (
     ImpactedDefinition,
     ImpactQuery,
     check_impact_query,
+    compare_commits,
     impact_of,
     newer_tree,
 )
 from gitmem.answering.impact_json import definition_line, describe_caller, describe_impact, impact_json, no_impact
 from gitmem.answering.map_answer import MapAnswer, MapQuery, check_map_query, map_of
 from gitmem.answering.map_json import describe_map, file_lines, map_json, no_map
-from gitmem.answering.range_changes import compare_range
 from gitmem.answering.usage_answer import Place
 from gitmem.display import visible, visible_code
 from gitmem.freshness.tree_selection import TreeSelection
@@ -64,18 +64,20 @@ def _map_as_json(answer: MapAnswer) -> str:
 
 
 def impact(get_repository: GetRepository, arguments: Arguments, call: ToolCall) -> str:
-    """Return the callers that a range of commits touches."""
-    query = ImpactQuery(arguments["range"], arguments["depth"], arguments["limit"])
+    """Return the callers that a range of commits or uncommitted changes touch."""
+    query = ImpactQuery(arguments["range"], arguments["depth"], arguments["limit"], arguments["staged"])
     check_impact_query(query)
     repository = get_repository(arguments["root"])
-    comparison = compare_range(repository.reopen(), query.range, call.check)
+    comparison = compare_commits(repository.reopen(), query, call.check)
 
     def use(tree: OpenTree) -> str:
         answer = impact_of(tree.searcher, comparison, query, tree.reader, check=call.check)
+        if answer.view.stale:
+            tree.mark_stale()
         answer.notes[:0] = tree.notes
         return _impact_as_json(answer) if arguments["format"] == "json" else _render_impact(answer)
 
-    return repository.with_tree(newer_tree(comparison), (), call, use)
+    return repository.with_tree(newer_tree(query, comparison), (), call, use)
 
 
 def _render_impact(answer: ImpactAnswer) -> str:

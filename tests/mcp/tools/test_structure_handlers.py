@@ -53,6 +53,12 @@ def test_impact_lists_the_callers_of_changed_definitions(shop: Repo) -> None:
         assert (len(value["definitions"][0]["callers"]), value["omitted"]) == (1, 0)
         none = await ask(client, "impact", range="HEAD..HEAD")
         assert "note: HEAD..HEAD touches no callers" in none
+        assert "note: HEAD..working tree touches no callers" in await ask(client, "impact")
+        text = (shop.path / "src/cookies.py").read_text()
+        shop.write({"src/cookies.py": text.replace('"sha512"', '"sha384"')})
+        shop.git("add", ".")
+        for arguments in ({}, {"staged": True}):
+            assert "make_signature  changed  body  2 callers" in await ask(client, "impact", **arguments)
 
     talk(shop.path, action, TOOLSETS)
 
