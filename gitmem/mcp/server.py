@@ -21,10 +21,10 @@ from pydantic import ValidationError
 from gitmem import __version__
 from gitmem.display import visible
 from gitmem.errors import GitmemError
-from gitmem.mcp.tools.arguments import check_arguments
 from gitmem.mcp.tools.descriptions import Tool
 from gitmem.mcp.tools.handlers import ToolHandlers
 from gitmem.mcp.tools.instructions import instructions_for
+from gitmem.mcp.tools.tool_answer import ProtocolError, ToolAnswer
 from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.mcp.transport.handshake import NAME, TITLE
 from gitmem.mcp.transport.sdk_bridge import SERVER_STOPPED
@@ -60,16 +60,17 @@ def make_server(handlers: ToolHandlers, tools: dict[str, Tool], *, use_roots: bo
             partial(_report_progress, context), partial(_read_roots if use_roots else _read_no_roots, context)
         )
         try:
-            arguments = check_arguments(tool.schema, params.arguments or {})
             # A cancelled request abandons the thread, which ends by itself at its next check of the call.
-            text = await anyio.to_thread.run_sync(
-                handlers.handle, tool.name, arguments, call, abandon_on_cancel=True, limiter=threads
+            answer = await anyio.to_thread.run_sync(
+                handlers.answer, tool, params.arguments or {}, call, abandon_on_cancel=True, limiter=threads
             )
+        except ProtocolError as error:
+            raise MCPError(error.code, error.message, error.data) from error
         except Exception as error:
             return _error_result(error)
         finally:
             call.cancel()
-        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+        return _to_result(answer)
 
     async def forget_roots(_context: Context, _params: types.NotificationParams) -> None:
         handlers.forget_roots()
@@ -85,6 +86,16 @@ def make_server(handlers: ToolHandlers, tools: dict[str, Tool], *, use_roots: bo
     # Not as an argument: the SDK warns that a later version of the protocol has no roots. Today's clients have them.
     server.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, forget_roots)
     return server
+
+
+def _to_result(answer: ToolAnswer) -> types.CallToolResult:
+    """Return an answer as the protocol has it; fields that are not set are not sent."""
+    content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
+    if answer.is_error:
+        return types.CallToolResult(content=content, is_error=True)
+    if answer.values is None:
+        return types.CallToolResult(content=content)
+    return types.CallToolResult(content=content, structured_content=dict(answer.values))
 
 
 def _report_progress(context: Context, done: float, total: float | None, message: str) -> None:

@@ -20,6 +20,21 @@ Json = Mapping[str, Any]
 Arguments = Mapping[str, Any]
 """Checked arguments of a call, complete with defaults."""
 
+
+class InvalidArgument(UsageError):
+    """Argument that a schema refuses: its name, its own schema and its value.
+
+    The schema is None for an unknown argument, the value None for a missing one.
+    """
+
+    def __init__(self, message: str, name: str, schema: Json | None, value: Any, *, hint: str | None = None) -> None:
+        """Keep what was refused; see UsageError."""
+        super().__init__(message, hint=hint)
+        self.name = name
+        self.schema = schema
+        self.value = value
+
+
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "string": (str,),
     "integer": (int,),
@@ -63,15 +78,21 @@ def check_arguments(schema: Json, arguments: Json) -> dict[str, Any]:
     An argument without a default that is missing becomes an empty value: an empty string, list or object, false, or a
     number one below the minimum.
 
-    Raises: UsageError.
+    Raises: InvalidArgument.
     """
     properties = schema["properties"]
     for name in arguments:
         if name not in properties:
-            raise UsageError(f"unknown argument `{name[:_MAX_SHOWN]}`", hint=_suggest(name, properties))
+            shown = name[:_MAX_SHOWN]
+            raise InvalidArgument(
+                f"unknown argument `{shown}`", shown, None, arguments[name], hint=_suggest(name, properties)
+            )
     for name in schema.get("required", ()):
         if arguments.get(name) is None:
-            raise UsageError(f"missing argument `{name}`", hint=f"it must be {_expected(properties[name])}")
+            about = properties[name]
+            raise InvalidArgument(
+                f"missing argument `{name}`", name, about, None, hint=f"it must be {_expected(about)}"
+            )
     return {name: _check_value(name, about, arguments.get(name)) for name, about in properties.items()}
 
 
@@ -86,7 +107,7 @@ def _check_value(name: str, about: Json, value: Any) -> Any:
         return about["default"] if "default" in about else _empty_value(about)
     value = _convert(about["type"], value)
     if not _is_valid(about, value):
-        raise UsageError(f"`{name}` must be {_expected(about)}, got {_show(value)}")
+        raise InvalidArgument(f"`{name}` must be {_expected(about)}, got {_show(value)}", name, about, value)
     if "properties" in about:
         return check_arguments(about, value)
     return tuple(value) if isinstance(value, list) else value

@@ -8,7 +8,7 @@ there are no unions. Clients for Gemini refuse a tool if a property has no type,
 `additionalProperties`, and one of them then refuses the whole server.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from gitmem.memory.conversation import MAX_INDEX, MAX_TURN, ROLES
@@ -35,10 +35,10 @@ _FORMAT: Final = _choice(["text", "json"], "text")
 _DETAIL: Final = _choice(["locations", "snippet", "full"], "snippet")
 
 # Annotations of the protocol: what a call may do. A client may run read-only tools without asking the user.
-_READS: Final[Json] = {"readOnlyHint": True, "openWorldHint": False}
-_WRITES: Final[Json] = {"destructiveHint": False, "openWorldHint": False}
-_REPLACES: Final[Json] = {"destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
-_DELETES: Final[Json] = {"destructiveHint": True, "openWorldHint": False}
+READS: Final[Json] = {"readOnlyHint": True, "openWorldHint": False}
+WRITES: Final[Json] = {"destructiveHint": False, "openWorldHint": False}
+REPLACES: Final[Json] = {"destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+DELETES: Final[Json] = {"destructiveHint": True, "openWorldHint": False}
 
 
 class Tool(NamedTuple):
@@ -51,6 +51,10 @@ class Tool(NamedTuple):
     schema: Json
     """JSON Schema of the arguments; `arguments.check_arguments` knows the keywords used here."""
     annotations: Json
+    output_schema: Mapping[str, Any] = {}
+    """JSON Schema of the values that an answer has besides its text; empty for a tool that answers in text alone."""
+    system: str = ""
+    """Older system that the tool is of, see `gitmem.mcp.compat.systems`; "" for gitmem's own tools."""
 
     def to_json(self) -> Json:
         """Return the entry of `tools/list`."""
@@ -59,11 +63,13 @@ class Tool(NamedTuple):
             "title": self.title,
             "description": self.description,
             "inputSchema": self.schema,
+            **({"outputSchema": self.output_schema} if self.output_schema else {}),
             "annotations": self.annotations,
         }
 
 
-def _object(properties: Json, required: Sequence[str] = ()) -> Json:
+def object_schema(properties: Json, required: Sequence[str] = ()) -> Json:
+    """Return the schema of an object."""
     schema: Json = {"type": "object", "properties": properties}
     return {**schema, "required": list(required)} if required else schema
 
@@ -73,15 +79,15 @@ def _tool(
     title: str,
     description: str,
     required: Sequence[str] = (),
-    annotations: Json = _READS,
+    annotations: Json = READS,
     /,
     **properties: Json,
 ) -> Tool:
-    return Tool(name, title, description, _object(properties, required), annotations)
+    return Tool(name, title, description, object_schema(properties, required), annotations)
 
 
 _FILTERS: Final = {
-    **_object(
+    **object_schema(
         {
             "type": {**_STRINGS, "description": "decision, email, ..."},
             "source": _STRINGS,
@@ -246,7 +252,7 @@ MEMORY_STORE: Final = _tool(
     "facts obvious from the code, progress of today's task, guesses stated as facts. Search kind `notes` first; one "
     "topic per note, understandable on its own.",
     ["content"],
-    _WRITES,
+    WRITES,
     content={"type": "string", "minLength": 1, "maxLength": MAX_NOTE},
     type=_choice(NOTE_TYPES, "fact"),
     confidence={"type": "number", "minimum": 0, "maximum": 1, "default": 1},
@@ -259,7 +265,7 @@ CONVERSATION_APPEND: Final = _tool(
     "Store a turn",
     "Store one turn of a conversation, if the user wants conversations stored. The same turn again replaces it.",
     ["conversation", "role", "content"],
-    _WRITES,
+    WRITES,
     conversation={"type": "string", "minLength": 1, "maxLength": MAX_CONVERSATION},
     role=_choice(ROLES),
     content={"type": "string", "minLength": 1, "maxLength": MAX_TURN},
@@ -270,7 +276,7 @@ DELETE: Final = _tool(
     "Delete records",
     "Delete records, all or none. The user can restore them until the memory is purged.",
     ["ids"],
-    _DELETES,
+    DELETES,
     ids={
         **_STRINGS,
         "minItems": 1,
@@ -284,7 +290,7 @@ DOCUMENT_INGEST: Final = _tool(
     "Store a longer external text (mail, page, chat, transcript) for search. The same source again replaces it; the "
     "same content changes nothing. Never secrets, nor files of this repository: they are already indexed.",
     ["content"],
-    _REPLACES,
+    REPLACES,
     content={"type": "string", "minLength": 1, "maxLength": MAX_DOCUMENT},
     type=_choice(DOCUMENT_TYPES, description="default: doc"),
     source={"type": "string", "maxLength": 100, "description": "default: manual"},

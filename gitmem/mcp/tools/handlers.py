@@ -6,14 +6,17 @@ The repositories are held open between calls; for their locks see `open_reposito
 import gc
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.display import visible
 from gitmem.errors import GitmemError, NotARepository
 from gitmem.events import measured
 from gitmem.git.locate import locate
-from gitmem.mcp.tools.arguments import Arguments
+from gitmem.mcp.compat.systems import PREFIX, answer_call
+from gitmem.mcp.tools.arguments import Arguments, check_arguments
 from gitmem.mcp.tools.client_roots import ClientRoots
+from gitmem.mcp.tools.descriptions import Tool
+from gitmem.mcp.tools.tool_answer import ToolAnswer
 from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.registry import read_registry
 from gitmem.resident.repositories import OpenRepositories
@@ -39,6 +42,19 @@ class ToolHandlers:
         self._folder = folder
         self._environment = environment
         self._roots = ClientRoots()
+
+    def answer(self, tool: Tool, arguments: Mapping[str, Any], call: ToolCall) -> ToolAnswer:
+        """Check the arguments of a call and answer it. Raises: CallCancelled, GitmemError, ProtocolError."""
+        if not tool.system:
+            return ToolAnswer(self.handle(tool.name, check_arguments(tool.schema, arguments), call))
+        from gitmem.mcp.compat.adapter import Served
+
+        served = Served(lambda root: self._get_repository(root, call), self.repositories, call)
+        with measured(f"mcp.{PREFIX}{tool.system}.{tool.name}") as operation:
+            try:
+                return answer_call(tool, arguments, served)
+            finally:
+                operation.paths = call.paths
 
     def handle(self, name: str, arguments: Arguments, call: ToolCall) -> str:
         """Handle a call of a tool with checked arguments and return the text of the answer.

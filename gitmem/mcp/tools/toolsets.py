@@ -1,9 +1,10 @@
 """Toolsets: groups of tools that are switched on together with `gitmem mcp --toolsets`."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gitmem.errors import UsageError
+from gitmem.mcp.compat.systems import PREFIX, SYSTEMS, load_tools
 from gitmem.mcp.tools.descriptions import (
     CHANGES,
     CONVERSATION_APPEND,
@@ -19,10 +20,10 @@ from gitmem.mcp.tools.descriptions import (
     STATUS,
     USAGES,
     WHEN,
+    Json,
     Tool,
 )
 from gitmem.memory.conversation import MAX_TURN
-from gitmem.memory.document import MAX_DOCUMENT
 
 TOOLSETS: Final[Mapping[str, Sequence[Tool]]] = {
     "search": (SEARCH, RELATED, USAGES, GET, STATUS),
@@ -34,7 +35,7 @@ TOOLSETS: Final[Mapping[str, Sequence[Tool]]] = {
 }
 """Tools by the name of their toolset. A tool may be in several."""
 
-PLANNED: Final = ("reports", "admin", "compat")
+PLANNED: Final = ("reports", "admin")
 """Names reserved for toolsets of later versions."""
 
 DEFAULT: Final = "search,memory"
@@ -45,7 +46,10 @@ _ESCAPED_BYTES: Final = 6
 _ENVELOPE_BYTES: Final = 1 << 20
 """Allowance for everything but the longest argument."""
 
-_HINT: Final = "toolsets: " + ", ".join(TOOLSETS)
+COMPAT: Final = tuple(f"{PREFIX}{system}" for system in SYSTEMS)
+"""Toolsets of older systems, which are loaded only if they are named."""
+
+_HINT: Final = "toolsets: " + ", ".join([*TOOLSETS, *COMPAT])
 
 
 def parse_toolsets(text: str) -> dict[str, Tool]:
@@ -53,17 +57,30 @@ def parse_toolsets(text: str) -> dict[str, Tool]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise UsageError("empty list of toolsets", hint=_HINT)
-    return {tool.name: tool for name in names for tool in _tools_of(name)}
+    tools: dict[str, Tool] = {}
+    for tool in (tool for name in names for tool in _tools_of(name)):
+        # An agent cannot tell two tools of one name apart, and each expects other arguments.
+        if tools.setdefault(tool.name, tool) != tool:
+            raise UsageError(f"two of these toolsets have a tool `{tool.name}`", hint="leave out one of them")
+    return tools
 
 
-def max_message_bytes(tools: Collection[str]) -> int:
+def max_message_bytes(tools: Mapping[str, Tool]) -> int:
     """Return the size of the longest valid message to these tools: one with the longest document or turn."""
-    return _ESCAPED_BYTES * (MAX_DOCUMENT if DOCUMENT_INGEST.name in tools else MAX_TURN) + _ENVELOPE_BYTES
+    longest = max((_longest_text(tool.schema) for tool in tools.values()), default=0)
+    return _ESCAPED_BYTES * max(longest, MAX_TURN) + _ENVELOPE_BYTES
+
+
+def _longest_text(schema: Json) -> int:
+    """Return the maximum length of the longest argument."""
+    return max((about.get("maxLength", 0) for about in schema["properties"].values()), default=0)
 
 
 def _tools_of(name: str) -> Sequence[Tool]:
     if name in PLANNED:
         raise UsageError(f"toolset `{name}` is not available in this version", hint=_HINT)
+    if name in COMPAT:
+        return load_tools(name)
     if name not in TOOLSETS:
         raise UsageError(f"unknown toolset `{name}`", hint=_HINT)
     return TOOLSETS[name]

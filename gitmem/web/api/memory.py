@@ -233,7 +233,7 @@ OPERATIONS: Final = (
         "POST", f"{_ONE}/documents", "addDocument", "Store a document, or replace the one from the same source.",
         store_document, _DOCUMENT,
         body={"content": text("The document.", most=MAX_DOCUMENT, least=1), **_DOCUMENT_FIELDS, **_SECRETS},
-        required=("content",), status=201, max_body=max_message_bytes([DOCUMENT_INGEST.name]),
+        required=("content",), status=201, max_body=max_message_bytes({DOCUMENT_INGEST.name: DOCUMENT_INGEST}),
     ),
     Operation(
         "GET", f"{_ONE}/conversations", "listConversations", "List conversations, the latest first.", conversations,

@@ -1,0 +1,1 @@
+"""Tools of the older systems that gitmem replaces, as thin adapters on its own."""
