@@ -153,6 +153,7 @@ SETTINGS: Final = (
     Setting("passagePrefix", "", "Text before each chunk, as the provider's model expects it.", personal=True),
     Setting("pooling", "mean", "How `onnx` makes one vector of those of the tokens.", choices=("mean", "cls"),
             personal=True),
+    Setting("allowedHosts", ("github.com",), "Hosts from which `gitmem index URL` clones.", personal=True),
 )  # fmt: skip
 
 OBSOLETE: Final = ("ANONYMIZED_TELEMETRY", "CHROMADB_HOST", "CHROMADB_PORT", "CHROMA_HOST", "CHROMA_PORT",
@@ -160,7 +161,7 @@ OBSOLETE: Final = ("ANONYMIZED_TELEMETRY", "CHROMADB_HOST", "CHROMADB_PORT", "CH
     "RAG_MAX_CHUNKS_PER_QUERY", "SINGLE_PIECE_MAX_TOKENS")  # fmt: skip
 """Environment variables of other search servers without a counterpart: there is no database, and no server for it."""
 
-OTHER_VARIABLES: Final = ("GITMEM_CALLER", "GITMEM_DEBUG", "GITMEM_MCP_TOKEN", "GITMEM_NO_REGISTRY")
+OTHER_VARIABLES: Final = ("GITMEM_CALLER", "GITMEM_DEBUG", "GITMEM_GIT_TOKEN", "GITMEM_MCP_TOKEN", "GITMEM_NO_REGISTRY")
 """Environment variables of gitmem besides settings."""
 
 
@@ -193,6 +194,7 @@ class Settings(NamedTuple):
     query_prefix: str = ""
     passage_prefix: str = ""
     pooling: str = "mean"
+    allowed_hosts: tuple[str, ...] = ("github.com",)
 
 
 _BY_KEY: Final = {setting.name.lower(): setting for setting in SETTINGS}

@@ -1,12 +1,14 @@
 """`gitmem repos`: register, rename and remove the repositories of this user, and drop the chunks of a run."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from gitmem.actions.uninstall import remove_own_index
 from gitmem.errors import StorageFailed, UsageError
 from gitmem.freshness.index_runs import forget_run, read_blobs
 from gitmem.git.plain_folders import forget_plain_folder
+from gitmem.git.remote_clone import forget_clone
 from gitmem.indexing.garbage import remove_blobs
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.records.removal import count_records, remove_memory
@@ -78,7 +80,7 @@ def remove_known(known: KnownRepository, environment: Mapping[str, str], *, all_
         if all_data and records:
             removed = removed._replace(kept=0, removed=records, left=remove_memory(workspace).left)
     if not removed.left:
-        forget_plain_folder(known.path, environment, all_data=all_data)
+        _forget_git_dir(known.path, environment, all_data=all_data)
     remove_repository(environment, str(known.path))
     return removed
 
@@ -88,8 +90,14 @@ def prune_registry(environment: Mapping[str, str]) -> list[KnownRepository]:
     # Only the folder counts: a repository without an index may still be wanted.
     missing = [known for known in read_registry(environment) if not known.path.is_dir()]
     for known in missing:
-        forget_plain_folder(known.path, environment, all_data=False)
+        _forget_git_dir(known.path, environment, all_data=False)
     return [known for known in missing if remove_repository(environment, str(known.path))]
+
+
+def _forget_git_dir(path: Path, environment: Mapping[str, str], *, all_data: bool) -> None:
+    """Remove the git directory that gitmem made for a plain folder, or the clone that it made of a URL."""
+    forget_plain_folder(path, environment, all_data=all_data)
+    forget_clone(path, environment, all_data=all_data)
 
 
 def drop_run(workspace: Workspace, at: str) -> DroppedRun:

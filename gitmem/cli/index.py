@@ -1,7 +1,9 @@
 """`gitmem index`."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -13,12 +15,14 @@ from gitmem.cli.revision_option import revision_options
 from gitmem.cli.run_preview import print_preview
 from gitmem.errors import ExitCode, OutsideRepository, UsageError
 from gitmem.git.locate import describe_head
+from gitmem.git.remote_url import is_remote_url
 from gitmem.git.revisions import resolve
+from gitmem.registry import check_name
 from gitmem.workspace import Workspace
 
 
 @click.command()
-@click.argument("path", default="", metavar="[PATH]", shell_complete=complete("files"))
+@click.argument("path", default="", metavar="[PATH|URL]", shell_complete=complete("files"))
 @revision_options("Index this commit, tag, branch or tree instead of HEAD.")
 @click.option("--uncommitted", is_flag=True, help="Index changed and untracked files as well.")
 @click.option("--full", is_flag=True, help="Embed everything again; the old index answers until the end.")
@@ -32,6 +36,9 @@ from gitmem.workspace import Workspace
 @click.option(
     "--exclude", metavar="GLOB", multiple=True, help="Do not index such files, from now on: adds to gitmem.exclude."
 )
+@click.option("--name", default="", metavar="NAME", help="Name of the repository in `gitmem repos list`.")
+@click.option("--shallow/--no-shallow", default=None, help="Fetch a URL without its history (the default) or with it.")
+@click.option("--fresh", is_flag=True, help="Fetch all of a URL again, if its clone is damaged.")
 @click.option("--dry-run", is_flag=True, help="Report what would be indexed, and write nothing.")
 @click.option("--no-wait", is_flag=True, help="Fail if another process is writing the index.")
 @click.option("--graph", is_flag=True, help="Build or extend the neighbour graph of a large index.")
@@ -41,8 +48,8 @@ from gitmem.workspace import Workspace
 @click.pass_context
 def command(
     ctx: click.Context, /, *, path: str, rev: str, uncommitted: bool, full: bool, reset: bool, include: tuple[str, ...],
-    exclude: tuple[str, ...], dry_run: bool, no_wait: bool, graph: bool, history: bool, verbose: bool,
-    as_json: bool,
+    exclude: tuple[str, ...], name: str, shallow: bool | None, fresh: bool, dry_run: bool, no_wait: bool, graph: bool,
+    history: bool, verbose: bool, as_json: bool,
 ) -> ExitCode:  # fmt: skip
     """Bring the index up to date.
 
@@ -54,6 +61,10 @@ def command(
     queries and hooks follow them. With `--history` the messages of the commits up to HEAD are indexed too, for
     `gitmem query --kind commits`. From then on the hooks keep them up to date.
 
+    A URL (https or ssh) is cloned into the user's data folder and indexed at its newest commit, or at the branch, tag
+    or commit of `--rev`. The same command fetches again. Its host must be in gitmem.allowedHosts. `GITMEM_GIT_TOKEN` or
+    a credential helper of git opens private repositories. `gitmem query --repo NAME` searches the clone.
+
     \b
     Examples:
       gitmem index                  # HEAD and staged files
@@ -64,21 +75,25 @@ def command(
       gitmem index --dry-run -v     # which files would be indexed, and which not
       gitmem index --exclude "*.generated.ts"
       gitmem index ~/notes          # a folder outside of any repository
+      gitmem index https://github.com/pallets/flask --rev 3.0.x
     """
-    if rev and uncommitted:
-        raise UsageError("`--rev` and `--uncommitted` exclude each other")
-    if rev and history:
-        raise UsageError("`--rev` and `--history` exclude each other", hint="a query with `--rev` indexes its commits")
-    if dry_run and (reset or graph or history):
-        other = "reset" if reset else "graph" if graph else "history"
-        raise UsageError(f"`--dry-run` and `--{other}` exclude each other")
+    _check_options(ctx.params)
+    is_remote = is_remote_url(path) and not os.path.lexists(os.path.join(ctx.obj["folder"], path))  # noqa: PTH118
+    if is_remote:
+        path, rev = _fetch(ctx, path), ""
+    elif shallow is not None or fresh:
+        raise UsageError(
+            "`--shallow` and `--fresh` apply to a URL", hint="gitmem index https://github.com/pallets/flask"
+        )
     workspace = _open(ctx, path, dry_run=dry_run)
+    if name or is_remote:
+        _enter(workspace, name)
     if include or exclude:
         check_patterns(include, exclude, os.environ)
         workspace = apply_patterns(workspace, include, exclude)
-    tree, name = workspace.location.head_tree, describe_head(workspace.location)
+    tree, label = workspace.location.head_tree, describe_head(workspace.location)
     if rev:
-        tree, name = resolve(workspace.location, rev).tree, rev
+        tree, label = resolve(workspace.location, rev).tree, rev
     options = IndexOptions(
         rev,
         uncommitted,
@@ -91,11 +106,55 @@ def command(
         quiet=is_quiet(ctx),
     )
     if dry_run:
-        return print_preview(workspace, tree, name, options)
+        return print_preview(workspace, tree, label, options)
     keep_patterns(workspace, include, exclude, os.environ)
     if reset:
         _remove_index(workspace)
-    return run_index(workspace, tree, name, options)
+    return run_index(workspace, tree, label, options)
+
+
+_EXCLUSIVE: Final = (
+    ("rev", "uncommitted", ""), ("rev", "history", "a query with `--rev` indexes its commits"),
+    ("dry_run", "reset", ""), ("dry_run", "graph", ""), ("dry_run", "history", ""), ("dry_run", "name", ""),
+)  # fmt: skip
+"""Pairs of options that exclude each other, with the hint."""
+
+
+def _check_options(given: Mapping[str, object]) -> None:
+    """Raise UsageError for options that exclude each other."""
+    for one, other, hint in _EXCLUSIVE:
+        if given[one] and given[other]:
+            names = [f"`--{name.replace('_', '-')}`" for name in (one, other)]
+            raise UsageError(f"{' and '.join(names)} exclude each other", hint=hint)
+    if given["name"]:
+        check_name(str(given["name"]))
+
+
+def _fetch(ctx: click.Context, url: str) -> str:
+    """Clone a URL or fetch into its clone, and return the folder of the clone."""
+    from gitmem.actions.remote_index import fetch_repository  # most runs use no network
+    from gitmem.cli.error_output import say
+    from gitmem.git.remote_clone import CloneOptions
+
+    given = ctx.params
+    for option in ("dry_run", "uncommitted"):
+        if given[option]:
+            raise UsageError(f"`--{option.replace('_', '-')}` does not apply to a URL", hint="leave it out")
+
+    def announce(action: str) -> None:
+        if not (is_quiet(ctx) or given["as_json"]):
+            say(f"{action} {url}")
+
+    options = CloneOptions(given["rev"], given["shallow"], given["fresh"])
+    return str(fetch_repository(url, Path(ctx.obj["folder"]), os.environ, options, announce))
+
+
+def _enter(workspace: Workspace, name: str) -> None:
+    """Put a repository into the list under its name. Raises UsageError if there is none but a name is given."""
+    from gitmem.actions.repos import enter_repository  # most runs are those of known repositories
+
+    if enter_repository(workspace, os.environ, name) is None and name:
+        raise UsageError("the registry of repositories is disabled", hint="unset GITMEM_NO_REGISTRY, and set HOME")
 
 
 def _open(ctx: click.Context, path: str, *, dry_run: bool) -> Workspace:

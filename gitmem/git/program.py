@@ -1,8 +1,8 @@
 """Running of the `git` program, with output that depends neither on the environment nor on the configuration.
 
 It never prompts for a password, never opens the network, never takes an optional lock (a query must not hold the
-user's `index.lock`) and never starts a file system monitor. Only `run_network_git`, for a command of the user that
-names a remote, uses the network, with the user's own credentials.
+user's `index.lock`) and never starts a file system monitor. Only `run_network_git` and `run_restricted_git`, for a
+command of the user that names a remote or a URL, use the network, with the user's own credentials.
 """
 
 import errno
@@ -51,6 +51,28 @@ REDIRECTING_VARIABLES: Final = frozenset({
 })  # fmt: skip
 """Variables by which a hook or an alias redirects git to a repository (`git rev-parse --local-env-vars`)."""
 
+TOKEN_VARIABLE: Final = "GITMEM_GIT_TOKEN"  # noqa: S105 (its name, not its value)
+
+# A shell expands the variable in the helper, so git never prints its value. Other actions than `get` store nothing.
+_TOKEN_HELPER: Final = (
+    f'!f() {{ test "$1" = get && printf "username=x-access-token\\npassword=%s\\n" "${TOKEN_VARIABLE}"; }}; f'
+)
+
+# A server decides neither the protocol nor the host: redirections are refused. It may not name bundles to download.
+_RESTRICTING_OPTIONS: Final = tuple(
+    part
+    for entry in ("protocol.allow=never", "protocol.https.allow=always", "protocol.ssh.allow=always",
+                  "http.followRedirects=false", f"core.hooksPath={os.devnull}", "transfer.bundleURI=false",
+                  "fetch.recurseSubmodules=false", "gc.autoDetach=false", "maintenance.autoDetach=false",
+                  "core.fsync=committed,reference", "fetch.unpackLimit=1")
+    for part in ("-c", entry)
+)  # fmt: skip
+
+_RESTRICTING_VARIABLES: Final = {"GIT_ALLOW_PROTOCOL": "https:ssh", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+"""The first has precedence over the configuration, in which a user may have allowed more."""
+
+_SPEED_VARIABLES: Final = {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": "60"}
+"""git gives up on a server that sends nothing for a minute. The user may set others."""
 
 _RESOURCE_HINTS: Final = {
     errno.EMFILE: "allow this process more open files (ulimit -n) and try again",
@@ -107,17 +129,42 @@ def run_network_git(args: Sequence[str], *, git_dir: Path, cwd: Path) -> GitResu
     Only variables that would redirect it to another repository are left out. The exit code is the caller's to check.
     """
     environment = {name: value for name, value in os.environ.items() if name not in REDIRECTING_VARIABLES}
-    command = ["git", f"--git-dir={git_dir}", *args]
+    # The messages are parsed, so they must not be translated. Questions for a password go to the terminal itself.
+    return _run_to_end(["git", f"--git-dir={git_dir}", *args], cwd, environment | {"LC_ALL": "C"})
+
+
+def _run_to_end(command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> GitResult:
     try:
-        # The messages are parsed, so they must not be translated. Questions for a password go to the terminal itself.
         process = subprocess.run(
-            command, cwd=cwd, env=environment | {"LC_ALL": "C"}, stdin=subprocess.DEVNULL, capture_output=True,
-            check=False,
-        )  # fmt: skip
+            command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
     except OSError as error:
         hint = _RESOURCE_HINTS.get(error.errno or 0, "")
         raise GitmemError(f"git cannot be started: {error.strerror or error}", hint=hint) from error
     return GitResult(process.stdout, process.stderr.decode("utf-8", "replace").strip(), process.returncode)
+
+
+def run_restricted_git(
+    args: Sequence[str], *, cwd: Path, git_dir: Path | None = None, server: str = "", token: str = ""
+) -> GitResult:
+    """Run git for a URL that the user named, by https or ssh alone, and wait for its end.
+
+    The user's proxies, certificates and credential helpers apply. For a `server`, such as `https://github.com`, the
+    token is the password instead. git finds it in its environment, so it is neither an argument nor in a file.
+    """
+    inherited = {name: value for name, value in os.environ.items() if not _is_unfit(name)}
+    environment = inherited | _RESTRICTING_VARIABLES | {TOKEN_VARIABLE: token}
+    for name, value in _SPEED_VARIABLES.items():
+        environment.setdefault(name, value)
+    # The empty value removes the user's helpers, which could have an outdated password.
+    helper = ["-c", "credential.helper=", "-c", f"credential.{server}.helper={_TOKEN_HELPER}"] if server else []
+    directory = [f"--git-dir={git_dir}"] if git_dir else []
+    return _run_to_end(["git", *_RESTRICTING_OPTIONS, *helper, *directory, *args], cwd, environment)
+
+
+def _is_unfit(name: str) -> bool:
+    # Traces are written to files, with the headers of requests.
+    return name in REDIRECTING_VARIABLES or name.startswith(("GIT_TRACE", "GIT_CURL_VERBOSE"))
 
 
 def git_failed(args: Sequence[str], result: GitResult) -> GitFailed:

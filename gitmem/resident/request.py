@@ -21,8 +21,8 @@ _COMPARED: Final = _ALIASES | {*PASSED_VARIABLES, "HOME", "XDG_CONFIG_HOME", "TZ
 _COMPARED_PREFIXES: Final = ("GITMEM_", "GIT_CONFIG_", "LD_", "DYLD_")
 """Settings of gitmem and git, and those of the system's loader, which every child process obeys."""
 
-_OWN: Final = frozenset({"GITMEM_MCP_TOKEN"})
-"""Variables that only a server reads."""
+_OWN: Final = frozenset({"GITMEM_GIT_TOKEN", "GITMEM_MCP_TOKEN"})
+"""Variables on which no answer depends: secrets for clones and for the server's clients."""
 
 
 class Stream(NamedTuple):
