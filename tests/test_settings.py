@@ -173,7 +173,8 @@ def test_a_repository_cannot_choose_the_provider_of_its_user(setting: Setting, s
     with pytest.raises(ConfigError, match=f"`{setting.key}` cannot be set in a repository"):
         parse_settings([(setting.key, value, scope)], {})
     for scope_of_user in ("system", "global"):
-        assert str(getattr(parse_settings([(setting.key, value, scope_of_user)], {}), field_of(setting))) == value
+        configured = parse_settings([(setting.key, value, scope_of_user)], {})
+        assert text_of(getattr(configured, field_of(setting))) == value
 
 
 def test_the_key_of_another_program_selects_no_provider() -> None:

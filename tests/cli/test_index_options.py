@@ -12,8 +12,9 @@ from tests.sample import Cli, assert_error
 
 
 def index_files(repo: Repo) -> dict[str, bytes]:
-    """Return the files of the index and the configuration of the repository."""
+    """Return the files of the index, without measurements of commands, and the configuration of the repository."""
     files = [*(repo.path / ".gitmem").rglob("*"), repo.path / ".git" / "config"]
+    files = [file for file in files if file.name != "measured"]
     return {str(file): file.read_bytes() for file in files if file.is_file()}
 
 

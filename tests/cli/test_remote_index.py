@@ -113,7 +113,8 @@ def test_a_revision_is_a_branch_a_tag_or_a_commit(forge: Forge, run: Cli) -> Non
         outcome = run("index", url, "--rev", rev)
         assert outcome.code == ExitCode.OK, outcome.err
         assert label in outcome.out.splitlines()[0], rev
-        assert found(run, "cookies", "sign load") == ["cookies:old.py", *(["cookies:new.py"] if rev == "main" else [])]
+        names = {"cookies:old.py", "cookies:new.py"} if rev == "main" else {"cookies:old.py"}
+        assert set(found(run, "cookies", "sign load")) == names
     assert_error(
         run("index", "--json", url, "--rev", "v9"), ExitCode.USAGE, "has no branch or tag `v9`", "git ls-remote"
     )
