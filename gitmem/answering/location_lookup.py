@@ -68,6 +68,15 @@ def find_location(tree: IndexedTree, text: str, folder: str = "") -> FoundLocati
     return FoundLocation(entry, location.lines)
 
 
+def chunk_names(tree: IndexedTree, path: str) -> list[str]:
+    """Return the names `BLOB:0` and so on of the chunks of a file. Raises UsageError if it has none."""
+    entry = _find_entry(tree.view, path, "")
+    if entry is None:
+        raise UsageError(f"no such file in this tree: `{path}`")
+    oid = tree.view.oid(entry)
+    return [f"{oid}:{number}" for number in range(len(_chunks_of(tree, entry)))]
+
+
 def has_path(tree: IndexedTree, path: str, folder: str = "") -> bool:
     """Return whether a tree has a path, relative to the root or else to `folder`."""
     return _find_entry(tree.view, path, folder) is not None

@@ -66,6 +66,16 @@ def find_remote(location: RepositoryLocation, name: str) -> str:
     raise UsageError("this repository has no remote to share with", hint="git remote add origin URL")
 
 
+def find_origin_url(location: RepositoryLocation) -> str:
+    """Return the URL of the remote `origin` without a name or password in it, "" without such a remote."""
+    result = run_git(["config", "--get", "remote.origin.url"], git_dir=location.git_dir, check=False)
+    scheme, separator, rest = result.stdout.decode("utf-8", "surrogateescape").strip().partition("://")
+    if not separator:
+        return scheme
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
+
+
 def find_push_url(location: RepositoryLocation, remote: str) -> str:
     """Return the URL that a remote is pushed to, if it is another one than that it is fetched from, else "".
 

@@ -4,16 +4,18 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gitmem.actions.repository_rows import RepositoryRow, read_row
 from gitmem.answering.answer import Answer, answer_open
 from gitmem.answering.federated_answer import FederatedAnswer, mask_federated
 from gitmem.answering.masked_answer import mask_answer
-from gitmem.answering.repository_selection import choose_repositories
+from gitmem.answering.repository_selection import ALL, choose_repositories
 from gitmem.answering.search_query import Query, check_query
 from gitmem.errors import GitmemError, NotARepository
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.tool_answer import ToolAnswer
 from gitmem.mcp.tools.tool_call import ToolCall
+from gitmem.registry import KnownRepository
 from gitmem.resident.open_federation import answer_open_repositories
 from gitmem.resident.open_repository import OpenRepository, OpenTree
 from gitmem.resident.repositories import OpenRepositories
@@ -82,10 +84,21 @@ def search_own(served: Served, query: Query) -> Answer:
 
 def search_named(served: Served, query: Query, names: Sequence[str]) -> FederatedAnswer:
     """Search registered repositories, `*` for all of them and the server's own. Raises: UsageError."""
-    try:
-        own = served.get("").current_workspace()
-    except NotARepository:
-        own = None  # a server outside a repository can search the registered ones
+    own = _find_own(served)
     chosen = choose_repositories(served.environment, names, own, allow_folders=False)
     settings = own.settings if own else Settings()
     return mask_federated(answer_open_repositories(served.table, chosen, query, WORKING_TREE, settings, served.call))
+
+
+def read_served_rows(served: Served) -> list[RepositoryRow]:
+    """Return the present state of the repositories that a search of all searches."""
+    chosen = choose_repositories(served.environment, [ALL], _find_own(served), allow_folders=False)
+    return [read_row(KnownRepository(one.name, one.folder), served.environment) for one in chosen]
+
+
+def _find_own(served: Served) -> Workspace | None:
+    """Return the server's own repository. A server outside a repository serves the registered ones."""
+    try:
+        return served.get("").current_workspace()
+    except NotARepository:
+        return None

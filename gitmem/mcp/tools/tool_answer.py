@@ -1,7 +1,10 @@
 """Answer of a tool, as the server sends it. No import of the SDK."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
 
 
 class ToolAnswer(NamedTuple):
