@@ -161,7 +161,14 @@ OBSOLETE: Final = ("ANONYMIZED_TELEMETRY", "CHROMADB_HOST", "CHROMADB_PORT", "CH
     "RAG_MAX_CHUNKS_PER_QUERY", "SINGLE_PIECE_MAX_TOKENS")  # fmt: skip
 """Environment variables of other search servers without a counterpart: there is no database, and no server for it."""
 
-OTHER_VARIABLES: Final = ("GITMEM_CALLER", "GITMEM_DEBUG", "GITMEM_GIT_TOKEN", "GITMEM_MCP_TOKEN", "GITMEM_NO_REGISTRY")
+OTHER_VARIABLES: Final = (
+    "GITMEM_CALLER",
+    "GITMEM_DEBUG",
+    "GITMEM_GIT_TOKEN",
+    "GITMEM_MCP_TOKEN",
+    "GITMEM_NO_REGISTRY",
+    "GITMEM_RUNTIME_DIR",
+)
 """Environment variables of gitmem besides settings."""
 
 

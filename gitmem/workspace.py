@@ -61,6 +61,12 @@ class Workspace(NamedTuple):
         return self.paths.root.name == INDEX_NAME
 
 
+def read_user_settings(environment: Mapping[str, str]) -> Settings:
+    """Return the settings of the user, outside any repository. Raises: ConfigError."""
+    entries = read_config(None, Path("/"))
+    return parse_settings((entry for entry in entries if entry.key.startswith(PREFIX)), environment)
+
+
 def open_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
     """Find the repository of a path; its index need not exist. Raises: NotARepository, ConfigError, StorageFailed."""
     location = locate(path)

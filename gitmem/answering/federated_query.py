@@ -9,8 +9,7 @@ from gitmem.answering.repository_selection import check_federated, choose_reposi
 from gitmem.answering.search_query import Query, check_query
 from gitmem.errors import NoIndex
 from gitmem.freshness.tree_selection import TreeSelection
-from gitmem.settings import Settings
-from gitmem.workspace import Workspace
+from gitmem.workspace import Workspace, read_user_settings
 
 if TYPE_CHECKING:
     from gitmem.answering.federated_answer import FederatedAnswer, SkippedRepository
@@ -34,7 +33,7 @@ def answer_repositories(
     started = time.perf_counter()
     check_federated(query, selection)
     chosen = choose_repositories(environment, names, own)
-    limit = check_query(query, selection, own.settings if own else Settings())
+    limit = check_query(query, selection, own.settings if own else read_user_settings(environment))
     with ExitStack() as stack:
         pending = start_repositories(chosen, own, selection, environment, stack)
         # numpy and the search are imported while git runs.

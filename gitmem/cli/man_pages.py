@@ -26,6 +26,7 @@ _ENVIRONMENT: Final = {
     "CLICOLOR_FORCE, FORCE_COLOR": "If set to anything but 0, print colours even without a terminal. NO_COLOR wins.",
     "GITMEM_DEBUG": "If set, print the traceback of an error.",
     "GITMEM_NO_REGISTRY": "If set, do not list repositories in the registry of this user.",
+    "GITMEM_RUNTIME_DIR": "The private folder of the servers' sockets, instead of the session's.",
 }
 """Environment variables besides those of the settings."""
 

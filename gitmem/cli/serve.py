@@ -55,7 +55,7 @@ def command(ctx: click.Context, host: str, port: int | None, socket: str, toolse
         raise UsageError("`--socket` excludes `--host` and `--port`", hint="gitmem serve --socket FILE")
     tools = parse_toolsets(toolsets)
     from gitmem.web.server import Place, serve
-    from gitmem.web.service import read_user_settings
+    from gitmem.workspace import read_user_settings
 
     return serve(
         Path(ctx.obj["folder"]).absolute(),

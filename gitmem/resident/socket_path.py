@@ -23,7 +23,11 @@ def socket_folders(environment: "Mapping[str, str]") -> "list[str]":
     """Return the folders that may hold sockets of this user, in the order in which they are tried.
 
     The first is the folder that a session of the system provides. A process started without one uses the second.
+    The variable `GITMEM_RUNTIME_DIR` replaces them all, so that servers of one user can be kept apart.
     """
+    chosen = environment.get("GITMEM_RUNTIME_DIR", "")
+    if chosen.startswith("/"):
+        return [chosen]
     uid = os.geteuid()
     session = environment.get("XDG_RUNTIME_DIR", "")
     temporary = environment.get("TMPDIR", "")

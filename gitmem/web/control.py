@@ -120,7 +120,9 @@ def own_control_socket(environment: Mapping[str, str]) -> OwnedSocket:
             # Another one is just starting, or hangs.
             raise _busy(find_server(environment))
         return owned
-    raise StorageFailed(f"no folder for the socket of the server: {problem}", hint="set XDG_RUNTIME_DIR")
+    raise StorageFailed(
+        f"no folder for the socket of the server: {problem}", hint="set GITMEM_RUNTIME_DIR to a short path"
+    )
 
 
 def _busy(running: RunningServer | None) -> Busy:

@@ -2,18 +2,16 @@
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from gitmem.errors import NotARepository
-from gitmem.git.git_config import read_config
 from gitmem.registry import KnownRepository, read_registry
 from gitmem.resident.open_repository import OpenRepository
 from gitmem.resident.repositories import OpenRepositories
-from gitmem.settings import PREFIX, Settings, parse_settings
+from gitmem.settings import Settings
 from gitmem.web.errors import unknown_repository
 from gitmem.web.index_jobs import IndexJobs
-from gitmem.workspace import Workspace, open_workspace
+from gitmem.workspace import Workspace, open_workspace, read_user_settings
 
 
 class Service:
@@ -50,9 +48,3 @@ class Service:
     def settings(self) -> Settings:
         """Return the settings of the user, outside any repository. Raises: ConfigError."""
         return read_user_settings(self.environment)
-
-
-def read_user_settings(environment: Mapping[str, str]) -> Settings:
-    """Return the settings of the user, outside any repository. Raises: ConfigError."""
-    entries = read_config(None, Path("/"))
-    return parse_settings((entry for entry in entries if entry.key.startswith(PREFIX)), environment)

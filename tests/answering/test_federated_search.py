@@ -228,3 +228,13 @@ def test_files_and_folders_restrict_a_query(cli: Cli, known: list[Repo]) -> None
     assert paths("--file", "other.py", "--file", "lib/code.py", "--folder", "/lib") == ["lib/code.py"]
     assert paths("--folder", "none") == []
     assert_error(cli("query", "--folder", "/", "x", cwd=known[0].path), ExitCode.USAGE, "an empty name in the folders")
+
+
+def test_outside_a_repository_the_configuration_of_the_user_applies(
+    cli: Cli, known: list[Repo], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "config"
+    config.write_text("[gitmem]\n\tsearchMaxLimit = 3\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    outcome = cli("query", "--repo", "web", "--limit", "4", "token", cwd=tmp_path)
+    assert_error(outcome, ExitCode.USAGE, "the limit is 4, it must be between 1 and 3")

@@ -92,3 +92,9 @@ def test_a_relative_folder_is_never_used() -> None:
     assert all(folder.startswith("/") for folder in folders)
     assert f"/tmp/gitmem-{os.geteuid()}" in folders
     assert ("/run/user" in folders[0]) == (sys.platform == "linux")
+
+
+def test_a_chosen_folder_replaces_the_others() -> None:
+    chosen = {"GITMEM_RUNTIME_DIR": "/run/chosen", "XDG_RUNTIME_DIR": "/run/mine", "TMPDIR": "/run/temporary"}
+    assert socket_paths(chosen, "1-2") == ["/run/chosen/1-2"]
+    assert len(socket_folders({**chosen, "GITMEM_RUNTIME_DIR": "relative"})) > 1

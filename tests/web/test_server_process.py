@@ -4,13 +4,7 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
 
 import httpx2
 import pytest
@@ -19,47 +13,13 @@ from gitmem.registry import add_repository
 from gitmem.web.control import ask_server, find_server
 from gitmem.web.starting import show_in_browser
 from tests.gitrepo import Repo
-from tests.web.served import registry_environment
-
-GITMEM: Final = (sys.executable, "-P", "-m", "gitmem")
-PATIENCE: Final = 60.0
+from tests.web.server_process import run, server_environment, serving, wait_for
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """A user with a registry and a folder for sockets of their own."""
-    folder = Path("/tmp") / f"gm-{os.getpid()}-{time.monotonic_ns()}"  # short: the path of a socket is limited
-    folder.mkdir(mode=0o700)
-    return {**registry_environment(tmp_path), "XDG_RUNTIME_DIR": str(folder)}
-
-
-def run(environment: Mapping[str, str], *args: str, folder: Path = Path("/")) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*GITMEM, *args], env=environment, cwd=folder, capture_output=True, text=True, check=False)
-
-
-def wait_for(condition: Callable[[], Any]) -> Any:
-    """Return the first true value of a condition."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.02)
-    raise AssertionError("nothing happened in time")
-
-
-@contextmanager
-def serving(environment: Mapping[str, str], *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a server that is ready."""
-    process = subprocess.Popen([*GITMEM, "serve", *options], env=environment, cwd="/", stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    try:
-        wait_for(lambda: find_server(environment) or process.poll() is not None)
-        yield process
-    finally:
-        process.terminate()
-        process.wait(20)
-        process.stderr.close()
+    return server_environment(tmp_path)
 
 
 def test_there_is_one_server_which_is_found_used_and_stopped(environment: dict[str, str], indexed: Repo) -> None:
@@ -127,7 +87,7 @@ def test_a_chosen_port_that_is_taken_is_refused(environment: dict[str, str]) -> 
 
 
 def test_a_socket_file_needs_no_token(environment: dict[str, str], tmp_path: Path) -> None:
-    place = Path(environment["XDG_RUNTIME_DIR"]) / "own"
+    place = Path(environment["GITMEM_RUNTIME_DIR"]) / "own"
     with serving(environment, "--socket", str(place)):
         wait_for(place.exists)
         assert place.stat().st_mode & 0o077 == 0

@@ -1,5 +1,6 @@
 """Pages of results: a search, and code like that at a location."""
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
@@ -34,6 +35,9 @@ _LINES: Final = 2 * MAX_LINES
 """Lines of a result: a page has more room than a terminal."""
 
 _MAX_REVISIONS: Final = 100
+_MAX_LISTED: Final = 8
+"""Repositories whose branches and tags are offered: each costs a run of git."""
+
 _SCHEMA: Final = {"type": "object", "properties": SEARCH_ARGUMENTS, "required": ["query"]}
 
 
@@ -72,7 +76,7 @@ def search_page(service: Service, query: Query, call: Call) -> Page:
         "languages": sorted(LANGUAGES),
         "chunk_types": [name for name in CHUNK_TYPES if name not in PROSE_KINDS],
         "modes": MODES,
-        "revisions": _revisions(service, selection),
+        "revisions": _revisions(service, selection or names),
         "given": {name: first(query, name) for name in SEARCH_ARGUMENTS},
         "given_kinds": list(query.get("kind", ())),
         "filters": _count_filters(query),
@@ -174,15 +178,16 @@ def similar_page(service: Service, query: Query, call: Call) -> Page:
     return Page("similar", {"repository": name, **values})
 
 
-def _revisions(service: Service, selection: list[str]) -> list[str]:
-    """Return branches and tags to choose from, if one repository is chosen."""
-    if len(selection) != 1:
-        return []
-    try:
-        names = list_revision_names(service.workspace(selection[0]).location, _MAX_REVISIONS)
-    except GitmemError:
-        return []  # the search itself reports the problem
-    return [*names.branches, *names.tags]
+def _revisions(service: Service, names: Sequence[str]) -> list[str]:
+    """Return branches and tags of the searched repositories to choose from."""
+    found: dict[str, None] = {}
+    for name in names[:_MAX_LISTED]:
+        try:
+            revisions = list_revision_names(service.workspace(name).location, _MAX_REVISIONS)
+        except GitmemError:
+            continue  # the search itself reports the problem
+        found.update(dict.fromkeys([*revisions.branches, *revisions.tags]))
+    return list(found)[:_MAX_REVISIONS]
 
 
 def _count_filters(query: Query) -> int:
