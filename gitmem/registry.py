@@ -25,7 +25,8 @@ MAX_NAME: Final = 100
 """Largest number of characters in a name."""
 
 # A name is part of ids (`NAME:src/app.py`) and of commands, so it is neither a path nor an option, nor has it a colon.
-_NAME: Final = re.compile(r"\w[\w.+-]*")
+NAME_PATTERN: Final = r"\w[\w.+-]*"
+_NAME: Final = re.compile(NAME_PATTERN)
 _RESERVED: Final = frozenset({"repository", "conversation"})
 """Words that begin ids of other things."""
 

@@ -141,6 +141,13 @@ def test_a_wrong_method_is_refused(reading: Served) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (405, "method_not_allowed")
 
 
+def test_a_path_with_several_methods_names_all_of_them(reading: Served) -> None:
+    answer = reading.client.options("/api/v1/repositories/sample/notes", headers=BEARER)
+    assert answer.status_code == 405
+    assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD", "PATCH", "POST"}
+    assert reading.client.head("/api/v1/repositories/sample/notes", headers=BEARER).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("body", "headers", "status"),
     [

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from gitmem import __version__
+from gitmem.registry import NAME_PATTERN
 from gitmem.web.api.operation import NAME, TEXT, Operation, Schema, record
 from gitmem.web.errors import CODES
 
@@ -59,7 +60,8 @@ def _describe_operation(operation: Operation) -> dict[str, Any]:
         for name, schema in operation.query.items()
     ]
     if operation.has_repository:
-        parameters.insert(0, {"name": "repository", "in": "path", "required": True, "schema": dict(NAME)})
+        name = {**NAME, "pattern": f"^{NAME_PATTERN}$"}
+        parameters.insert(0, {"name": "repository", "in": "path", "required": True, "schema": name})
     media = operation.answer.get("x-media", "application/json")
     described: dict[str, Any] = {
         "operationId": operation.name,

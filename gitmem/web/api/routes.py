@@ -1,7 +1,7 @@
 """Routes of the API: read the arguments, run the operation in a thread, send its value or its error."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import anyio
@@ -19,6 +19,8 @@ from gitmem.web.api.operation import API, COUNT, TEXT, Arguments, Handler, Opera
 from gitmem.web.api.request_arguments import read_arguments
 from gitmem.web.errors import describe_error, problem_response
 from gitmem.web.service import Service
+
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 EVENT_STREAM: Final = "text/event-stream"
 _STEP_SECONDS: Final = 0.25
@@ -55,7 +57,13 @@ def _no_handler(_service: Service, _arguments: Arguments, _call: Call) -> None:
 EVENTS: Final = Operation(
     "GET", "/repositories/{repository}/events", "watchRepository",
     "Stream the progress of the index run as server-sent events, until the run ends.", _no_handler,
-    {"type": "string", "x-media": EVENT_STREAM},
+    {
+        "type": "object", "x-media": EVENT_STREAM, "description": "Each event; `data` is a run as JSON, or null.",
+        "properties": {
+            "event": {"type": "string", "enum": ["progress", "end"]},
+            "data": {"type": "string", "contentMediaType": "application/json"},
+        },
+    },
 )  # fmt: skip
 OPERATIONS: Final = (
     Operation(
@@ -106,15 +114,27 @@ async def _cancel_without_client(request: Request, call: Call) -> None:
 
 
 def make_routes(runner: Runner) -> list[Route]:
-    """Return the routes of all operations."""
-    routes = []
+    """Return the routes of all operations, one for each path: the answer to a wrong method names the right ones."""
+    endpoints: dict[str, dict[str, Endpoint]] = {}
     for operation in OPERATIONS:
         endpoint = _stream(runner) if operation is EVENTS else _endpoint(runner, operation)
-        routes.append(Route(API + operation.path, endpoint, methods=[operation.method]))
-    return routes
+        endpoints.setdefault(API + operation.path, {})[operation.method] = endpoint
+    return [Route(path, _by_method(methods), methods=list(methods)) for path, methods in endpoints.items()]
 
 
-def _endpoint(runner: Runner, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
+def _by_method(endpoints: Mapping[str, Endpoint]) -> Endpoint:
+    """Return an endpoint that answers each method with its own."""
+    if len(endpoints) == 1:
+        return next(iter(endpoints.values()))
+
+    async def answer(request: Request) -> Response:
+        # HEAD is a GET whose body the server leaves out.
+        return await endpoints["GET" if request.method == "HEAD" else request.method](request)
+
+    return answer
+
+
+def _endpoint(runner: Runner, operation: Operation) -> Endpoint:
     async def answer(request: Request) -> Response:
         try:
             arguments = await read_arguments(operation, request)
@@ -135,7 +155,7 @@ def _first_error(error: BaseException) -> BaseException:
     return error
 
 
-def _stream(runner: Runner) -> Callable[[Request], Awaitable[Response]]:
+def _stream(runner: Runner) -> Endpoint:
     async def answer(request: Request) -> Response:
         try:
             arguments = await read_arguments(EVENTS, request)
