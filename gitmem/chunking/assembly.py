@@ -14,7 +14,7 @@ from gitmem.chunking.grammar import CONTAINER, MERGEABLE, NAMESPACE, Grammar
 from gitmem.chunking.lines import Lines, has_text, trim
 from gitmem.chunking.outline import Piece, Unit
 from gitmem.chunking.split import split_span
-from gitmem.chunking.symbols import join_names, qualified
+from gitmem.chunking.symbols import MAX_NAMES, MAX_SHOWN_NAMES, join_names, qualified
 from gitmem.types import Chunk, ResultUnit
 
 _CODE: Final = frozenset({"function", "method"})
@@ -221,7 +221,8 @@ class Assembler:
         if common_type not in _PLURAL and len(names) > 1:
             common_type = ""
         chunk_type = common_type or self.grammar.merged_type or unit.chunk_type
-        chunk = self._chunk(chunk_type, join_names(names, self.grammar.separator), parts)
+        limit = MAX_SHOWN_NAMES if self.grammar.merged_type else MAX_NAMES
+        chunk = self._chunk(chunk_type, join_names(names, self.grammar.separator, limit), parts)
         if self.grammar.merged_type:
             return chunk
         units = [each for run in group for each in self._units(run)]

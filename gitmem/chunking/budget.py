@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gitmem.chunking.chunk_size import EXEMPT_BYTES, MEAN_BYTES, MERGED_BYTES, SMALL_BYTES
-from gitmem.chunking.symbols import container_of, merge_symbols
+from gitmem.chunking.symbols import MAX_MERGED_NAMES, MAX_NAMES, container_of, merge_symbols
 from gitmem.types import Chunk, ResultUnit
 
 _GROUPS: Final = {
@@ -127,7 +127,7 @@ class _Merger:
             first.start_line,
             second.end_line,
             first.chunk_type,
-            merge_symbols(first.symbol, second.symbol),
+            merge_symbols(first.symbol, second.symbol, MAX_NAMES if units else MAX_MERGED_NAMES),
             ((first.start, second.end),),
             units,
         )

@@ -11,7 +11,7 @@ from typing import Final
 from gitmem.chunking.chunk_size import ChunkBounds
 from gitmem.chunking.lines import Lines, has_text, trim
 from gitmem.chunking.split import Edge, split_span
-from gitmem.chunking.symbols import MAX_SYMBOL
+from gitmem.chunking.symbols import shortened
 from gitmem.types import Chunk
 
 _FRONT_MATTER: Final = re.compile(rb"(?:\xef\xbb\xbf)?(---|\+\+\+)[ \t]*\r?\n(?:.*\n)*?\1[ \t]*(?:\r?\n|\Z)")
@@ -22,11 +22,21 @@ _MARK: Final = re.compile(
     re.MULTILINE,
 )
 _CLOSING_HASHES: Final = re.compile(rb"(?:^|[ \t]+)#+$")
-_LINK: Final = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*_`]{1,3}([^*_`]+)[*_`]{1,3}|<[^>]+>")
+_INLINE: Final = re.compile(
+    r"(?P<ticks>`+)[ ]?(?P<code>.*?)[ ]?(?P=ticks)(?!`)"  # code is literal, tags and underscores in it too
+    r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
+    r"|!\[[^\]]*\]\([^)]*\)"  # images, mostly badges
+    r"|\[(?P<linked>(?:[^\[\]]|\[[^\]]*\])*)\](?:\([^)]*\)|\[[^\]]*\])"
+    r"|</?[A-Za-z][^<>]*>|<!--.*?-->"
+    r"|\{[%#:{][^}]*\}+"  # identifiers and instructions of site generators: `{#intro}`, `{% badge %}`
+    r"|\*+|(?<!\w)(?P<under>_{1,3})(?P<stressed>[^_\s](?:.*?[^_\s])?)(?P=under)(?!\w)"  # not inside a word
+)
 _NOT_A_TITLE: Final = (b"#", b"-", b"*", b">", b"|", b"<", b"```", b"+")
 """Starts of lines that are not the text of a setext heading: other headings, list items, quotes, tables, HTML."""
 
 _MAX_TITLE: Final = 120
+_MAX_HEADING: Final = 600
+"""Characters of a heading that are read: links are long."""
 
 Heading = tuple[int, int, str]
 """Offset, level and title."""
@@ -59,7 +69,7 @@ def section_chunks(data: bytes, lines: Lines, bounds: ChunkBounds, above: Headin
             pending = start
             continue
         pending = -1
-        symbol = " > ".join(step[1] for step in path if step[1])[:MAX_SYMBOL]
+        symbol = shortened(" > ".join(step[1] for step in path if step[1]), " > ")
         for low, high in split_span(data, start, stop, _edges_within(fences, start, stop), bounds.max_bytes):
             if has_text(data, low, high):
                 low, high = trim(data, low, high)
@@ -99,9 +109,19 @@ def _headings(data: bytes) -> tuple[list[Heading], list[Edge]]:
 
 
 def _title(raw: bytes) -> str:
-    """Return the text of a heading without links, emphasis and HTML."""
-    text = raw.decode("utf-8", "replace").strip()
-    return " ".join(_LINK.sub(lambda match: match[1] or match[2] or "", text).split())[:_MAX_TITLE]
+    """Return the text of a heading without its markup: code spans, links, emphasis, HTML."""
+    text = raw.decode("utf-8", "replace").strip()[:_MAX_HEADING]
+    return " ".join(_INLINE.sub(_without_markup, text).split())[:_MAX_TITLE]
+
+
+def _without_markup(match: re.Match[str]) -> str:
+    """Return the text of one piece of inline markup."""
+    if match["code"] is not None or match["escaped"]:
+        return match["code"] or match["escaped"] or ""
+    if match["stressed"] and len(match["under"]) == 2 and match["stressed"].isidentifier():
+        return match[0]  # `__init__` is far more often a name than a stressed word
+    # The text of a link may contain markup in its turn: [`name`](...).
+    return _INLINE.sub(_without_markup, match["linked"] or match["stressed"] or "")
 
 
 def _has_body(data: bytes, start: int, stop: int) -> bool:

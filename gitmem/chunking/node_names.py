@@ -5,7 +5,10 @@ from typing import Final
 
 from gitmem.chunking.grammar import Namer, Node
 
-_MAX_NAME: Final = 120
+_MAX_NAME: Final = 200
+"""Length of a name, in characters. The names of tests may be sentences."""
+
+_VARIABLE: Final = re.compile(r"(?<![\w.])[a-z]\w*(?![\w(])")
 _SPACE: Final = re.compile(r"\s+")
 _NAME_TYPES: Final = frozenset(
     "identifier type_identifier simple_identifier constant name property_identifier field_identifier word variable_name"
@@ -15,11 +18,16 @@ _NAME_TYPES: Final = frozenset(
 
 
 def text_of(node: Node, data: bytes) -> str:
-    """Return the node's own text on one line, of limited length."""
+    """Return the node's own text on one line, of limited length; that of a name in backticks without these."""
     # A character has at most four bytes in UTF-8. Reading more of a long node would be wasted.
     raw = data[node.start_byte : min(node.end_byte, node.start_byte + 4 * _MAX_NAME)]
     text = raw.decode("utf-8", "replace")
-    return (_SPACE.sub(" ", text).strip() if not text.isidentifier() else text)[:_MAX_NAME]
+    if text.isidentifier():
+        return text[:_MAX_NAME]
+    text = _SPACE.sub(" ", text).strip()
+    # Swift, Kotlin and Scala quote keywords and sentences that are used as names.
+    quoted = len(text) > 2 and text.startswith("`") and text.find("`", 1) == len(text) - 1
+    return (text[1:-1] if quoted else text)[:_MAX_NAME]
 
 
 def name_of(node: Node, data: bytes) -> str:
@@ -71,6 +79,17 @@ def from_items(item: str, *, field: str = "name", limit: int = 12) -> Namer:
         return ", ".join(names)
 
     return read
+
+
+def from_pattern(field: str) -> Namer:
+    """Return a namer that reads the variables in the pattern of a field, joined by commas: `a, b` for `(a, b)`."""
+    read = from_field(field)
+
+    def read_variables(node: Node, data: bytes) -> str:
+        text = read(node, data)
+        return ", ".join(_VARIABLE.findall(text)) if "(" in text else text
+
+    return read_variables
 
 
 def fixed(name: str) -> Namer:

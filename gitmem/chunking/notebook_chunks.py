@@ -14,7 +14,7 @@ from gitmem.chunking.languages import LANGUAGES, TEXT
 from gitmem.chunking.lines import Lines, has_text
 from gitmem.chunking.markdown import HeadingPath, section_chunks
 from gitmem.chunking.notebook import CODE, HEADING, MARKDOWN, Cell
-from gitmem.chunking.symbols import MAX_SYMBOL
+from gitmem.chunking.symbols import shortened
 from gitmem.types import Chunk, ResultUnit
 
 SyntaxChunks = Callable[[bytes, str, ChunkBounds, Lines], list[Chunk]]
@@ -60,7 +60,7 @@ def notebook_chunks(data: bytes, cells: Sequence[Cell], bounds: ChunkBounds, spl
 
 
 def _symbol(path: HeadingPath) -> str:
-    return " > ".join(title for _, title in path if title)[:MAX_SYMBOL]
+    return shortened(" > ".join(title for _, title in path if title), " > ")
 
 
 def _code_chunks(

@@ -30,7 +30,7 @@ from gitmem.chunking.grammar import (
 from gitmem.chunking.lines import line_start
 from gitmem.chunking.node_names import name_of
 from gitmem.chunking.split import INLINE
-from gitmem.chunking.symbols import MAX_SYMBOL
+from gitmem.chunking.symbols import qualified
 
 _MAX_LEVELS: Final = 48
 """Units and nodes nested deeper are not opened."""
@@ -220,8 +220,8 @@ class _Opener:
             self._add(Piece(start, depth))
             return
         unit = self.unit
-        symbol = f"{unit.scope}{self.grammar.separator}{name}" if unit.scope and name else name or unit.scope
-        inner = Unit(start, shape, chunk_type, symbol[:MAX_SYMBOL], node, unit.level + 1)
+        symbol = qualified(unit.scope, name, self.grammar.separator) if name else unit.scope
+        inner = Unit(start, shape, chunk_type, symbol, node, unit.level + 1)
         self._add(Piece(start, depth, chunk_type, name, inner), node.type)
 
     def _join(self, match: Match) -> bool:

@@ -8,41 +8,56 @@ from collections.abc import Iterable
 from typing import Final
 
 MAX_SYMBOL: Final = 200
-"""Maximum length of a symbol, in characters."""
+"""Maximum length of the symbol of one definition or section, in characters."""
 
-MAX_MERGED_SYMBOL: Final = 240
-"""Maximum length of the symbol of two merged chunks. If both do not fit, the first symbol remains."""
+MAX_NAMES: Final = 2000
+"""Maximum length of the symbol of a chunk with several results. Each of them is shown by its own name; this symbol is
+how the index finds them, so no name may be missing."""
 
-_MAX_NAMES: Final = 140
-"""Length from which on no further name is added to a symbol. The units of the chunk have all names."""
+MAX_SHOWN_NAMES: Final = 140
+"""The same for a chunk that is one result, whose symbol is shown as it is."""
+
+MAX_MERGED_NAMES: Final = 240
+"""The same for two such chunks that are merged."""
 
 
 def qualified(scope: str, name: str, separator: str) -> str:
     """Return a name with its scope."""
-    return f"{scope}{separator}{name}" if scope else name
+    return shortened(f"{scope}{separator}{name}", separator) if scope else name[:MAX_SYMBOL]
 
 
-def join_names(names: Iterable[tuple[str, str]], separator: str) -> str:
+def shortened(symbol: str, separator: str) -> str:
+    """Return a symbol without as many of its outer scopes as needed: the last part says most."""
+    if len(symbol) <= MAX_SYMBOL:
+        return symbol
+    at = symbol.find(separator, len(symbol) - MAX_SYMBOL - len(separator))
+    return (symbol[at + len(separator) :] if at >= 0 else symbol.rpartition(separator)[2])[:MAX_SYMBOL]
+
+
+def join_names(names: Iterable[tuple[str, str]], separator: str, limit: int) -> str:
     """Return the symbol of several (scope, name) pairs, as many as fit. A scope is written only where it changes."""
     text, previous = "", ""
     for scope, name in dict.fromkeys(names):
         full = name if scope == previous else qualified(scope, name, separator)
-        if text and len(text) + len(full) > _MAX_NAMES:
+        if text and len(text) + len(full) > limit:
             break
         text += f", {full}" if text else full
         previous = scope
-    return text[:MAX_SYMBOL]
+    return text[: max(limit, MAX_SYMBOL)]
 
 
-def merge_symbols(first: str, second: str) -> str:
-    """Return the symbol of two merged chunks of the same container, which is written once, before the first name."""
+def merge_symbols(first: str, second: str, limit: int) -> str:
+    """Return the symbol of two merged chunks of the same container, which is written once, before the first name.
+
+    If it would be longer than the limit, the first symbol remains.
+    """
     # `A.x` and `A.y` make `A.x, y`.
     container = container_of(second)
     name = second[len(container) :].lstrip(". >") if container else second
     if not first or not name or not {name, second}.isdisjoint(first.split(", ")):
         return first or second
     merged = f"{first}, {name}"
-    return merged if len(merged) <= MAX_MERGED_SYMBOL else first
+    return merged if len(merged) <= limit else first
 
 
 def container_of(symbol: str) -> str:

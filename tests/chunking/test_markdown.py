@@ -33,7 +33,7 @@ def test_front_matter_is_not_a_heading() -> None:
 
 
 def test_links_and_emphasis_are_removed_from_a_title() -> None:
-    assert sections("# See [the *docs*](http://x) `now` ##\n\ntext\n") == ["See the *docs* now"]
+    assert sections("# See [the *docs*](http://x) `now` ##\n\ntext\n") == ["See the docs now"]
 
 
 def test_a_long_section_is_split_and_keeps_its_path() -> None:

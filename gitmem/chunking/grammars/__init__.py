@@ -15,6 +15,7 @@ _MODULES: Final = {
     "html": "markup", "xml": "markup", "vue": "markup", "svelte": "markup", "astro": "markup", "css": "styles",
     "scss": "styles", "json": "data_formats", "yaml": "data_formats", "toml": "data_formats", "hcl": "data_formats",
     "terraform": "data_formats", "objc": "others", "dart": "others", "r": "others", "clojure": "others",
+    "cmake": "others",
 }  # fmt: skip
 # Languages with a grammar whose definitions make no better chunks than windows do.
 _WINDOWS: Final = frozenset(

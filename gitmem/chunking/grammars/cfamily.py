@@ -3,7 +3,25 @@
 import re
 from typing import Final
 
-from gitmem.chunking.grammar import CONTAINER, LEAF, MERGEABLE, Match, Node, dynamic, make_grammar, mergeable, namespace
+from gitmem.chunking.grammar import (
+    CONTAINER,
+    LEAF,
+    MERGEABLE,
+    NAMESPACE,
+    Match,
+    Node,
+    dynamic,
+    make_grammar,
+    mergeable,
+    namespace,
+)
+from gitmem.chunking.grammars.macro_names import (
+    hidden_function,
+    hidden_type,
+    is_namespace_macro,
+    is_reserved,
+    unmasked,
+)
 from gitmem.chunking.node_names import name_of, text_of
 
 _TYPES: Final = {"class_specifier": "class", "struct_specifier": "struct", "union_specifier": "struct",
@@ -16,7 +34,8 @@ def _innermost(node: Node) -> tuple[Node, bool]:
     """Return the node at the end of the chain of declarators, and whether one of them declares a function."""
     called = False
     for _ in range(12):
-        inner = node.child_by_field_name("declarator")
+        # The conversion `operator bool` has a declarator without a name.
+        inner = node.child_by_field_name("declarator") if node.type != "operator_cast" else None
         if inner is None and node.type in ("reference_declarator", "parenthesized_declarator", "attributed_declarator"):
             inner = node.named_children[0] if node.named_child_count else None
         if inner is None:
@@ -32,6 +51,9 @@ def _dotted(text: str) -> str:
     # `operatorOf` is an ordinary name, `operator<` is not, and its angle bracket must stay.
     if operator and tail[:1].isalnum():
         head, operator, tail = text, "", ""
+    # The name of a conversion includes its parameters in the grammar: `operator bool() const`.
+    if tail and not tail.startswith("("):
+        tail = tail.partition("(")[0].rstrip()
     if "<" in head:
         head = _without_angles(head)
     name = head.replace(" ", "").replace("::", ".").lstrip(".") + operator + tail
@@ -52,10 +74,31 @@ def _function(node: Node, data: bytes) -> Match | None:
     if target is node:
         return None
     name = _dotted(text_of(target, data))
-    # After a syntax error, the parser may take a statement for a definition.
-    if not called and name in ("if", "for", "while", "switch", "return"):
+    if is_reserved(name) or not called:
+        hidden = _hidden(node, name, data)
+        if hidden is not None:
+            return hidden
+    if is_reserved(name):
+        # After a syntax error, the parser may take a statement for a definition.
+        name = hidden_function(node, data)
+        if not name:
+            return None
+    chunk_type = "method" if "." in name and "operator" not in name.partition(".")[0] else "function"
+    return Match(LEAF, chunk_type, unmasked(name, node, data), node)
+
+
+def _hidden(node: Node, name: str, data: bytes) -> Match | None:
+    """Match a type or namespace that a macro before or inside it made look like a function; None for functions."""
+    type_node = node.child_by_field_name("type")
+    # `class API Ring {...}` and `BEGIN_NAMESPACE struct Ring {...}`: here a word of the head became the type.
+    if not is_reserved(name) and (type_node is None or type_node.type not in _TYPES):
         return None
-    return Match(LEAF, "method" if "." in name and "operator" not in name.partition(".")[0] else "function", name, node)
+    word, own = hidden_type(node, data)
+    if not own:
+        return None
+    if word == "namespace":
+        return Match(NAMESPACE, "namespace", own, node)
+    return Match(LEAF, "class" if word == "class" else "enum" if word == "enum" else "struct", own, node)
 
 
 def _type(node: Node, data: bytes) -> Match | None:
@@ -84,7 +127,9 @@ def _declaration(node: Node, data: bytes) -> Match | None:
     if target is node:
         return None
     chunk_type = "function" if called else "field" if node.type == "field_declaration" else "constant"
-    return Match(MERGEABLE, chunk_type, _dotted(text_of(target, data)), node)
+    name = _dotted(text_of(target, data))
+    name = hidden_function(node, data) if is_reserved(name) else unmasked(name, node, data) if called else name
+    return Match(MERGEABLE, chunk_type, name, node)
 
 
 def _declared(node: Node, data: bytes) -> str:
@@ -114,7 +159,8 @@ def _macro(node: Node, data: bytes) -> Match | None:
 
 def _namespace(node: Node, data: bytes) -> str:
     target = node.child_by_field_name("name")
-    return text_of(target, data).replace("::", ".") if target is not None else ""
+    name = text_of(target, data).replace("::", ".") if target is not None else ""
+    return "" if is_namespace_macro(name) else name
 
 
 C_UNITS: Final = {

@@ -18,7 +18,7 @@ from gitmem.chunking.grammar import (
     mergeable,
     namespace,
 )
-from gitmem.chunking.node_names import name_of, text_of
+from gitmem.chunking.node_names import name_of, text_of, unquoted
 from gitmem.chunking.parse import language_nodes
 
 # Patterns of node type names: functions, then types, then exceptions to both, then transparent nodes.
@@ -88,7 +88,10 @@ def _name(node: Node, data: bytes) -> str:
     """
     for _ in range(3):
         name = name_of(node, data)
-        if name or not node.named_child_count:
+        # Atoms of Erlang may be quoted. Any other literal is the value of the definition.
+        if name.startswith("'") and name.endswith("'"):
+            name = unquoted(name)
+        if (name and not name.startswith('"')) or not node.named_child_count:
             return name
         target = next((child for child in node.named_children[:6] if child.type.endswith(_NAME_SUFFIXES)), None)
         if target is not None:

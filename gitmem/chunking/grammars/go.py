@@ -3,8 +3,9 @@
 from typing import Final
 
 from gitmem.chunking.grammar import LEAF, MERGEABLE, TRANSPARENT, Match, Node, dynamic, leaf, make_grammar, mergeable
-from gitmem.chunking.node_names import from_items, name_of, plain_type, text_of
+from gitmem.chunking.node_names import name_of, plain_type, text_of
 
+_VALUE_SPECS: Final = ("const_spec", "var_spec")
 _CHUNK_TYPES: Final = {"struct_type": "struct", "interface_type": "interface"}
 
 
@@ -33,9 +34,18 @@ def _types(node: Node, data: bytes) -> Match | None:
 
 
 def _values(node: Node, data: bytes) -> Match | None:
+    """Match `const x = 1` as one unit. A group is transparent, so that each of its names is one."""
     inner = next((child for child in node.children if child.type == "var_spec_list"), node)
-    names = from_items("const_spec")(inner, data) or from_items("var_spec")(inner, data)
-    return Match(MERGEABLE, "constant", names, node)
+    specs = [child for child in inner.children if child.type in _VALUE_SPECS]
+    if len(specs) == 1:
+        return Match(MERGEABLE, "constant", _names(specs[0], data), node)
+    return Match(TRANSPARENT, "", "", node)
+
+
+def _names(spec: Node, data: bytes) -> str:
+    """Return the names of `a, b = 1, 2`."""
+    names = (text_of(child, data) for child in spec.children_by_field_name("name") if child.is_named)
+    return ", ".join(name for name in names if name != "_")
 
 
 GRAMMARS: Final = {
@@ -49,7 +59,10 @@ GRAMMARS: Final = {
             "type_alias": mergeable("type"),
             "const_declaration": dynamic(_values),
             "var_declaration": dynamic(_values),
+            "const_spec": mergeable("constant", _names),
+            "var_spec": mergeable("constant", _names),
         },
+        transparent="var_spec_list",
         methods=False,
     )
 }

@@ -9,7 +9,7 @@ from gitmem.chunking.node_names import name_of, text_of
 def _equation(node: Node, data: bytes) -> str:
     """Return the defined name, which may be that of an infix operator."""
     if node.child_by_field_name("name") is not None:
-        return name_of(node, data)
+        return name_of(node, data).strip("()")  # as in its signature: both form one unit only if they agree
     for child in node.children:
         if child.type == "infix":
             sign = child.child_by_field_name("operator")

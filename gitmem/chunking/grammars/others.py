@@ -4,7 +4,7 @@ from typing import Final
 
 from gitmem.chunking.grammar import LEAF, MERGEABLE, Match, Node, container, dynamic, leaf, make_grammar, mergeable
 from gitmem.chunking.grammars.cfamily import C_TRANSPARENT, C_UNITS
-from gitmem.chunking.node_names import from_child, name_of, text_of
+from gitmem.chunking.node_names import from_child, name_of, text_of, unquoted
 
 
 def _dart_body(node: Node, data: bytes) -> Match | None:
@@ -31,12 +31,25 @@ def _lisp_form(node: Node, data: bytes) -> Match | None:
     words = [child for child in node.named_children[:6] if child.type == "sym_lit"]
     if len(words) < 2:
         return None
-    head, name = text_of(words[0], data), text_of(words[1], data)
+    head, name = (_symbol_name(word, data) for word in words[:2])
     if head in ("def", "defonce", "ns"):
         return Match(MERGEABLE, "constant" if head != "ns" else "module", name, node)
     if head.startswith("def"):
         return Match(LEAF, "macro" if head == "defmacro" else "function", name, node)
     return None
+
+
+def _symbol_name(word: Node, data: bytes) -> str:
+    """Return a symbol without its metadata: `join` for `^{:added "1.0"} join`."""
+    name = next((child for child in word.named_children if child.type == "sym_name"), word)
+    return text_of(name, data)
+
+
+def _first_argument(node: Node, data: bytes) -> str:
+    """Return the first argument of `function(name ...)` or `macro(name ...)`."""
+    command = node.named_children[0] if node.named_child_count else None
+    arguments = next((child for child in command.children if child.type == "argument_list"), None) if command else None
+    return unquoted(text_of(arguments.named_children[0], data)) if arguments is not None else ""
 
 
 GRAMMARS: Final = {
@@ -69,6 +82,12 @@ GRAMMARS: Final = {
         # Signatures are siblings of their bodies, see _dart_body.
         prefixes="method_signature function_signature getter_signature setter_signature annotation",
         bodies="block",
+    ),
+    "cmake": make_grammar(
+        "cmake",
+        {"function_def": leaf("function", _first_argument), "macro_def": leaf("macro", _first_argument)},
+        comments="line_comment bracket_comment",
+        transparent="if_condition body",
     ),
     "r": make_grammar("r", {"binary_operator": dynamic(_r_assignment)}),
     "clojure": make_grammar("clojure", {"list_lit": dynamic(_lisp_form)}),

@@ -8,8 +8,10 @@ from gitmem.chunking.node_names import plain_type, text_of
 
 def _impl(node: Node, data: bytes) -> str:
     # The field `trait` of `impl Trait for Type` is ignored: methods are looked up by their type.
-    target = node.child_by_field_name("type")
-    return plain_type(text_of(target, data)).replace("::", ".") if target is not None else ""
+    # Tuples and slices have no name (`impl Trait for [u8]`); there the trait is the only one.
+    targets = (node.child_by_field_name(field) for field in ("type", "trait"))
+    names = (plain_type(text_of(target, data)).replace("::", ".") for target in targets if target is not None)
+    return next(filter(None, names), "")
 
 
 GRAMMARS: Final = {

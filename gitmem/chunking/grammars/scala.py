@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import Node, container, leaf, make_grammar, mergeable, namespace
-from gitmem.chunking.node_names import from_field, plain_type, text_of
+from gitmem.chunking.node_names import from_pattern, plain_type, text_of
 
 
 def _extension(node: Node, data: bytes) -> str:
@@ -28,8 +28,8 @@ GRAMMARS: Final = {
             "function_definition": leaf("function"),
             "function_declaration": mergeable("function"),
             "given_definition": mergeable("constant"),
-            "val_definition": mergeable("constant", from_field("pattern")),
-            "var_definition": mergeable("field", from_field("pattern")),
+            "val_definition": mergeable("constant", from_pattern("pattern")),
+            "var_definition": mergeable("field", from_pattern("pattern")),
             "val_declaration": mergeable("field"),
             "var_declaration": mergeable("field"),
             "type_definition": mergeable("type"),

@@ -3,7 +3,7 @@
 from typing import Final
 
 from gitmem.chunking.grammar import CONTAINER, Match, Node, container, dynamic, leaf, make_grammar, mergeable
-from gitmem.chunking.node_names import fixed, from_field, plain_type, text_of
+from gitmem.chunking.node_names import fixed, from_field, from_pattern, plain_type, text_of
 
 _CHUNK_TYPES: Final = {"class": "class", "struct": "struct", "enum": "enum", "extension": "impl", "actor": "class"}
 
@@ -28,7 +28,7 @@ GRAMMARS: Final = {
             "subscript_declaration": leaf("method", fixed("subscript")),
             "protocol_function_declaration": mergeable("method"),
             "protocol_property_declaration": mergeable("property", from_field("name", "bound_identifier")),
-            "property_declaration": mergeable("property", from_field("name")),
+            "property_declaration": mergeable("property", from_pattern("name")),
             "typealias_declaration": mergeable("type"),
             "associatedtype_declaration": mergeable("type"),
             "enum_entry": mergeable("constant"),
