@@ -153,6 +153,8 @@ SETTINGS: Final = (
     Setting("passagePrefix", "", "Text before each chunk, as the provider's model expects it.", personal=True),
     Setting("pooling", "mean", "How `onnx` makes one vector of those of the tokens.", choices=("mean", "cls"),
             personal=True),
+    Setting("recurseSubmodules", "false", "Whether `index` and `query` enter submodules and nested repositories.",
+            choices=("true", "false")),
     Setting("allowedHosts", ("github.com",), "Hosts from which `gitmem index URL` clones.", personal=True),
 )  # fmt: skip
 
@@ -201,6 +203,7 @@ class Settings(NamedTuple):
     query_prefix: str = ""
     passage_prefix: str = ""
     pooling: str = "mean"
+    recurse_submodules: str = "false"
     allowed_hosts: tuple[str, ...] = ("github.com",)
 
 

@@ -84,6 +84,18 @@ def open_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
     return Workspace(location, settings, IndexPaths(root))
 
 
+def registered_folder(workspace: Workspace) -> Path:
+    """Return the folder by which a repository is listed: its main working tree; of a bare one, its git directory."""
+    location = workspace.location
+    if workspace.in_worktree:
+        return workspace.paths.root.parent
+    if location.worktree is not None and not location.linked:
+        return location.worktree  # of a submodule or a plain folder, whose git directory is elsewhere
+    # A linked working tree of one of these, or of a bare repository.
+    main = locate(workspace.paths.root.parent)
+    return main.worktree or main.git_dir
+
+
 def check_team_file(location: RepositoryLocation) -> None:
     """Raise ConfigError if the working tree has an invalid `.gitmem.toml`, before anything is written by its rules."""
     file = location.worktree / TEAM_FILE if location.worktree else None

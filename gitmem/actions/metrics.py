@@ -7,7 +7,7 @@ from gitmem.display import count, visible
 from gitmem.errors import GitmemError
 from gitmem.metrics import BUCKETS, Metrics, Series, read_metrics
 from gitmem.registry import KnownRepository, read_registry
-from gitmem.workspace import Workspace, find_index, open_workspace
+from gitmem.workspace import Workspace, find_index, open_workspace, registered_folder
 
 STORE: Final = ("chunks", "bytes", "segments")
 """Sizes of an index that are shown."""
@@ -78,7 +78,7 @@ def _read_one(known: KnownRepository, environment: Mapping[str, str]) -> Reposit
 
 def own_metrics(workspace: Workspace, environment: Mapping[str, str]) -> RepositoryMetrics:
     """Return the metrics of one repository under its registered name, else that of its folder. Raises: UnsafeIndex."""
-    root = workspace.paths.root.parent
+    root = registered_folder(workspace)
     names = [known.name for known in read_registry(environment) if known.path == root]
     return RepositoryMetrics(names[0] if names else root.name, *read_counts(workspace))
 

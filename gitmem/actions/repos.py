@@ -13,7 +13,7 @@ from gitmem.indexing.garbage import remove_blobs
 from gitmem.indexing.index_writer import open_index_writer
 from gitmem.records.removal import count_records, remove_memory
 from gitmem.registry import KnownRepository, add_repository, find_repository, read_registry, remove_repository
-from gitmem.workspace import Workspace, open_workspace, require_index
+from gitmem.workspace import Workspace, open_workspace, registered_folder, require_index
 
 
 class RemovedRepository(NamedTuple):
@@ -38,9 +38,7 @@ def enter_repository(workspace: Workspace, environment: Mapping[str, str], name:
 
     Raises: UsageError if the name is invalid or taken, StorageFailed.
     """
-    location = workspace.location
-    root = location.worktree if location.plain and location.worktree else workspace.paths.root.parent
-    return add_repository(environment, root, name)
+    return add_repository(environment, registered_folder(workspace), name)
 
 
 def note_repository(workspace: Workspace, environment: Mapping[str, str]) -> None:

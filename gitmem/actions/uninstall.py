@@ -12,7 +12,7 @@ from gitmem.git.plain_folders import forget_plain_folder
 from gitmem.install.hook_setup import find_callers, uninstall_hooks
 from gitmem.locks import writer_lock
 from gitmem.registry import remove_repository
-from gitmem.workspace import OWN_NAMES, Workspace, remove_index, require_untracked
+from gitmem.workspace import OWN_NAMES, Workspace, registered_folder, remove_index, require_untracked
 
 
 class Removed(NamedTuple):
@@ -41,7 +41,7 @@ def uninstall(workspace: Workspace, environment: Mapping[str, str]) -> Removed:
     removed = remove_own_index(workspace)
     files, problems = Installer(workspace.location, environment).uninstall()
     location = workspace.location
-    root = location.worktree if location.plain and location.worktree else workspace.paths.root.parent
+    root = registered_folder(workspace)
     if location.plain:
         forget_plain_folder(root, environment, all_data=False)
     remove_repository(environment, str(root))

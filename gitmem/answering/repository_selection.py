@@ -15,7 +15,7 @@ from gitmem.locks import is_locked
 from gitmem.memory.kinds import COMMITS
 from gitmem.registry import free_name, read_registry
 from gitmem.suggestions import find_similar_name
-from gitmem.workspace import Workspace, open_workspace
+from gitmem.workspace import Workspace, open_workspace, registered_folder
 
 ALL: Final = "*"
 """Name that means all registered repositories, and the user's own."""
@@ -56,13 +56,16 @@ def choose_repositories(
     # A repository that several names mean is searched once.
     chosen: dict[ChosenRepository, None] = {}
     for name in names:
-        chosen |= dict.fromkeys(known if name == ALL else [_choose(known, name, allow_folders=allow_folders)])
+        these = known if name == ALL else [_choose(known, name, allow_folders=allow_folders)]
+        chosen |= dict.fromkeys(these)
+        # Two folders that are not listed may have one name, and ids begin with it.
+        known += [one for one in these if one not in known]
     return list(chosen)
 
 
 def _mark_own(known: Sequence[ChosenRepository], own: Workspace) -> list[ChosenRepository]:
     """Return the known repositories with the user's own one, which is searched in the present working tree."""
-    root = own.paths.root.parent
+    root = registered_folder(own)
     name = next((one.name for one in known if one.folder == root), "")
     name = name or free_name(root.name, {one.name for one in known})
     place = own.location.worktree or own.location.git_dir

@@ -15,6 +15,11 @@ def index_head() -> ExitCode:
     """Bring the index up to date with HEAD and the staged files, and report it."""
     workspace = open_workspace(Path(), os.environ)
     tree, name = workspace.location.head_tree, describe_head(workspace.location)
+    if workspace.settings.recurse_submodules == "true":
+        from gitmem.cli.index_run import IndexOptions
+        from gitmem.cli.nested_run import index_all
+
+        return index_all(workspace, IndexOptions())
     if tree and name.isascii() and is_current(workspace, tree) and not _has_staged_files(workspace.location):
         print(f"up to date: {name}")
         return ExitCode.OK

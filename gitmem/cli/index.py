@@ -36,6 +36,12 @@ from gitmem.workspace import Workspace
 @click.option(
     "--exclude", metavar="GLOB", multiple=True, help="Do not index such files, from now on: adds to gitmem.exclude."
 )
+@click.option(
+    "--recurse-submodules/--no-recurse-submodules",
+    "recurse",
+    default=None,
+    help="Index submodules and nested repositories too, each as its own.",
+)
 @click.option("--name", default="", metavar="NAME", help="Name of the repository in `gitmem repos list`.")
 @click.option("--shallow/--no-shallow", default=None, help="Fetch a URL without its history (the default) or with it.")
 @click.option("--fresh", is_flag=True, help="Fetch all of a URL again, if its clone is damaged.")
@@ -48,8 +54,8 @@ from gitmem.workspace import Workspace
 @click.pass_context
 def command(
     ctx: click.Context, /, *, path: str, rev: str, uncommitted: bool, full: bool, reset: bool, include: tuple[str, ...],
-    exclude: tuple[str, ...], name: str, shallow: bool | None, fresh: bool, dry_run: bool, no_wait: bool, graph: bool,
-    history: bool, verbose: bool, as_json: bool,
+    exclude: tuple[str, ...], name: str, recurse: bool | None, shallow: bool | None, fresh: bool, dry_run: bool,
+    no_wait: bool, graph: bool, history: bool, verbose: bool, as_json: bool,
 ) -> ExitCode:  # fmt: skip
     """Bring the index up to date.
 
@@ -105,6 +111,10 @@ def command(
         as_json=as_json,
         quiet=is_quiet(ctx),
     )
+    if _recurses(ctx.params, workspace, recurse=recurse):
+        from gitmem.cli.nested_run import index_all  # most runs index one repository
+
+        return index_all(workspace, options)
     if dry_run:
         return print_preview(workspace, tree, label, options)
     keep_patterns(workspace, include, exclude, os.environ)
@@ -116,6 +126,8 @@ def command(
 _EXCLUSIVE: Final = (
     ("rev", "uncommitted", ""), ("rev", "history", "a query with `--rev` indexes its commits"),
     ("dry_run", "reset", ""), ("dry_run", "graph", ""), ("dry_run", "history", ""), ("dry_run", "name", ""),
+    *(("recurse", other, "index each repository by itself") for other in (
+        "rev", "dry_run", "reset", "include", "exclude", "graph")),
 )  # fmt: skip
 """Pairs of options that exclude each other, with the hint."""
 
@@ -124,10 +136,20 @@ def _check_options(given: Mapping[str, object]) -> None:
     """Raise UsageError for options that exclude each other."""
     for one, other, hint in _EXCLUSIVE:
         if given[one] and given[other]:
-            names = [f"`--{name.replace('_', '-')}`" for name in (one, other)]
-            raise UsageError(f"{' and '.join(names)} exclude each other", hint=hint)
+            raise UsageError(f"`{_long_name(one)}` and `{_long_name(other)}` exclude each other", hint=hint)
     if given["name"]:
         check_name(str(given["name"]))
+
+
+def _long_name(parameter: str) -> str:
+    return "--" + {"recurse": "recurse-submodules"}.get(parameter, parameter.replace("_", "-"))
+
+
+def _recurses(given: Mapping[str, object], workspace: Workspace, *, recurse: bool | None) -> bool:
+    """Return whether repositories inside of the working tree are indexed: by the option, or by the setting alone."""
+    if recurse is not None or any(given[other] for one, other, _ in _EXCLUSIVE if one == "recurse"):
+        return bool(recurse)
+    return workspace.settings.recurse_submodules == "true" and workspace.location.worktree is not None
 
 
 def _fetch(ctx: click.Context, url: str) -> str:
@@ -137,9 +159,9 @@ def _fetch(ctx: click.Context, url: str) -> str:
     from gitmem.git.remote_clone import CloneOptions
 
     given = ctx.params
-    for option in ("dry_run", "uncommitted"):
+    for option in ("dry_run", "uncommitted", "recurse"):
         if given[option]:
-            raise UsageError(f"`--{option.replace('_', '-')}` does not apply to a URL", hint="leave it out")
+            raise UsageError(f"`{_long_name(option)}` does not apply to a URL", hint="leave it out")
 
     def announce(action: str) -> None:
         if not (is_quiet(ctx) or given["as_json"]):

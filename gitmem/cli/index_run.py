@@ -1,6 +1,7 @@
 """Run the indexing of a tree for the command line, with progress and report. Does not import click."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.cli.progress import ProgressLine
 from gitmem.cli.run_report import (
@@ -35,8 +36,17 @@ class IndexOptions(NamedTuple):
     quiet: bool = False
 
 
-def run_index(workspace: Workspace, tree: str | None, name: str, options: IndexOptions) -> ExitCode:
-    """Index a tree, called `name`, and report it. Without `rev` it is HEAD's, and staged files belong to it."""
+def run_index(
+    workspace: Workspace,
+    tree: str | None,
+    name: str,
+    options: IndexOptions,
+    put: Callable[[dict[str, Any]], None] | None = None,
+) -> ExitCode:
+    """Index a tree, called `name`, and report it. Without `rev` it is HEAD's, and staged files belong to it.
+
+    `put` receives the report as JSON values instead of standard output.
+    """
     rev, full, uncommitted, quiet = options.rev, options.full, options.uncommitted, options.quiet
     with ProgressLine(f"indexing {name}", quiet=quiet or options.as_json) as progress:
         report = refresh(
@@ -60,7 +70,7 @@ def run_index(workspace: Workspace, tree: str | None, name: str, options: IndexO
         from gitmem.cli.context import write_json  # imports click
 
         parts = {"graph": graph_message, "history": commits and commits.as_json()}
-        write_json(report.as_json() | {key: part for key, part in parts.items() if part})
+        (put or write_json)(report.as_json() | {key: part for key, part in parts.items() if part})
     return ExitCode.FAILED if report.problems or (commits and commits.problems) else ExitCode.OK
 
 

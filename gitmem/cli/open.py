@@ -11,6 +11,7 @@ from gitmem.cli.context import open_here_if_any, write_json
 from gitmem.cli.error_output import say
 from gitmem.errors import ExitCode
 from gitmem.registry import read_registry
+from gitmem.workspace import registered_folder
 
 
 @click.command()
@@ -48,6 +49,6 @@ def _page(ctx: click.Context) -> str:
     workspace = open_here_if_any(ctx)
     if workspace is None:
         return "/"
-    root = workspace.paths.root.parent
+    root = registered_folder(workspace)
     name = next((known.name for known in read_registry(os.environ) if known.path == root), "")
     return f"/?repository={quote(name)}" if name else "/"

@@ -124,6 +124,12 @@ class QueryCommand(click.Command):
     multiple=True,
     help="Search this repository (see gitmem repos list).",
 )
+@click.option(
+    "--recurse-submodules/--no-recurse-submodules",
+    "recurse",
+    default=None,
+    help="Search submodules and nested repositories too.",
+)
 @click.option("--all", "everything", is_flag=True, help="Search all known repositories.")
 @filter_options(
     "source",
@@ -147,8 +153,8 @@ def command(
     ctx: click.Context, /, *, words: tuple[str, ...], texts: tuple[str, ...], paths: tuple[str, ...], rev: str,
     staged: bool, changed: str, include: tuple[str, ...], exclude: tuple[str, ...], languages: tuple[str, ...],
     chunk_types: tuple[str, ...], kinds: tuple[str, ...], files: tuple[str, ...], folders: tuple[str, ...],
-    repositories: tuple[str, ...], everything: bool, mode: str, limit: int | None, no_refresh: bool,
-    min_score: float | None,
+    repositories: tuple[str, ...], recurse: bool | None, everything: bool, mode: str, limit: int | None,
+    no_refresh: bool, min_score: float | None,
     **shown: object,
 ) -> ExitCode:  # fmt: skip
     """Search the code in words or by symbol.
@@ -180,7 +186,9 @@ def command(
     record_filters = take_filters(shown)
     form = Format.load(ctx, limit, shown)
     names = ALL_NAMES if everything else repositories
-    workspace = open_here_if_any(ctx) if names else open_here(ctx)
+    workspace = open_here_if_any(ctx) if names and not recurse else open_here(ctx)
+    selection = TreeSelection(rev, staged, changed)
+    names = (*names, *_nested_names(workspace, selection, recurse, is_default=not (names or paths)))
     filters = SearchFilters(
         include=include,
         exclude=exclude,
@@ -197,13 +205,32 @@ def command(
     )
     if len(words) > 1 and not paths and not form.quiet:
         _hint_at_paths(ctx, words)
-    selection = TreeSelection(rev, staged, changed)
     if names:
         from gitmem.cli.federated_output import query_repositories  # most queries search one
 
         return query_repositories(workspace, names, query, selection, form, refresh=not no_refresh)
     assert workspace is not None, "without names the repository is required"
     return write_answer(workspace, answer_here(workspace, query, selection, refresh=not no_refresh), form)
+
+
+def _nested_names(
+    workspace: Workspace | None, selection: TreeSelection, recurse: bool | None, *, is_default: bool
+) -> list[str]:
+    """Return names of the repository and those inside of it, if they are to be searched; without them, no names.
+
+    The setting applies only if nothing else in the command selects repositories, revisions or paths of one.
+    """
+    is_working_tree = selection.is_working_tree
+    if workspace is None or not (recurse or (is_default and is_working_tree and recurse is None)):
+        return []
+    if recurse is None and (workspace.settings.recurse_submodules != "true" or workspace.location.worktree is None):
+        return []
+    if not is_working_tree:
+        hint = "leave out `--rev`, `--at`, `--staged` and `--changed`"
+        raise UsageError("`--recurse-submodules` searches working trees", hint=hint)
+    from gitmem.cli.nested_run import nested_folders  # most queries search one repository
+
+    return nested_folders(workspace)
 
 
 def search_records(
