@@ -36,7 +36,7 @@ class _Field(NamedTuple):
 
 
 def move_to_inputs(model: memoryview, constants: Mapping[str, Constant]) -> bytes:
-    """Return a model whose named constants are inputs. Raises ValueError if it has others, or is no model."""
+    """Return a model whose named constants are inputs. Raises ValueError for any other model."""
     copied: list[bytes] = []
     moved: set[str] = set()
     for field in _fields(model):
