@@ -1,6 +1,6 @@
 """Export records as JSON Lines, and import them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from gitmem.errors import UsageError
@@ -10,7 +10,7 @@ from gitmem.memory.bounds import current_time
 from gitmem.memory.conversation import Turn, turn_record
 from gitmem.memory.document import document_record
 from gitmem.memory.json_lines import Item, format_item, parse_item
-from gitmem.memory.note import Note, note_record
+from gitmem.memory.note import Note, load_note, note_record
 from gitmem.memory.record_paths import document_path, is_note_id, new_note_id, note_path, turn_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.shared_state import read_shared
@@ -55,32 +55,52 @@ def import_records(
 
     Raises: UsageError, GitFailed, StorageFailed.
     """
-    items, bad = _parse_lines(lines, allow_secrets=allow_secrets)
+    items, bad = parse_lines(enumerate(lines, 1), allow_secrets=allow_secrets)
     if bad and not partial:
         raise _refusal(bad)
+    return write_items(workspace, items)._replace(bad=bad)
+
+
+def write_items(workspace: Workspace, items: Sequence[Item], *, dry_run: bool = False) -> ImportResult:
+    """Store items in one commit, and count those that are new or changed; with `dry_run` only count.
+
+    A note with an id but without a time keeps the time of the same note in the memory.
+
+    Raises: UsageError, GitFailed, StorageFailed.
+    """
     # Cutting documents is slow, so it is done before the memory is locked.
     ready = [_complete(item) for item in items]
+    timeless = {item.id for item in items if isinstance(item, Note) and not item.time}
     written = total = 0
     with RecordStore(workspace.location) as store:
 
         def write(tip: Tip) -> Changes:
             nonlocal written, total
-            blobs = _build_blobs(store, tip, ready)
+            blobs = _build_blobs(store, tip, [_keep_time(store, tip, item, timeless) for item in ready])
             changes = {path: data for path, data in blobs.items() if store.find_data(tip, path) != data}
             _refuse_purged(workspace, store, changes)
             written, total = len(changes), len(blobs)
-            return changes
+            return {} if dry_run else changes
 
         store.change(f"import: {len(ready)}", write)
-    notices, _ = index_records(workspace)
-    return ImportResult(written, total - written, bad, notices)
+    notices = [] if dry_run else index_records(workspace)[0]
+    return ImportResult(written, total - written, [], notices)
 
 
-def _parse_lines(lines: Iterable[str], *, allow_secrets: bool) -> tuple[list[Item], list[BadLine]]:
-    """Parse the lines that are not blank; return their items, and the lines with an error."""
+def _keep_time(store: RecordStore, tip: Tip, item: Item, timeless: Collection[str]) -> Item:
+    """Return a note without a time of its own with that of the same note in the memory, so that it is unchanged."""
+    if not isinstance(item, Note) or item.id not in timeless:
+        return item
+    record = store.find_record(tip, note_path(item.id))
+    known = load_note(record) if record else None
+    return known if known is not None and known == item._replace(time=known.time) else item
+
+
+def parse_lines(lines: Iterable[tuple[int, str]], *, allow_secrets: bool = False) -> tuple[list[Item], list[BadLine]]:
+    """Parse numbered lines that are not blank; return their items, and the lines with an error."""
     items: list[Item] = []
     bad: list[BadLine] = []
-    for number, line in enumerate(lines, 1):
+    for number, line in lines:
         if not line.strip():
             continue
         try:

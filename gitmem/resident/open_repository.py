@@ -154,7 +154,7 @@ class OpenRepository:
 
     def __init__(self, folder: Path, environment: Mapping[str, str], encoder: Encoder) -> None:
         self.workspace = open_workspace(folder, environment)
-        self._folder = folder
+        self.folder = folder
         self._environment = environment
         self._encoder = encoder
         self._configuration: list[Path] = []
@@ -179,7 +179,7 @@ class OpenRepository:
 
     def reopen(self) -> Workspace:
         """Read the state and the settings of the repository again and return them."""
-        self.workspace = open_workspace(self._folder, self._environment)
+        self.workspace = open_workspace(self.folder, self._environment)
         return self.workspace
 
     def current_workspace(self) -> Workspace:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from gitmem.answering.federated_search import FederatedSearcher, Member
     from gitmem.embedding.encoder import Encoder
+    from gitmem.resident.call import Call
     from gitmem.resident.open_repository import OpenRepository
 
 MAX_OTHER_REPOSITORIES: Final = 128
@@ -61,6 +62,29 @@ class OpenRepositories:
         if is_new and announce:
             self.on_open(repository)
         return repository
+
+    def reload(self, repository: "OpenRepository", call: "Call") -> "OpenRepository":
+        """Replace an open repository by one with the present configuration, and return that.
+
+        It is opened and, if there is an index, its tree is too, before it takes the place of the former one. If that
+        fails, the former one stays. Raises: ConfigError, and as `with_tree`.
+        """
+        from gitmem.freshness.tree_selection import WORKING_TREE
+        from gitmem.resident.open_repository import OpenRepository
+        from gitmem.workspace import find_index
+
+        new = OpenRepository(repository.folder, self.environment, self._encoder)
+        try:
+            if find_index(new.workspace) is not None:
+                new.with_tree(WORKING_TREE, (), call, lambda _: None)
+        except BaseException:
+            new.close(0)
+            raise
+        with self._lock:
+            self._repositories[repository.folder] = new
+        # Calls that still use the former one finish with it.
+        repository.close(0)
+        return new
 
     def combine(self, members: "Sequence[Member]") -> "FederatedSearcher":
         """Return a search over some open trees: the last one again if they are the same."""

@@ -31,8 +31,9 @@ from gitmem.resident.call import Call, CallCancelled
 from gitmem.web.access import LOGIN_PATH, Access, Guard
 from gitmem.web.activity import ActiveRequests, Activity
 from gitmem.web.api.operation import Arguments
-from gitmem.web.api.routes import CLIENT_GONE, Runner, make_routes
+from gitmem.web.api.routes import CLIENT_GONE, OPERATIONS, Runner, make_routes
 from gitmem.web.errors import Problem, describe_error, problem_response
+from gitmem.web.older_routes import make_older_routes
 from gitmem.web.page.routes import make_page_routes
 from gitmem.web.service import Service
 
@@ -66,7 +67,8 @@ def make_application(
         Route(HEALTH_PATH, _health),
         Route(LOGIN_PATH, login),
         Route(METRICS_PATH, metrics, methods=["GET"]),
-        *make_routes(runner),
+        *make_routes(runner, OPERATIONS),
+        *make_older_routes(runner),
         *make_page_routes(runner),
         *tool_routes,
     ]

@@ -35,6 +35,10 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "conversation_append": {"conversation": "plan", "role": "user", "content": "why"},
     "delete": {"ids": ["mem_00000000"]},
     "document_ingest": {"content": "A page."},
+    "index_update": {},
+    "index_cancel": {},
+    "config_reload": {},
+    "manager": {},
 }
 """Arguments of each tool that its schema allows."""
 

@@ -28,7 +28,7 @@ SEARCH_INPUT: Final = object_schema(
 )
 """Arguments of a search, also of the one over HTTP. The configured maximum may be lower than that of `maxResults`."""
 
-_SEARCHED: Final = _record(
+SEARCHED: Final = _record(
     results=_list(
         _record(
             filePath=_STRING,
@@ -44,7 +44,7 @@ _SEARCHED: Final = _record(
     totalResults=_INTEGER,
     queryTime=_NUMBER,
 )
-_CODEBASES: Final = _record(
+CODEBASES: Final = _record(
     codebases=_list(
         _record(
             name=_STRING,
@@ -56,7 +56,7 @@ _CODEBASES: Final = _record(
         )
     )
 )
-_STATISTICS: Final = _record(
+STATISTICS: Final = _record(
     name=_STRING,
     path=_STRING,
     chunkCount=_INTEGER,
@@ -69,11 +69,11 @@ _STATISTICS: Final = _record(
 
 TOOLS: Final = (
     Tool("list_knowledgebases", "List code bases", "List all indexed code bases.", object_schema({}), READS,
-         _CODEBASES),
+         CODEBASES),
     Tool("search_knowledgebases", "Search code", "Search code bases in natural language.", SEARCH_INPUT, READS,
-         _SEARCHED),
+         SEARCHED),
     Tool("get_knowledgebase_stats", "Show statistics", "Show the statistics of a code base.",
-         object_schema({"name": {"type": "string", "minLength": 1}}, ["name"]), READS, _STATISTICS),
+         object_schema({"name": {"type": "string", "minLength": 1}}, ["name"]), READS, STATISTICS),
     Tool("open_knowledgebase_manager", "Open the manager", "Open the page that manages code bases in the browser.",
          object_schema({}), WRITES, _record(url=_STRING, message=_STRING)),
 )  # fmt: skip

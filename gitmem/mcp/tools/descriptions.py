@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 _TEXT: Final[Json] = {"type": "string"}
 _STRINGS: Final[Json] = {"type": "array", "items": _TEXT}
-_ROOT: Final[Json] = {"type": "string", "description": "folder of another working tree, or a known repository"}
+ROOT: Final[Json] = {"type": "string", "description": "folder of another working tree, or a known repository"}
 _REV: Final[Json] = {"type": "string", "description": "revision or at:DATE; default: working tree"}
 _LIMIT: Final[Json] = {"type": "integer", "minimum": 1, "maximum": 50}
 
@@ -31,7 +31,7 @@ def _choice(values: Iterable[str], default: str = "", description: str = "") -> 
     return schema | ({"description": description} if description else {})
 
 
-_FORMAT: Final = _choice(["text", "json"], "text")
+FORMAT: Final = _choice(["text", "json"], "text")
 _DETAIL: Final = _choice(["locations", "snippet", "full"], "snippet")
 
 # Annotations of the protocol: what a call may do. A client may run read-only tools without asking the user.
@@ -117,7 +117,7 @@ SEARCH: Final = _tool(
     },
     limit=_LIMIT,
     rev=_REV,
-    root=_ROOT,
+    root=ROOT,
     repositories={**_STRINGS, "description": "known ones, or *"},
     files=_STRINGS,
     folders=_STRINGS,
@@ -134,7 +134,7 @@ SEARCH: Final = _tool(
     filters=_FILTERS,
     neighbors={"type": "boolean", "description": "whole chunks, with adjacent ones"},
     min_score={"type": "number", "minimum": 0, "maximum": 1, "description": "likelihood of relevance; 0: all"},
-    format=_FORMAT,
+    format=FORMAT,
 )
 RELATED: Final = _tool(
     "related",
@@ -143,9 +143,9 @@ RELATED: Final = _tool(
     ["location"],
     location={"type": "string", "minLength": 1, "description": "`src/app.py:120`, `src/app.py#handler`"},
     limit=_LIMIT,
-    root=_ROOT,
+    root=ROOT,
     detail=_DETAIL,
-    format=_FORMAT,
+    format=FORMAT,
 )
 USAGES: Final = _tool(
     "usages",
@@ -158,8 +158,8 @@ USAGES: Final = _tool(
     depth={"type": "integer", "minimum": 1, "maximum": MAX_USAGE_DEPTH, "default": 1},
     limit={**_LIMIT, "default": 20},
     rev=_REV,
-    root=_ROOT,
-    format=_FORMAT,
+    root=ROOT,
+    format=FORMAT,
 )
 GET: Final = _tool(
     "get",
@@ -174,9 +174,9 @@ GET: Final = _tool(
         "`art_...`, `conversation:NAME`, also with `:10-40` or `:<chunk>`; `<commit>`; `repository:NAME`",
     },
     rev=_REV,
-    root=_ROOT,
+    root=ROOT,
     limit={**_LIMIT, "description": "last turns of a conversation; default: 16"},
-    format={**_FORMAT, "description": "json: content byte for byte"},
+    format={**FORMAT, "description": "json: content byte for byte"},
 )
 WHEN: Final = _tool(
     "when",
@@ -190,8 +190,8 @@ WHEN: Final = _tool(
     },
     rev={**_REV, "description": "commit, tag, branch or `at:DATE` to start from; default: HEAD"},
     limit={"type": "integer", "minimum": 1, "maximum": 500, "default": 20, "description": "newest changes"},
-    root=_ROOT,
-    format=_FORMAT,
+    root=ROOT,
+    format=FORMAT,
 )
 CHANGES: Final = _tool(
     "changes",
@@ -201,8 +201,8 @@ CHANGES: Final = _tool(
     range={"type": "string", "minLength": 1, "description": "`A..B`, or `A...B` from the merge base"},
     query={"type": "string", "maxLength": 1000, "description": "words to rank by"},
     tokens={"type": "integer", "minimum": 100, "maximum": 9000, "default": 3000, "description": "of the answer"},
-    root=_ROOT,
-    format=_FORMAT,
+    root=ROOT,
+    format=FORMAT,
 )
 MAP: Final = _tool(
     "map",
@@ -213,8 +213,8 @@ MAP: Final = _tool(
     path={"type": "string", "maxLength": 4000, "description": "file or folder; default: all"},
     tokens={"type": "integer", "minimum": 100, "maximum": 9000, "default": 1000, "description": "of the answer"},
     rev=_REV,
-    root=_ROOT,
-    format=_FORMAT,
+    root=ROOT,
+    format=FORMAT,
 )
 IMPACT: Final = _tool(
     "impact",
@@ -231,17 +231,17 @@ IMPACT: Final = _tool(
     staged={"type": "boolean", "default": False, "description": "compare the staged files with HEAD"},
     depth={"type": "integer", "minimum": 1, "maximum": MAX_USAGE_DEPTH, "default": 1},
     limit={**_LIMIT, "default": 10, "description": "callers of each definition"},
-    root=_ROOT,
-    format=_FORMAT,
+    root=ROOT,
+    format=FORMAT,
 )
 STATUS: Final = _tool(
     "status",
     "Index status",
     "Report which tree is indexed, whether it is up to date, and its content.",
-    root=_ROOT,
+    root=ROOT,
     sections={"type": "array", "items": {"type": "string", "enum": ["index", "health", "embedding"]}},
     probe={"type": "boolean", "default": False, "description": "embed a word to try the model"},
-    format=_FORMAT,
+    format=FORMAT,
 )
 
 MEMORY_STORE: Final = _tool(
@@ -304,7 +304,7 @@ DOCUMENT_INGEST: Final = _tool(
     visibility=_choice(VISIBILITIES, description="like `sensitivity`"),
     retention=_choice(RETENTIONS, description="like `sensitivity`"),
     metadata={"type": "object", "maxProperties": 50, "description": "strings by name"},
-    format=_FORMAT,
+    format=FORMAT,
 )
 LIST: Final = _tool(
     "list",
@@ -314,6 +314,6 @@ LIST: Final = _tool(
     what=_choice(["notes", "documents", "conversations", "repositories"]),
     type={"type": "string", "description": "type of note or document"},
     limit={"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
-    root=_ROOT,
-    format=_FORMAT,
+    root=ROOT,
+    format=FORMAT,
 )

@@ -32,6 +32,8 @@ WRITING_TOOLS: Final = ("memory_store", "conversation_append", "document_ingest"
 _MEMORY_TOOLS: Final = (*WRITING_TOOLS, "list")
 _HISTORY_TOOLS: Final = ("when", "changes")
 _STRUCTURE_TOOLS: Final = ("map", "impact")
+ADMIN_TOOLS: Final = ("index_update", "index_cancel", "config_reload", "manager")
+"""Tools that change no record, but the index or the processes of the user."""
 
 
 class ToolHandlers:
@@ -89,6 +91,12 @@ class ToolHandlers:
             from gitmem.mcp.tools.structure_handlers import HANDLERS as STRUCTURE_HANDLERS
 
             return STRUCTURE_HANDLERS[name](lambda root: self._get_repository(root, call), arguments, call)
+        if name in ADMIN_TOOLS:
+            from gitmem.mcp.tools.admin_handlers import HANDLERS as ADMIN_HANDLERS
+            from gitmem.mcp.tools.admin_handlers import AdminCall
+
+            admin = AdminCall(self.repositories, lambda root: self._get_repository(root, call), call)
+            return ADMIN_HANDLERS[name](admin, arguments)
         from gitmem.mcp.tools.search_handlers import HANDLERS as SEARCH_HANDLERS
         from gitmem.mcp.tools.search_handlers import ServedRepositories
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from gitmem.errors import UsageError
 from gitmem.mcp.compat.systems import PREFIX, SYSTEMS, load_tools
+from gitmem.mcp.tools.admin_tools import TOOLS as ADMIN_TOOLS
 from gitmem.mcp.tools.descriptions import (
     CHANGES,
     CONVERSATION_APPEND,
@@ -32,10 +33,11 @@ TOOLSETS: Final[Mapping[str, Sequence[Tool]]] = {
     "history": (WHEN, CHANGES),
     "structure": (MAP, IMPACT, USAGES),
     "repositories": (LIST,),
+    "admin": ADMIN_TOOLS,
 }
 """Tools by the name of their toolset. A tool may be in several."""
 
-PLANNED: Final = ("reports", "admin")
+PLANNED: Final = ("reports",)
 """Names reserved for toolsets of later versions."""
 
 DEFAULT: Final = "search,memory"

@@ -24,11 +24,11 @@ async def read_arguments(operation: Operation, request: Request) -> Arguments:
     if operation.body is not None:
         values |= await _read_body(operation, request)
     arguments = {**check_arguments(operation.arguments, values), GIVEN: frozenset(values)}
+    arguments |= request.path_params
     if operation.has_repository:
         # The name is checked here, as a path parameter may hold anything: slashes, dots, control characters.
         name = request.path_params["repository"]
         check_name(name)
-        arguments["repository"] = name
     return arguments
 
 

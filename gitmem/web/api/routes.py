@@ -1,7 +1,7 @@
 """Routes of the API: read the arguments, run the operation in a thread, send its value or its error."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 import anyio
@@ -17,10 +17,12 @@ from gitmem.web.api import memory, repositories, searching
 from gitmem.web.api.description import describe
 from gitmem.web.api.operation import API, COUNT, TEXT, Arguments, Handler, Operation, array, record
 from gitmem.web.api.request_arguments import read_arguments
-from gitmem.web.errors import describe_error, problem_response
+from gitmem.web.errors import Problem, describe_error, problem_response
 from gitmem.web.service import Service
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+Describe = Callable[[Exception], Problem]
+"""Returns an error in the form that clients expect."""
 
 EVENT_STREAM: Final = "text/event-stream"
 _STEP_SECONDS: Final = 0.25
@@ -113,12 +115,17 @@ async def _cancel_without_client(request: Request, call: Call) -> None:
             return
 
 
-def make_routes(runner: Runner) -> list[Route]:
-    """Return the routes of all operations, one for each path: the answer to a wrong method names the right ones."""
+def make_routes(
+    runner: Runner, operations: Sequence[Operation], prefix: str = API, describe_problem: Describe = describe_error
+) -> list[Route]:
+    """Return the routes of operations, one for each path: the answer to a wrong method names the right ones.
+
+    `describe_problem` gives their errors a form.
+    """
     endpoints: dict[str, dict[str, Endpoint]] = {}
-    for operation in OPERATIONS:
-        endpoint = _stream(runner) if operation is EVENTS else _endpoint(runner, operation)
-        endpoints.setdefault(API + operation.path, {})[operation.method] = endpoint
+    for operation in operations:
+        endpoint = _stream(runner) if operation is EVENTS else _endpoint(runner, operation, describe_problem)
+        endpoints.setdefault(prefix + operation.path, {})[operation.method] = endpoint
     return [Route(path, _by_method(methods), methods=list(methods)) for path, methods in endpoints.items()]
 
 
@@ -134,7 +141,7 @@ def _by_method(endpoints: Mapping[str, Endpoint]) -> Endpoint:
     return answer
 
 
-def _endpoint(runner: Runner, operation: Operation) -> Endpoint:
+def _endpoint(runner: Runner, operation: Operation, describe_problem: Describe) -> Endpoint:
     async def answer(request: Request) -> Response:
         try:
             arguments = await read_arguments(operation, request)
@@ -142,7 +149,7 @@ def _endpoint(runner: Runner, operation: Operation) -> Endpoint:
         except CallCancelled:
             return Response(status_code=CLIENT_GONE)
         except Exception as error:
-            return problem_response(describe_error(error))
+            return problem_response(describe_problem(error))
         return JSONResponse(value, operation.status)
 
     return answer

@@ -11,7 +11,7 @@ import pytest
 from mcp.client.client import Client
 
 from gitmem.errors import UsageError
-from gitmem.mcp.tools.handlers import WRITING_TOOLS
+from gitmem.mcp.tools.handlers import ADMIN_TOOLS, WRITING_TOOLS
 from gitmem.mcp.tools.instructions import instructions_for
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
 from gitmem.mcp.tools.toolsets import DEFAULT, TOOLSETS, parse_toolsets
@@ -484,13 +484,13 @@ def test_the_instructions_are_small() -> None:
 @pytest.mark.parametrize("name", sorted({tool.name for tools in TOOLSETS.values() for tool in tools}))
 def test_a_tool_says_truly_whether_it_changes_anything(name: str) -> None:
     hints = next(tool.annotations for tools in TOOLSETS.values() for tool in tools if tool.name == name)
-    assert hints.get("readOnlyHint", False) == (name not in WRITING_TOOLS)
+    assert hints.get("readOnlyHint", False) == (name not in (*WRITING_TOOLS, *ADMIN_TOOLS))
     assert hints.get("destructiveHint", False) == (name == "delete")
     assert hints["openWorldHint"] is False
 
 
 @pytest.mark.parametrize(
-    ("names", "told"), [("admin", "`admin` is not available"), ("x", "unknown toolset `x`"), (",", "empty list")]
+    ("names", "told"), [("reports", "`reports` is not available"), ("x", "unknown toolset `x`"), (",", "empty list")]
 )
 def test_toolsets_that_are_not_there_are_refused(names: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):

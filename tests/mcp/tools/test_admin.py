@@ -1,0 +1,147 @@
+"""The tools of toolset `admin`: they change the index and the processes of the user, and no record."""
+
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator
+
+import pytest
+from mcp.client.client import Client
+
+from gitmem.actions.cancel import cancel
+from gitmem.actions.watched_run import MODES, update_index
+from gitmem.errors import Busy, Cancelled
+from gitmem.freshness.cancellation import read_run
+from gitmem.indexing.stop_request import StopRequest
+from gitmem.indexing.worker_protocol import Batch, PackedRows
+from gitmem.locks import writer_lock
+from gitmem.mcp.tools.admin_tools import MODES as OFFERED_MODES
+from gitmem.resident.call import Call, CallCancelled
+from gitmem.workspace import open_workspace
+from tests.gitrepo import Repo
+from tests.indexes import InlinePool
+from tests.mcp.clients import ask, refused, talk
+
+held = threading.Event()
+
+
+class HoldingPool(InlinePool):
+    """Pool that holds until somebody asks the run to stop."""
+
+    def run(self, batches: Iterable[Batch], stop: StopRequest | None = None) -> Iterator[list[PackedRows]]:
+        assert stop is not None
+        held.set()
+        while not stop.is_made():
+            threading.Event().wait(0.005)
+        yield from super().run(batches, stop)
+
+
+@pytest.fixture
+def holding(own: Repo, fake_model: object, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    """Return a repository whose next run holds."""
+    monkeypatch.setattr("gitmem.indexing.run.Pool", HoldingPool)
+    own.write({"src/new.py": "def new() -> int:\n    return 1\n"})
+    held.clear()
+    return own
+
+
+def test_the_tools_offer_the_modes_of_a_run() -> None:
+    assert OFFERED_MODES == MODES
+
+
+def test_an_index_is_updated_reset_and_previewed(own: Repo) -> None:
+    own.write({"src/new.py": "def brand_new() -> int:\n    return 1\n"})
+
+    async def action(client: Client) -> None:
+        stored = await ask(client, "memory_store", content="Keys rotate weekly.")
+        preview = json.loads(await ask(client, "index_update", dry_run=True, format="json"))
+        assert (preview["dry_run"], preview["blobs_embedded"]) == (True, 1)
+        assert "would index" in await ask(client, "index_update", dry_run=True, mode="full")
+        report = json.loads(await ask(client, "index_update", format="json"))
+        assert (report["status"], report["blobs_embedded"]) == ("success", 1)
+        assert (await ask(client, "index_update", mode="reset")).startswith("success: ")
+        assert await ask(client, "index_cancel") == "no index run to stop"
+        assert stored.split()[1] in await ask(client, "get", ids=[stored.split()[1]])
+        assert "src/new.py" in await ask(client, "search", query="brand_new")
+
+    talk(own.path, action, "search,memory,admin")
+
+
+def test_other_folders_are_out_of_reach(own: Repo) -> None:
+    other = Repo(own.path.with_name("other"))
+    other.path.mkdir()
+    other.git("init", "-q")
+
+    async def action(client: Client) -> None:
+        for tool in ("index_update", "index_cancel", "config_reload"):
+            assert "gitmem has no access" in await refused(client, tool, root=str(other.path))
+
+    talk(own.path, action, "admin")
+    assert not (other.path / ".gitmem").exists()
+
+
+def test_a_busy_index_is_an_error(own: Repo) -> None:
+    own.write({"src/new.py": "def new() -> int:\n    return 1\n"})
+    workspace = open_workspace(own.path, os.environ)
+    with writer_lock(workspace.paths.lock, wait=False), pytest.raises(Busy):
+        update_index(workspace, "incremental", Call())
+
+
+def test_a_cancelled_call_stops_its_run(holding: Repo) -> None:
+    workspace = open_workspace(holding.path, os.environ)
+    call = Call()
+
+    def cancel_call() -> None:
+        assert held.wait(60)
+        call.cancel()
+
+    threading.Thread(target=cancel_call).start()
+    with pytest.raises(CallCancelled):
+        update_index(workspace, "incremental", call)
+    # The run is free to end a moment later; its lock says that it has ended.
+    with writer_lock(workspace.paths.lock, wait=True):
+        assert read_run(workspace.paths) is None
+
+
+def test_a_run_that_somebody_else_stops_ends_the_call(holding: Repo) -> None:
+    workspace = open_workspace(holding.path, os.environ)
+    threading.Thread(target=lambda: held.wait(60) and cancel(workspace)).start()
+    with pytest.raises(Cancelled, match="stopped by `gitmem cancel`"):
+        update_index(workspace, "incremental", Call())
+
+
+def test_a_run_reports_its_progress(own: Repo, fake_model: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    class SlowPool(InlinePool):
+        def run(self, batches: Iterable[Batch], stop: StopRequest | None = None) -> Iterator[list[PackedRows]]:
+            yield from super().run(batches, stop)
+            assert reported.wait(60)  # the run has reported its batches; wait until the client knows
+
+    reported = threading.Event()
+    messages: list[tuple[float, float | None, str]] = []
+
+    def receive(*report: object) -> None:
+        messages.append(report)  # type: ignore[arg-type]
+        reported.set()
+
+    monkeypatch.setattr("gitmem.indexing.run.Pool", SlowPool)
+    own.write({"src/new.py": "def new() -> int:\n    return 1\n"})
+    update_index(open_workspace(own.path, os.environ), "incremental", Call(receive))
+    done, total, message = messages[-1]
+    assert total is not None
+    assert done <= total
+    assert message.endswith((" file", " files"))
+
+
+def test_the_configuration_is_read_again_and_the_former_one_stays_if_it_is_wrong(own: Repo) -> None:
+    async def action(client: Client) -> None:
+        await ask(client, "search", query="cookie")
+        own.git("config", "gitmem.searchDefaultLimit", "3")
+        value = json.loads(await ask(client, "config_reload", format="json"))
+        assert value == {"changed": ["gitmem.searchDefaultLimit"], "needs_reindex": False}
+        own.git("config", "gitmem.searchDefaultLimit", "0")
+        assert "gitmem.searchDefaultLimit" in await refused(client, "config_reload")
+        own.git("config", "--unset", "gitmem.searchDefaultLimit")
+        assert "src/" in await ask(client, "search", query="cookie")
+        assert await ask(client, "config_reload") == "reloaded; changed: nothing"
+
+    talk(own.path, action, "search,admin")
