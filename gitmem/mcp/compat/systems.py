@@ -11,7 +11,8 @@ arguments, complete with defaults. It translates them, calls the functions behin
 go to `fail`: an InvalidArgument for what the schema refuses, with the name, schema and value of the argument, any other
 GitmemError for what failed. `fail` returns an answer, or raises a ProtocolError.
 
-`tests/mcp/compat/` has a recorded session of each system.
+`tests/mcp/compat/` has a recorded session of each system, and GOOD in `tests/properties/test_older_systems.py` a valid
+call of each tool.
 """
 
 from collections.abc import Mapping, Sequence
