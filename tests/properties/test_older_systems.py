@@ -41,6 +41,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "s4 ks_get": {"doc_id": "src/cookies.py:0"},
     "s4 ks_index": {"doc_id": "x", "content": "x"},
     "s4 ks_health": {},
+    "s4 ks_ingest_repo": {"repo_path": "."},
 }
 """Arguments of each tool that its schema allows."""
 

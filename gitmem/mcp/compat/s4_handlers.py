@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from gitmem import __version__
 from gitmem.actions.health import examine_health, health_json
+from gitmem.actions.watched_run import FULL, INCREMENTAL, update_index
 from gitmem.answering.answer import Answer
 from gitmem.answering.answer_json import hit_json
 from gitmem.answering.excerpts import Excerpt
@@ -153,11 +154,34 @@ def _ks_health(served: Served, _arguments: Arguments) -> ToolAnswer:
     return json_answer({"success": True, "status": health["status"], "backend": backend, "cluster": cluster})
 
 
+def _ks_ingest_repo(served: Served, arguments: Arguments) -> ToolAnswer:
+    # A path is taken like `root` of our own tools: another folder must have been registered by the user.
+    workspace = served.get(arguments["repo_path"]).reopen()
+    report = update_index(workspace, FULL if arguments["force_reindex"] else INCREMENTAL, served.call)
+    return json_answer(
+        {
+            "success": True,
+            "files_processed": report.embedded,
+            "documents_created": report.chunks_added,
+            "files_skipped": max(0, report.files - report.embedded),
+            "errors": [list(mask_text(problem).partition(": ")[::2]) for problem in report.problems],
+            "duration_seconds": round(report.seconds, 3),
+        }
+    )
+
+
 def fail(_tool: str, error: GitmemError) -> ToolAnswer:
     """Return an error in the old form."""
     return ToolAnswer(json.dumps({"success": False, "error": error_text(error)}), is_error=True)
 
 
 ADAPTER: Final = Adapter(
-    {"ks_search": _ks_search, "ks_get": _ks_get, "ks_index": _ks_index, "ks_health": _ks_health}, fail
+    {
+        "ks_search": _ks_search,
+        "ks_get": _ks_get,
+        "ks_index": _ks_index,
+        "ks_health": _ks_health,
+        "ks_ingest_repo": _ks_ingest_repo,
+    },
+    fail,
 )

@@ -62,5 +62,19 @@ TOOLS: Final = (
     ),
     Tool("ks_health", "Check the health", "Check KnowledgeStore health status.", object_schema({}), READS,
          _success(status=_STRING, backend=_STRING, cluster=_OBJECT)),
+    Tool(
+        "ks_ingest_repo", "Ingest a repository", "Ingest all matching files from a repository.",
+        object_schema(
+            {
+                "repo_path": {**_TEXT, "description": "Absolute path to the repository root."},
+                "force_reindex": {"type": "boolean", "default": False,
+                                  "description": "If true, re-index even if a document exists."},
+            },
+            ["repo_path"],
+        ),
+        REPLACES,
+        _success(files_processed=_INTEGER, documents_created=_INTEGER, files_skipped=_INTEGER,
+                 errors={"type": "array", "items": {"type": "array", "items": _STRING}}, duration_seconds=_NUMBER),
+    ),
 )  # fmt: skip
 """Tools in the order of the old server."""

@@ -77,6 +77,11 @@ S4 = [
          r'\{"success":true,"count":1,"results":\[\{"doc_id":"notes/plan",.*'),
     Step("ks_search", {"query": "route of a request", "file_type": "ts", "file_path_prefix": "src/rou", "top_k": 3},
          r'\{"success":true,"count":\d,"results":\[\{"doc_id":"src/routing\.ts:\d+"(?!.*\.py).*'),
+    Step("ks_ingest_repo", {"repo_path": "."},
+         r'\{"success":true,"files_processed":\d+,"documents_created":\d+,"files_skipped":\d+,"errors":\[\],'
+         r'"duration_seconds":[\d.]+\}'),
+    Step("ks_search", {"query": "parcel_weight", "top_k": 1}, r'.*"doc_id":"src/parcels\.py:0".*'),
+    Step("ks_ingest_repo", {"repo_path": "/etc"}, r'\{"success": false, "error": ".*"\}', failed=True),
     Step("ks_search", {"query": "x", "top_k": 0}, r'\{"success": false, "error": .*', failed=True),
 ]  # fmt: skip
 
@@ -100,4 +105,6 @@ def test_the_smoke_test_of_s3_passes(own: Repo, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_smoke_test_of_s4_passes(own: Repo) -> None:
+    # The server may index it before the session asks for that.
+    own.write({"src/parcels.py": "def parcel_weight() -> int:\n    return 3\n"})
     replay(own.path, "compat-s4", S4)
