@@ -6,7 +6,15 @@ A query of one line counts as it is. Anything longer goes to `text_parser`.
 import re
 from typing import TYPE_CHECKING, Final
 
-from gitmem.search.parsed_query import MAX_COMPOUNDS, ParsedQuery, find_names, is_coded, is_symbol, join_words
+from gitmem.search.parsed_query import (
+    MAX_COMPOUNDS,
+    ParsedQuery,
+    asks_for_change,
+    find_names,
+    is_coded,
+    is_symbol,
+    join_words,
+)
 from gitmem.search.stop_words import content_words
 from gitmem.words import count_identifiers, terms_of
 
@@ -46,7 +54,8 @@ def _parse_line(stripped: str) -> ParsedQuery:
     compounds = tuple(word for word in join_words(stripped) if word not in terms)[:MAX_COMPOUNDS]
     coded = bare and is_coded(stripped)
     names, paths = tuple(dict.fromkeys(find_names(stripped, bare))), _paths(stripped)
-    return ParsedQuery(text, tuple(terms), compounds, names, paths, bare, coded, _find_lines(stripped))
+    mentions, changes = _find_lines(stripped), asks_for_change(stripped)
+    return ParsedQuery(text, tuple(terms), compounds, names, paths, bare, coded, mentions, changes)
 
 
 def _find_lines(query: str) -> "tuple[Mention, ...]":

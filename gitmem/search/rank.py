@@ -160,7 +160,7 @@ def compute_features(
     features = {
         "fused": candidates.fused.astype(np.float64),
         "lexical_gap": _lexical_gap(candidates, max_score(idf)),
-        "path_cosine": candidates.path_cosine.astype(np.float64),
+        "path_cosine": _path_cosines(query, candidates),
         "named_file": candidates.named_file.astype(np.float64),
         "named_row": candidates.named_row.astype(np.float64),
         "file": _file_coherence(candidates),
@@ -199,6 +199,15 @@ def _lexical_gap(candidates: Candidates, max_lexical: float) -> NDArray[np.float
     np.maximum.at(best, candidates.file[pool], scores[pool])
     gap: NDArray[np.float64] = np.maximum(best[candidates.file] - scores, 0.0)
     return gap
+
+
+def _path_cosines(query: ParsedQuery, candidates: Candidates) -> NDArray[np.float64]:
+    """Return the meaning of the paths; the same for all if the query asks for a change."""
+    # A question names what a file is about, and its path does too. A change names what is wrong or new, mostly a detail
+    # of the file: there the path misleads. All candidates get the highest cosine instead of none, because a score is a
+    # likelihood by the sum of the features, and the weights of that are fitted on questions.
+    cosines = candidates.path_cosine.astype(np.float64)
+    return np.full_like(cosines, cosines[candidates.pool].max(initial=0.0)) if query.asks_for_change else cosines
 
 
 def _file_coherence(candidates: Candidates) -> NDArray[np.float64]:

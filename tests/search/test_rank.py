@@ -163,6 +163,13 @@ def test_a_path_near_to_the_query_raises_its_file() -> None:
     assert scores[0] > scores[1]
 
 
+def test_the_meaning_of_a_path_ranks_answers_to_questions_and_not_places_of_changes() -> None:
+    candidates = make_candidates([(0, 0.0), (0, 0.0)])._replace(path_cosine=np.array([0.6, 0.0], np.float32))
+    near, far = compute_features(parse_query("where are keys rotated"), candidates, {})["path_cosine"].tolist()
+    assert near > far
+    assert compute_features(parse_query("fix rotation of keys"), candidates, {})["path_cosine"].tolist() == [near, near]
+
+
 def test_one_word_of_many_does_not_waive_the_role_of_a_file() -> None:
     idf = dict.fromkeys(("mock", "server", "request", "limit"), 1.0)
     candidates = make_candidates([(1, 1.0)])  # a test
