@@ -37,7 +37,8 @@ class HoldingPool(InlinePool):
 def hold(repository: Path) -> None:
     """Say so in a file, and wait for a request to stop; a signal interrupts this too."""
     (repository / HELD).touch()
-    while not (repository / HELD.with_name("cancel")).exists():
+    requests = HELD.with_name("cancel"), Path(".gitmem", "history", "state", "cancel")
+    while not any((repository / request).exists() for request in requests):
         time.sleep(0.01)
 
 

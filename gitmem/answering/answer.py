@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from gitmem.answering.hit_text import HitLines, Piece, named_hit, read_hits
-from gitmem.answering.search_query import Query, SimilarQuery, check_query
+from gitmem.answering.search_query import Query, SimilarQuery, check_query, kinds_of
 from gitmem.display import hides_text, note_hidden_text
-from gitmem.errors import DamagedFile
+from gitmem.errors import DamagedFile, GitFailed, WorkersFailed
 from gitmem.events import measured
 from gitmem.freshness.tree_selection import WORKING_TREE, SelectedTree, TreeReader, TreeSelection
 from gitmem.git.locate import describe_head
@@ -20,10 +20,12 @@ from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_bytes, path_text, queried_path
 from gitmem.install.registered_files import users_entries
+from gitmem.memory.kinds import CODE
 from gitmem.search.snippet import join_lines
 from gitmem.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gitmem.answering.blame import Blame
     from gitmem.answering.hit_details import HitDetails
     from gitmem.answering.searcher import Searcher
     from gitmem.records.code_notes import CodeNote
@@ -65,7 +67,8 @@ class Answer(NamedTuple):
     that may exist only in the working tree to their paths. `records` maps the blobs of records to their fields.
     `adjacent` has the chunks before and after each hit, None at either end of a file or if not requested.
     `rejected` counts results below the least score, None without any. `code_notes` are the notes about the code of each
-    hit, `details` what the index knows of its chunk, if requested. `folder` is the root of the working tree.
+    hit. If requested, `details` are what the index knows of its chunk, and `blames` the commits that introduced and
+    changed it. `folder` is the root of the working tree.
     `without_keys` are the lines of hits and adjacent chunks with
     private keys as dots, None if there are none.
     """
@@ -85,6 +88,7 @@ class Answer(NamedTuple):
     rejected: "Rejected | None" = None
     details: "Sequence[HitDetails]" = ()
     folder: Path | None = None
+    blames: "Sequence[Blame | None]" = ()
 
     @property
     def is_lexical(self) -> bool:
@@ -164,10 +168,20 @@ def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, b
     """
     with measured("search.query", searcher.workspace.paths) as operation:
         operation.texts["query"] = query.text
-        answer = answer_found(searcher, query, searcher.find(query, limit), limit, blobs)
+        answer = answer_found(searcher, query, _find(searcher, query, limit), limit, blobs)
         operation.ids["tree"] = searcher.tree.revision.tree
         operation.amounts["results"] = len(answer.hits)
     return answer
+
+
+def _find(searcher: "Searcher", query: Query | SimilarQuery, limit: int) -> "SearchResult":
+    """Return the hits of a query; code is filtered by its last change if the query says so."""
+    filters = query.filters.records
+    if not filters.any or filters.excludes_code or CODE not in kinds_of(query.filters, searcher.selection):
+        return searcher.find(query, limit)
+    from gitmem.answering.last_change_filter import find_last_changed  # few searches ask for it
+
+    return find_last_changed(searcher, query, limit)
 
 
 def answer_found(
@@ -177,6 +191,7 @@ def answer_found(
     texts = read_hits(searcher, found, limit, blobs, neighbors=query.neighbors, details=query.details)
     hits = [hit for hit, _ in texts.lines.hits]
     view = view_state(searcher)
+    blames, blame_notes = _read_blames(searcher, hits, query.blame) if query.blame else ([], [])
     # A file that changed between search and reading has no lines to show. Saying so beats showing the wrong ones.
     if texts.changed:
         view = view._replace(stale=True, missing=view.missing + len(texts.changed))
@@ -194,6 +209,7 @@ def answer_found(
             *searcher.take_notes(query.filters),
             *_note_lacking_files(searcher, query.filters.files),
             *found.notes,
+            *blame_notes,
             *(f"`{path}` changed while it was read; ask again" for path in texts.changed),
             *_note_hidden_text(texts.lines.hits),
         ],
@@ -206,7 +222,20 @@ def answer_found(
         rejected=found.rejected,
         details=texts.details,
         folder=searcher.tree.location.worktree,
+        blames=blames,
     )
+
+
+def _read_blames(
+    searcher: "Searcher", hits: "Sequence[Hit]", seconds: float
+) -> "tuple[Sequence[Blame | None], list[str]]":
+    """Return the commits that introduced and last changed the chunks of hits, and a note if some are not known."""
+    from gitmem.answering.chunk_history import read_blames  # with the tracer, which few searches need
+
+    try:
+        return read_blames(searcher, hits, seconds)
+    except (GitFailed, WorkersFailed) as problem:
+        return [], [f"the commits of the results are unknown: {problem.message}"]
 
 
 def _note_hidden_text(hits: "Sequence[tuple[Hit, list[str]]]") -> list[str]:

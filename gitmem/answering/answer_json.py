@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from gitmem.answering.blame import blame_json
 from gitmem.answering.hit_text import named_hit
 from gitmem.display import count, visible
 from gitmem.freshness.tree_selection import WORKTREE
@@ -123,6 +124,7 @@ def hit_json(
         "content_hash": hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest(),
         "blob": hit.blob,
         **(_details_json(answer, index, hit.path if kind == CODE else "") if answer.details else {}),
+        **({"blame": blame_json(answer.blames[index])} if answer.blames else {}),
         "uncommitted": change,
         "record": answer.records.get(hit.blob),
         "notes": [note._asdict() for note in answer.code_notes[index]],

@@ -17,7 +17,7 @@ from gitmem.git.batch import COMMITS
 from gitmem.git.path_encoding import path_bytes
 from gitmem.indexing.commit_views import Commits, open_commits
 from gitmem.indexing.fingerprint import current_fingerprint
-from gitmem.records.filters import NO_FILTERS, RecordFilters
+from gitmem.records.filters import RecordFilters, matches_author
 from gitmem.search.hits import Hit
 from gitmem.search.scope import Filters, Scope
 from gitmem.settings import BUNDLED
@@ -149,13 +149,10 @@ class CommitSource:
 
 def _matches(view: Commits, filters: RecordFilters) -> NDArray[np.bool_]:
     """Return the mask of the commits that pass, [entries]. Fields that only records have let none pass."""
-    # A commit has no type, source and so on, so like code it cannot pass a filter on them.
-    own = NO_FILTERS._replace(since=filters.since, until=filters.until, author=filters.author)
-    mask = np.full(len(view), filters == own)
+    mask = np.full(len(view), not filters.excludes_code)
     columns = view.commit_columns
     if filters.author:
-        parts = [part.casefold() for part in filters.author]
-        mask &= columns.authors.select(lambda author: any(part in author.casefold() for part in parts))
+        mask &= columns.authors.select(lambda author: matches_author(filters, author))
     if filters.since:
         mask &= columns.seconds >= datetime.fromisoformat(filters.since).timestamp()
     if filters.until:

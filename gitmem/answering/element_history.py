@@ -4,29 +4,25 @@ No index is needed. A location without a revision means HEAD; lines of a file wi
 the working tree, and their counterparts in HEAD are traced.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple
 
 from gitmem.answering.defining_files import find_defining_files
 from gitmem.answering.element_lookup import find_target
+from gitmem.answering.trace_resources import open_element_reader, open_trace_cache
 from gitmem.errors import UsageError
 from gitmem.git.file_history import CommitDetails, is_ancestor, read_details
 from gitmem.git.locate import RepositoryLocation
-from gitmem.git.objects import open_reader
 from gitmem.git.path_encoding import path_text
-from gitmem.git.promisor import is_partial
 from gitmem.git.revisions import Revision, resolve
 from gitmem.history.changes import REMOVED
-from gitmem.history.element_parser import ElementParser
 from gitmem.history.element_reader import ElementReader
 from gitmem.history.removal import find_removal
 from gitmem.history.trace import Change, Trace
-from gitmem.history.trace_cache import TraceCache
 from gitmem.history.tracer import Tracer
 from gitmem.history.version import Version
-from gitmem.workspace import Workspace, is_our_index, is_writable
+from gitmem.workspace import Workspace
 
 _SHALLOW_NOTE: Final = "the clone is shallow and ends at {}: what came before is unknown (git fetch --unshallow)"
 
@@ -94,32 +90,6 @@ def read_element_history(
         [DatedChange(change, details[change.commit]) for change in changes],
         _notes(trace),
     )
-
-
-@contextmanager
-def open_element_reader(
-    location: RepositoryLocation,
-    check: Callable[[], None] | None = None,
-    cache: TraceCache | None = None,
-    files: Mapping[str, bytes] | None = None,
-) -> Iterator[ElementReader]:
-    """Open the blobs of a repository, with a child process that parses them.
-
-    `files` maps the ids of blobs that exist only as files of the working tree to their paths.
-    """
-    with open_reader(location, bulk=False, files=files) as blobs, ElementParser() as parser:
-        yield ElementReader(blobs, parser, check, cache)
-
-
-def open_trace_cache(workspace: Workspace) -> TraceCache | None:
-    """Return the cache of histories in the index folder; None without an index that can be written.
-
-    Nor is there one if the history can change: a shallow or partial clone can be completed, grafts can be edited.
-    """
-    location, state = workspace.location, workspace.paths.state
-    if location.shallow or is_partial(location) or (location.common_dir / "info" / "grafts").exists():
-        return None
-    return TraceCache(state) if is_our_index(workspace) and state.is_dir() and is_writable(state) else None
 
 
 def _removals(

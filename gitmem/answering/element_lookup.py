@@ -105,6 +105,11 @@ def _by_lines(path: str, file: FileVersion, where: Location, lines: LineRange) -
         around = [each for each in file.versions if each.element.first_line <= lines.first <= each.element.last_line]
         if around:
             return min(around, key=lambda each: (each.element.last_line - each.element.first_line, each.element.start))
+    return element_at(file, lines)
+
+
+def element_at(file: FileVersion, lines: LineRange) -> Version:
+    """Return the element that a range of lines equals, with or without the comments above it, or else the lines."""
     for version in file.versions:
         element = version.element
         code_line = element.first_line + file.data.count(b"\n", element.start, element.code)
@@ -117,7 +122,7 @@ def _committed_lines(location: RepositoryLocation, path: str, lines: LineRange) 
     """Return the lines of HEAD that lines of the working tree are. Raises UsageError if all of them are new."""
     if location.worktree is None:
         return lines
-    first, last = _shift(read_uncommitted_hunks(location, path_bytes(path)), lines)
+    first, last = shift_lines(read_uncommitted_hunks(location, path_bytes(path)), lines)
     if first > last:
         text = f"line {lines.first}" if lines.first == lines.last else f"lines {lines.first}-{lines.last}"
         raise UsageError(
@@ -126,7 +131,7 @@ def _committed_lines(location: RepositoryLocation, path: str, lines: LineRange) 
     return LineRange(first, last)
 
 
-def _shift(hunks: list[tuple[int, int, int, int]], lines: LineRange) -> tuple[int, int]:
+def shift_lines(hunks: list[tuple[int, int, int, int]], lines: LineRange) -> tuple[int, int]:
     """Map lines of the new side of a diff to the old one; the result is empty if all of them were added."""
     wanted = range(lines.first, lines.last + 1)
     shift, start = 0, 1

@@ -222,6 +222,11 @@ def _read_code_notes(searcher: "Searcher", hits: "Sequence[Hit]", reader: Object
     return read_code_notes(searcher.workspace.location, searcher.records, hits, reader)
 
 
+def repeats_heading(hit: "Hit", lines: Sequence[str]) -> bool:
+    """Return whether the text of a hit is its heading: a commit message of one line is the subject alone."""
+    return hit.chunk_type == COMMIT and list(lines) == [hit.symbol]
+
+
 def named_hit(hit: "Hit") -> "Hit":
     """Return the hit of a record or commit under the id that `get` accepts, with lines of its text; code unchanged."""
     if kind_of(hit.chunk_type) == CODE:

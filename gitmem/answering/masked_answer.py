@@ -6,6 +6,7 @@ Private keys are searched in whole blobs, when these are read.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from gitmem.answering.blame import mask_blame
 from gitmem.answering.hit_text import Piece
 from gitmem.secrets.masking import mask_lines, mask_text, mask_value
 
@@ -24,7 +25,8 @@ def mask_answer(answer: "Answer") -> "Answer":
     adjacent = [pieces for _, pieces in texts]
     records = {blob: _mask_fields(fields) for blob, fields in answer.records.items()}
     code_notes = [_mask_notes(notes) for notes in answer.code_notes]
-    masked = answer._replace(hits=hits, adjacent=adjacent, records=records, code_notes=code_notes)
+    blames = [blame and mask_blame(blame, mask_text) for blame in answer.blames]
+    masked = answer._replace(hits=hits, adjacent=adjacent, records=records, code_notes=code_notes, blames=blames)
     if masked == answer:
         return answer
     return masked._replace(notes=[*answer.notes, MASKED_NOTE])

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from gitmem.answering.element_history import open_element_reader
+from gitmem.answering.trace_resources import open_element_reader
 from gitmem.display import count, visible
 from gitmem.git.file_history import read_changed_files
 from gitmem.git.path_encoding import path_text

@@ -23,7 +23,7 @@ class SearchFilters(NamedTuple):
 
     `include` and `exclude` are path globs, `pathspecs` those of git, `files` whole paths. `folders` are names at any
     depth, paths from the root (`/src`) or globs. `records` are filters on the fields of records,
-    which exclude code.
+    of which code passes those on its last change.
     """
 
     include: tuple[str, ...] = ()
@@ -57,7 +57,8 @@ class Query(NamedTuple):
     """A query in words or symbols. `limit` 0 means the configured default.
 
     `neighbors` adds the adjacent chunks, and `details` the place of each hit in the index (`hit_details`). Results
-    below `min_score` are left out; None is for the default.
+    below `min_score` are left out; None is for the default. `blame` is the number of seconds for which the commits
+    are sought that introduced and last changed each hit, 0 if they are not wanted.
     """
 
     text: str
@@ -67,6 +68,7 @@ class Query(NamedTuple):
     neighbors: bool = False
     min_score: float | None = None
     details: bool = False
+    blame: float = 0.0
 
     @property
     def least_score(self) -> float | None:
@@ -99,6 +101,11 @@ class SimilarQuery(NamedTuple):
     def neighbors(self) -> bool:
         """Adjacent chunks are never read."""
         return False
+
+    @property
+    def blame(self) -> float:
+        """Their history is never read."""
+        return 0.0
 
 
 _CODE_ONLY: Final = SearchFilters(kinds=(CODE,))
@@ -154,5 +161,5 @@ def _check_filters(query: Query, tree: TreeSelection) -> None:
             raise UsageError(f"{len(values)} {name}, a query takes at most {most}", hint="name a folder above them")
         if not all(value.strip("/") for value in values):
             raise UsageError(f"an empty name in the {name}", hint="paths are relative to the root of the repository")
-    if filters.records.any and kinds_of(filters, tree) == (CODE,):
+    if filters.records.excludes_code and kinds_of(filters, tree) == (CODE,):
         raise UsageError("record filters do not apply to code", hint="search records: --kind documents")

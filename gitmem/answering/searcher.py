@@ -8,7 +8,7 @@ This module imports numpy and the search. A command imports it after it has star
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -179,19 +179,20 @@ class Searcher:
         self._graph = RowGraph(graph, self.snapshot) if graph is not None else None
         return self._graph is not None
 
-    def find(self, query: Query | SimilarQuery, limit: int) -> SearchResult:
-        """Return at most `limit` hits of a query.
+    def find(self, query: Query | SimilarQuery, limit: int, within: Collection[bytes] | None = None) -> SearchResult:
+        """Return at most `limit` hits of a query; of code only those at the paths `within`, if these are given.
 
         Raises: UsageError if a location does not exist, DamagedFile if a file of the index turns out damaged.
         """
         self.require_intact()
         if isinstance(query, SimilarQuery):
             return self._find_similar(query, limit)
-        return search_or_words(query.mode, lambda mode: self._search(query, limit, mode))
 
-    def _search(self, query: Query, limit: int, mode: str) -> SearchResult:
+        return search_or_words(query.mode, lambda mode: self._search(query, limit, mode, within))
+
+    def _search(self, query: Query, limit: int, mode: str, within: Collection[bytes] | None) -> SearchResult:
         return search(
-            self.scopes(query.filters),
+            self.scopes(query.filters, within),
             parse_query(query.text),
             self.encoder,
             limit=limit,
@@ -235,11 +236,11 @@ class Searcher:
 
         return CommitSource(self.workspace, self.tree, refresh=self._refresh)
 
-    def scopes(self, filters: SearchFilters) -> list[Scope]:
+    def scopes(self, filters: SearchFilters, within: Collection[bytes] | None = None) -> list[Scope]:
         """Return the rows that pass filters, those of files, of records and of commits apart, if there are any."""
         kinds = kinds_of(filters, self.selection)
-        # Record filters ask for properties that code does not have, so code cannot pass them.
-        parts = [self._code_scope(filters)] if CODE in kinds and not filters.records.any else []
+        # Most record filters ask for properties that code does not have, so code cannot pass them.
+        parts = [self._code_scope(filters, within)] if CODE in kinds and not filters.records.excludes_code else []
         records = [name for name in FOLDERS if name in kinds]
         if records and self.records is not None:
             parts.append(self._record_scope(filters, records))
@@ -255,19 +256,26 @@ class Searcher:
         # -2 marks paths that must not be found, as in Snapshot.match; -1 would count as missing in the index.
         return np.where(passing_entries(self.view, kinds, filters.records), self._blob_of, -2)
 
-    def _code_scope(self, filters: SearchFilters = ALL_CONTENT) -> Scope:
+    def _code_scope(self, filters: SearchFilters = ALL_CONTENT, within: Collection[bytes] | None = None) -> Scope:
         whole = self._whole_scope(CODE)
         if not filters.any and self.tree.since is None:
             return whole
+        candidates = whole.blob_of if within is None else np.where(self._are_at(within), whole.blob_of, -2)
         if self.tree.since is None:
-            return Scope(self.snapshot, self.view, row_filters(filters), whole.blob_of, whole)
+            return Scope(self.snapshot, self.view, row_filters(filters), candidates, whole)
         from gitmem.answering.changed_rows import find_changed
 
         changed = find_changed(self.tree.location, self.tree.since.tree, self.snapshot, self.view, self._blob_of)
-        blob_of = np.where(changed.entries, whole.blob_of, -2)
+        blob_of = np.where(changed.entries, candidates, -2)
         scope = Scope(self.snapshot, self.view, row_filters(filters), blob_of, whole)
         scope.restrict(changed.rows, changed.select_units)
         return scope
+
+    def _are_at(self, paths: Collection[bytes]) -> NDArray[np.bool_]:
+        """Return the mask of some paths, [entries]."""
+        mask = np.zeros(len(self.view), bool)
+        mask[[place for place in map(self.view.find, paths) if place is not None]] = True
+        return mask
 
     def _record_scope(self, filters: SearchFilters, kinds: Sequence[str]) -> Scope:
         whole = self._whole_scope(*FOLDERS)

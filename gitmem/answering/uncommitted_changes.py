@@ -8,8 +8,8 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from gitmem.answering.element_history import open_element_reader
 from gitmem.answering.range_changes import Comparison
+from gitmem.answering.trace_resources import open_element_reader
 from gitmem.errors import UsageError
 from gitmem.freshness.tree_selection import COMMIT, STAGED, WORKTREE, SelectedTree
 from gitmem.git.file_history import FileChange, read_blob_ids

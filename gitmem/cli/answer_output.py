@@ -77,6 +77,7 @@ class Format(NamedTuple):
     quiet: bool
     explain: bool = False
     neighbors: bool = False
+    blame: bool = False
 
     @property
     def has_details(self) -> bool:
@@ -181,6 +182,7 @@ def hit_lines(
         context=context,
         adjacent=answer.adjacent[index],
         code_notes=code_notes,
+        blame=answer.blames[index] if answer.blames else None,
     )
 
 

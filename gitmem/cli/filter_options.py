@@ -32,13 +32,17 @@ _OPTIONS: Final[Mapping[str, Callable[[Callable[..., int]], Callable[..., int]]]
         help="Search only notes and turns of this conversation.",
     ),
     "since": click.option(
-        "--since", metavar="TIME", default="", help="Earliest time of a record or commit, as ISO 8601."
+        "--since",
+        metavar="TIME",
+        default="",
+        help="Earliest time of a record, a commit or the last change of code (ISO 8601).",
     ),
-    "until": click.option(
-        "--until", metavar="TIME", default="", help="Latest time of a record or commit, as ISO 8601."
-    ),
+    "until": click.option("--until", metavar="TIME", default="", help="Latest time of the same."),
     "author": click.option(
-        "--author", metavar="TEXT", multiple=True, help="Search only commits whose author's name or address has it."
+        "--author",
+        metavar="TEXT",
+        multiple=True,
+        help="Search only commits, or code last changed by them, whose author has it in name or address.",
     ),
     "min_confidence": click.option(
         "--min-confidence", type=float, metavar="0..1", default=0.0, help="Minimum confidence of a note."

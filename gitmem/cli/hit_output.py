@@ -4,11 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from gitmem.answering.answer_json import BOUNDARY, describe_copies, format_code_note
+from gitmem.answering.blame import describe_blame
+from gitmem.answering.hit_text import repeats_heading
 from gitmem.cli.style import Style, fold
 from gitmem.display import visible, visible_code
 from gitmem.search.snippet import SnippetLine, make_snippet, matched_spans, number_lines
 
 if TYPE_CHECKING:
+    from gitmem.answering.blame import Blame
     from gitmem.answering.hit_text import Piece
     from gitmem.records.code_notes import CodeNote
     from gitmem.search.explain import Explanation
@@ -36,12 +39,19 @@ def format_hit(
     context: tuple[Sequence[str], Sequence[str]] = ((), ()),
     adjacent: "tuple[Piece | None, Piece | None]" = (None, None),
     code_notes: "Sequence[CodeNote]" = (),
+    blame: "Blame | None" = None,
 ) -> list[str]:
     """Return the lines that show a hit.
 
-    The heading has location, uncommitted change, symbol and score. Below come identical files, notes about the code,
-    and the code with line numbers: a snippet or, with `full`, the whole chunk, with context lines or adjacent chunks.
+    The heading has location, uncommitted change, symbol and score. Below come identical files, commits, notes
+    about the code, and the code with line numbers: a snippet or, with `full`, the whole chunk, with context lines or
+    adjacent chunks.
     """
+    commits = describe_blame(blame) if blame else ()
+    notes = [*describe_copies(hit.copies), *commits, *map(format_code_note, code_notes)]
+    heading = [*_heading(hit, change, style), *(_dim(f"  {line}", style) for line in notes)]
+    if repeats_heading(hit, lines):
+        return heading
     before, after = context
     first = hit.start_line
     body = number_lines(lines, first) if full else make_snippet(lines, first, terms, hit.symbol)
@@ -51,13 +61,7 @@ def format_hit(
     # The line numbers of all parts are aligned, so the widest decides.
     digits = len(str(max([hit.end_line + len(after), *(part[-1].number for part in sides if part)])))
     code = [[_code(line, digits, terms, style) for line in part] for part in parts]
-    notes = [_dim(f"  {format_code_note(note)}", style) for note in code_notes]
-    return [
-        *_heading(hit, change, style),
-        *(_dim(f"  {line}", style) for line in describe_copies(hit.copies)),
-        *notes,
-        *_join_parts(code, style),
-    ]
+    return [*heading, *_join_parts(code, style)]
 
 
 def _join_parts(parts: Sequence[Sequence[str]], style: Style) -> list[str]:

@@ -1,6 +1,7 @@
 """`gitmem query`, also called `gitmem search`."""
 
 import codecs
+import math
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -147,6 +148,7 @@ class QueryCommand(click.Command):
 @format_options
 @neighbors_option
 @click.option("--explain", is_flag=True, help="Explain the score of each result.")
+@click.option("--blame", is_flag=True, help="Show the commits that introduced and last changed each result.")
 @click.option("--no-refresh", is_flag=True, help="Do not index anything before the search.")
 @click.pass_context
 def command(
@@ -165,8 +167,9 @@ def command(
     `--` limit it, relative to the current folder as in git grep, and in addition to `--path`. A filter given several
     times matches any of its values. With `--repo` or `--all` the repositories are searched as one; results of the
     repository of the current folder come first unless others are much better. The score of a result is the likelihood
-    that it is relevant, whatever the filters. The exit code is 0 with results and 1 without: a query that makes no
-    sense in the repository has none.
+    that it is relevant, whatever the filters. `--author`, `--since` and `--until` restrict code by the commit that last
+    changed the result. The exit code is 0 with results and 1 without: a query that makes no sense in the repository has
+    none.
 
     \b
     Examples:
@@ -177,6 +180,7 @@ def command(
       gitmem query --changed main..HEAD "error handling"
       gitmem query -n 1 --explain "error handling"
       gitmem query --min-score 0.5 "error handling"
+      gitmem query --blame --since 2026-01-01 --author ada "error handling"
       gitmem query --repo flask --repo click "parse options"
       gitmem query --all --folder src "retry with backoff"
       gitmem query --kind documents --record-type email --since 2026-01-01 "release date"
@@ -201,8 +205,9 @@ def command(
         folders=folders,
     )
     query = Query(
-        read_query([*texts, *words], paths), form.limit, mode, filters, form.neighbors, min_score, form.has_details
-    )
+        read_query([*texts, *words], paths), form.limit, mode, filters, form.neighbors, min_score, form.has_details,
+        math.inf if form.blame else 0.0,
+    )  # fmt: skip
     if len(words) > 1 and not paths and not form.quiet:
         _hint_at_paths(ctx, words)
     if names:

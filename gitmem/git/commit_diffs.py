@@ -13,7 +13,7 @@ from gitmem.errors import GitFailed
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git
 from gitmem.git.promisor import is_partial
-from gitmem.git.raw_diff import parse_raw_commits
+from gitmem.git.raw_diff import RawChange, parse_raw_commits
 
 _HUNK: Final = re.compile(rb"@@ -(\d+)(?:,(\d+))? ")
 _NEW_HUNK: Final = re.compile(rb"@@ -\S+ \+(\d+)(?:,(\d+))? ")
@@ -65,9 +65,13 @@ def read_commits(location: RepositoryLocation, limit: int) -> list[Commit]:
     formatting = ("--raw", "--no-abbrev", "--encoding=UTF-8", "--format=%H%x00%an <%ae>%x00%s")
     output = _run(location, ["diff-tree", *_TREES, "-z", *formatting], stdin=listed)
     return [
-        Commit(*fields, tuple(Change(raw.path, None if raw.status == b"A" else raw.before) for raw in changes))
-        for fields, changes in parse_raw_commits(output)
+        Commit(oid, author, subject, tuple(map(_to_change, changes)))
+        for (oid, author, subject), changes in parse_raw_commits(output)
     ]
+
+
+def _to_change(raw: RawChange) -> Change:
+    return Change(raw.path, None if raw.status == b"A" else raw.before)
 
 
 _TREES: Final = ("--stdin", "-r", "--no-renames")
@@ -122,9 +126,15 @@ def read_new_lines(location: RepositoryLocation, old: str, new: str) -> dict[byt
     return spans_by_path
 
 
-def read_uncommitted_hunks(location: RepositoryLocation, path: bytes) -> list[tuple[int, int, int, int]]:
-    """Return the differences of a file of the working tree from HEAD: first line and size of the old and new side."""
-    args = ["--literal-pathspecs", "diff-index", *_PATCH, "--no-renames", "HEAD", "--", os.fsdecode(path)]
+def read_uncommitted_hunks(
+    location: RepositoryLocation, path: bytes, *, staged: bool = False
+) -> list[tuple[int, int, int, int]]:
+    """Return the differences of a file of the working tree from HEAD: first line and size of the old and new side.
+
+    With `staged` the file is that of git's index.
+    """
+    index_only = ["--cached"] if staged else []
+    args = ["--literal-pathspecs", "diff-index", *_PATCH, *index_only, "--no-renames", "HEAD", "--", os.fsdecode(path)]
     result = run_git(["--no-replace-objects", *args], cwd=location.worktree, check=False)
     if result.code != 0:
         raise _failed(location, f"git diff-index failed: {first_error_line(result.stderr)}")

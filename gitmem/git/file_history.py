@@ -12,6 +12,7 @@ from gitmem.errors import GitFailed
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import first_error_line, run_git
 from gitmem.git.promisor import is_partial
+from gitmem.git.raw_diff import parse_raw_commits
 
 _DETAILS: Final = "--format=%H%x00%an%x00%ae%x00%at%x00%aI%x00%s%x00"
 _RENAMES: Final = ("--find-renames=50%", "-l1000")
@@ -83,21 +84,17 @@ def read_path_changes(
         "--no-relative",
         "--format=%H %P",
     ]
-    output = _run(location, ["--literal-pathspecs", *_LOG, *selection, *options, *starts, "--", os.fsdecode(path)])
+    output = run_history(
+        location, ["--literal-pathspecs", *_LOG, *selection, *options, *starts, "--", os.fsdecode(path)]
+    )
     changes: dict[str, PathChange] = {}
-    commit = ""
-    fields = iter(output.split(b"\0"))
-    for field in fields:
-        text = field.strip(b"\n").decode("ascii", "replace")
-        if text.startswith(":"):
-            next(fields)
-            _, _, before, blob, _ = text.split(" ")
-            changes[commit] = changes[commit]._replace(before=_existing(before), blob=_existing(blob))
-        elif text:
-            commit, *parents = text.split(" ")
-            changes[commit] = PathChange(commit, tuple(parents), "", "", len(parents) > 1)
-    blobs = _merged_blobs(location, [commit for commit, change in changes.items() if change.is_merge], path)
-    for commit, blob in blobs.items():
+    for (ids,), files in parse_raw_commits(output, 1):
+        commit, *parents = ids.split(" ")
+        blobs = (files[-1].before, files[-1].after) if files else ("", "")
+        before, blob = map(_existing, blobs)
+        changes[commit] = PathChange(commit, tuple(parents), blob, before, len(parents) > 1)
+    merge_blobs = _merged_blobs(location, [commit for commit, change in changes.items() if change.is_merge], path)
+    for commit, blob in merge_blobs.items():
         changes[commit] = changes[commit]._replace(blob=blob)
     return list(changes.values())
 
@@ -118,18 +115,12 @@ def _merged_blobs(location: RepositoryLocation, merges: Sequence[str], path: byt
         "--",
         os.fsdecode(path),
     ]
-    output = _run(location, args, "".join(f"{commit}\n" for commit in merges).encode("ascii"))
+    output = run_history(location, args, "".join(f"{commit}\n" for commit in merges).encode("ascii"))
     blobs: dict[str, str] = {}
-    commit = ""
-    fields = iter(output.split(b"\0"))
-    for field in fields:
-        text = field.strip(b"\n").decode("ascii", "replace")
-        if text.startswith(":"):
-            next(fields)
-            # Further parents repeat the same blob.
-            blobs.setdefault(commit, _existing(text.split(" ")[3]))
-        else:
-            commit = text.split(" ")[0]
+    for (heading,), files in parse_raw_commits(output, 1):
+        # Further parents repeat the same blob.
+        if files:
+            blobs.setdefault(heading.split(" ")[0], _existing(files[-1].after))
     return blobs
 
 
@@ -137,32 +128,33 @@ def read_commit_files(location: RepositoryLocation, commit: str, *, renames: boo
     """Return the files that a commit changed, compared with its first parent; all files of a root commit."""
     detection = _RENAMES if renames else ("--no-renames",)
     args = ["diff-tree", "-r", "-m", "--root", "-z", "--raw", "--no-abbrev", "--no-commit-id", *detection, commit]
-    return _parse_files(_run(location, args))
+    return _parse_files(run_history(location, args))
 
 
 def read_changed_files(location: RepositoryLocation, since: str, until: str) -> list[FileChange]:
     """Return the files that differ between two trees, with renames."""
-    return _parse_files(_run(location, ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", *_RENAMES, since, until]))
+    return _parse_files(
+        run_history(location, ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", *_RENAMES, since, until])
+    )
 
 
 def _parse_files(output: bytes) -> list[FileChange]:
-    """Parse the output of `git diff-tree --raw -z`."""
-    fields = iter(output.split(b"\0")[:-1])
+    """Return the files of a difference without names of commits."""
     changes: dict[bytes, FileChange] = {}
-    for field in fields:
-        old_mode, mode, old_blob, blob, status = field.decode("ascii").lstrip(":").split(" ")
-        old_path = path = next(fields)
-        if status[0] in "RC":
-            path = next(fields)
-        # Submodules (mode 160000) have commits instead of blobs. Further parents of a merge follow the first.
-        if "160000" not in (old_mode, mode) and path not in changes:
-            changes[path] = FileChange(old_path, _existing(old_blob), path, _existing(blob))
+    for _, files in parse_raw_commits(output, 0):
+        for file in files:
+            # Submodules have commits instead of blobs. Further parents of a merge follow the first.
+            if not file.is_submodule and file.path not in changes:
+                blobs = _existing(file.before), _existing(file.after)
+                changes[file.path] = FileChange(file.old_path, blobs[0], file.path, blobs[1])
     return list(changes.values())
 
 
 def read_blob_id(location: RepositoryLocation, commit: str, path: bytes) -> str:
     """Return the blob of a path in a commit, "" if there is no such file."""
-    output = _run(location, ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", os.fsdecode(path)])
+    output = run_history(
+        location, ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", os.fsdecode(path)]
+    )
     for entry in output.split(b"\0")[:-1]:
         fields, _, name = entry.partition(b"\t")
         _, kind, blob = fields.decode("ascii").split(" ")
@@ -176,7 +168,9 @@ def read_blob_ids(location: RepositoryLocation, tree: str, paths: Sequence[bytes
     ids: dict[bytes, str] = {}
     for at in range(0, len(paths), _PATHS_AT_ONCE):
         names = [os.fsdecode(path) for path in paths[at : at + _PATHS_AT_ONCE]]
-        output = _run(location, ["--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", tree, "--", *names])
+        output = run_history(
+            location, ["--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", tree, "--", *names]
+        )
         for entry in output.split(b"\0")[:-1]:
             fields, _, name = entry.partition(b"\t")
             mode, kind, blob = fields.decode("ascii").split(" ")
@@ -206,7 +200,7 @@ def read_details(location: RepositoryLocation, commits: Iterable[str]) -> dict[s
     if not names:
         return {}
     args = [*_LOG, "--no-walk=unsorted", "--stdin", "-z", "--encoding=UTF-8", "--no-patch", _DETAILS]
-    output = _run(location, args, names.encode("ascii")).decode("utf-8", "replace")
+    output = run_history(location, args, names.encode("ascii")).decode("utf-8", "replace")
     fields = output.split("\0")
     details = {}
     # `-z` ends each commit with one more NUL.
@@ -231,7 +225,8 @@ def _existing(blob: str) -> str:
     return blob if blob.strip("0") else ""
 
 
-def _run(location: RepositoryLocation, args: Sequence[str], stdin: bytes = b"") -> bytes:
+def run_history(location: RepositoryLocation, args: Sequence[str], stdin: bytes = b"") -> bytes:
+    """Run git on commits as they are stored, without replacements, and return its output. Raises GitFailed."""
     result = run_git(["--no-replace-objects", *args], git_dir=location.git_dir, stdin=stdin, check=False)
     if result.code != 0:
         partial = "this partial clone lacks objects; fetch them with: git fetch --refetch --no-filter"

@@ -1,36 +1,54 @@
-"""Parser for the output of `git diff-tree --stdin --raw -z` over many commits."""
+"""Parser for `--raw -z` of `git diff-tree` and `git log`, over two trees or many commits."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+_SUBMODULE: Final = b"160000"
 
 
 class RawChange(NamedTuple):
-    """Path that a commit changed, its blob before and after, and git's status letter."""
+    """Path that a commit changed, its blob before and after, and git's status letter.
+
+    `old_path` differs from `path` if the file was renamed or copied.
+    """
 
     path: bytes
     before: str
     after: str
     status: bytes
+    old_path: bytes
+    is_submodule: bool = False
 
 
 class RawCommit(NamedTuple):
-    """Three fields of the output format, and the changed paths."""
+    """Fields of the output format, and the changed paths."""
 
-    fields: tuple[str, str, str]
+    fields: tuple[str, ...]
     changes: list[RawChange]
 
 
-def parse_raw_commits(output: bytes) -> Iterator[RawCommit]:
-    """Parse the output of a format with three fields."""
-    # Fields end with NUL: the three of the format, then two for each path, the first of which begins with a colon.
+def parse_raw_commits(output: bytes, count: int = 3) -> Iterator[RawCommit]:
+    """Parse the output of a format with so many fields; without any, all changes belong to one commit.
+
+    With `-m`, a merge appears once for each parent.
+    """
+    # Fields end with NUL: those of the format, then two for each path, or three if it was renamed. The first of them
+    # begins with a colon, as the subject of a commit may, so the fields of the format are counted.
     fields = output.split(b"\0")[:-1]
     at = 0
     while at < len(fields):
-        first, second, third = (field.strip(b"\n").decode("utf-8", "replace") for field in fields[at : at + 3])
-        at += 3
+        # `git log` ends the changes of a commit with one more NUL.
+        if count and not fields[at].strip(b"\n"):
+            at += 1
+            continue
+        texts = tuple(field.strip(b"\n").decode("utf-8", "replace") for field in fields[at : at + count])
+        at += count
         changes = []
         while at < len(fields) and fields[at].lstrip(b"\n").startswith(b":"):
-            _, _, before, after, status = fields[at].split(b" ")
-            changes.append(RawChange(fields[at + 1], before.decode("ascii"), after.decode("ascii"), status))
-            at += 2
-        yield RawCommit((first, second, third), changes)
+            old_mode, mode, before, after, status = fields[at].lstrip(b"\n:").split(b" ")
+            renamed = status[:1] in b"RC"
+            old_path, path = fields[at + 1], fields[at + 2 if renamed else at + 1]
+            ids = before.decode("ascii"), after.decode("ascii")
+            changes.append(RawChange(path, *ids, status, old_path, _SUBMODULE in (old_mode, mode)))
+            at += 3 if renamed else 2
+        yield RawCommit(texts, changes)

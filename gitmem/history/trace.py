@@ -1,7 +1,9 @@
 """What a trace consists of: the changes of an element, each with its commit."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from gitmem.history.changes import FILE_MOVE
 from gitmem.history.origins import Source
 
 
@@ -25,3 +27,8 @@ class Trace(NamedTuple):
 
     changes: list[Change]
     cut: list[str]
+
+
+def last_change(changes: Iterable[Change]) -> Change | None:
+    """Return the newest of some changes, newest first, that is more than a move of the whole file."""
+    return next((change for change in changes if change.kinds != (FILE_MOVE,)), None)

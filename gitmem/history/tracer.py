@@ -19,7 +19,7 @@ from gitmem.history.line_tracking import LINES, find_lines
 from gitmem.history.matching import find_in_file
 from gitmem.history.moves import find_elsewhere, find_renamed_lines
 from gitmem.history.origins import find_merged, find_split
-from gitmem.history.trace import Change, Trace
+from gitmem.history.trace import Change, Trace, last_change
 from gitmem.history.trace_cache import TraceCache
 from gitmem.history.unchanged import find_unchanged
 from gitmem.history.version import Version
@@ -39,6 +39,7 @@ class Tracer:
     """Walks the history of one element. The reader is shared with the caller, who closes it."""
 
     def __init__(self, location: RepositoryLocation, reader: ElementReader, cache: TraceCache | None = None) -> None:
+        self._last_only = False
         self._location = location
         self._reader = reader
         self._cache = cache
@@ -63,9 +64,25 @@ class Tracer:
                 self._cache.add_trace(last, version, trace)
         return trace
 
+    def trace_last(self, commit: str, version: Version) -> Change | None:
+        """Return the last change of an element's text, as `last_change` does, without reading what came before.
+
+        None if a shallow clone hides it.
+        """
+        listed = self._read_changes(commit, version.path)
+        trace = self._cache.find_trace(listed[0].commit, version) if self._cache is not None and listed else None
+        if trace is None:
+            self._last_only = True
+            trace = self._trace(commit, version)
+        return last_change(trace.changes)
+
+    @property
+    def _is_done(self) -> bool:
+        return self._last_only and last_change(self._changes.values()) is not None
+
     def _trace(self, commit: str, version: Version) -> Trace:
         self._todo.append((commit, version))
-        while self._todo and self._moves <= _MAX_MOVES:
+        while self._todo and self._moves <= _MAX_MOVES and not self._is_done:
             start, element = self._todo.popleft()
             self._moves += 1
             self._walk(start, element)
@@ -92,8 +109,9 @@ class Tracer:
             return
         states = [_State(listed[0].commit, version)]
         seen = {(listed[0].commit, version.element.start)}
-        while states:
-            state = states.pop()
+        while states and not self._is_done:
+            # Newest first, so that the first change that is recorded is the last one of the element.
+            state = states.pop(min(range(len(states)), key=lambda at: self._order[states[at].commit]))
             for older in self._step(by_commit[state.commit], state.version, by_commit):
                 key = (older.commit, older.version.element.start)
                 if key not in seen:

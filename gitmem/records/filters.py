@@ -25,6 +25,7 @@ class RecordFilters(NamedTuple):
     """Filters that must all hold; several values of one filter mean any of them.
 
     Times are inclusive and in the format of records, whose text order is the order of time. `author` is of commits.
+    Code passes `since`, `until` and `author` by its last change, and no other filter.
     """
 
     type: tuple[str, ...] = ()
@@ -41,6 +42,16 @@ class RecordFilters(NamedTuple):
     def any(self) -> bool:
         """Whether any filter is set."""
         return self != NO_FILTERS
+
+    @property
+    def only_changes(self) -> "RecordFilters":
+        """Filters that commits can pass, and code by the commit that changed it last."""
+        return NO_FILTERS._replace(since=self.since, until=self.until, author=self.author)
+
+    @property
+    def excludes_code(self) -> bool:
+        """Whether any filter asks for a property that only records have."""
+        return self != self.only_changes
 
 
 NO_FILTERS: Final = RecordFilters()
@@ -85,6 +96,12 @@ def _end_of(time: str, text: str) -> str:
     if len(text.strip()) > _DATE:
         return time
     return format_time(datetime.fromisoformat(time) + timedelta(days=1, microseconds=-1))
+
+
+def matches_author(filters: RecordFilters, author: str) -> bool:
+    """Return whether an author, as name and address, has one of the texts of the filter."""
+    name = author.casefold()
+    return not filters.author or any(part.casefold() in name for part in filters.author)
 
 
 def matching_records(records: "Records", filters: RecordFilters) -> "NDArray[np.bool_]":

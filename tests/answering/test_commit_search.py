@@ -9,10 +9,12 @@ from gitmem.answering.answer_json import hit_json
 from gitmem.answering.hit_text import named_hit
 from gitmem.errors import NoIndex, UsageError
 from gitmem.freshness.commit_run import index_commits
+from gitmem.mcp.tools.text_output import render_answer
 from gitmem.records.filters import parse_filters
 from tests.commit_messages import Message, import_messages
 from tests.gitrepo import Repo
 from tests.indexes import index, python_file, search, workspace_of
+from tests.sample import Cli
 
 pytestmark = pytest.mark.usefixtures("fake_model")
 
@@ -57,6 +59,15 @@ def test_a_commit_is_found_by_the_words_of_its_body_and_trailers(repo: Repo) -> 
         assert (fields["time"], fields["subject"]) == ("2023-11-15T22:13:20Z", "Drop Python 3.8")
 
 
+def test_a_message_of_one_line_is_shown_once(repo: Repo, cli: Cli) -> None:
+    words = "Add a parser for apples"
+    outcome = cli("query", "--kind", "commits", "-n", "1", words, cwd=repo.path)
+    assert outcome.out.count(words) == 1
+    text = render_answer(search(repo, words, kinds=("commits",), limit=1), "snippet")
+    assert text.count(words) == 1
+    assert cli("query", "--kind", "commits", "-n", "1", "end of life", cwd=repo.path).out.count("end of life") == 1
+
+
 def test_commits_are_searched_only_on_request(repo: Repo) -> None:
     assert {hit.chunk_type for hit, _ in search(repo, "drop python").hits} == {"function"}
     both = search(repo, "drop python", kinds=("code", "commits")).hits
@@ -83,7 +94,7 @@ def test_filters_on_author_and_time(repo: Repo) -> None:
     assert found(until="2023-11-14") == ["Add a parser for apples"]
     assert found(source=("mail",)) == []
     with pytest.raises(UsageError, match="do not apply to code"):
-        search(repo, "pears", kinds=("code",), records=parse_filters(author=("ada",)))
+        search(repo, "pears", kinds=("code",), records=parse_filters(source=("mail",)))
 
 
 def test_a_revision_has_only_the_commits_before_it(repo: Repo) -> None:

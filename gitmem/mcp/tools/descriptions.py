@@ -96,11 +96,11 @@ _FILTERS: Final = {
             "conversation": _STRINGS,
             "since": {**_TEXT, "description": "ISO 8601"},
             "until": _TEXT,
-            "author": {**_STRINGS, "description": "of commits"},
+            "author": _STRINGS,
             "min_confidence": {"type": "number", "minimum": 0, "maximum": 1, "default": 0},
         }
     ),
-    "description": "of documents, notes, turns and commits; excludes code",
+    "description": "of records; since, until and author also of commits and code",
 }
 
 SEARCH: Final = _tool(

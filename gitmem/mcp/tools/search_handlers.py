@@ -30,6 +30,9 @@ from gitmem.resident.open_repository import OpenRepository, OpenTree
 from gitmem.resident.repositories import OpenRepositories
 from gitmem.workspace import Workspace
 
+_BLAME_SECONDS: Final = 2.0
+"""Time for the commits of the results: an agent waits for the answer. What was traced by then is cached."""
+
 GetRepository = Callable[[str], OpenRepository]
 """Returns the repository of a `root` argument. Called after the other arguments have been checked."""
 
@@ -61,6 +64,7 @@ def search(repositories: ServedRepositories, arguments: Arguments, call: ToolCal
         neighbors=arguments["neighbors"],
         min_score=arguments["min_score"] if arguments["min_score"] >= 0 else None,  # -1 stands for a missing number
         details=arguments["format"] == "json" and arguments["detail"] == FULL,
+        blame=_BLAME_SECONDS if arguments["detail"] == FULL else 0.0,
     )
     selection = TreeSelection(arguments["rev"])
     if arguments["repositories"]:

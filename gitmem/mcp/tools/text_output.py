@@ -21,7 +21,8 @@ from gitmem.answering.answer_json import (
     first_mentions,
     format_code_note,
 )
-from gitmem.answering.hit_text import named_hit
+from gitmem.answering.blame import describe_blame
+from gitmem.answering.hit_text import named_hit, repeats_heading
 from gitmem.display import count, visible, visible_code
 from gitmem.invisible_characters import CONTROLS, HIDING
 from gitmem.mcp.tools.token_estimate import MAX_TOKENS, estimate_tokens
@@ -93,10 +94,12 @@ def render_hit(
     change = answer.changes.get(hit.path) or describe_author(answer, hit)
     heading += f" ({change})" if change else _describe_record(answer.records.get(hit.blob, {}))
     described = [*describe_copies(named.copies), *map(format_code_note, code_notes)]
-    if detail == LOCATIONS:
+    if detail == LOCATIONS or repeats_heading(named, lines):
         return Block(heading, described)
     if answer.query.neighbors:
         return Block(heading, [*described, *_with_adjacent(lines, named.start_line, answer.adjacent[index])])
+    if answer.blames and (blame := answer.blames[index]) is not None:
+        described[:0] = describe_blame(blame)
     if detail == FULL:
         described.insert(0, _describe_score(answer, hit))
         return Block(heading, [*described, *number_and_escape(number_lines(lines, named.start_line))])

@@ -53,6 +53,26 @@ def test_filters_are_applied(indexed: Repo) -> None:
     talk(indexed.path, action)
 
 
+def test_full_results_name_their_commits_and_the_last_change_is_a_filter(indexed: Repo) -> None:
+    commits = indexed.git("log", "--format=%h", "--abbrev=9").split()
+
+    async def action(client: Client) -> None:
+        full = {"query": SIGN, "limit": 1, "detail": "full"}
+        while "not traced yet" in await ask(client, "search", **full):
+            pass  # a busy machine needs more than the time of one call, and traces are cached
+        assert f"introduced {commits[-1]} 2024-01-02 change (A Person)" in await ask(client, "search", **full)
+        result = json.loads(await ask(client, "search", **full, format="json"))["results"][0]
+        assert result["blame"]["introduced"]["commit"].startswith(commits[-1])
+        snippet = json.loads(await ask(client, "search", query=SIGN, limit=1, format="json"))["results"][0]
+        assert "blame" not in snippet
+        person = await ask(client, "search", query=SIGN, filters={"author": ["a person"]}, kind=["code"])
+        assert "src/cookies.py:7-9" in person
+        other = await ask(client, "search", query=SIGN, filters={"author": ["nobody"]}, kind=["code"])
+        assert "src/cookies.py" not in other
+
+    talk(indexed.path, action)
+
+
 def test_notes_are_found_beside_code(own: Repo, cli: Cli) -> None:
     async def action(client: Client) -> None:
         rotate = {"query": "how often do session keys rotate", "limit": 3}
