@@ -8,7 +8,8 @@ import posixpath
 from collections.abc import Iterator, Sequence
 
 from gitmem.chunking.languages import language_of
-from gitmem.references.languages import IMPORTING, OTHER_MEMBERS, PACKAGED, SELVES, family_of
+from gitmem.references.languages import IMPORTING, PACKAGED, SELVES, family_of
+from gitmem.references.library_members import OTHER_MEMBERS
 from gitmem.references.module_paths import names_file
 from gitmem.references.tree_names import FileNames, TreeNames, split_parts
 from gitmem.types import DEFINING, OCCURRENCE_KINDS, UNKNOWN_RECEIVER, Occurrence

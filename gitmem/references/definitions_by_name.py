@@ -5,8 +5,9 @@ A name may have thousands of definitions and of references, so each list is made
 
 from typing import NamedTuple
 
-from gitmem.references.languages import IMPORTING, OTHER_MEMBERS
-from gitmem.references.tree_names import Definition, FileNames, TreeNames
+from gitmem.references.languages import IMPORTING
+from gitmem.references.library_members import OTHER_MEMBERS
+from gitmem.references.tree_names import CLASS, Definition, FileNames, TreeNames
 
 
 class Resolution(NamedTuple):
@@ -23,6 +24,10 @@ class Resolution(NamedTuple):
     def is_sure(self) -> bool:
         """Whether exactly one definition is meant."""
         return len(self.definitions) == 1 and not self.open
+
+    def opened(self) -> "Resolution":
+        """Return the same definitions as ones that may not be meant."""
+        return self._replace(open=bool(self.definitions))
 
 
 class DefinitionsByName:
@@ -41,10 +46,11 @@ class DefinitionsByName:
         if key not in self._members_by_name:
             matches = self.of_family(file, name)
             members = [each for each in matches if each.container]
-            if file.family not in IMPORTING:
-                members = members or matches
             may_be_other = name in OTHER_MEMBERS.get(file.family, ())
-            self._members_by_name[key] = Resolution(tuple(members), "name", may_be_other)
+            if not members and file.family not in IMPORTING:
+                # A field that holds a function, or an extension; but rarely the function of that name.
+                members, may_be_other = matches, True
+            self._members_by_name[key] = Resolution(tuple(members), "name", may_be_other and bool(members))
         return self._members_by_name[key]
 
     def all(self, file: FileNames, name: str) -> Resolution:
@@ -52,10 +58,20 @@ class DefinitionsByName:
         key = file.family, name
         if key not in self._all_by_name:
             matches = self.of_family(file, name)
-            self._all_by_name[key] = Resolution(
-                tuple([each for each in matches if not each.container] or matches), "name"
-            )
+            top = [each for each in matches if not each.container]
+            free = top or [each for each in matches if not self.is_member(file, each)]
+            # A bare name reaches members of another class only by inheritance or inclusion, which may be a library's.
+            resolution = Resolution(tuple(free or matches), "name")
+            self._all_by_name[key] = resolution if free else resolution.opened()
         return self._all_by_name[key]
+
+    def is_class(self, file: FileNames, name: str) -> bool:
+        """Return whether a class of the tree has a name, in the family of a file."""
+        return any(each.kind == CLASS for each in self.of_family(file, name))
+
+    def is_member(self, file: FileNames, definition: Definition) -> bool:
+        """Return whether a definition is inside of a class, not only of a namespace or function."""
+        return any(self.is_class(file, name) for name in definition.container)
 
     def of_family(self, file: FileNames, name: str) -> list[Definition]:
         """Return the definitions of a name in the language of a file, and in those that share names with it."""

@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gitmem.references.languages import OTHER_MEMBERS, family_of
+from gitmem.references.languages import family_of
+from gitmem.references.library_members import OTHER_MEMBERS
 from gitmem.store.occurrences import DEFINED, IMPORTED, INHERITED, NAMES, REFERRED
 from gitmem.store.posting_merge import merge_postings
 from gitmem.store.postings import SortedPostings

@@ -32,24 +32,8 @@ ABOVE: Final = frozenset({"super", "base", "parent"})
 EXTENDED: Final = frozenset({"go", "rust", "c", "csharp", "swift", "ruby"})
 """Families in which the members of a class may be in other files than the class."""
 
-_BUILT_IN: Final = (str, bytes, list, dict, set, tuple, int, float, type(iter("")), type(open), Exception)
-PYTHON_MEMBERS: Final = frozenset(name for type_ in _BUILT_IN for name in dir(type_)) | frozenset(
-    "read write close open flush seek readline readlines writelines fileno search match fullmatch group groups sub run "
-    "start stop wait send recv connect acquire release put get_nowait submit result cancel done set clear is_set info "
-    "debug warning error exception critical exists is_dir is_file mkdir resolve glob read_text write_text append "
-    "appendleft popleft most_common total_seconds isoformat strftime date time add_argument parse_args shape reshape "
-    "mean sum dtype astype min max all any name path parent stem suffix args kwargs value type id".split()
-)
-ECMA_MEMBERS: Final = frozenset(
-    "push pop shift unshift slice splice concat join map filter forEach reduce reduceRight find findIndex some every "
-    "includes indexOf lastIndexOf sort reverse flat flatMap fill keys values entries has get set delete add clear size "
-    "then catch finally toString valueOf hasOwnProperty split replace replaceAll trim trimStart trimEnd match matchAll "
-    "search test exec charAt charCodeAt startsWith endsWith padStart padEnd repeat substring substr toLowerCase "
-    "toUpperCase call apply bind log warn error info debug emit on once off addEventListener removeEventListener write "
-    "end read close open send json text status append remove length name type value id parse stringify next at".split()
-)
-OTHER_MEMBERS: Final[Mapping[str, frozenset[str]]] = {"python": PYTHON_MEMBERS, "javascript": ECMA_MEMBERS}
-"""Members of the types of a language and its library, by family: one of that name is often none of the repository."""
+CONSTRUCTED: Final = frozenset({"java", "c", "csharp"})
+"""Families in which a function with the name of its class creates objects of it."""
 
 
 def family_of(language: str) -> str:

@@ -6,13 +6,19 @@ also fit. Each rule compares the written module with the path of a file that is 
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 HasPath = Callable[[str], bool]
 
 _ECMA_ENDING: Final = re.compile(r"(?:\.d)?\.(?:[cm]?[jt]sx?|vue|svelte|astro)$")
 _ECMA_ALIAS: Final = re.compile(r"^(?:@|~|#|\$lib|src)/")
+_RUST_LIBRARIES: Final = frozenset({"std", "core", "alloc", "proc_macro"})
+_CRATE: Final = re.compile(r"(?:^|/)(?:src|tests|examples|benches)/")
+_JAVA_LIBRARIES: Final = frozenset({"java", "javax", "jdk", "sun", "kotlin", "android"})
+_SOURCE_ROOTS: Final = frozenset("src lib library app test tests source inc includes classes kotlin java".split())
+"""Folders below which namespaces begin. Their names are no part of one."""
+
 _VERSION: Final = re.compile(r"/v[0-9]+$|\.v[0-9]+$")
 
 
@@ -20,6 +26,14 @@ def names_file(module: str, path: str, importer: str, family: str, has_path: Has
     """Return whether a module, as the file `importer` writes it, is the file at `path` or the package that it is in."""
     rule = _RULES.get(family)
     return rule is None or rule(module, path, importer, has_path)
+
+
+def names_part(name: str, path: str) -> bool:
+    """Return whether a name before another one is that of a file or its folder, in any spelling: `RackBuilder`."""
+    plain = name.replace("_", "").replace("-", "").lower()
+    folder, file = posixpath.split(path)
+    parts = (file.partition(".")[0], posixpath.basename(folder))
+    return plain in (part.replace("_", "").replace("-", "").lower() for part in parts)
 
 
 def _python(module: str, path: str, importer: str, has_path: HasPath) -> bool:
@@ -82,6 +96,9 @@ def _go(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
 
 def _rust(module: str, path: str, importer: str, _has_path: HasPath) -> bool:
     """Compare the last component with the file or its folder; a crate's own root is any file of its source folder."""
+    head = module.replace("::", ".").partition(".")[0]
+    if head in _RUST_LIBRARIES or (head == "crate" and _crate(path) != _crate(importer)):
+        return False
     parts = [part for part in module.replace("::", ".").split(".") if part not in ("crate", "self")]
     stem = path.removesuffix(".rs").removesuffix("/mod").removesuffix("/lib").removesuffix("/main")
     if not parts:
@@ -98,14 +115,20 @@ def _rust(module: str, path: str, importer: str, _has_path: HasPath) -> bool:
 
 
 def _crate(path: str) -> str:
-    return path.partition("/src/")[0] if "/src/" in path else ""
+    match = _CRATE.search(path)
+    return path[: match.start()] if match else ""
 
 
 def _java(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
-    """Compare the package, or the class whose static member is imported, with the end of a path."""
-    tail = module.replace(".", "/")
-    name = posixpath.splitext(path)[0]
-    return any(("/" + each).endswith("/" + tail) for each in (name, posixpath.dirname(path)) if each)
+    """Compare the package, or the class whose static member is imported, with the end of a path.
+
+    Folders of Kotlin leave out the root package by convention.
+    """
+    parts = module.split(".")
+    places = [place.split("/") for place in (posixpath.splitext(path)[0], posixpath.dirname(path)) if place]
+    if path.endswith((".kt", ".kts")) and parts[0] not in _JAVA_LIBRARIES:
+        return any(_is_below_root(parts, place) for place in places)
+    return any(place[-len(parts) :] == parts for place in places)
 
 
 def _c(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
@@ -117,9 +140,18 @@ def _c(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
 
 
 def _php(module: str, path: str, _importer: str, _has_path: HasPath) -> bool:
-    """Compare the last part of the namespace with the folder."""
-    last = module.replace("\\", ".").rpartition(".")[2]
-    return not last or last.lower() in posixpath.dirname(path).lower().split("/")
+    """Compare the end of the namespace with that of the folder. What is above it is a root, as PSR-4 maps one."""
+    parts = [part for part in module.lower().replace("\\", ".").split(".") if part]
+    folders = [folder for folder in posixpath.dirname(path).lower().split("/") if folder]
+    return _is_below_root(parts, folders)
+
+
+def _is_below_root(parts: Sequence[str], folders: Sequence[str]) -> bool:
+    """Return whether the ends of a package and a folder are equal up to a source root, or the package is used up."""
+    same = 0
+    while same < min(len(parts), len(folders)) and parts[-1 - same] == folders[-1 - same]:
+        same += 1
+    return same in (len(parts), len(folders)) or folders[-1 - same] in _SOURCE_ROOTS
 
 
 _RULES: Final[Mapping[str, Callable[[str, str, str, HasPath], bool]]] = {

@@ -5,6 +5,7 @@ classes, and variables to the types next to them. They infer no types of express
 name, and the result says so. A reference to a library has no definition in the tree.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -20,14 +21,16 @@ from gitmem.references.languages import (
     REEXPORTING,
     SELVES,
 )
-from gitmem.references.module_paths import names_file
-from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, TreeNames, split_parts
+from gitmem.references.library_members import POINTERS
+from gitmem.references.module_paths import names_file, names_part
+from gitmem.references.tree_names import CLASS, CODES, Definition, FileNames, TreeNames, split_module, split_parts
 from gitmem.types import UNKNOWN_RECEIVER
 
 _DEPTH: Final = 6
 """Steps through base classes. Real code has fewer, and cycles end here."""
 
 _BASE: Final = CODES["base"]
+_TYPE_PARAMETER: Final = re.compile(r"[A-Z][0-9]?$")
 
 
 NOTHING: Final = Resolution((), "")
@@ -147,12 +150,20 @@ class Resolver:
             own = [
                 each
                 for each in self._by_name.of_family(file, name)
-                if not (each.container and file.family in IMPORTING)
+                if self._is_exported(file, module, each)
                 and self._names_file(module, file, self._names.file(each.entry).path)
             ]
             re_exports = not own and file.family in REEXPORTING
             self._exports[key] = own or (self._re_exported(file, module, name) if re_exports else [])
         return self._exports[key]
+
+    def _is_exported(self, file: FileNames, module: str, definition: Definition) -> bool:
+        """Return whether an import of a module can bring a definition: a member only from its class."""
+        if not definition.container:
+            return True
+        if file.family in IMPORTING:
+            return False
+        return split_module(module)[-1:] == [definition.container[-1]] or not self._by_name.is_member(file, definition)
 
     def _re_exported(self, file: FileNames, module: str, name: str) -> list[Definition]:
         """Return the definitions that a module imports under a name, or else those that it imports with all others."""
@@ -259,6 +270,9 @@ class Resolver:
             matches = self._by_path(file, name, parts)
             if matches:
                 return _resolution(matches, "class" if len(matches) == 1 else "name")
+            if self._by_name.is_class(file, parts[-1]):
+                # A known class without such a member: a constructor, a variant, or a member from a library.
+                return self._by_name.members(file, name).opened()
         return self._by_name.members(file, name)
 
     def _behind_import(self, file: FileNames, name: str, parts: Sequence[str]) -> Resolution:
@@ -316,8 +330,14 @@ class Resolver:
         matches = self._behind(classes, path)
         if matches:
             return _resolution(matches, "type")
-        # An attribute of a known type whose own type is not known.
-        return self._by_name.members(file, path[-1]) if classes and len(path) > 1 else NOTHING
+        # An attribute of a known type whose own type is not known, or a pointer to an object of unknown type.
+        is_pointer = parts[-1] in POINTERS.get(file.family, ()) or _TYPE_PARAMETER.match(parts[-1]) is not None
+        if (classes and len(path) > 1) or (is_pointer and not classes):
+            return self._by_name.members(file, path[-1])
+        # A class without such a member has it from a library, or the type is that of the first call of a chain.
+        if classes and file.family not in IMPORTING:
+            return self._by_name.members(file, path[-1]).opened()
+        return NOTHING
 
     # Only the name is known.
 
@@ -327,9 +347,7 @@ class Resolver:
         matches = self._by_name.of_family(file, name)
         inside = [each for each in matches if each.container[-1:] == (last,)]
         return inside or [
-            each
-            for each in matches
-            if not each.container and self._names_file(last, file, self._names.file(each.entry).path)
+            each for each in matches if not each.container and names_part(last, self._names.file(each.entry).path)
         ]
 
 

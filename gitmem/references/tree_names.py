@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.references.file_graph import FileGraph, build_graph
-from gitmem.references.languages import family_of
+from gitmem.references.languages import CONSTRUCTED, family_of
 from gitmem.references.scopes import Scopes, read_scopes
 from gitmem.store.occurrences import DEFINED, IMPORTED, Occurrences
 from gitmem.store.snapshot import Snapshot
@@ -130,9 +130,17 @@ class FileNames:
         matches = self.occurrences.at(np.flatnonzero(self.occurrences.kinds < DEFINING).tolist())
         named = [(each, _text(each.name)) for each in matches]
         return [
-            Definition(self.entry, each.line, each.kind, name, self.scopes.container(name, each.line))
+            definition
             for each, name in named
+            if not self._is_constructor(
+                definition := Definition(self.entry, each.line, each.kind, name, self.scopes.container(name, each.line))
+            )
         ]
+
+    def _is_constructor(self, definition: Definition) -> bool:
+        """Return whether a definition is a constructor: whoever calls it means the class, which has the same name."""
+        is_named_so = definition.container[-1:] == (definition.name,)
+        return is_named_so and definition.kind != CLASS and self.family in CONSTRUCTED
 
     @cached_property
     def _bound(self) -> dict[str, list[tuple[int, str]]]:

@@ -120,6 +120,75 @@ class Main {
     }
 }
 """,
+    "php/src/Cart.php": """<?php
+namespace Acme\\Shop;
+class Cart {
+    public function add($line) { return $line; }
+    public static function open() { return new Cart(); }
+}
+""",
+    "php/src/Bill/Cart.php": """<?php
+namespace Acme\\Shop\\Bill;
+class Cart {
+    public static function open() { return new Cart(); }
+}
+""",
+    "php/tests/CartTest.php": """<?php
+use Acme\\Shop\\Cart;
+function test_open() {
+    Cart::open();
+}
+""",
+    "kotlin/core/src/Clock.kt": """package org.acme.time
+
+class Clock {
+    fun hour(): Int = 1
+}
+
+fun openClock(): Clock = Clock()
+""",
+    "kotlin/core/test/ClockTest.kt": """package org.acme.time.test
+
+import org.acme.time.*
+import java.time.hour
+
+fun check() {
+    openClock()
+    hour()
+}
+""",
+    "csharp/Logger.cs": """namespace Acme.Core
+{
+    public class Logger
+    {
+        public Logger(string name) { }
+        public void WriteLine(string text) { }
+    }
+}
+""",
+    "csharp/App.cs": """using Acme.Core;
+
+class App
+{
+    void Run()
+    {
+        var logger = new Logger("app");
+        logger.WriteLine("x");
+        Console.WriteLine("z");
+    }
+}
+""",
+    "ruby/stubs.rb": "class Stubs\n  def verify(env)\n    env\n  end\nend\n",
+    "ruby/spec.rb": "def check(it)\n  expect(it).to verify(1)\n  it.check\nend\n",
+    "swift/Sources/Kit/Store.swift": "public class Store {\n  public func reload() {}\n  func append(_ x: Int) {}\n}\n",
+    "swift/Tests/Use.swift": "import Kit\nfunc use(s: Store) {\n  s.reload()\n  other().append(1)\n}\n",
+    "cpp/scanner.h": "class Scanner {\npublic:\n  Scanner();\n  bool flow();\n  int size();\n};\n",
+    "cpp/use.cpp": """#include "scanner.h"
+bool use(Scanner& s, Other& o) {
+  Scanner other = Scanner();
+  return s.flow() && o.list.size();
+}
+""",
 }
 
 
@@ -153,10 +222,28 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ("Other.save", "callers", ["rust/src/main.rs:7"]),
         ("store.Store.check", "callers", ["rust/src/store.rs:5"]),
         # Java: classes of the package, base classes, types of parameters.
-        ("Cart.add", "callers", ["java/src/app/Main.java:7", "java/src/app/Main.java:8 2"]),
+        ("Cart.add", "callers", ["java/src/app/Main.java:7", "java/src/app/Main.java:8 2+"]),
         ("Base.check", "callers", ["java/src/shop/Cart.java:4"]),
         ("Load.load", "implementers", ["java/src/shop/Cart.java:5"]),
         ("Base", "subclasses", ["java/src/shop/Cart.java:3"]),
+        # PHP: the root folder stands for the first parts of a namespace.
+        ("php/src/Cart.php:5", "callers", ["php/tests/CartTest.php:4"]),
+        ("php/src/Bill/Cart.php:4", "callers", []),
+        # Kotlin: folders leave out the root package, and a package does not export the members of its classes.
+        ("openClock", "callers", ["kotlin/core/test/ClockTest.kt:7"]),
+        ("Clock.hour", "callers", []),
+        # C#: a constructor is its class, and a member of an unknown object is none.
+        ("Logger", "callers", ["csharp/App.cs:7"]),
+        ("Logger.WriteLine", "callers", ["csharp/App.cs:8", "csharp/App.cs:9+"]),
+        # Ruby: a bare name may be a member only by inclusion, and a method of an object is rarely a function.
+        ("Stubs.verify", "callers", ["ruby/spec.rb:2+"]),
+        ("ruby/spec.rb:1", "callers", ["ruby/spec.rb:3+"]),
+        # Swift and C++: what the library has as well may be the library's.
+        ("Store.reload", "callers", ["swift/Tests/Use.swift:3"]),
+        ("Store.append", "callers", ["swift/Tests/Use.swift:4+"]),
+        ("Scanner", "callers", ["cpp/use.cpp:3"]),
+        ("Scanner.flow", "callers", ["cpp/use.cpp:4"]),
+        ("Scanner.size", "callers", ["cpp/use.cpp:4+"]),
     ],
 )
 def test_places(tree: Searcher, name: str, relation: str, expected: list[str]) -> None:
