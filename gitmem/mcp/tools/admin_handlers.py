@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.actions.cancel import cancel
-from gitmem.actions.watched_run import FULL, update_index
+from gitmem.actions.watched_run import INCREMENTAL, update_index
 from gitmem.actions.web_page import open_page, stop_page
 from gitmem.display import count, visible
 from gitmem.freshness.index_report import IndexReport
@@ -38,7 +38,7 @@ def index_update(server: AdminCall, arguments: Arguments) -> str:
     if arguments["dry_run"]:
         report = preview_run(
             workspace, workspace.location.head_tree, staged=True, uncommitted=True,
-            full=arguments["mode"] == FULL, list_files=False,
+            full=arguments["mode"] != INCREMENTAL, list_files=False,
         )  # fmt: skip
     else:
         report = update_index(workspace, arguments["mode"], server.call)

@@ -56,7 +56,10 @@ def test_an_index_is_updated_reset_and_previewed(own: Repo) -> None:
         stored = await ask(client, "memory_store", content="Keys rotate weekly.")
         preview = json.loads(await ask(client, "index_update", dry_run=True, format="json"))
         assert (preview["dry_run"], preview["blobs_embedded"]) == (True, 1)
-        assert "would index" in await ask(client, "index_update", dry_run=True, mode="full")
+        for mode in ("full", "reset"):
+            whole = json.loads(await ask(client, "index_update", dry_run=True, mode=mode, format="json"))
+            assert whole["blobs_embedded"] > 1
+        assert "would index" in await ask(client, "index_update", dry_run=True)
         report = json.loads(await ask(client, "index_update", format="json"))
         assert (report["status"], report["blobs_embedded"]) == ("success", 1)
         assert (await ask(client, "index_update", mode="reset")).startswith("success: ")
