@@ -92,7 +92,8 @@ def forget_clone(path: Path, environment: Mapping[str, str], *, all_data: bool) 
     Raises: StorageFailed, GitFailed.
     """
     data = data_folder(environment)
-    if data is None or path.parent.parent != data / _FOLDER or not path.is_dir():
+    # The list has paths without symbolic links, and the home folder may be behind one.
+    if data is None or path.parent.parent != Path(os.path.realpath(data / _FOLDER)) or not path.is_dir():
         return False
     # Deleted records can be restored from former commits of the ref, so its existence counts.
     records = run_git(["for-each-ref", "--count=1", "refs/gitmem", "refs/gitmem-backup"], git_dir=path).stdout

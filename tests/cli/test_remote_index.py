@@ -52,7 +52,9 @@ def forge(_server: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
 
 @pytest.fixture
 def data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Keep the user's data in a folder of the test."""
+    """Keep the user's data in a folder of the test, behind a symbolic link."""
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "data").symlink_to(tmp_path / "disk")
     monkeypatch.delenv("GITMEM_NO_REGISTRY")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return tmp_path / "data" / "gitmem"
