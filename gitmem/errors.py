@@ -91,7 +91,7 @@ class OutsideRepository(NotARepository):
 
 
 class UnknownRecord(UsageError):
-    """Id that no note, document or conversation has."""
+    """Id that no note, document, conversation or search session has."""
 
 
 class UnknownRevision(UsageError):

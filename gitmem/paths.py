@@ -31,6 +31,9 @@ JOIN_SUFFIX: Final = ".join"
 RUN: Final = "run-"
 """Prefix of the name of a logged run, followed by the time of its end (`freshness/index_runs.py`)."""
 
+SESSION: Final = "search-"
+"""Prefix of the name of a search session, followed by the time of its last use and its id (`answering/sessions.py`)."""
+
 HISTORY: Final = "history-"
 """Prefix of the name of the cached history of a path (`history/trace_cache.py`)."""
 

@@ -111,6 +111,8 @@ _LEVEL_WORDS: Final = (("trace", "debug"), ("debug", "debug"), ("info", "info"),
     ("warning", "error"), ("error", "error"), ("critical", "error"), ("fatal", "error"), ("off", LOG_OFF))  # fmt: skip
 """Levels of other programs. Warnings of ours are failures, so theirs become `error`."""
 
+_BLANK_LINE_WORDS: Final = (("true", "remove"), ("false", "keep"), ("remove", "remove"), ("keep", "keep"))
+
 _TOKEN_BYTES: Final = 4
 """Bytes of a token of code or English on average."""
 
@@ -126,6 +128,23 @@ SETTINGS: Final = (
     Setting("historyBudget", 100_000, "Number of the newest commits that `gitmem index --history` indexes.", 1),
     Setting("graphThreshold", NO_GRAPH, "Number of chunks from which on each run builds a neighbour graph.", 1000),
     Setting("useServer", "true", "Whether a running gitmem answers queries of commands.", choices=("true", "false")),
+    Setting("sessions", 10, "Number of search sessions that are kept; 0 keeps none.", 0, 1000,
+            aliases=(Alias("RAG_MAX_SESSION_RESULTS"),)),
+    Setting("sessionResults", 5, "Number of results of a search session that are shown without a limit.", 1, 1000,
+            aliases=(Alias("RAG_MAX_CHUNKS_PER_QUERY"),)),
+    Setting("reportFolder", "rag-reports", "Folder of new reports, relative to the root of the repository.",
+            aliases=(Alias("RAG_REPORT_OUTPUT_DIR"),)),
+    Setting("reportAllowed", (), "Further folders that reports may be written to.", personal=True),
+    Setting("reportTemplate", "basic", "Template of a report that names none.",
+            aliases=(Alias("RAG_DEFAULT_TEMPLATE"),)),
+    Setting("reportTemplates", "report-templates", "Folder of the user's own templates, relative to the root."),
+    Setting("reportQuoteLines", 5, "Largest number of lines of a quote in a report.", 1, 1000,
+            aliases=(Alias("RAG_MAX_QUOTE_LINES"),)),
+    Setting("reportBlankLines", "remove", "Whether quotes keep their blank lines, and reports several in a row.",
+            choices=("remove", "keep"),
+            aliases=(Alias("RAG_REMOVE_BLANK_LINES", words=_BLANK_LINE_WORDS),)),
+    Setting("searchCacheSeconds", 60, "Seconds for which a server answers an identical query from memory; 0 is never.",
+            0, 3600),
     Setting("serveIdle", 3600, "Idle seconds after which `gitmem serve` ends; 0 is never.", 0, 31 * 86_400),
     Setting("maxMemory", 1 << 30, "Bytes that all processes of an index run may occupy together.", 384 << 20, 1 << 38),
     Setting("jobs", 0, "Number of worker processes for indexing; 0 is one per core.", 0, 256),
@@ -160,7 +179,7 @@ SETTINGS: Final = (
 
 OBSOLETE: Final = ("ANONYMIZED_TELEMETRY", "CHROMADB_HOST", "CHROMADB_PORT", "CHROMA_HOST", "CHROMA_PORT",
     "CHUNK_TARGET_TOKENS", "DATABASE_URL", "ELASTICSEARCH_URL", "IS_PERSISTENT", "RAG_CHUNK_LANGUAGE",
-    "RAG_MAX_CHUNKS_PER_QUERY", "SINGLE_PIECE_MAX_TOKENS")  # fmt: skip
+    "SINGLE_PIECE_MAX_TOKENS")  # fmt: skip
 """Environment variables of other search servers without a counterpart: there is no database, and no server for it."""
 
 OTHER_VARIABLES: Final = (
@@ -185,6 +204,15 @@ class Settings(NamedTuple):
     history_budget: int = 100_000
     graph_threshold: int = NO_GRAPH
     use_server: str = "true"
+    sessions: int = 10
+    session_results: int = 5
+    report_folder: str = "rag-reports"
+    report_allowed: tuple[str, ...] = ()
+    report_template: str = "basic"
+    report_templates: str = "report-templates"
+    report_quote_lines: int = 5
+    report_blank_lines: str = "remove"
+    search_cache_seconds: int = 60
     serve_idle: int = 3600
     max_memory: int = 1 << 30
     jobs: int = 0

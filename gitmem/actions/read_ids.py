@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from gitmem.actions.repository_excerpts import read_repositories
-from gitmem.answering.readings import NameOptions, Reading, read_from_git, read_without_tree
-from gitmem.answering.record_excerpts import is_record_name
+from gitmem.answering.readings import NameOptions, Reading, needs_no_tree, read_from_git, read_without_tree
 from gitmem.answering.repository_ids import REPOSITORY, RepositoryId, parse_ids
 from gitmem.errors import GitmemError, NotARepository
 from gitmem.freshness.tree_selection import TreeSelection
@@ -51,6 +50,6 @@ def _read_own(own: Workspace | None, names: Sequence[str], options: NameOptions)
 
 
 def _read(workspace: Workspace, names: Sequence[str], options: NameOptions) -> Reading:
-    if all(map(is_record_name, names)):  # records are not part of a tree, so none is read
+    if all(map(needs_no_tree, names)):
         return read_without_tree(workspace, names, options)
     return read_from_git(workspace, TreeSelection(options.rev), names, options)

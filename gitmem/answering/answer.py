@@ -6,6 +6,7 @@ hits `hit_text.read_hits`. A server holds the searcher open and calls `answer_op
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -36,6 +37,8 @@ _NAMED_FILES: Final = 5
 """Files that a note names."""
 
 Result = TypeVar("Result")
+Find = Callable[[Query | SimilarQuery, int], "SearchResult"]
+"""Searches an open tree for at most so many hits."""
 
 
 class ViewState(NamedTuple):
@@ -89,6 +92,8 @@ class Answer(NamedTuple):
     details: "Sequence[HitDetails]" = ()
     folder: Path | None = None
     blames: "Sequence[Blame | None]" = ()
+    session: str = ""
+    """Id under which the search is kept, "" if it is not."""
 
     @property
     def is_lexical(self) -> bool:
@@ -161,20 +166,23 @@ def rebuild_damaged(workspace: Workspace, reader: TreeReader) -> None:
     repair_commits(workspace)
 
 
-def answer_open(searcher: "Searcher", query: Query | SimilarQuery, limit: int, blobs: ObjectReader) -> Answer:
+def answer_open(
+    searcher: "Searcher", query: Query | SimilarQuery, limit: int, blobs: ObjectReader, find: "Find | None" = None
+) -> Answer:
     """Answer from an open tree. `limit` is the result of `check_query`, `blobs` reads the tree's blobs.
 
-    Raises: UsageError, DamagedFile.
+    `find` searches instead of the searcher. Raises: UsageError, DamagedFile.
     """
+    find = find or partial(find_hits, searcher)
     with measured("search.query", searcher.workspace.paths) as operation:
         operation.texts["query"] = query.text
-        answer = answer_found(searcher, query, _find(searcher, query, limit), limit, blobs)
+        answer = answer_found(searcher, query, find(query._replace(text=query.text.strip()), limit), limit, blobs)
         operation.ids["tree"] = searcher.tree.revision.tree
         operation.amounts["results"] = len(answer.hits)
     return answer
 
 
-def _find(searcher: "Searcher", query: Query | SimilarQuery, limit: int) -> "SearchResult":
+def find_hits(searcher: "Searcher", query: Query | SimilarQuery, limit: int) -> "SearchResult":
     """Return the hits of a query; code is filtered by its last change if the query says so."""
     filters = query.filters.records
     if not filters.any or filters.excludes_code or CODE not in kinds_of(query.filters, searcher.selection):

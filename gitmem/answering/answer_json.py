@@ -190,6 +190,7 @@ def answer_json(answer: "Answer", explanations: "Sequence[Explanation | None]") 
     """Return an answer as JSON values; `explanations` has one item for each hit."""
     return {
         "query": answer.query.text,
+        "session": answer.session or None,
         "results": [hit_json(answer, index, explanation) for index, explanation in enumerate(explanations)],
         "view": view_json(answer.view),
         "stats": {

@@ -13,6 +13,7 @@ from gitmem.answering.file_excerpts import read_file_excerpt
 from gitmem.answering.location_lookup import IndexedTree
 from gitmem.answering.record_excerpts import is_record_name, read_records
 from gitmem.answering.repository_ids import RepositoryId
+from gitmem.answering.sessions import is_session_name, use_session
 from gitmem.answering.symbol_lookup import SymbolChunk
 from gitmem.answering.tree_files import read_tree_files
 from gitmem.errors import GitmemError, UsageError
@@ -50,14 +51,20 @@ class Reading(NamedTuple):
 
 
 class NameOptions(NamedTuple):
-    """Revision as the user wrote it, the number of turns of a conversation, and the folder of the user.
+    """Revision as the user wrote it, the number of turns or results, and the folder of the user.
 
-    Paths are relative to the root of the working tree, or else to `folder`.
+    `limit` applies to conversations and search sessions; 0 is the default of each. Paths are relative to the root of
+    the working tree, or else to `folder`.
     """
 
     rev: str = ""
-    turns: int = GET_DEFAULT
+    limit: int = 0
     folder: str = ""
+
+    @property
+    def turns(self) -> int:
+        """Number of turns of a conversation."""
+        return self.limit or GET_DEFAULT
 
 
 class Source(NamedTuple):
@@ -87,13 +94,18 @@ def read_from_git(
         return read_names(workspace, Source(tree, reader, files.state, [*files.notes, *notes]), names, options)
 
 
+def needs_no_tree(name: str) -> bool:
+    """Return whether a name is not that of a file: a record or search session."""
+    return is_record_name(name) or is_session_name(name)
+
+
 def read_without_tree(workspace: Workspace, names: Sequence[str], options: NameOptions) -> Reading:
-    """Read names that are all records."""
+    """Read names that are all records or search sessions."""
     return read_names(workspace, None, names, options)
 
 
 def read_names(workspace: Workspace, source: Source | None, names: Sequence[str], options: NameOptions) -> Reading:
-    """Read names from a tree and from the memory; without a tree all of them are records."""
+    """Read names from a tree and from the memory; without a tree no name is that of a file."""
     found: dict[str, Sequence[Excerpt] | GitmemError] = {}
     with RecordStore(workspace.location) as store:
         tip = cache(store.tip)  # read from git once, and only if a record is named
@@ -104,7 +116,7 @@ def read_names(workspace: Workspace, source: Source | None, names: Sequence[str]
                 found[name] = error
         commit = tip().commit or "" if source is None else ""
     if source is None:
-        return Reading(found, f"memory {commit[:7]}", [])
+        return Reading(found, f"memory {commit[:7]}".rstrip(), [])
     return Reading(found, describe_view(source.state), source.notes)
 
 
@@ -117,6 +129,11 @@ def _read_name(
     options: NameOptions,
 ) -> Sequence[Excerpt]:
     """Read one name. Raises: GitmemError if nothing has it."""
+    if is_session_name(name):
+        from gitmem.answering.session_excerpts import read_session  # few names are those of sessions
+
+        session = use_session(workspace, name)
+        return read_session(workspace, session, options.limit or workspace.settings.session_results)
     if is_record_name(name):
         _refuse_revision(name, options.rev)
         return read_records(store, tip(), name, options.turns)

@@ -17,6 +17,7 @@ from gitmem.answering.answer_json import (
 from gitmem.answering.hit_text import named_hit
 from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.search_query import Query, SimilarQuery
+from gitmem.answering.sessions import save_session
 from gitmem.cli import console
 from gitmem.cli.context import is_quiet, page_output, write_json, write_json_line
 from gitmem.cli.error_output import say
@@ -109,10 +110,11 @@ def answer_here(
 
 
 def write_answer(workspace: Workspace, answer: Answer, form: Format) -> ExitCode:
-    """Print an answer; return OK with hits and NO_RESULTS without."""
+    """Print an answer and keep its search as a session; return OK with hits and NO_RESULTS without."""
     page_output(click.get_current_context())
     if not shows_secrets():
         answer = mask_answer(answer)
+    answer = save_session(workspace, answer)
     for note in [] if form.quiet else answer.notes:
         say(f"note: {note}")
     mode = answer.query.mode if isinstance(answer.query, Query) else "semantic"

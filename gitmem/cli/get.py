@@ -29,13 +29,11 @@ _MAX_IDS = 50
     "--limit",
     type=click.IntRange(1, MAX_GET),
     metavar="N",
-    default=GET_DEFAULT,
-    show_default=True,
-    help="Last turns of a conversation.",
+    help=f"Last turns of a conversation, or results of a search.  [default: {GET_DEFAULT} turns, 5 results]",
 )
 @json_option
 @click.pass_context
-def command(ctx: click.Context, ids: tuple[str, ...], rev: str, limit: int, as_json: bool) -> ExitCode:
+def command(ctx: click.Context, ids: tuple[str, ...], rev: str, limit: int | None, as_json: bool) -> ExitCode:
     """Read files, lines, symbols, chunks and records by the ids that searches print.
 
     \b
@@ -43,6 +41,7 @@ def command(ctx: click.Context, ids: tuple[str, ...], rev: str, limit: int, as_j
     BLOB:N                                    chunk N (from 0) of a blob, by its id
     mem_...  art_...  conversation:NAME       record; also with :10-40 for lines, :N for a chunk
     DOC  SOURCE:DOC                           document, by the id given to `doc add --id`
+    search_...                                results of an earlier search
     COMMIT  COMMIT:1-5                        message of a commit, by its id of 7 digits or more
     repository:NAME                           statistics of a registered repository
     NAME:ID                                   any of them in a registered repository
@@ -56,11 +55,12 @@ def command(ctx: click.Context, ids: tuple[str, ...], rev: str, limit: int, as_j
       gitmem get "src/app.py#Flask.run" art_89abcdef
       gitmem get --rev v2.0 --json src/app.py
       gitmem get flask:README.md
+      gitmem get -n 20 search_0123abcd
     """
     if len(ids) > _MAX_IDS:
         raise click.UsageError(f"{len(ids)} ids, at most {_MAX_IDS} can be read at once", ctx)
     own = open_here_if_any(ctx)
-    options = NameOptions(rev, limit, folder_in_tree(ctx, own) if own else "")
+    options = NameOptions(rev, limit or 0, folder_in_tree(ctx, own) if own else "")
     readings, parsed = read_ids(own, ids, console.environment(), options)
     excerpts, failures = collect(readings, parsed)
     tree, notes = describe_trees(readings)

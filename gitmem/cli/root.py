@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "doc": "Store documents from other sources in the repository: pages, mails, chats, transcripts.",
     "conversation": "Store conversations, turn by turn.",
     "import": "Import the data of an older system.",
+    "report": "Create reports from templates, and list the last searches.",
     "get": "Read files, lines, symbols, chunks and records by the ids that searches print.",
     "push": "Push this clone's notes and shared documents to a git remote.",
     "pull": "Take over the records that others pushed to a git remote.",

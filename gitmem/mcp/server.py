@@ -21,11 +21,13 @@ from pydantic import ValidationError
 from gitmem import __version__
 from gitmem.display import visible
 from gitmem.errors import GitmemError
+from gitmem.mcp.template_resources import TemplateResources
 from gitmem.mcp.tools.descriptions import Tool
 from gitmem.mcp.tools.handlers import ToolHandlers
 from gitmem.mcp.tools.instructions import instructions_for
 from gitmem.mcp.tools.tool_answer import ProtocolError, ToolAnswer
 from gitmem.mcp.tools.tool_call import ToolCall
+from gitmem.mcp.tools.toolsets import offers_resources
 from gitmem.mcp.transport.handshake import NAME, TITLE
 from gitmem.mcp.transport.sdk_bridge import SERVER_STOPPED
 from gitmem.resident.call import CallCancelled
@@ -75,6 +77,7 @@ def make_server(handlers: ToolHandlers, tools: dict[str, Tool], *, use_roots: bo
     async def forget_roots(_context: Context, _params: types.NotificationParams) -> None:
         handlers.forget_roots()
 
+    resources = TemplateResources(handlers) if offers_resources(tools) else None
     server: Server[Any] = Server(
         NAME,
         version=__version__,
@@ -82,6 +85,8 @@ def make_server(handlers: ToolHandlers, tools: dict[str, Tool], *, use_roots: bo
         instructions=instructions_for(tools),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_resources=resources.list if resources else None,
+        on_read_resource=resources.read if resources else None,
     )
     # Not as an argument: the SDK warns that a later version of the protocol has no roots. Today's clients have them.
     server.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, forget_roots)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from gitmem.answering.answer import Answer, answer_open
+from gitmem.answering.answer import Answer
 from gitmem.answering.impact_answer import (
     ImpactAnswer,
     ImpactQuery,
@@ -20,7 +20,8 @@ from gitmem.answering.usage_answer import UsageAnswer, UsageQuery, check_usage_q
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.memory.kinds import FOLDERS
 from gitmem.resident.call import Call, CallCancelled
-from gitmem.resident.open_repository import OpenRepository, OpenTree
+from gitmem.resident.open_repository import OpenRepository
+from gitmem.resident.open_tree import OpenTree
 from gitmem.resident.repositories import OpenRepositories
 from gitmem.workspace import Workspace
 
@@ -72,7 +73,7 @@ class OpenAnswers:
             # The records of an open working tree count as missing, although a query of code alone does not open them.
             if searcher.missing_files and not any(kind in FOLDERS for kind in query.filters.kinds or FOLDERS):
                 raise Refused
-            result = answer_open(searcher, query, limit, tree.reader)
+            result = tree.answer(query, limit)
             if result.view.stale:
                 tree.mark_stale()
             result.notes[:0] = tree.notes

@@ -13,7 +13,8 @@ from gitmem.errors import GitmemError
 from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.resident.call import Call
-from gitmem.resident.open_repository import OpenRepository, OpenTree
+from gitmem.resident.open_repository import OpenRepository
+from gitmem.resident.open_tree import OpenTree
 from gitmem.resident.repositories import OpenRepositories
 from gitmem.settings import Settings
 

@@ -28,7 +28,7 @@ Locks, in the order in which they are taken. The last three are leaves: a thread
                               it; not held while calls use the tree
     OpenRepository._lock      table of slots, and which FirstIndex runs
     WorkingTreeWatcher._lock  observer of the working tree
-    _SharedTree._lock         idle readers of one tree
+    SharedTree._lock         idle readers of one tree
 
 `OpenRepository.workspace` and `_configuration` have no lock: each is replaced as a whole, and a call that reads the
 previous one finds its tree stale and reopens it.
@@ -39,18 +39,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from gitmem.answering.answer import rebuild_damaged
-from gitmem.answering.searcher import Searcher, open_searcher
+from gitmem.answering.searcher import open_searcher
 from gitmem.embedding.encoder import Encoder
 from gitmem.errors import DamagedFile, NoIndex, OtherModel
 from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.git.git_config import configuration_files
-from gitmem.git.object_reader import ObjectReader
-from gitmem.git.objects import open_reader
 from gitmem.resident.call import Call
 from gitmem.resident.first_index import FirstIndex
+from gitmem.resident.open_tree import OpenTree, SharedTree
 from gitmem.resident.watching.state_signature import StateSignature, read_signature
 from gitmem.resident.watching.working_tree import WorkingTreeWatcher
 from gitmem.store.manifest import find_manifest
@@ -58,9 +57,6 @@ from gitmem.workspace import Workspace, open_workspace
 
 MAX_TREES: Final = 4
 """Trees held open: the working tree and the revisions used last."""
-
-IDLE_READERS: Final = 2
-"""Readers kept open for each tree, each with a process. More simultaneous calls open more, and close them again."""
 
 FIRST_INDEX_SECONDS: Final = 20.0
 """Longest wait of a call for the first index: clients give up after 30 or 60 seconds."""
@@ -71,74 +67,12 @@ _SlotName = tuple[TreeSelection, tuple[str, ...]]
 """Selection of a tree, and the kinds that are searched in it."""
 
 
-class OpenTree(NamedTuple):
-    """Open tree as one call uses it. The reader belongs to the call alone; `notes` are for the user.
-
-    A call that reads a file with unexpected content calls `mark_stale`, and the next call checks all files.
-    """
-
-    searcher: Searcher
-    workspace: Workspace
-    reader: ObjectReader
-    notes: list[str]
-    mark_stale: Callable[[], None]
-
-
-class _SharedTree:
-    """Open tree for any number of simultaneous calls.
-
-    They share the searcher without a lock. Its caches are only filled, with values that every thread would compute.
-    """
-
-    def __init__(self, searcher: Searcher, workspace: Workspace, notes: list[str]) -> None:
-        self.searcher = searcher
-        self.is_stale = False
-        self._workspace = workspace
-        self._notes = notes
-        self._lock = threading.Lock()
-        """Guards the two attributes below."""
-        self._idle_readers: list[ObjectReader] = []
-        self._closed = False
-
-    @contextmanager
-    def use(self) -> Iterator[OpenTree]:
-        """Yield the tree with a reader that no other call uses meanwhile. Raises: DamagedFile.
-
-        A search is not the only call that reads the open files, so they are checked here.
-        """
-        self.searcher.require_intact()
-        with self._lock:
-            reader = self._idle_readers.pop() if self._idle_readers else None
-        if reader is None:
-            reader = open_reader(self.searcher.tree.location, bulk=False, files=self.searcher.files)
-        try:
-            yield OpenTree(self.searcher, self._workspace, reader, self._notes, self._mark_stale)
-        finally:
-            with self._lock:
-                reusable = not self._closed and len(self._idle_readers) < IDLE_READERS
-                if reusable:
-                    self._idle_readers.append(reader)
-            if not reusable:
-                reader.close()
-
-    def _mark_stale(self) -> None:
-        self.is_stale = True
-
-    def close(self) -> None:
-        """Close the idle readers. Readers in use are closed at the end of their calls."""
-        with self._lock:
-            self._closed = True
-            readers, self._idle_readers = self._idle_readers, []
-        for reader in readers:
-            reader.close()
-
-
 class _TreeSlot:
     """Slot of one tree. `lock` guards the other attributes; see the module."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.tree: _SharedTree | None = None
+        self.tree: SharedTree | None = None
         self.signature: StateSignature = ()
         """State that the open tree was read from."""
 
@@ -275,9 +209,7 @@ class OpenRepository:
         with self._get_current(slot, selection, kinds, call).use() as open_tree:
             return action(open_tree._replace(notes=[*open_tree.notes, *call.notes]))
 
-    def _get_current(
-        self, slot: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], call: Call
-    ) -> _SharedTree:
+    def _get_current(self, slot: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], call: Call) -> SharedTree:
         """Return the current tree of a slot. Raises: CallCancelled, NoIndex, UnknownRevision, DamagedFile."""
         with slot.lock:
             call.check()  # the call may have been cancelled while it waited for the lock
@@ -301,7 +233,7 @@ class OpenRepository:
                 other.close()
         return slot
 
-    def _get_tree(self, slot: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], call: Call) -> _SharedTree:
+    def _get_tree(self, slot: _TreeSlot, selection: TreeSelection, kinds: tuple[str, ...], call: Call) -> SharedTree:
         """Return the current tree of a slot; open it if it is not open or stale. The caller holds the slot's lock.
 
         Without an index the first one is built, and the call waits for it. After FIRST_INDEX_SECONDS it is answered
@@ -347,7 +279,7 @@ class OpenRepository:
         kinds: tuple[str, ...],
         first_index: FirstIndex | None,
         call: Call,
-    ) -> _SharedTree:
+    ) -> SharedTree:
         """Open a tree; missing blobs are indexed, unless the first index is being built or the call is cancelled."""
         slot.close()
         # Both are taken before the tree is read: a change during the reading makes the tree stale at the next call.
@@ -372,14 +304,14 @@ class OpenRepository:
         if after[1:] == slot.signature[1:] and self._has_generation(searcher.snapshot.manifest.generation):
             slot.signature = after
         notes = [] if first_index is None else [f"{first_index.describe()}; this answer uses the part that exists"]
-        slot.tree = _SharedTree(searcher, workspace, notes)
+        slot.tree = SharedTree(searcher, workspace, notes)
         return slot.tree
 
     def _has_generation(self, generation: int) -> bool:
         manifest = find_manifest(self.workspace.paths.manifest)
         return manifest is not None and manifest.generation == generation
 
-    def _is_current(self, slot: _TreeSlot, tree: _SharedTree, selection: TreeSelection) -> bool:
+    def _is_current(self, slot: _TreeSlot, tree: SharedTree, selection: TreeSelection) -> bool:
         """Return whether an open tree is still the selected one. Git is asked only if something may have changed.
 
         A tree with missing blobs is never current: it is reopened to continue indexing them.

@@ -12,7 +12,8 @@ from gitmem.answering.searcher import open_searcher
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.indexing.fingerprint import view_key
 from gitmem.resident.call import Call
-from gitmem.resident.open_repository import OpenRepository, OpenTree
+from gitmem.resident.open_repository import OpenRepository
+from gitmem.resident.open_tree import OpenTree
 from gitmem.store.join_file import join_file
 from gitmem.store.stored_view import find_view
 from gitmem.workspace import require_index

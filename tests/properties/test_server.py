@@ -25,7 +25,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "related": {"location": "src/cookies.py:7"},
     "usages": {"name": "sign"},
     "map": {},
-    "impact": {"range": "HEAD~1..HEAD"},
+    "impact": {},
     "get": {"ids": ["src/cookies.py"]},
     "when": {"location": "src/cookies.py:7"},
     "changes": {"range": "HEAD~1..HEAD"},
@@ -39,6 +39,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "index_cancel": {},
     "config_reload": {},
     "manager": {},
+    "report_create": {"variables": {"query": "why", "overall_summary": "because", "sections": []}},
 }
 """Arguments of each tool that its schema allows."""
 

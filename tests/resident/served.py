@@ -21,7 +21,7 @@ from tests.sample import Outcome
 PATIENCE: Final = 120.0
 """Seconds; much longer than any answer takes, so that only a defect is noticed."""
 
-_TIMES: Final = re.compile(r"\d+ ms|(?<=\"query_time_ms\": )[\d.]+|(?<=\"query_time_ms\":)[\d.]+")
+_TIMES: Final = re.compile(r"\d+ ms|search_[0-9a-f]{8}|(?<=\"query_time_ms\": )[\d.]+|(?<=\"query_time_ms\":)[\d.]+")
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from gitmem.answering.search_query import Query
 from gitmem.embedding.bundled import BundledEncoder
 from gitmem.freshness.tree_selection import WORKING_TREE
 from gitmem.resident.call import Call
-from gitmem.resident.open_repository import OpenRepository, OpenTree
+from gitmem.resident.open_repository import OpenRepository
+from gitmem.resident.open_tree import OpenTree
 from tests.gitrepo import Repo
 from tests.mcp.clients import RawClient
 from tests.sample import SIGN, Cli

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gitmem.actions.repository_rows import RepositoryRow, read_row
-from gitmem.answering.answer import Answer, answer_open
+from gitmem.answering.answer import Answer
 from gitmem.answering.federated_answer import FederatedAnswer, mask_federated
 from gitmem.answering.masked_answer import mask_answer
 from gitmem.answering.repository_selection import ALL, choose_repositories
@@ -17,7 +17,8 @@ from gitmem.mcp.tools.tool_answer import ToolAnswer
 from gitmem.mcp.tools.tool_call import ToolCall
 from gitmem.registry import KnownRepository
 from gitmem.resident.open_federation import answer_open_repositories
-from gitmem.resident.open_repository import OpenRepository, OpenTree
+from gitmem.resident.open_repository import OpenRepository
+from gitmem.resident.open_tree import OpenTree
 from gitmem.resident.repositories import OpenRepositories
 from gitmem.secrets.masking import mask_text
 from gitmem.settings import Settings
@@ -74,7 +75,7 @@ def search_own(served: Served, query: Query) -> Answer:
 
     def use(tree: OpenTree) -> Answer:
         limit = check_query(query, WORKING_TREE, tree.workspace.settings)
-        answer = mask_answer(answer_open(tree.searcher, query, limit, tree.reader))
+        answer = mask_answer(tree.answer(query, limit))
         if answer.view.stale:
             tree.mark_stale()
         return answer

@@ -25,7 +25,7 @@ from gitmem.mcp.tools.tool_answer import ToolAnswer
 from gitmem.memory.document import MANUAL, Document
 from gitmem.memory.kinds import CODE, DEFAULT
 from gitmem.records.documents import add_document, get_document
-from gitmem.resident.open_repository import OpenTree
+from gitmem.resident.open_tree import OpenTree
 from gitmem.secrets.masking import mask_text, mask_value
 
 _DOCUMENTS: Final = "documents"

@@ -146,7 +146,8 @@ def _is_valid(about: Json, value: Any) -> bool:
         are_known = all(_is_text(item) and item in choices for item in value)
         return are_known and _is_size_valid(about, "Items", len(value))
     if isinstance(value, dict):
-        pairs = () if "properties" in about else value.items()
+        # Objects without named properties hold texts if their number is bounded, and else any values.
+        pairs = value.items() if "maxProperties" in about else ()
         return all(map(_is_text, chain.from_iterable(pairs))) and _is_size_valid(about, "Properties", len(value))
     return _is_text(value) and _is_size_valid(about, "Length", len(str(value).strip()))
 

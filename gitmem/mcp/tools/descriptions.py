@@ -171,7 +171,7 @@ GET: Final = _tool(
         "minItems": 1,
         "maxItems": 50,
         "description": "`path`, `path:12`, `path:10-40`, `path#symbol`, `<blob>:<chunk>` (from 0); `mem_...`, "
-        "`art_...`, `conversation:NAME`, also with `:10-40` or `:<chunk>`; `<commit>`; `repository:NAME`",
+        "`art_...`, `conversation:NAME`, also with `:10-40` or `:<chunk>`; `<commit>`; `repository:NAME`; `search_...`",
     },
     rev=_REV,
     root=ROOT,
@@ -306,12 +306,26 @@ DOCUMENT_INGEST: Final = _tool(
     metadata={"type": "object", "maxProperties": 50, "description": "strings by name"},
     format=FORMAT,
 )
+REPORT_CREATE: Final = _tool(
+    "report_create",
+    "Write a report",
+    "Write a Markdown report into the repository, from a template and its variables; `list` with `templates` shows "
+    "both. The results of searches become sections, unless you give some. Returns the path and a preview.",
+    ["variables"],
+    WRITES,
+    variables={"type": "object", "description": "`query`, `overall_summary`, `sections`, as the template wants them"},
+    template={"type": "string", "maxLength": 64, "description": "default: as configured"},
+    session_ids={**_STRINGS, "maxItems": 50, "description": "`search_...`"},
+    output_dir={"type": "string", "maxLength": 4096, "description": "folder of the repository"},
+    file_name={"type": "string", "maxLength": 200, "description": "behind the time"},
+    ascii_filename={"type": "string", "maxLength": 200, "description": "like `file_name`, in English"},
+)
 LIST: Final = _tool(
     "list",
     "List",
-    "List records, newest first, or the repositories known on this machine.",
+    "List records or earlier searches, newest first; templates of reports; repositories known on this machine.",
     ["what"],
-    what=_choice(["notes", "documents", "conversations", "repositories"]),
+    what=_choice(["notes", "documents", "conversations", "sessions", "templates", "repositories"]),
     type={"type": "string", "description": "type of note or document"},
     limit={"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
     root=ROOT,

@@ -10,13 +10,12 @@ from gitmem.mcp.tools.arguments import Arguments
 from gitmem.mcp.tools.excerpts import excerpt_block, excerpts_json
 from gitmem.mcp.tools.json_output import dump
 from gitmem.mcp.tools.text_output import MAX_NOTES, Block, render_blocks
-from gitmem.memory.conversation import GET_DEFAULT
-from gitmem.resident.open_repository import OpenTree
+from gitmem.resident.open_tree import OpenTree
 
 
 def name_options(arguments: Arguments) -> NameOptions:
     """Return the options of a call."""
-    return NameOptions(arguments["rev"], arguments["limit"] or GET_DEFAULT)
+    return NameOptions(arguments["rev"], max(0, arguments["limit"]))
 
 
 def read_from_index(tree: OpenTree, names: Sequence[str], options: NameOptions) -> Reading:

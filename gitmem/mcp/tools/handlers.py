@@ -25,11 +25,18 @@ from gitmem.resident.repositories import OpenRepositories
 # index and the model take 150 ms. Afterwards `warm_up` loads them in a thread, while another one loads the SDK.
 if TYPE_CHECKING:
     from gitmem.resident.open_repository import OpenRepository
+    from gitmem.workspace import Workspace
 
-WRITING_TOOLS: Final = ("memory_store", "conversation_append", "document_ingest", "delete")
+REPORT_TOOL: Final = "report_create"
+"""Tool that writes a file into the working tree."""
+
+_CHANGING_TOOLS: Final = ("memory_store", "conversation_append", "document_ingest", "delete")
 """Tools that change the memory."""
 
-_MEMORY_TOOLS: Final = (*WRITING_TOOLS, "list")
+WRITING_TOOLS: Final = (*_CHANGING_TOOLS, REPORT_TOOL)
+"""Tools that write into the server's own repository."""
+
+_MEMORY_TOOLS: Final = (*_CHANGING_TOOLS, "list")
 _HISTORY_TOOLS: Final = ("when", "changes")
 _STRUCTURE_TOOLS: Final = ("map", "impact")
 ADMIN_TOOLS: Final = ("index_update", "index_cancel", "config_reload", "manager")
@@ -83,6 +90,11 @@ class ToolHandlers:
             call.check()
             text = MEMORY_HANDLERS[name](workspace, arguments)
             return text if arguments.get("format") == "json" else "\n".join([text, *map(format_note, call.notes)])
+        if name == REPORT_TOOL:
+            from gitmem.mcp.tools.report_handler import create
+
+            # Like writing tools, it writes into the server's own repository alone.
+            return create(self._get_repository("", call).reopen(), arguments)
         if name in _HISTORY_TOOLS:
             from gitmem.mcp.tools.history_handlers import HANDLERS as HISTORY_HANDLERS
 
@@ -102,6 +114,10 @@ class ToolHandlers:
 
         served = ServedRepositories(lambda root: self._get_repository(root, call), self.repositories)
         return SEARCH_HANDLERS[name](served, arguments, call)
+
+    def workspace(self) -> "Workspace":
+        """Return the server's own repository with its present settings. Raises: NotARepository, ConfigError."""
+        return self._get_repository("", ToolCall()).reopen()
 
     def forget_roots(self) -> None:
         """Ask the client for its open folders again at the next call that needs them."""

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from gitmem.actions.report_template import Template, list_templates, read_template
+from gitmem.answering.sessions import Session, list_sessions, session_json, session_time
 from gitmem.display import count, visible
 from gitmem.errors import UsageError
 from gitmem.mcp.tools.arguments import Arguments
@@ -90,11 +92,12 @@ def _describe_deleted(deleted: DeletedRecord) -> str:
 
 
 class _RecordList(NamedTuple):
-    """How records of one kind are listed: `read` takes the workspace, a type and a limit."""
+    """How records of one kind are listed: `read` takes the workspace, a type and a limit. `place` has the records."""
 
     read: Callable[[Workspace, str, int], Sequence[Any]]
     to_block: Callable[[Any], Block]
     to_json: Callable[[Any], Mapping[str, Any]]
+    place: str = "memory"
 
 
 def list_records(workspace: Workspace, arguments: Arguments) -> str:
@@ -105,7 +108,7 @@ def list_records(workspace: Workspace, arguments: Arguments) -> str:
         items, omitted = fit_values([mask_value(kind.to_json(record)) for record in records])
         return dump({"what": arguments["what"], "items": items, "omitted": omitted})
     notes = [] if records else [f"no {arguments['what']} are stored"]
-    return render_blocks(list(map(kind.to_block, records)), "memory", notes, advice="lower the limit")
+    return render_blocks(list(map(kind.to_block, records)), kind.place, notes, advice="lower the limit")
 
 
 def _list_notes(workspace: Workspace, type_: str, limit: int) -> list[Note]:
@@ -120,6 +123,12 @@ def _list_conversations(workspace: Workspace, type_: str, limit: int) -> list[Co
     if type_:
         raise UsageError("conversations have no type", hint="leave out `type`")
     return list_conversations(workspace, limit)
+
+
+def _list_sessions(workspace: Workspace, type_: str, limit: int) -> list[Session]:
+    if type_:
+        raise UsageError("sessions have no type", hint="leave out `type`")
+    return list_sessions(workspace)[:limit]
 
 
 def _note_block(note: Note) -> Block:
@@ -142,6 +151,30 @@ def _conversation_block(conversation: Conversation) -> Block:
     return Block(f"conversation:{visible(conversation.id)} {turns} {conversation.time[:_DAY]}", [])
 
 
+def _list_templates(workspace: Workspace, type_: str, limit: int) -> list[Template]:
+    if type_:
+        raise UsageError("templates have no type", hint="leave out `type`")
+    return [read_template(workspace, name) for name in list_templates(workspace)[:limit]]
+
+
+def _template_block(template: Template) -> Block:
+    variables = [f"{name}: {_describe_variable(about)}" for name, about in template.variables.items()]
+    return Block(f"{template.name} {visible(str(template.schema.get('description', '')))}".rstrip(), variables)
+
+
+def _describe_variable(about: object) -> str:
+    """Return what a template says of a variable, and the names of the fields of a list."""
+    described = about if isinstance(about, dict) else {}
+    text = str(described.get("description", ""))
+    fields = described.get("items")
+    return _first_line(f"{text} Fields: {', '.join(map(str, fields))}." if isinstance(fields, dict) else text)
+
+
+def _session_block(session: Session) -> Block:
+    return Block(f"{session.id} {session_time(session)} {count(len(session.results), 'result')}",
+                 [_first_line(session.query), session.tree])  # fmt: skip
+
+
 def _whose(sharer: str) -> str:
     """Return who shared a record, after a blank; nothing for one of this clone."""
     return f" shared by {visible(sharer)}" if sharer else ""
@@ -158,6 +191,8 @@ _LISTS: Final = {
     "notes": _RecordList(_list_notes, _note_block, note_json),
     "documents": _RecordList(_list_documents, _document_block, document_json),
     "conversations": _RecordList(_list_conversations, _conversation_block, conversation_json),
+    "sessions": _RecordList(_list_sessions, _session_block, session_json, "search sessions"),
+    "templates": _RecordList(_list_templates, _template_block, lambda template: template.schema, "templates"),
 }
 
 

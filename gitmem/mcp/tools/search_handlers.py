@@ -5,14 +5,13 @@ from typing import Final, NamedTuple
 
 from gitmem.actions.health import EMBEDDING, Component, examine_health, health_json, health_lines
 from gitmem.actions.repository_excerpts import read_repositories
-from gitmem.answering.answer import answer_open
 from gitmem.answering.filter_names import parse_chunk_types, parse_languages
 from gitmem.answering.index_status import read_status
 from gitmem.answering.masked_answer import mask_answer
-from gitmem.answering.readings import Reading, read_from_git, read_without_tree
-from gitmem.answering.record_excerpts import is_record_name
+from gitmem.answering.readings import Reading, needs_no_tree, read_from_git, read_without_tree
 from gitmem.answering.repository_ids import REPOSITORY, parse_ids
 from gitmem.answering.search_query import Query, SearchFilters, SimilarQuery, check_query
+from gitmem.answering.sessions import save_session
 from gitmem.answering.usage_answer import DEFAULT_RELATIONS, UsageQuery, check_usage_query, usages_of
 from gitmem.display import visible
 from gitmem.errors import GitmemError
@@ -26,7 +25,8 @@ from gitmem.mcp.tools.usage_output import render_usages, usages_as_json
 from gitmem.memory.kinds import parse_kinds
 from gitmem.records.filters import RecordFilters, parse_filters
 from gitmem.registry import read_registry
-from gitmem.resident.open_repository import OpenRepository, OpenTree
+from gitmem.resident.open_repository import OpenRepository
+from gitmem.resident.open_tree import OpenTree
 from gitmem.resident.repositories import OpenRepositories
 from gitmem.workspace import Workspace
 
@@ -108,7 +108,7 @@ def _read(
 
 def _read_ids(repository: OpenRepository, ids: Sequence[str], arguments: Arguments, call: ToolCall) -> Reading:
     options = name_options(arguments)
-    if all(map(is_record_name, ids)):  # records are not part of a tree, so none is opened
+    if all(map(needs_no_tree, ids)):
         return read_without_tree(repository.reopen(), ids, options)
     selection = TreeSelection(arguments["rev"])
     reading = repository.with_current_tree(selection, call, lambda tree: read_from_index(tree, ids, options))
@@ -176,7 +176,7 @@ def _answer(
 ) -> str:
     def use(tree: OpenTree) -> str:
         limit = check_query(query, selection, tree.workspace.settings)
-        answer = mask_answer(answer_open(tree.searcher, query, limit, tree.reader))
+        answer = save_session(tree.workspace, mask_answer(tree.answer(query, limit)))
         if answer.view.stale:
             tree.mark_stale()
         if arguments["format"] == "json":

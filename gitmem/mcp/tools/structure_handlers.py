@@ -25,7 +25,7 @@ from gitmem.mcp.tools.search_handlers import GetRepository
 from gitmem.mcp.tools.text_output import Block, render_blocks
 from gitmem.mcp.tools.token_estimate import estimate_tokens
 from gitmem.mcp.tools.tool_call import ToolCall
-from gitmem.resident.open_repository import OpenTree
+from gitmem.resident.open_tree import OpenTree
 from gitmem.secrets.masking import mask_text, mask_value
 
 _COLUMNS = 160

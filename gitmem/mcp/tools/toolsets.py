@@ -17,6 +17,7 @@ from gitmem.mcp.tools.descriptions import (
     MAP,
     MEMORY_STORE,
     RELATED,
+    REPORT_CREATE,
     SEARCH,
     STATUS,
     USAGES,
@@ -34,11 +35,9 @@ TOOLSETS: Final[Mapping[str, Sequence[Tool]]] = {
     "structure": (MAP, IMPACT, USAGES),
     "repositories": (LIST,),
     "admin": ADMIN_TOOLS,
+    "reports": (REPORT_CREATE, LIST, GET),
 }
 """Tools by the name of their toolset. A tool may be in several."""
-
-PLANNED: Final = ("reports",)
-"""Names reserved for toolsets of later versions."""
 
 DEFAULT: Final = "search,memory"
 
@@ -67,6 +66,11 @@ def parse_toolsets(text: str) -> dict[str, Tool]:
     return tools
 
 
+def offers_resources(tools: Mapping[str, object]) -> bool:
+    """Return whether a server with these tools offers the descriptions of templates as resources."""
+    return REPORT_CREATE.name in tools
+
+
 def max_message_bytes(tools: Mapping[str, Tool]) -> int:
     """Return the size of the longest valid message to these tools: one with the longest document or turn."""
     longest = max((_longest_text(tool.schema) for tool in tools.values()), default=0)
@@ -79,8 +83,6 @@ def _longest_text(schema: Json) -> int:
 
 
 def _tools_of(name: str) -> Sequence[Tool]:
-    if name in PLANNED:
-        raise UsageError(f"toolset `{name}` is not available in this version", hint=_HINT)
     if name in COMPAT:
         return load_tools(name)
     if name not in TOOLSETS:

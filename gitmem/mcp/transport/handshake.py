@@ -11,6 +11,7 @@ from typing import Any, Final
 from gitmem import __version__
 from gitmem.mcp.tools.descriptions import Tool
 from gitmem.mcp.tools.instructions import instructions_for
+from gitmem.mcp.tools.toolsets import offers_resources
 
 NAME: Final = "gitmem"
 TITLE: Final = "gitmem: code search"
@@ -30,6 +31,8 @@ class Handshake:
         tools_by_name = {tool.name: tool.to_json() for tool in tools}
         self._tools = list(tools_by_name.values())
         self._instructions = instructions_for(tools_by_name)
+        resources = {"subscribe": False, "listChanged": False}
+        self._resources = {"resources": resources} if offers_resources(tools_by_name) else {}
         self.initialize_id: str | int | None = None
         """Id of the answered `initialize`. The SDK's server gets the request too, but its answer must be dropped."""
 
@@ -44,7 +47,7 @@ class Handshake:
             self.initialize_id = message["id"]
             return {
                 "protocolVersion": params["protocolVersion"],
-                "capabilities": {"tools": {"listChanged": False}},
+                "capabilities": {**self._resources, "tools": {"listChanged": False}},
                 "serverInfo": {"name": NAME, "title": TITLE, "version": __version__},
                 "instructions": self._instructions,
             }

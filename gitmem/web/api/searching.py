@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from gitmem.answering.answer import answer_open
 from gitmem.answering.answer_json import answer_json
 from gitmem.answering.element_history import read_element_history
 from gitmem.answering.federated_answer import FederatedAnswer, mask_federated
@@ -34,7 +33,7 @@ from gitmem.records.filters import parse_filters
 from gitmem.registry import read_registry
 from gitmem.resident.call import Call
 from gitmem.resident.open_federation import answer_open_repositories
-from gitmem.resident.open_repository import OpenTree
+from gitmem.resident.open_tree import OpenTree
 from gitmem.secrets.masking import mask_value
 from gitmem.settings import SEARCH_MAX_LIMIT
 from gitmem.types import MAX_USAGE_DEPTH
@@ -123,7 +122,7 @@ def read_items(service: Service, arguments: Arguments, call: Call) -> dict[str, 
 def read(service: Service, arguments: Arguments, call: Call) -> Reading:
     """Read locations and records by their ids, from the index if it is current, else from git."""
     repository, ids = service.open(arguments["repository"]), arguments["id"]
-    options = NameOptions(arguments["rev"], arguments["limit"])
+    options = NameOptions(arguments["rev"], max(0, arguments["limit"]))
     selection = TreeSelection(arguments["rev"])
     # An open tree reads symbols and chunks from its index; git alone reads everything else as fast.
     reading = repository.with_current_tree(selection, call, lambda tree: read_from_index(tree, ids, options))
@@ -139,7 +138,7 @@ def related(service: Service, arguments: Arguments, call: Call) -> dict[str, Any
 
     def use(tree: OpenTree) -> dict[str, Any]:
         limit = check_bounds(query, WORKING_TREE, tree.workspace.settings)
-        answer = mask_answer(answer_open(tree.searcher, query, limit, tree.reader))
+        answer = mask_answer(tree.answer(query, limit))
         if answer.view.stale:  # a file changed while it was read: the next call looks again
             tree.mark_stale()
         return answer_json(answer, [None] * len(answer.hits))
@@ -230,7 +229,10 @@ OPERATIONS: Final = (
         query={
             "id": {**texts("Locations and ids of records, as searches return them.", most=_MAX_IDS), "minItems": 1},
             "rev": _REV,
-            "limit": number("Number of turns of a conversation.", 1, MAX_GET, GET_DEFAULT),
+            "limit": {
+                "type": "integer", "minimum": 1, "maximum": MAX_GET,
+                "description": f"Number of turns ({GET_DEFAULT}), or of results of a search session (5).",
+            },
         },
         required=("id",),
     ),

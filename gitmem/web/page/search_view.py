@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
-from gitmem.answering.answer import Answer, answer_open
+from gitmem.answering.answer import Answer
 from gitmem.answering.answer_json import describe_absence, describe_view, first_mentions, json_path
 from gitmem.answering.federated_answer import FederatedAnswer
 from gitmem.answering.hit_text import named_hit
@@ -21,7 +21,7 @@ from gitmem.memory.record_paths import CONVERSATION_PREFIX
 from gitmem.records.code_notes import CodeNote
 from gitmem.registry import read_registry
 from gitmem.resident.call import Call
-from gitmem.resident.open_repository import OpenTree
+from gitmem.resident.open_tree import OpenTree
 from gitmem.search.snippet import MAX_LINES, make_snippet
 from gitmem.types import CHUNK_TYPES, PROSE_KINDS
 from gitmem.web.api.searching import SEARCH_ARGUMENTS, find
@@ -168,7 +168,7 @@ def similar_page(service: Service, query: Query, call: Call) -> Page:
 
     def use(tree: OpenTree) -> Answer:
         limit = check_query(similar, WORKING_TREE, tree.workspace.settings)
-        return mask_answer(answer_open(tree.searcher, similar, limit, tree.reader))
+        return mask_answer(tree.answer(similar, limit))
 
     answer = service.open(name).with_tree(WORKING_TREE, similar.filters.kinds, call, use)
     notes = first_mentions(answer.code_notes)
