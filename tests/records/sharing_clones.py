@@ -13,6 +13,9 @@ from tests.gitrepo import Repo
 
 MakeClone = Callable[..., "Clone"]
 
+NOTE = "mem_0123456789ab"
+OTHER = "mem_abcdefabcdef"
+
 
 class Clone:
     """One person's clone."""

@@ -17,24 +17,7 @@ from gitmem.records.purge import purge_memory
 from gitmem.records.removal import export_and_remove
 from gitmem.records.revisions import delete_records
 from tests.gitrepo import Repo
-from tests.records.sharing_clones import Clone, make_clone, make_remote
-
-NOTE = "mem_0123456789ab"
-
-
-@pytest.fixture
-def remote(tmp_path: Path) -> Repo:
-    return make_remote(tmp_path / "remote")
-
-
-@pytest.fixture
-def ann(remote: Repo) -> Clone:
-    return make_clone(remote, "ann")
-
-
-@pytest.fixture
-def bob(remote: Repo) -> Clone:
-    return make_clone(remote, "bob")
+from tests.records.sharing_clones import NOTE, Clone, make_clone, make_remote
 
 
 def sync_all(*clones: Clone) -> None:

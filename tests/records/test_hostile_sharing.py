@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from pathlib import Path
 
 import pytest
 
@@ -17,26 +16,9 @@ from gitmem.records.notes import add_note
 from gitmem.records.purge import purge_memory
 from gitmem.records.revisions import delete_records
 from tests.gitrepo import Repo
-from tests.records.sharing_clones import Clone, make_clone, make_remote
+from tests.records.sharing_clones import NOTE, OTHER, Clone, make_remote
 
-NOTE = "mem_0123456789ab"
-OTHER = "mem_abcdefabcdef"
 EVIL = f"refs/gitmem/writers/{'f' * 16}"
-
-
-@pytest.fixture
-def remote(tmp_path: Path) -> Repo:
-    return make_remote(tmp_path / "remote")
-
-
-@pytest.fixture
-def ann(remote: Repo) -> Clone:
-    return make_clone(remote, "ann")
-
-
-@pytest.fixture
-def bob(remote: Repo) -> Clone:
-    return make_clone(remote, "bob")
 
 
 def contents(repo: Repo) -> str:
