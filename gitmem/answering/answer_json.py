@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.answering.blame import blame_json
@@ -87,6 +87,7 @@ def explanation_json(explanation: "Explanation") -> dict[str, Any]:
         "sum": round(explanation.total, 6),
         "ranked": round(explanation.ranked, 6),
         "repeat_factor": round(explanation.repeat_factor, 6),
+        "currency_factor": round(explanation.currency, 6),
     }
 
 
@@ -183,7 +184,14 @@ def first_mentions(code_notes: "Sequence[Sequence[CodeNote]]") -> "list[list[Cod
 def format_code_note(note: "CodeNote") -> str:
     """Return the line that shows a note below a hit."""
     sharer = f", shared by {visible(note.shared_by)}" if note.shared_by else ""
-    return f"note {note.id}{sharer}: {note.text}"
+    return f"note {note.id}{sharer}{''.join(f', {mark}' for mark in note.marks)}: {note.text}"
+
+
+def describe_currency(fields: Mapping[str, Any]) -> list[str]:
+    """Return lines that say which notes the note of a hit supersedes, and what makes it doubtful itself."""
+    replaced = fields.get("supersedes", ())
+    lines = [f"supersedes {', '.join(map(visible, map(str, replaced)))}"] if replaced else []
+    return [*lines, *fields.get("state", {}).get("marks", ())]
 
 
 def answer_json(answer: "Answer", explanations: "Sequence[Explanation | None]") -> dict[str, Any]:

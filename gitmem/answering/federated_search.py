@@ -19,9 +19,11 @@ from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, kin
 from gitmem.answering.searcher import Searcher
 from gitmem.indexing.fingerprint import vectors_of
 from gitmem.memory.kinds import CODE, FOLDERS
+from gitmem.records.note_links import find_outdated
 from gitmem.search.engine import Rejected, SearchOptions, SearchResult, search
 from gitmem.search.fuse import RRF_K
 from gitmem.search.hits import Hit
+from gitmem.search.outdated import Outdated
 from gitmem.search.query_parser import parse_query
 from gitmem.search.scope import Filters, Scope, passing_paths
 from gitmem.store.combined_segments import CombinedSegments
@@ -173,6 +175,7 @@ class _Group:
             passing, elsewhere = self._passing(ALL_CONTENT, kinds), self._elsewhere()
             scope = self._whole[kinds] = Scope(self._segments, self._view, Filters(), passing, elsewhere=elsewhere)
             scope.recent_terms = {}
+            scope.outdated = self._outdated() if kinds == tuple(FOLDERS) else None
         return self._whole[kinds]
 
     def _passing(self, filters: SearchFilters, kinds: tuple[str, ...]) -> NDArray[np.int64]:
@@ -184,6 +187,19 @@ class _Group:
             own = np.where(passing_paths(member.searcher.view, row_filters(filters)), own, -2)
             parts.append(np.where(own >= 0, own + base, own))
         return np.concatenate(parts)
+
+    def _outdated(self) -> Outdated | None:
+        """Return the outdated notes of all members. A note replaces others of its own repository only."""
+        parts = []
+        base = 0
+        for member in self._members:
+            own = find_outdated(member.searcher.records, base + member.searcher.files_in_tree)
+            parts += [own] if own is not None else []
+            base += len(member.searcher.view)
+        if not parts:
+            return None
+        successors = {entry: others for part in parts for entry, others in part.successors.items()}
+        return Outdated(successors, {entry: moment for part in parts for entry, moment in part.expiry.items()})
 
     def _elsewhere(self) -> NDArray[np.bool_] | None:
         """Return which entries are not of the user's repository; None if that is not searched."""

@@ -15,7 +15,7 @@ from gitmem.memory.record_paths import CONVERSATION_PREFIX
 from gitmem.record import Record, parse_record
 from gitmem.search.snippet import lines_of, lines_of_span
 from gitmem.secrets.masking import mask_private_keys
-from gitmem.types import COMMIT, PROSE_KINDS, RECORD_KINDS, TURN
+from gitmem.types import COMMIT, NOTE, PROSE_KINDS, RECORD_KINDS, TURN
 
 # Records and their windows are imported only for hits that are records: a query of code saves a tenth of its start-up.
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 COMMIT_DIGITS: Final = 12
 """Digits by which a commit is named: unique in the largest repositories."""
 
-_INTERNAL_FIELDS: Final = ("chunks", "tokens", "tokenizer")
+_INTERNAL_FIELDS: Final = ("chunks", "tokens", "tokenizer", "blobs", "commit")
 
 
 class Piece(NamedTuple):
@@ -98,6 +98,8 @@ def read_hits(
     masked = {source: mask_private_keys(text) for source, text in texts.items()}
     fields = {oid: _public_fields(record) for oid, record in records.items()}
     fields |= {oid: commit.fields(oid) for oid, commit in commits.items()}
+    for oid, state in _read_states(searcher, records).items():
+        fields[oid]["state"] = state
     inner = [[] if hit.blob in records else searcher.inner_chunks(hit) for hit in shown]
     return HitTexts(
         _cut_lines(texts, shown, inner, beside),
@@ -214,12 +216,25 @@ def _public_fields(record: Record) -> dict[str, Any]:
     }
 
 
+def _read_states(searcher: "Searcher", records: Mapping[str, Record]) -> dict[str, dict[str, Any]]:
+    """Return the states of the notes among records by their blobs, as JSON values."""
+    notes = {oid: record for oid, record in records.items() if record.kind == NOTE}
+    if not notes or searcher.records is None:
+        return {}
+    from gitmem.memory.note import load_note
+    from gitmem.records.note_states import find_states, state_json
+
+    full_notes = [load_note(record) for record in notes.values()]
+    states = find_states(searcher.records, searcher.view, searcher.workspace.location, full_notes)
+    return {oid: state_json(states[record.id]) for oid, record in notes.items()}
+
+
 def _read_code_notes(searcher: "Searcher", hits: "Sequence[Hit]", reader: ObjectReader) -> "list[list[CodeNote]]":
     if searcher.records is None:
         return [[] for _ in hits]
     from gitmem.records.code_notes import read_code_notes
 
-    return read_code_notes(searcher.workspace.location, searcher.records, hits, reader)
+    return read_code_notes(searcher.workspace.location, searcher.records, searcher.view, hits, reader)
 
 
 def repeats_heading(hit: "Hit", lines: Sequence[str]) -> bool:

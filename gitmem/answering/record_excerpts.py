@@ -1,7 +1,7 @@
 """Read records that an agent names: a note, a document, a conversation or one of its turns, in whole or in part."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from gitmem.answering.excerpts import Excerpt
@@ -11,11 +11,12 @@ from gitmem.locations import MAX_LINE
 from gitmem.memory.conversation import load_turn
 from gitmem.memory.document import chunk_id, load_document
 from gitmem.memory.kinds import kind_of
-from gitmem.memory.note import load_note
+from gitmem.memory.note import Note, load_note
 from gitmem.memory.record_paths import CONVERSATION_PREFIX, conversation_folder, parse_id, turn_path
 from gitmem.memory.record_store import RecordStore, Tip
 from gitmem.record import Record
 from gitmem.records.abbreviated_ids import complete_id, complete_name
+from gitmem.records.note_states import NoteState, describe_state, state_json
 from gitmem.records.record_json import document_json, note_json, turn_json
 from gitmem.records.unknown_record import unknown_record
 from gitmem.secrets.masking import mask_text, mask_value
@@ -31,7 +32,7 @@ _HASHED_ID: Final = re.compile(r"(?P<id>(?:mem|art)_[0-9a-f]{4,64})" + _PART)
 _CONVERSATION: Final = re.compile(r"(?P<id>conversation:.+?)(?: (?P<turn>\d{1,8}))?" + _PART, re.DOTALL)
 _WHOLE: Final = MAX_LINE + 1
 _HINT: Final = "search for it with kind `all`"
-_UNSHOWN: Final = ("id", "conversation", "turn", "tokens", "tokenizer")
+_UNSHOWN: Final = ("id", "conversation", "turn", "tokens", "tokenizer", "blobs", "commit", "state")
 """Fields that are in the heading, or only for programs."""
 
 
@@ -65,8 +66,10 @@ def parse_record_name(name: str) -> RecordName:
     return RecordName(parts["id"], int(turn) if turn else None, first, last, int(chunk) if chunk else None)
 
 
-def read_records(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Excerpt]:
-    """Read the record of a name, or the last `turns` of a conversation.
+def read_records(
+    store: RecordStore, tip: Tip, name: str, turns: int, state_of: Callable[[Note], NoteState]
+) -> list[Excerpt]:
+    """Read the record of a name with its state if it is a note, or the last `turns` of a conversation.
 
     Raises: UnknownRecord, UsageError, DamagedFile.
     """
@@ -80,7 +83,12 @@ def read_records(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Ex
     record = store.find_record(tip, parse_id(identity)) if identity else None
     if record is None:
         raise UnknownRecord(f"no such record: `{name}`", hint=_HINT)
-    return [_to_excerpt(record, parsed._replace(id=record.id), name)]
+    excerpt = _to_excerpt(record, parsed._replace(id=record.id), name)
+    if record.kind != NOTE:
+        return [excerpt]
+    state = state_of(load_note(record))
+    lines = [*excerpt.description, *describe_state(state)]
+    return [excerpt._replace(fields={**excerpt.fields, "state": state_json(state)}, description=lines)]
 
 
 def _read_conversation(store: RecordStore, tip: Tip, name: str, turns: int) -> list[Excerpt]:

@@ -20,22 +20,24 @@ from gitmem.answering.filter_rows import passing_entries, row_filters
 from gitmem.answering.missing_files import index_missing
 from gitmem.answering.query_encoder import query_encoder, search_or_words
 from gitmem.answering.search_query import ALL_CONTENT, Query, SearchFilters, SimilarQuery, kinds_of
+from gitmem.answering.tree_notes import tree_notes
+from gitmem.answering.usable_manifest import require_fingerprint
 from gitmem.answering.weights_in_force import load_weights
 from gitmem.embedding.encoder import Encoder
-from gitmem.errors import DamagedFile, NoIndex
+from gitmem.errors import DamagedFile
 from gitmem.freshness.index_model import with_model_of
 from gitmem.freshness.memory_view import join_records, records_tree
 from gitmem.freshness.tree_selection import SelectedTree, TreeReader, TreeSelection
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import locate_again
 from gitmem.git.objects import open_reader
-from gitmem.git.path_encoding import path_bytes, path_text
+from gitmem.git.path_encoding import path_bytes
 from gitmem.git.program import naming_removed_folder
-from gitmem.indexing.fingerprint import is_made_with
 from gitmem.indexing.joined_view import JoinedView
 from gitmem.indexing.overlay import Overlay
 from gitmem.indexing.record_views import Records
 from gitmem.memory.kinds import CODE, COMMITS, FOLDERS
+from gitmem.records.note_links import find_outdated
 from gitmem.search.engine import SearchOptions, SearchResult, search
 from gitmem.search.fuse import FusionWeights
 from gitmem.search.hits import Hit
@@ -286,7 +288,9 @@ class Searcher:
     def _whole_scope(self, *kinds: str) -> Scope:
         """Return all rows of some kinds, kept for all searches: making it costs milliseconds at 100,000 rows."""
         if kinds not in self._whole:
-            self._whole[kinds] = Scope(self.snapshot, self.view, Filters(), self.passing_blobs(ALL_CONTENT, kinds))
+            scope = Scope(self.snapshot, self.view, Filters(), self.passing_blobs(ALL_CONTENT, kinds))
+            scope.outdated = find_outdated(self.records, self.files_in_tree) if kinds == tuple(FOLDERS) else None
+            self._whole[kinds] = scope
         return self._whole[kinds]
 
     @cached_property
@@ -343,7 +347,7 @@ def _open(
     manifest = require_index(workspace)
     tree = reader.read()
     workspace = with_model_of(workspace._replace(location=tree.location), manifest)
-    manifest, rebuild_note = _require_fingerprint(workspace, tree, manifest, refresh=refresh)
+    manifest, rebuild_note = require_fingerprint(workspace, tree, manifest, refresh=refresh)
     snapshot = open_snapshot(workspace, manifest)
     # A lost segment is damage: the caller repairs it and opens the tree again.
     if snapshot.lost and refresh:
@@ -373,24 +377,6 @@ def _open(
     return searcher
 
 
-def _require_fingerprint(
-    workspace: Workspace, tree: SelectedTree, manifest: Manifest, *, refresh: bool
-) -> tuple[Manifest, str]:
-    """Return a manifest of today's model and settings, and a note if the index had to be rebuilt for it, else "".
-
-    Raises: NoIndex without `refresh`.
-    """
-    if is_made_with(manifest.fingerprint, workspace.settings):
-        return manifest, ""
-    reason = "the index was made by another version, with another model or other settings"
-    if not refresh:
-        raise NoIndex(reason, hint="run `gitmem index`")
-    from gitmem.freshness.refresh import refresh as refresh_index
-
-    refresh_index(workspace, tree.revision.tree)
-    return require_index(workspace), f"{reason} and was rebuilt"
-
-
 def _open_overlay(
     workspace: Workspace, tree: SelectedTree, manifest: Manifest, records: str | None, deadline: float, *, write: bool
 ) -> Overlay:
@@ -399,9 +385,3 @@ def _open_overlay(
     if records is None:
         return overlay
     return overlay._replace(view=join_records(workspace, overlay.view, records, write=write))
-
-
-def tree_notes(tree: SelectedTree, overlay: Overlay) -> list[str]:
-    """Return notes about files that cannot be read and about a working tree that git cannot compare."""
-    notes = [f"`{path_text(path)}` cannot be read and is left out" for path in overlay.unreadable]
-    return [*notes, f"{tree.problem}; the answer is HEAD's"] if tree.problem else notes

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gitmem.answering.answer import ViewState, tree_state
 from gitmem.answering.location_lookup import IndexedTree
-from gitmem.answering.searcher import tree_notes
+from gitmem.answering.tree_notes import tree_notes
 from gitmem.freshness.tree_selection import TreeReader, TreeSelection
 from gitmem.freshness.tree_view import open_tree
 from gitmem.git.locate import RepositoryLocation

@@ -10,6 +10,7 @@ from gitmem.answering.answer_json import (
     answer_json,
     describe_absence,
     describe_author,
+    describe_currency,
     describe_view,
     first_mentions,
     hit_json,
@@ -185,6 +186,7 @@ def hit_lines(
         adjacent=answer.adjacent[index],
         code_notes=code_notes,
         blame=answer.blames[index] if answer.blames else None,
+        currency=describe_currency(answer.records.get(hit.blob, {})),
     )
 
 

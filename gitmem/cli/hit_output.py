@@ -40,15 +40,16 @@ def format_hit(
     adjacent: "tuple[Piece | None, Piece | None]" = (None, None),
     code_notes: "Sequence[CodeNote]" = (),
     blame: "Blame | None" = None,
+    currency: Sequence[str] = (),
 ) -> list[str]:
     """Return the lines that show a hit.
 
-    The heading has location, uncommitted change, symbol and score. Below come identical files, commits, notes
-    about the code, and the code with line numbers: a snippet or, with `full`, the whole chunk, with context lines or
-    adjacent chunks.
+    The heading has location, uncommitted change, symbol and score. Below come identical files, commits, the `currency`
+    of a note, notes about the code, and the code with line numbers: a snippet or, with `full`, the whole chunk, with
+    context lines or adjacent chunks.
     """
     commits = describe_blame(blame) if blame else ()
-    notes = [*describe_copies(hit.copies), *commits, *map(format_code_note, code_notes)]
+    notes = [*describe_copies(hit.copies), *commits, *currency, *map(format_code_note, code_notes)]
     heading = [*_heading(hit, change, style), *(_dim(f"  {line}", style) for line in notes)]
     if repeats_heading(hit, lines):
         return heading
@@ -135,6 +136,9 @@ def format_explanation(explanation: "Explanation", hit: "Hit", style: Style) -> 
     columns = ["  ".join(["", name.ljust(first), "".join(map(str.rjust, numbers, widths))]) for name, *numbers in rows]
     retrieval = f"  semantic {hit.scores['semantic']:.3f}, lexical {hit.scores['lexical']:.3f}"
     score = f"  score {explanation.ranked:.3f}"
+    if explanation.currency != 1:
+        reason = "because it is outdated" if explanation.currency < 1 else "because it replaces a better match"
+        score += f", x {explanation.currency:.3f} {reason}"
     if explanation.repeat_factor < _UNDAMPED:
         score += f", x {explanation.repeat_factor:.3f} as a further chunk of its file = {hit.score:.3f}"
     return [style.paint("dim", line) for line in (retrieval, *columns, score)]

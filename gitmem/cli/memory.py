@@ -1,5 +1,7 @@
 """`gitmem memory`: commands on notes, and those on all records."""
 
+from typing import Any
+
 import click
 
 from gitmem.cli import console
@@ -9,20 +11,24 @@ from gitmem.cli.completer import complete
 from gitmem.cli.context import open_here, page_output, set_warns, write_json
 from gitmem.cli.filter_options import filter_options
 from gitmem.cli.memory_merging import merge, recover
+from gitmem.cli.memory_review import review
 from gitmem.cli.memory_revisions import diff, log, purge, restore
 from gitmem.cli.memory_transfer import export, import_
+from gitmem.cli.note_changes import confirm, edit, expire
 from gitmem.cli.query import read_query, search_records
 from gitmem.cli.record_output import format_note, format_record_head, format_similar_note, write_content
 from gitmem.cli.shown_secrets import show_secrets_option, shown_text, shown_value, shows_secrets
 from gitmem.cli.text_input import json_option, limit_option, print_each, print_notices, read_content, secrets_option
 from gitmem.display import count, visible
 from gitmem.errors import ExitCode
-from gitmem.memory.note import NOTE_TYPES, note_paths
+from gitmem.memory.note import NOTE_TYPES, load_note, note_paths
 from gitmem.memory.record_paths import is_conversation, is_note_id
 from gitmem.records.code_notes import missing_paths
+from gitmem.records.note_states import CURRENT, read_states, state_json
 from gitmem.records.notes import add_note, list_notes
-from gitmem.records.record_json import note_json, record_json, similar_note_json
+from gitmem.records.record_json import note_json, note_state_json, record_json, similar_note_json
 from gitmem.records.revisions import DeletedRecord, delete_records, show_records
+from gitmem.types import NOTE
 
 
 @click.group(cls=CommandGroup)
@@ -30,7 +36,7 @@ from gitmem.records.revisions import DeletedRecord, delete_records, show_records
 def command(ctx: click.Context) -> None:
     """Store notes in the repository, and manage all records of the memory.
 
-    `add`, `search`, `list`, `show` and `delete` act on notes; `show` and `delete` also take the id of another record.
+    The commands from `add` to `review` act on notes; `show` and `delete` also take the id of another record.
     The other commands act on all records: notes, documents and conversations.
 
     Records are git objects under `refs/gitmem/memory`. They are durable when the command returns, versioned, and safe
@@ -65,23 +71,34 @@ def command(ctx: click.Context) -> None:
     help="File or folder it is about; repeatable.",
 )
 @click.option("--symbol", "symbols", metavar="NAME", multiple=True, help="Symbol it is about; repeatable.")
+@click.option(
+    "--supersedes",
+    metavar="ID",
+    shell_complete=complete("records"),
+    multiple=True,
+    help="Note that it replaces; repeatable.",
+)
+@click.option("--expires", metavar="DATE", default="", help="Date or time from which on it is not true any more.")
 @secrets_option
 @json_option
 @click.pass_context
 def add(
     ctx: click.Context, /, *, text: str, type_: str, confidence: float, conversation: str, paths: tuple[str, ...],
-    symbols: tuple[str, ...], allow_secrets: bool, as_json: bool,
+    symbols: tuple[str, ...], supersedes: tuple[str, ...], expires: str, allow_secrets: bool, as_json: bool,
 ) -> ExitCode:  # fmt: skip
     """Store a note of up to 10,000 characters.
 
     Existing notes with the same meaning are reported. A note about a path or a symbol is shown next to search results
-    there; a note about both, next to these symbols in these paths.
+    there; a note about both, next to these symbols in these paths. It is marked once these files change.
+
+    A note that supersedes others is ranked before them in every search, and they are marked.
 
     \b
     Examples:
       gitmem memory add "The staging database is restored every night."
       gitmem memory add --path src/auth --symbol Session.close "Closing twice is allowed."
       gitmem memory add --type preference --confidence 0.8 - < note.txt
+      gitmem memory add --supersedes mem_0123456789ab "Sessions live in Redis."
     """
     added = add_note(
         open_here(ctx),
@@ -91,13 +108,18 @@ def add(
         conversation=conversation,
         paths=paths,
         symbols=symbols,
+        supersedes=supersedes,
+        expires=expires,
         allow_secrets=allow_secrets,
     )
     print_notices(ctx, added.notices)
     if as_json:
         write_json(shown_value({**note_json(added.note), "similar": list(map(similar_note_json, added.similar))}))
     else:
-        print("\n".join([f"stored {added.note.id}", *map(shown_text, map(format_similar_note, added.similar))]))
+        print(f"stored {added.note.id}")
+        for similar in added.similar:
+            print(shown_text(format_similar_note(similar)))
+            print(f"    if it is outdated: gitmem memory edit {added.note.id} --supersedes {similar.note.id}")
     return ExitCode.OK
 
 
@@ -108,15 +130,18 @@ def add(
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, type_: str | None, limit: int, as_json: bool) -> ExitCode:
-    """List notes, newest first.
+    """List notes, newest first. Those that others supersede, that expired, or whose files changed are marked.
 
     \b
     Examples:
       gitmem memory list --type decision
     """
-    notes = list_notes(open_here(ctx), type_=type_ or "", limit=limit)
+    workspace = open_here(ctx)
+    notes = list_notes(workspace, type_=type_ or "", limit=limit)
+    states = read_states(workspace, notes)
     page_output(ctx)
-    print_each(notes, as_json, note_json, format_note)
+    pairs = zip(notes, states, strict=True)
+    print_each(pairs, as_json, lambda pair: note_state_json(*pair), lambda pair: format_note(*pair))
     return ExitCode.OK
 
 
@@ -169,14 +194,17 @@ def show(ctx: click.Context, name: str, at: str, as_json: bool) -> ExitCode:
     workspace = open_here(ctx)
     records = show_records(workspace, name, at=at)
     missing = missing_paths(workspace, [path for record in records for path in note_paths(record)])
+    notes = [load_note(record) for record in records if record.kind == NOTE]
+    state = next(iter(read_states(workspace, notes, counted=True)), CURRENT)  # an id names one note at most
     page_output(ctx)
     if as_json:
-        added = {"missing_paths": missing} if missing else {}
+        added: dict[str, Any] = {"missing_paths": missing} if missing else {}
+        added |= {"state": state_json(state)} if notes else {}
         write_json(shown_value([record_json(record) | added for record in records]))
         return ExitCode.OK
     for record in records:
         # Flushed before the content, which bypasses the text layer.
-        console.put(shown_text(format_record_head(record, missing)), flush=True)
+        console.put(shown_text(format_record_head(record, missing, state)), flush=True)
         write_content(record.content if shows_secrets() else shown_text(record.text).encode())
     return ExitCode.OK
 
@@ -205,5 +233,5 @@ def _format_deleted(deleted: DeletedRecord) -> str:
     return f"deleted {visible(deleted.id)}{parts}"
 
 
-for subcommand in (log, diff, restore, purge, merge, recover, import_, export):
+for subcommand in (edit, confirm, expire, review, log, diff, restore, purge, merge, recover, import_, export):
     command.add_command(subcommand)

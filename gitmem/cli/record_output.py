@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from difflib import unified_diff
+from typing import Final
 
 from gitmem.cli import console
 from gitmem.cli.style import is_terminal
@@ -11,8 +12,12 @@ from gitmem.memory.conversation import Conversation, Turn
 from gitmem.memory.document import Document
 from gitmem.memory.note import Note
 from gitmem.record import SHARED_BY, Record
+from gitmem.records.note_states import CURRENT, NoteState, describe_state
 from gitmem.records.revisions import LogEntry, RecordDiff, record_name
 from gitmem.records.similar_notes import SimilarNote
+
+_INTERNAL: Final = ("chunks", "blobs", "commit")
+"""Fields of records that say nothing to people."""
 
 
 def write_content(content: bytes) -> None:
@@ -26,11 +31,11 @@ def write_content(content: bytes) -> None:
     console.stdout().buffer.flush()
 
 
-def format_note(note: Note) -> str:
-    """Format a note as two lines: id, type, confidence and date, then its first line."""
+def format_note(note: Note, state: NoteState = CURRENT) -> str:
+    """Format a note as lines: id, type, confidence and date, then what makes it doubtful, then its first line."""
     confidence = "" if note.confidence == 1 else f"  {note.confidence:g}"
     heading = f"{note.id}  {note.type}{confidence}  {_date(note.time)}{_whose(note.shared_by)}"
-    return f"{heading}\n    {first_line(note.content)}"
+    return "\n    ".join([heading, *describe_state(state), first_line(note.content)])
 
 
 def format_similar_note(similar: SimilarNote) -> str:
@@ -58,15 +63,16 @@ def format_document(document: Document) -> str:
     return f"{about}\n    {visible(fields.title) or first_line(document.content)}"
 
 
-def format_record_head(record: Record, missing: Sequence[str] = ()) -> str:
-    """Format the fields of a record, one per line, missing paths, and an empty line."""
+def format_record_head(record: Record, missing: Sequence[str] = (), state: NoteState = CURRENT) -> str:
+    """Format the fields of a record, one per line, missing paths, what makes a note doubtful, and an empty line."""
     lines = [f"{record.kind} {visible(record_name(record))}"]
     lines += [
         f"{name.replace('_', ' ') if name == SHARED_BY else name}: {visible(_plain(value))}"
         for name, value in record.named_fields.items()
-        if name != "chunks"
+        if name not in _INTERNAL
     ]
     lines += [f"missing paths: {', '.join(map(visible, missing))}"] if missing else []
+    lines += describe_state(state)
     return "\n".join(lines) + "\n"
 
 

@@ -14,6 +14,8 @@ from gitmem.git.program import run_git
 FILE: Final = 0o100644
 SYMLINK: Final = 0o120000
 GITLINK: Final = 0o160000
+_FILE_TYPE: Final = 0o170000
+_REGULAR: Final = 0o100000
 
 _EMPTY_TREES: Final = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -76,3 +78,14 @@ def diff_trees(location: RepositoryLocation, old: str, new: str) -> list[TreeCha
 def _parse_change(head: bytes, path: bytes) -> TreeChange:
     _, mode, _, oid, status = head.split(b" ")
     return TreeChange(path, None, None) if status == b"D" else TreeChange(path, int(mode, 8), oid.decode("ascii"))
+
+
+def find_blobs(location: RepositoryLocation, tree: str, paths: Iterable[str]) -> dict[str, str]:
+    """Return the ids of those of `paths` that exist in a tree; "" for a folder, a symbolic link or a submodule."""
+    args = ["--no-replace-objects", "--literal-pathspecs", "ls-tree", "-z", "--full-tree", tree, "--"]
+    oids = {}
+    for record in run_git([*args, *paths], git_dir=location.git_dir).stdout.split(b"\0")[:-1]:
+        head, _, path = record.partition(b"\t")
+        mode, _, oid = head.split(b" ")
+        oids[path_text(path)] = oid.decode("ascii") if int(mode, 8) & _FILE_TYPE == _REGULAR else ""
+    return oids

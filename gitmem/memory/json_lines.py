@@ -30,7 +30,7 @@ _ALIASES: Final = {
 _FIELDS: Final[Mapping[str, Mapping[str, type]]] = {
     NOTE: {
         "id": str, "content": str, "type": str, "confidence": float, "conversation": str, "time": str, "paths": list,
-        "symbols": list,
+        "symbols": list, "supersedes": list, "expires": str, "confirmed": str, "blobs": dict, "commit": str,
     },
     TURN: {"conversation": str, "turn": int, "role": str, "content": str, "time": str},
     DOCUMENT: {
@@ -102,9 +102,10 @@ def _check_types(record: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parse_note(fields: dict[str, Any]) -> Note:
-    paths, symbols = fields.get("paths", ()), fields.get("symbols", ())
-    if not all(isinstance(text, str) for text in (*paths, *symbols)):
-        raise UsageError("paths and symbols must be texts")
+    paths, symbols, supersedes = (tuple(fields.get(name, ())) for name in ("paths", "symbols", "supersedes"))
+    blobs = fields.get("blobs", {})
+    if not all(isinstance(text, str) for text in (*paths, *symbols, *supersedes, *blobs.values())):
+        raise UsageError("paths, symbols, superseded notes and blobs must be texts")
     return check_note(
         Note(
             id=fields.get("id", ""),
@@ -113,8 +114,13 @@ def _parse_note(fields: dict[str, Any]) -> Note:
             confidence=float(fields.get("confidence", 1.0)),
             conversation=fields.get("conversation", ""),
             time=_parse_time(fields, "time"),
-            paths=tuple(paths),
-            symbols=tuple(symbols),
+            paths=paths,
+            symbols=symbols,
+            supersedes=supersedes,
+            expires=_parse_time(fields, "expires"),
+            confirmed=_parse_time(fields, "confirmed"),
+            blobs=blobs,
+            commit=fields.get("commit", ""),
         )
     )
 

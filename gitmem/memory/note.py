@@ -1,9 +1,12 @@
 """Notes: a few sentences that are worth knowing in a later session."""
 
+import re
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from gitmem.errors import UsageError
-from gitmem.memory.bounds import check_choice, check_line, check_number, check_path, check_text
+from gitmem.memory.bounds import check_choice, check_line, check_number, check_path, check_text, check_time
+from gitmem.memory.record_paths import is_note_id
 from gitmem.record import Record
 from gitmem.types import NOTE
 
@@ -14,6 +17,10 @@ MAX_REFERENCES: Final = 20
 """Maximum number of paths, and of symbols, of a note."""
 
 MAX_SYMBOL: Final = 200
+MAX_BLOBS: Final = 2 * MAX_REFERENCES
+"""Maximum number of files whose content a note was written about: those of its paths, and those of its symbols."""
+
+_BLOB: Final = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?\Z")
 LIST_DEFAULT: Final = 20
 MAX_LIST: Final = 100
 
@@ -23,6 +30,10 @@ class Note(NamedTuple):
 
     It is about the files or folders of `paths` and the `symbols` in them. Without paths it is about the symbols
     anywhere. `shared_by` is that of its record.
+
+    It replaces the notes with the ids `supersedes`. It is outdated after the time `expires`, and was true at the time
+    `confirmed`; both may be empty. `blobs` maps the files that it was written about to the ids of their blobs, folders
+    to "", and `commit` was HEAD then.
     """
 
     id: str
@@ -34,6 +45,11 @@ class Note(NamedTuple):
     paths: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     shared_by: str = ""
+    supersedes: tuple[str, ...] = ()
+    expires: str = ""
+    confirmed: str = ""
+    blobs: Mapping[str, str] = {}
+    commit: str = ""
 
 
 def check_note(note: Note) -> Note:
@@ -43,21 +59,41 @@ def check_note(note: Note) -> Note:
     check_number("confidence", note.confidence, 0, 1)
     if note.conversation:
         check_text("conversation", note.conversation, MAX_CONVERSATION)
-    for field, values in (("paths", note.paths), ("symbols", note.symbols)):
+    for field, values in (("paths", note.paths), ("symbols", note.symbols), ("superseded notes", note.supersedes)):
         if len(values) > MAX_REFERENCES:
             raise UsageError(f"there are {len(values)} {field}, at most {MAX_REFERENCES} are allowed")
+    for identity in note.supersedes:
+        if not is_note_id(identity) or identity == note.id:
+            raise UsageError(f"`{identity[:40]}` is not the id of another note", hint="gitmem memory list")
+    _check_blobs(note)
     return note._replace(
         paths=tuple(check_path("path", path) for path in note.paths),
         symbols=tuple(check_line("symbol", symbol, MAX_SYMBOL) for symbol in note.symbols),
+        supersedes=tuple(dict.fromkeys(note.supersedes)),
+        expires=check_time("time `expires`", note.expires) if note.expires else "",
+        confirmed=check_time("time `confirmed`", note.confirmed) if note.confirmed else "",
     )
 
 
+def _check_blobs(note: Note) -> None:
+    """Refuse ids that git would not give: other people's notes have them too, and they reach git's arguments."""
+    if len(note.blobs) > MAX_BLOBS or not all(map(_BLOB.match, (note.commit, *note.blobs.values()))):
+        raise UsageError("the blobs or the commit of the note are not ids of git")
+    for path in note.blobs:
+        check_path("path", path)
+
+
 def note_record(note: Note) -> Record:
-    """Convert a note to a record, without an empty conversation, empty paths or empty symbols."""
+    """Convert a note to a record, without fields that are empty."""
     fields: dict[str, Any] = {"type": note.type, "confidence": note.confidence, "time": note.time}
     if note.conversation:
         fields["conversation"] = note.conversation
-    fields |= {name: list(values) for name, values in (("paths", note.paths), ("symbols", note.symbols)) if values}
+    lists = {"paths": note.paths, "symbols": note.symbols, "supersedes": note.supersedes}
+    fields |= {name: list(values) for name, values in lists.items() if values}
+    # An older gitmem ignores fields that it does not know, so the version of the encoding stays.
+    texts = {"expires": note.expires, "confirmed": note.confirmed, "commit": note.commit}
+    fields |= {name: value for name, value in texts.items() if value}
+    fields |= {"blobs": dict(note.blobs)} if note.blobs else {}
     return Record(NOTE, note.id, fields, note.content.encode())
 
 
@@ -74,12 +110,21 @@ def load_note(record: Record) -> Note:
         paths=_load_texts(fields.get("paths")),
         symbols=_load_texts(fields.get("symbols")),
         shared_by=record.shared_by,
+        supersedes=_load_texts(fields.get("supersedes")),
+        expires=str(fields.get("expires", "")),
+        confirmed=str(fields.get("confirmed", "")),
+        blobs=_load_blobs(fields.get("blobs")),
+        commit=str(fields.get("commit", "")),
     )
 
 
 def note_paths(record: Record) -> tuple[str, ...]:
     """Return the paths of a note, or an empty tuple for a record of another kind."""
     return load_note(record).paths if record.kind == NOTE else ()
+
+
+def _load_blobs(value: Any) -> dict[str, str]:
+    return {str(path): str(oid) for path, oid in value.items()} if isinstance(value, dict) else {}
 
 
 def _load_texts(value: Any) -> tuple[str, ...]:

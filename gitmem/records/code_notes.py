@@ -16,10 +16,14 @@ from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.trees import FILE, TreeEntry, find_paths
 from gitmem.indexing.record_views import Records
+from gitmem.memory.bounds import current_time
 from gitmem.memory.note import Note, load_note
 from gitmem.memory.record_store import RecordStore
 from gitmem.record import parse_record
+from gitmem.records.note_links import find_outdated
+from gitmem.records.note_states import NoteState, describe_state, find_states, is_expired
 from gitmem.search.hits import Hit
+from gitmem.store.view_file import View
 from gitmem.types import PROSE_KINDS
 from gitmem.workspace import Workspace
 
@@ -28,28 +32,39 @@ MAX_FILE_NOTES: Final = 50
 
 
 class CodeNote(NamedTuple):
-    """Note about the code of a hit, with its first line as text. `shared_by` is that of its record."""
+    """Note about the code of a hit, with its first line as text. `shared_by` is that of its record.
+
+    `marks` say what makes it doubtful (`note_states`).
+    """
 
     id: str
     type: str
     time: str
     text: str
     shared_by: str
+    marks: tuple[str, ...] = ()
 
 
 def read_code_notes(
-    location: RepositoryLocation, records: Records, hits: Sequence[Hit], reader: ObjectReader
+    location: RepositoryLocation, records: Records, view: View, hits: Sequence[Hit], reader: ObjectReader
 ) -> list[list[CodeNote]]:
-    """Return at most MAX_NOTES notes for each hit, newest first. Only these notes are read. Raises DamagedFile."""
-    entries = [matches[:MAX_NOTES] for matches in _find_entries(records, hits)]
+    """Return at most MAX_NOTES notes for each hit: current ones before outdated ones, newest first.
+
+    Only these notes are read. `view` is that of the searched tree. Raises DamagedFile.
+    """
+    matches_of = _find_entries(records, hits)
+    outdated = _outdated_entries(records) if any(matches_of) else frozenset[int]()
+    entries = [sorted(matches, key=outdated.__contains__)[:MAX_NOTES] for matches in matches_of]
     oids = {entry: records.oid(entry) for matches in entries for entry in matches}
     blobs = dict(reader.read_many(dict.fromkeys(oids.values()))) if oids else {}
     with RecordStore(location) as store:
-        notes = {
-            entry: _load_note(data, store.shared_by(records.path(entry), oid))
+        full_notes = {
+            entry: load_note(parse_record(data, "note")._replace(shared_by=store.shared_by(records.path(entry), oid)))
             for entry, oid in oids.items()
             if (data := blobs[oid])
         }
+    states = find_states(records, view, location, list(full_notes.values()))
+    notes = {entry: _code_note(note, states[note.id]) for entry, note in full_notes.items()}
     return [[notes[entry] for entry in matches if entry in notes] for matches in entries]
 
 
@@ -149,7 +164,17 @@ def missing_paths(workspace: Workspace, paths: Sequence[str]) -> list[str]:
     return [path for path in missing if path not in in_head]
 
 
-def _load_note(data: bytes, sharer: str) -> CodeNote:
-    record = parse_record(data, "note")
-    type_, time = (str(record.fields.get(name, "")) for name in ("type", "time"))
-    return CodeNote(record.id, type_, time, first_line(record.text), sharer)
+def _code_note(note: Note, state: NoteState) -> CodeNote:
+    marks = tuple(describe_state(state))
+    return CodeNote(note.id, note.type, note.time, first_line(note.content), note.shared_by, marks)
+
+
+def _outdated_entries(records: Records) -> frozenset[int]:
+    """Return the entries of notes that others supersede, or that have expired."""
+    outdated = find_outdated(records, 0)
+    if outdated is None:
+        return frozenset()
+    now = current_time()
+    return frozenset(
+        [*outdated.successors, *(entry for entry, time in outdated.expiry.items() if is_expired(time, now))]
+    )

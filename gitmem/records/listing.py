@@ -30,10 +30,11 @@ def read_expired(workspace: Workspace, store: RecordStore, tip: Tip, now: dateti
     retention, stored = records.column("retention"), records.column("stored")
     documents = records.folder(DOCUMENTS)
     expired = [entry for entry in documents if is_expired(retention.text(entry), stored.text(entry), now)]
-    return list(store.read_records(_tree_entries(records, expired)))
+    return list(store.read_records(tree_entries(records, expired)))
 
 
-def _tree_entries(records: Records, entries: Iterable[int]) -> list[TreeEntry]:
+def tree_entries(records: Records, entries: Iterable[int]) -> list[TreeEntry]:
+    """Return the records of some entries, to be read from git."""
     return [TreeEntry(records.path(entry), FILE, records.oid(entry)) for entry in entries]
 
 
@@ -51,4 +52,4 @@ def newest_records(workspace: Workspace, folder: bytes, filters: RecordFilters, 
         entries = entries[matching_records(records, filters)[entries]]
         # Entries are sorted by path, so a stable sort that is reversed has the higher id first among equal times.
         newest = entries[np.argsort(records.column("stored").ranks()[entries], kind="stable")[::-1][:limit]]
-        return list(store.read_records(_tree_entries(records, newest.tolist())))
+        return list(store.read_records(tree_entries(records, newest.tolist())))

@@ -8,6 +8,7 @@ from gitmem.memory.kinds import kind_of
 from gitmem.memory.note import Note
 from gitmem.record import Record
 from gitmem.records.documents import AddedDocument
+from gitmem.records.note_states import NoteState, state_json
 from gitmem.records.revisions import LogEntry, RecordDiff
 from gitmem.records.similar_notes import SimilarNote
 
@@ -15,6 +16,11 @@ from gitmem.records.similar_notes import SimilarNote
 def note_json(note: Note) -> dict[str, Any]:
     """Return a note as JSON values."""
     return note._asdict()
+
+
+def note_state_json(note: Note, state: NoteState) -> dict[str, Any]:
+    """Return a note as JSON values, with its state."""
+    return {**note_json(note), "state": state_json(state)}
 
 
 def similar_note_json(similar: SimilarNote) -> dict[str, Any]:

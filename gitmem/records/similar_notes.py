@@ -14,6 +14,7 @@ from gitmem.indexing.record_views import PREFIX
 from gitmem.memory.note import Note, load_note
 from gitmem.memory.record_paths import NOTES, note_path
 from gitmem.memory.record_store import RecordStore
+from gitmem.records.note_links import find_links
 from gitmem.search.dense import bit_distances, exact_cosines
 
 MIN_SCORE: Final = 0.72
@@ -39,9 +40,12 @@ class SimilarNote(NamedTuple):
     score: float
 
 
-def find_similar(store: RecordStore, indexed: Indexed, note_id: str) -> list[SimilarNote]:
-    """Return at most MAX_SIMILAR notes similar to an indexed one, the nearest first. Raises DamagedFile."""
-    nearest = _find_nearest(indexed, note_id)
+def find_similar(store: RecordStore, indexed: Indexed, note: Note) -> list[SimilarNote]:
+    """Return at most MAX_SIMILAR notes similar to an indexed one, the nearest first. Raises DamagedFile.
+
+    Notes that it supersedes, or that others supersede, are left out.
+    """
+    nearest = _find_nearest(indexed, note)
     return [
         SimilarNote(load_note(store.read_record(indexed.view.oid(entry), "note")), score) for entry, score in nearest
     ]
@@ -52,13 +56,13 @@ def min_score(norm: float) -> float:
     return min(MAX_MIN_SCORE, MIN_SCORE + MIN_SCORE_PER_DOUBLING * max(0.0, math.log2(max(norm, 1.0) / SENTENCE_NORM)))
 
 
-def _find_nearest(indexed: Indexed, note_id: str) -> list[tuple[int, float]]:
+def _find_nearest(indexed: Indexed, note: Note) -> list[tuple[int, float]]:
     """Return the entries of the similar notes with their cosines.
 
     As in a search, the binary vectors of all notes select candidates, and the full vectors order these.
     """
     view, snapshot = indexed
-    own = view.find(PREFIX + note_path(note_id))
+    own = view.find(PREFIX + note_path(note.id))
     folder = view.folder(NOTES)
     notes = np.arange(folder.start, folder.stop)
     row_of = _first_rows(indexed, notes)  # a note is one chunk, so its first row is its only one
@@ -67,6 +71,8 @@ def _find_nearest(indexed: Indexed, note_id: str) -> list[tuple[int, float]]:
     row = row_of[[own - folder.start]]
     # Notes that could not be indexed have no row.
     others = (row_of >= 0) & (notes != own)
+    replaced = [view.find(PREFIX + note_path(name)) for name in (*note.supersedes, *find_links(view))]
+    others[[entry - folder.start for entry in replaced if entry is not None]] = False
     notes, rows = notes[others], row_of[others]
     vector = snapshot.unit_vectors(row)[0]
     distances = bit_distances(snapshot, vector)[rows]

@@ -4,7 +4,8 @@ With filters there are two searches. The one without them gives the pool, by whi
 one finds what passes the filters, however far down it is.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from gitmem.search.dense import exact_cosines, find_near_rows, search_exactly
 from gitmem.search.hits import RetrievalScores, RetrievedRows
 from gitmem.search.lexical import LexicalQuery
 from gitmem.search.named_places import NamedPlaces
+from gitmem.search.outdated import OutdatedCandidates, find_outdated_candidates, missing_successors
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.scope import Scope
 from gitmem.search.top_rows import are_best, find_contenders
@@ -77,6 +79,10 @@ class RowRetrieval:
         cosines[added] = self._compare(rows[added])
         return self._score_files(rows[selected], scores[selected], cosines[selected])
 
+    def score(self, rows: NDArray[np.int64]) -> RetrievedRows:
+        """Return some rows with their scores."""
+        return self._score_files(rows, self.lexical.score_rows(rows), self._compare(rows))
+
     def _find_near(self) -> NDArray[np.int64]:
         if self._vector is None:
             return np.zeros(0, np.int64)
@@ -106,8 +112,7 @@ def nearest_rows(scope: Scope, vector: NDArray[np.float32], count: int, graph: R
     if graph is None:
         rows, cosines = search_exactly(scope, vector, count)
     else:
-        rows = find_near_rows(scope, vector, count, graph)
-        cosines = exact_cosines(scope.snapshot, vector, rows)
+        return score_by_cosine(scope, vector, find_near_rows(scope, vector, count, graph))
     zeros, everything = np.zeros_like(cosines), np.ones(len(rows), bool)
     entries = scope.entry_of[rows].astype(np.int64)
     return RetrievedRows(rows, entries, RetrievalScores(cosines, zeros, zeros, zeros), everything, everything)
@@ -130,6 +135,49 @@ def join_retrieved(pool: RetrievedRows, own: RetrievedRows, scope: Scope) -> Ret
         np.concatenate([pool.pool, np.zeros(added, bool)]),
         np.concatenate([inside, np.ones(added, bool)]),
     )
+
+
+def add_successors(
+    scope: Scope, rows: RetrievedRows, score: Callable[[NDArray[np.int64]], RetrievedRows]
+) -> RetrievedRows:
+    """Add the notes that replaced others among the rows, but were not retrieved: they may lack the query's words."""
+    outdated = scope.whole.outdated
+    if outdated is None:
+        return rows
+    missing = np.array(missing_successors(outdated, rows.entry[rows.inside].tolist()), np.int64)
+    missing = missing[scope.blob_of[missing] >= 0]
+    added = scope.rows_of(missing)
+    return _append(rows, score(np.sort(added))) if len(added) else rows
+
+
+def find_outdated_rows(scope: Scope, rows: RetrievedRows) -> OutdatedCandidates | None:
+    """Return which rows are outdated notes now; None if none is."""
+    outdated = scope.whole.outdated
+    if outdated is None:
+        return None
+    # A note whose successor does not pass the filters is the best there is.
+    entries = np.where(rows.inside, rows.entry, -1).tolist()
+    return find_outdated_candidates(outdated, entries, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()))
+
+
+def _append(retrieved: RetrievedRows, others: RetrievedRows) -> RetrievedRows:
+    """Return rows with further ones that pass the filters, but are outside of the pool."""
+    columns = (np.concatenate([one, other]) for one, other in zip(retrieved.scores, others.scores, strict=True))
+    return RetrievedRows(
+        np.concatenate([retrieved.row, others.row]),
+        np.concatenate([retrieved.entry, others.entry]),
+        RetrievalScores(*columns),
+        np.concatenate([retrieved.pool, np.zeros(len(others.row), bool)]),
+        np.concatenate([retrieved.inside, np.ones(len(others.row), bool)]),
+    )
+
+
+def score_by_cosine(scope: Scope, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> RetrievedRows:
+    """Return some rows of a scope with their cosines."""
+    cosines = exact_cosines(scope.snapshot, vector, rows)
+    zeros, everything = np.zeros_like(cosines), np.ones(len(rows), bool)
+    entries = scope.entry_of[rows].astype(np.int64)
+    return RetrievedRows(rows, entries, RetrievalScores(cosines, zeros, zeros, zeros), everything, everything)
 
 
 def _missed_groups(

@@ -21,7 +21,15 @@ from gitmem.search.calibration import (
     measure_evidence,
     weigh_evidence,
 )
-from gitmem.search.candidate_rows import CANDIDATE_LIMIT, RowRetrieval, join_retrieved, nearest_rows
+from gitmem.search.candidate_rows import (
+    CANDIDATE_LIMIT,
+    RowRetrieval,
+    add_successors,
+    find_outdated_rows,
+    join_retrieved,
+    nearest_rows,
+    score_by_cosine,
+)
 from gitmem.search.fuse import (
     COSINE_PRIOR,
     FusionWeights,
@@ -34,6 +42,7 @@ from gitmem.search.fuse import (
 from gitmem.search.hits import Hit, RetrievedRows, Spans, load_candidates, load_hits, load_spans, select_candidates
 from gitmem.search.lexical import max_score
 from gitmem.search.named_places import NO_PLACES, NamedPlaces, find_places
+from gitmem.search.outdated import OutdatedCandidates, lower_outdated
 from gitmem.search.parsed_query import ParsedQuery
 from gitmem.search.rank import (
     NO_SHARES,
@@ -164,6 +173,12 @@ def _search_scope(
         # An explanation of the score adds up only with it.
         far = [float(retrieved.elsewhere[position]) for position, _ in ranking.selected]
         hits = [hit._replace(scores={**hit.scores, "elsewhere": value}) for hit, value in zip(hits, far, strict=True)]
+    if ranking.currency is not None:
+        factors = [float(ranking.currency[position]) for position, _ in ranking.selected]
+        hits = [
+            hit._replace(scores={**hit.scores, "currency": factor}) if factor != 1 else hit
+            for hit, factor in zip(hits, factors, strict=True)
+        ]
     return _SearchedScope(_shown_terms(retrieved), hits, ranking.makes_sense)
 
 
@@ -178,7 +193,7 @@ class Retrieval(NamedTuple):
     """Candidates of a query before fusion: their fused scores are zero as yet.
 
     `idf` is that of the query's terms. `role_shares` is the share of each path role in the searched files. `elsewhere`
-    marks candidates in other repositories than the user's, if these are searched.
+    marks candidates in other repositories than the user's, if these are searched, `outdated` notes among them.
 
     It holds no reference to the index.
     """
@@ -190,13 +205,15 @@ class Retrieval(NamedTuple):
     role_shares: Mapping[str, float] = NO_SHARES
     mode: str = "hybrid"
     elsewhere: NDArray[np.bool_] | None = None
+    outdated: OutdatedCandidates | None = None
 
 
 class Ranking(NamedTuple):
     """Positions of the selected candidates with their scores, best first, and the features of all candidates.
 
     `sums` are the weighted sums of the features, `evidence` what the query as a whole adds to the logits of the scores,
-    and `makes_sense` the result of the function of that name.
+    and `makes_sense` the result of the function of that name. `currency` are the factors on the scores of notes that
+    are outdated or replace others, None if there are none.
     """
 
     features: Features
@@ -204,6 +221,7 @@ class Ranking(NamedTuple):
     sums: NDArray[np.float64]
     evidence: float
     makes_sense: bool
+    currency: NDArray[np.float64] | None = None
 
 
 def retrieve(
@@ -225,13 +243,18 @@ def retrieve(
         rows = nearest_rows(scope.whole, vector, nearest, graph)
         if scope.is_filtered:
             rows = join_retrieved(rows, nearest_rows(scope, vector, nearest, graph), scope)
+        rows = add_successors(scope, rows, lambda missing: score_by_cosine(scope, vector, missing))
         candidates, spans = load_candidates(scope.whole, rows), load_spans(scope, rows.row)
-        return Retrieval(query, candidates, spans, {}, mode=mode, elsewhere=_are_elsewhere(scope, rows))
+        return Retrieval(
+            query, candidates, spans, {}, mode=mode, elsewhere=_are_elsewhere(scope, rows),
+            outdated=find_outdated_rows(scope, rows),
+        )  # fmt: skip
     places = find_places(scope.whole, query.mentions) if query.mentions else NO_PLACES
     whole = RowRetrieval(scope.whole, query, vector, places, graph)
     rows = whole.find()
     if scope.is_filtered:
         rows = join_retrieved(rows, RowRetrieval(scope, query, vector, places, graph).find(), scope)
+    rows = add_successors(scope, rows, whole.score)
     idf = whole.lexical.idf
     candidates = _weigh_places(load_candidates(scope.whole, rows), rows, places)
     if vector is not None and not candidates.are_records:
@@ -240,7 +263,8 @@ def retrieve(
         cosines = _path_cosines(candidates, path_encoder, path_vector, max_score(idf))
         candidates = candidates._replace(path_cosine=cosines)
     spans, shares = load_spans(scope, rows.row), scope.whole.role_shares
-    return Retrieval(query, candidates, spans, idf, shares, mode, _are_elsewhere(scope, rows))
+    outdated = find_outdated_rows(scope, rows)
+    return Retrieval(query, candidates, spans, idf, shares, mode, _are_elsewhere(scope, rows), outdated)
 
 
 def _are_elsewhere(scope: Scope, rows: RetrievedRows) -> NDArray[np.bool_] | None:
@@ -320,8 +344,12 @@ def rank_candidates(
     if retrieved.elsewhere is not None:
         # Whether the query makes sense, and how well it is matched, does not depend on where the user is.
         scores = calibrate(curve, sums, evidence + ELSEWHERE * retrieved.elsewhere.astype(np.float64))
+    currency = None
+    if retrieved.outdated is not None:
+        final = lower_outdated(retrieved.outdated, scores)
+        scores, currency = final, final / np.maximum(scores, 1e-9)
     selected = select_candidates(candidates, retrieved.spans, scores.tolist(), limit, decay)
-    return Ranking(features, selected, sums, evidence, sensible)
+    return Ranking(features, selected, sums, evidence, sensible, currency)
 
 
 def _fuse_candidates(retrieved: Retrieval, fusion: str, weights: FusionWeights) -> Candidates:

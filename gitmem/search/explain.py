@@ -55,13 +55,15 @@ class Explanation(NamedTuple):
     """Decomposition of a score, the largest contribution first.
 
     `total` is the sum of all contributions, and `ranked` the score it gives before selection. `repeat_factor` is the
-    factor that selection applied to it: less than 1 for a further chunk of a file.
+    factor that selection applied to it: less than 1 for a further chunk of a file. `currency` is the factor of a note
+    that is outdated, or that replaces a better match.
     """
 
     parts: list[Contribution]
     total: float
     ranked: float
     repeat_factor: float
+    currency: float = 1.0
 
 
 def explain(scores: Mapping[str, float], score: float, chunk_type: str, mode: str) -> Explanation:
@@ -78,4 +80,5 @@ def explain(scores: Mapping[str, float], score: float, chunk_type: str, mode: st
     parts.sort(key=lambda part: (-abs(part.contribution), part.name))
     total = sum(part.contribution for part in parts)
     ranked = 1.0 / (1.0 + math.exp(-total))
-    return Explanation(parts, total, ranked, score / ranked)
+    currency = scores.get("currency", 1.0)
+    return Explanation(parts, total, ranked, score / ranked / currency, currency)

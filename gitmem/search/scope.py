@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gitmem.git.path_encoding import path_text
+from gitmem.search.outdated import Outdated
 from gitmem.search.path_roles import ROLES, path_role
 from gitmem.store.open_segments import OpenSegments
 from gitmem.store.snapshot import Snapshot
@@ -107,6 +108,8 @@ class Scope:
         self.term_counts: dict[str, TermCounts] = {}
         # Postings of recent terms, if many segments make it slow to find them; see `term_postings.find_term`.
         self.recent_terms: dict[str, tuple[Any, ...]] | None = None
+        # Notes that are out of date, on the scope without filters; None if the view has none.
+        self.outdated: Outdated | None = None
         self._length_norms: dict[float, NDArray[np.float32]] = {}
         allowed = (blob_of >= 0) & passing_paths(view, filters)
         self._sizes = np.diff(snapshot.blob_first)

@@ -15,11 +15,11 @@ from gitmem.store.format import Buffer, Container, damaged
 
 RECORD_COLUMNS: Final = (
     "type", "source", "sensitivity", "visibility", "conversation", "confidence", "time", "stored", "retention",
-    "paths", "symbols",
+    "paths", "symbols", "supersedes", "expires",
 )  # fmt: skip
 """Column names. `time` is the time of the content, `stored` that of its arrival; records with only one have it twice.
 
-`paths` and `symbols` are the code that a note is about, one per line.
+`paths` and `symbols` are the code that a note is about, `supersedes` the notes that it replaces, one per line.
 """
 
 

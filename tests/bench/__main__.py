@@ -10,6 +10,7 @@ from tests.bench import (
     ablation,
     calibration,
     cold,
+    contradicting_notes,
     document_quality,
     fit_calibration,
     fit_code_weights,
@@ -60,6 +61,7 @@ class Benchmark(Protocol):
 
 BENCHMARKS: Final[dict[str, Benchmark]] = {
     "cold": cold,
+    "contradicting-notes": contradicting_notes,
     "long-query": long_query,
     "index": index,
     "served": served,

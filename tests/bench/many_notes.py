@@ -61,7 +61,7 @@ def measure(options: argparse.Namespace) -> list[Figure]:
         newest = list_notes(workspace, limit=options.rounds)
         with RecordStore(workspace.location) as store:
             store.tip()
-            similar = statistics.median(_cpu(partial(find_similar, store, indexed, note.id)) for note in newest)
+            similar = statistics.median(_cpu(partial(find_similar, store, indexed, note)) for note in newest)
         added = _cpu(lambda: add_note(workspace, "the same again"))
     return [
         Figure(subject, "import of all", filled, "ms CPU"),

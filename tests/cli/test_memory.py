@@ -50,11 +50,15 @@ def test_every_command_prints_json(cli: Cli, repo: Repo) -> None:
     assert isinstance(turn, dict)
     assert isinstance(document, dict)
     fields = {"id", "content", "type", "confidence", "conversation", "time", "paths", "symbols", "shared_by"}
+    fields |= {"supersedes", "expires", "confirmed", "blobs", "commit"}
     assert set(note) == {*fields, "similar"}
     assert (turn["conversation"], turn["turn"], turn["replaced"]) == ("plan", 0, False)
     assert (document["status"], document["metadata"], document["participants"]) == ("created", {"k": "v"}, ["Ann"])
     assert note.pop("similar") == []
-    assert json_of("memory", "list") == [note]
+    listing = json_of("memory", "list")
+    assert isinstance(listing, list)
+    assert listing[0].pop("state")["marks"] == []
+    assert listing == [note]
     assert json_of("conversation", "list") == [{"id": "plan", "turns": 1, "time": turn["time"]}]
     assert json_of("doc", "get", document["id"], "--chunks")["content"] == "text"  # type: ignore[index]
     assert "content" not in json_of("doc", "get", document["id"], "--no-content")  # type: ignore[operator]
@@ -364,3 +368,28 @@ def test_a_result_names_the_conversation_of_a_turn_once(cli: Cli, own: Repo) -> 
     heading = cli("query", "--kind", "conversations", "apples", cwd=own.path).out.splitlines()[0]
     assert heading.startswith("conversation:planning 0:1-1  ")
     assert heading.count("planning") == 1
+
+
+def test_notes_are_replaced_reviewed_confirmed_and_retired(cli: Cli, repo: Repo) -> None:
+    repo.commit({"app.py": "one"})
+
+    def run(*args: str) -> str:
+        outcome = cli("memory", *args, cwd=repo.path)
+        assert outcome.code == 0, outcome
+        return outcome.out
+
+    old = run("add", "--path", "app.py", "Sessions live in cookies.").split()[1]
+    new = run("add", "--path", "app.py", "--supersedes", old[:9], "Sessions live in Redis.").split()[1]
+    assert f"supersedes: {old}" in run("show", new)
+    assert f"superseded by {new}" in run("list")
+    assert run("review") == ""
+    repo.commit({"app.py": "two"})
+    repo.commit({"app.py": "three"})
+    assert "    written about `app.py`, changed since: 2 commits\n    Sessions live in Redis." in run("review")
+    assert run("review", "--confirm", new) == f"confirmed {new}\n"
+    assert run("review") == ""
+    assert run("edit", new, "Sessions live in Valkey.", "--expires", "2020-01-31") == f"changed {new}\n"
+    assert "expired 2020-01-31" in run("show", new)
+    assert run("review", "--retire", old) == f"retired {old}\n"
+    assert run("expire", new, "--at", "2999-01-31") == f"expires {new} 2999-01-31T00:00\n"
+    assert_error(cli("memory", "edit", new, cwd=repo.path), ExitCode.USAGE, "nothing to change")

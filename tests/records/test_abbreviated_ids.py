@@ -7,11 +7,13 @@ import pytest
 
 from gitmem.answering.record_excerpts import read_records
 from gitmem.errors import ExitCode, UnknownRecord, UsageError
+from gitmem.memory.note import Note
 from gitmem.memory.record_paths import document_path
 from gitmem.memory.record_store import RecordStore
 from gitmem.records.abbreviated_ids import complete_id
 from gitmem.records.conversations import append_turn, last_turns
 from gitmem.records.documents import get_document
+from gitmem.records.note_states import CURRENT, NoteState
 from gitmem.records.revisions import delete_records, read_log, restore_records, show_records
 from gitmem.records.transfer import import_records
 from gitmem.workspace import Workspace, open_workspace
@@ -19,6 +21,10 @@ from tests.gitrepo import Repo
 from tests.sample import Cli, assert_error
 
 NOTES = ("mem_abcd11112222", "mem_abcd33334444", "mem_ef0156789abc")
+
+
+def current(_: Note) -> NoteState:
+    return CURRENT
 
 
 @pytest.fixture
@@ -105,13 +111,13 @@ def test_an_id_that_exists_has_precedence_over_longer_ones(workspace: Workspace)
 
 def test_a_tool_reads_a_record_by_its_abbreviated_id(workspace: Workspace) -> None:
     with RecordStore(workspace.location) as store:
-        (excerpt,) = read_records(store, store.tip(), "mem_ef01:1-1", 10)
+        (excerpt,) = read_records(store, store.tip(), "mem_ef01:1-1", 10, current)
         assert excerpt.lines == [f"note {NOTES[2]}"]
         assert excerpt.heading == f"{NOTES[2]}:1-1"
         with pytest.raises(UsageError, match="ambiguous"):
-            read_records(store, store.tip(), "mem_abcd", 10)
+            read_records(store, store.tip(), "mem_abcd", 10, current)
         with pytest.raises(UnknownRecord, match="no such record: `mem_9999`"):
-            read_records(store, store.tip(), "mem_9999", 10)
+            read_records(store, store.tip(), "mem_9999", 10, current)
 
 
 def test_the_name_of_a_conversation_may_be_abbreviated_to_read_it(cli: Cli, repo: Repo, workspace: Workspace) -> None:
@@ -129,14 +135,14 @@ def test_the_name_of_a_conversation_may_be_abbreviated_to_read_it(cli: Cli, repo
     for name in ("rel", "nothing"):  # too short, and unknown
         assert "no such conversation" in cli("conversation", "get", name, cwd=repo.path).err
     with RecordStore(workspace.location) as store:
-        (excerpt,) = read_records(store, store.tip(), "conversation:relea 0", 10)
+        (excerpt,) = read_records(store, store.tip(), "conversation:relea 0", 10, current)
         assert excerpt.heading == "conversation:release 0:1-1"
-        (excerpt,) = read_records(store, store.tip(), "conversation:planning 2027", 10)
+        (excerpt,) = read_records(store, store.tip(), "conversation:planning 2027", 10, current)
         assert excerpt.lines == ["words of planning 2027"]
         with pytest.raises(UsageError, match="ambiguous"):
-            read_records(store, store.tip(), "conversation:planning", 10)
+            read_records(store, store.tip(), "conversation:planning", 10, current)
         with pytest.raises(UnknownRecord, match="no such record: `conversation:relea 7`"):
-            read_records(store, store.tip(), "conversation:relea 7", 10)
+            read_records(store, store.tip(), "conversation:relea 7", 10, current)
 
 
 def test_only_its_full_name_deletes_a_conversation(workspace: Workspace) -> None:

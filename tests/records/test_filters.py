@@ -203,4 +203,5 @@ def test_hits_of_records_have_their_fields(repo: Repo, fake_model: type[InlinePo
     answer = search(repo, "harvest apples", kinds=("code", "notes"))
     fields = {hit["kind"]: hit["record"] for hit in answer_json(answer, [None] * len(answer.hits))["results"]}
     assert fields["code"] is None
+    assert fields["notes"].pop("state")["marks"] == []
     assert fields["notes"] == {"id": note.id, "type": "decision", "confidence": 1.0, "time": note.time}

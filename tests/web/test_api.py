@@ -33,6 +33,9 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "listNotes": {"type": "decision"},
     "addNote": {"content": "Cookies are signed.", "type": "decision", "paths": ["src/cookies.py"]},
     "changeNote": {"content": "Cookies are signed and dated."},
+    "listStaleNotes": {"limit": 5},
+    "confirmNote": {},
+    "expireNote": {"at": "2999-01-31"},
     "listDocuments": {},
     "addDocument": {"content": "How the cookies came to be.", "title": "History"},
     "listConversations": {},
@@ -45,7 +48,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
 }
 """Arguments of a call of each operation that succeeds; the id of a note is added where one is needed."""
 
-NEEDS_ID: Final = ("changeNote", "showRecord", "deleteRecords", "restoreRecord")
+NEEDS_ID: Final = ("changeNote", "confirmNote", "expireNote", "showRecord", "deleteRecords", "restoreRecord")
 
 
 def described() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -218,6 +221,19 @@ def test_a_note_is_changed_deleted_and_restored(writing: Served) -> None:
     writing.send("POST", f"{ONE}/records/restore", id=note["id"])
     assert [one["content"] for one in writing.get(f"{ONE}/notes")["items"]] == ["Second."]
     assert len(writing.get(f"{ONE}/records/log", id=note["id"])["entries"]) == 4
+
+
+def test_a_note_is_replaced_expired_and_confirmed(writing: Served) -> None:
+    old = writing.send("POST", f"{ONE}/notes", 201, content="First.", paths=["src/cookies.py"])
+    new = writing.send("POST", f"{ONE}/notes", 201, content="Second.", supersedes=[old["id"]], expires="2020-01-01")
+    states = {one["id"]: one["state"] for one in writing.get(f"{ONE}/notes")["items"]}
+    assert states[old["id"]]["superseded_by"] == [new["id"]]
+    assert states[new["id"]]["expired"]
+    assert writing.send("POST", f"{ONE}/notes/confirm", id=new["id"])["items"][0]["expires"] == ""
+    writing.send("POST", f"{ONE}/notes/expire", id=old["id"], at="2020-01-01")
+    marks = [one["state"]["marks"] for one in writing.get(f"{ONE}/notes")["items"]]
+    assert marks == [[], [f"superseded by {new['id']}", "expired 2020-01-01"]]
+    assert writing.get(f"{ONE}/notes/stale")["items"] == []
 
 
 def test_a_secret_is_neither_stored_nor_shown(writing: Served) -> None:

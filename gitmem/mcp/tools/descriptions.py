@@ -247,18 +247,20 @@ STATUS: Final = _tool(
 MEMORY_STORE: Final = _tool(
     "memory_store",
     "Store a note",
-    "Store a note in the repository's memory for later sessions. Worth storing: a decision and its reason, a "
-    "preference of the user, a fact that took effort to find and is not in code or git. Never: secrets, personal data, "
-    "facts obvious from the code, progress of today's task, guesses stated as facts. Search kind `notes` first; one "
-    "topic per note, understandable on its own.",
+    "Store a note for later sessions. Worth storing: a decision and its reason, a preference of the user, a fact that "
+    "was hard to find and is not in code or git. Never: secrets, personal data, facts obvious from the code, "
+    "today's work, guesses. Search kind `notes` first; one topic per note, complete in itself.",
     ["content"],
     WRITES,
     content={"type": "string", "minLength": 1, "maxLength": MAX_NOTE},
     type=_choice(NOTE_TYPES, "fact"),
     confidence={"type": "number", "minimum": 0, "maximum": 1, "default": 1},
     conversation={"type": "string", "maxLength": MAX_CONVERSATION},
-    paths={**_STRINGS, "description": "files it is about; shown with their code"},
-    symbols={**_STRINGS, "description": "like `paths`"},
+    paths={**_STRINGS, "description": "files it is about"},
+    symbols=_STRINGS,
+    supersedes={**_STRINGS, "description": "notes it replaces"},
+    expires={"type": "string"},
+    id={"type": "string", "description": "note to change"},
 )
 CONVERSATION_APPEND: Final = _tool(
     "conversation_append",
@@ -274,7 +276,7 @@ CONVERSATION_APPEND: Final = _tool(
 DELETE: Final = _tool(
     "delete",
     "Delete records",
-    "Delete records, all or none. The user can restore them until the memory is purged.",
+    "Delete records, all or none. They can be restored until a purge.",
     ["ids"],
     DELETES,
     ids={
@@ -323,9 +325,10 @@ REPORT_CREATE: Final = _tool(
 LIST: Final = _tool(
     "list",
     "List",
-    "List records or earlier searches, newest first; templates of reports; repositories known on this machine.",
+    "List records or earlier searches, newest first; templates of reports; repositories known on this machine. Stale "
+    "notes are about files that changed since: verify them, then store them again with `id`, or delete them.",
     ["what"],
-    what=_choice(["notes", "documents", "conversations", "sessions", "templates", "repositories"]),
+    what=_choice(["notes", "stale notes", "documents", "conversations", "sessions", "templates", "repositories"]),
     type={"type": "string", "description": "type of note or document"},
     limit={"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
     root=ROOT,

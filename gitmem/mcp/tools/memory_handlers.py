@@ -13,12 +13,13 @@ from gitmem.mcp.tools.text_output import Block, fence, render_blocks
 from gitmem.memory.conversation import Conversation
 from gitmem.memory.document import Document
 from gitmem.memory.last_tip import find_lost_records
-from gitmem.memory.note import Note
 from gitmem.memory.record_paths import is_conversation, is_note_id
 from gitmem.records.conversations import append_turn, list_conversations
 from gitmem.records.documents import add_document, list_documents
-from gitmem.records.notes import add_note, list_notes
-from gitmem.records.record_json import added_document_json, conversation_json, document_json, note_json
+from gitmem.records.note_review import NoteWithState, review_notes
+from gitmem.records.note_states import describe_state, read_states
+from gitmem.records.notes import add_note, list_notes, replace_note
+from gitmem.records.record_json import added_document_json, conversation_json, document_json, note_state_json
 from gitmem.records.revisions import DeletedRecord, delete_records
 from gitmem.secrets.masking import mask_text, mask_value
 from gitmem.workspace import Workspace
@@ -31,7 +32,9 @@ _DAY: Final = len("2026-01-31")
 
 
 def store_note(workspace: Workspace, arguments: Arguments) -> str:
-    """Store a note, and list the stored notes that mean the same."""
+    """Store a note, and list the stored notes that mean the same; with an id, rewrite or confirm that note."""
+    if arguments["id"]:
+        return _rewrite_note(workspace, arguments)
     added = add_note(
         workspace,
         arguments["content"],
@@ -40,12 +43,26 @@ def store_note(workspace: Workspace, arguments: Arguments) -> str:
         conversation=arguments["conversation"],
         paths=arguments["paths"],
         symbols=arguments["symbols"],
+        supersedes=arguments["supersedes"],
+        expires=arguments["expires"],
     )
     text = _with_notes(f"stored {added.note.id}", added.notices)
     if not added.similar:
         return text
     others = [f"{other.note.id} {_first_line(other.note.content)}" for other in added.similar]
-    return "\n".join([text, "note: these notes say the same; delete the outdated ones", *fence("\n".join(others))])
+    advice = f"note: similar notes; if one is outdated, store this one again with `id` {added.note.id} and `supersedes`"
+    return "\n".join([text, advice, *fence("\n".join(others))])
+
+
+def _rewrite_note(workspace: Workspace, arguments: Arguments) -> str:
+    """Change the given fields of a note; defaults do not count as given, for an agent need not repeat them."""
+    names = ("content", "paths", "symbols", "supersedes", "expires", "conversation")
+    changes = {name: arguments[name] for name in names if arguments[name]}
+    changes |= {
+        name: arguments[name] for name, usual in (("type", "fact"), ("confidence", 1)) if arguments[name] != usual
+    }
+    changed = replace_note(workspace, arguments["id"], changes)
+    return _with_notes(f"{'confirmed' if changed.confirmed else 'changed'} {changed.note.id}", changed.notices)
 
 
 def append_conversation(workspace: Workspace, arguments: Arguments) -> str:
@@ -111,8 +128,15 @@ def list_records(workspace: Workspace, arguments: Arguments) -> str:
     return render_blocks(list(map(kind.to_block, records)), kind.place, notes, advice="lower the limit")
 
 
-def _list_notes(workspace: Workspace, type_: str, limit: int) -> list[Note]:
-    return list_notes(workspace, type_=type_, limit=limit)
+def _list_notes(workspace: Workspace, type_: str, limit: int) -> list[NoteWithState]:
+    notes = list_notes(workspace, type_=type_, limit=limit)
+    return [NoteWithState(*pair) for pair in zip(notes, read_states(workspace, notes), strict=True)]
+
+
+def _list_stale_notes(workspace: Workspace, type_: str, limit: int) -> list[NoteWithState]:
+    if type_:
+        raise UsageError("stale notes are listed whatever their type", hint="leave out `type`")
+    return review_notes(workspace, limit)
 
 
 def _list_documents(workspace: Workspace, type_: str, limit: int) -> list[Document]:
@@ -131,10 +155,11 @@ def _list_sessions(workspace: Workspace, type_: str, limit: int) -> list[Session
     return list_sessions(workspace)[:limit]
 
 
-def _note_block(note: Note) -> Block:
+def _note_block(listed: NoteWithState) -> Block:
+    note, state = listed
     confidence = f" {note.confidence:g}" if note.confidence != 1 else ""
     heading = f"{note.id} {note.type}{confidence} {note.time[:_DAY]}{_whose(note.shared_by)}"
-    return Block(heading, [_first_line(note.content)])
+    return Block(heading, [*describe_state(state), _first_line(note.content)])
 
 
 def _document_block(document: Document) -> Block:
@@ -188,7 +213,8 @@ def _first_line(content: str) -> str:
 
 
 _LISTS: Final = {
-    "notes": _RecordList(_list_notes, _note_block, note_json),
+    "notes": _RecordList(_list_notes, _note_block, lambda listed: note_state_json(*listed)),
+    "stale notes": _RecordList(_list_stale_notes, _note_block, lambda listed: note_state_json(*listed)),
     "documents": _RecordList(_list_documents, _document_block, document_json),
     "conversations": _RecordList(_list_conversations, _conversation_block, conversation_json),
     "sessions": _RecordList(_list_sessions, _session_block, session_json, "search sessions"),

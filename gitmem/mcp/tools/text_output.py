@@ -17,6 +17,7 @@ from gitmem.answering.answer_json import (
     describe_absence,
     describe_author,
     describe_copies,
+    describe_currency,
     describe_view,
     first_mentions,
     format_code_note,
@@ -94,6 +95,7 @@ def render_hit(
     change = answer.changes.get(hit.path) or describe_author(answer, hit)
     heading += f" ({change})" if change else _describe_record(answer.records.get(hit.blob, {}))
     described = [*describe_copies(named.copies), *map(format_code_note, code_notes)]
+    described += describe_currency(answer.records.get(hit.blob, {}))
     if detail == LOCATIONS or repeats_heading(named, lines):
         return Block(heading, described)
     if answer.query.neighbors:

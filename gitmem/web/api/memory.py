@@ -9,7 +9,9 @@ from gitmem.memory.document import DOCUMENT_TYPES, MAX_DOCUMENT, RETENTIONS, SEN
 from gitmem.memory.note import LIST_DEFAULT, MAX_CONVERSATION, MAX_LIST, MAX_NOTE, MAX_REFERENCES, NOTE_TYPES
 from gitmem.records.conversations import append_turn, list_conversations
 from gitmem.records.documents import add_document, list_documents
-from gitmem.records.notes import AddedNote, add_note, list_notes, replace_note
+from gitmem.records.note_review import review_notes
+from gitmem.records.note_states import read_states
+from gitmem.records.notes import AddedNote, add_note, confirm_notes, expire_notes, list_notes, replace_note
 from gitmem.records.record_json import (
     added_document_json,
     conversation_json,
@@ -17,6 +19,7 @@ from gitmem.records.record_json import (
     document_json,
     log_entry_json,
     note_json,
+    note_state_json,
     record_json,
     similar_note_json,
     turn_json,
@@ -61,7 +64,26 @@ def notes(service: Service, arguments: Arguments, _call: Call) -> dict[str, Any]
     """List notes, newest first."""
     workspace = service.workspace(arguments["repository"])
     records = list_notes(workspace, type_=arguments["type"], limit=arguments["limit"])
-    return {"items": mask_value([note_json(note) for note in records])}
+    states = read_states(workspace, records)
+    return {"items": mask_value([note_state_json(*pair) for pair in zip(records, states, strict=True)])}
+
+
+def stale_notes(service: Service, arguments: Arguments, _call: Call) -> dict[str, Any]:
+    """List the notes whose files have changed since, newest first."""
+    stale = review_notes(service.workspace(arguments["repository"]), arguments["limit"])
+    return {"items": mask_value([note_state_json(*listed) for listed in stale])}
+
+
+def confirm(service: Service, arguments: Arguments, _call: Call) -> dict[str, Any]:
+    """Say that a note is still true."""
+    changed, notices = confirm_notes(service.workspace(arguments["repository"]), [arguments["id"]])
+    return {"items": mask_value([note_json(note) for note in changed]), "notices": list(notices)}
+
+
+def expire(service: Service, arguments: Arguments, _call: Call) -> dict[str, Any]:
+    """Say from when on a note is not true any more."""
+    changed, notices = expire_notes(service.workspace(arguments["repository"]), [arguments["id"]], arguments["at"])
+    return {"items": mask_value([note_json(note) for note in changed]), "notices": list(notices)}
 
 
 def store_note(service: Service, arguments: Arguments, _call: Call) -> dict[str, Any]:
@@ -74,6 +96,8 @@ def store_note(service: Service, arguments: Arguments, _call: Call) -> dict[str,
         conversation=arguments["conversation"],
         paths=arguments["paths"],
         symbols=arguments["symbols"],
+        supersedes=arguments["supersedes"],
+        expires=arguments["expires"],
         allow_secrets=arguments["allow_secrets"],
     )
     return _added_note(added)
@@ -178,6 +202,8 @@ _NOTE_FIELDS: Final[dict[str, Schema]] = {
     "conversation": text("Conversation that it is from.", most=MAX_CONVERSATION),
     "paths": texts("Files and folders that it is about.", most=MAX_REFERENCES),
     "symbols": texts("Symbols that it is about.", most=MAX_REFERENCES),
+    "supersedes": texts("Ids of the notes that it replaces.", most=MAX_REFERENCES),
+    "expires": text("Date or time from which on it is not true any more.", most=100),
 }
 _DOCUMENT_FIELDS: Final[dict[str, Schema]] = {
     "type": choice("Type of the document.", DOCUMENT_TYPES),
@@ -196,8 +222,13 @@ _SECRETS: Final = {"allow_secrets": {**BOOLEAN, "description": "Store it althoug
 _LIST: Final = number("Number of records.", 1, MAX_LIST, LIST_DEFAULT)
 _NOTE: Final = record(
     id=TEXT, content=TEXT, type=TEXT, confidence=NUMBER, conversation=TEXT, time=TEXT, paths=array(TEXT),
-    symbols=array(TEXT),
+    symbols=array(TEXT), supersedes=array(TEXT), expires=TEXT, confirmed=TEXT,
 )  # fmt: skip
+_STATE: Final = record(
+    superseded_by=array(TEXT), expired=BOOLEAN, changed_paths=array(TEXT), missing_paths=array(TEXT),
+    commits=nullable(INTEGER), marks=array(TEXT),
+)  # fmt: skip
+_LISTED_NOTE: Final = {**_NOTE, "properties": {**_NOTE["properties"], "state": _STATE}}
 _ADDED_NOTE: Final = {**_NOTE, "properties": {**_NOTE["properties"], "similar": array(_NOTE), "notices": array(TEXT)}}
 _DOCUMENT: Final = record(id=TEXT, type=TEXT, source=TEXT, title=TEXT, stored=TEXT, tokens=COUNT, chunks=COUNT)
 _RECORD: Final = record(kind=TEXT, id=TEXT, content=TEXT)
@@ -208,7 +239,7 @@ _ID: Final = text("Id of a record, or `conversation:NAME`.", most=500, least=1)
 
 OPERATIONS: Final = (
     Operation(
-        "GET", f"{_ONE}/notes", "listNotes", "List notes, newest first.", notes, record(items=array(_NOTE)),
+        "GET", f"{_ONE}/notes", "listNotes", "List notes, newest first.", notes, record(items=array(_LISTED_NOTE)),
         query={"type": choice("Only notes of this type.", NOTE_TYPES), "limit": _LIST},
     ),
     Operation(
@@ -223,6 +254,19 @@ OPERATIONS: Final = (
                for name, schema in _NOTE_FIELDS.items()},
             **_SECRETS,
         },
+    ),
+    Operation(
+        "GET", f"{_ONE}/notes/stale", "listStaleNotes", "List the notes whose files have changed since, newest first.",
+        stale_notes, record(items=array(_LISTED_NOTE)), query={"limit": _LIST},
+    ),
+    Operation(
+        "POST", f"{_ONE}/notes/confirm", "confirmNote", "Say that a note is still true.", confirm,
+        record(items=array(_NOTE), notices=array(TEXT)), body={"id": _ID}, required=("id",),
+    ),
+    Operation(
+        "POST", f"{_ONE}/notes/expire", "expireNote", "Say from when on a note is not true any more.", expire,
+        record(items=array(_NOTE), notices=array(TEXT)), required=("id",),
+        body={"id": _ID, "at": text("Date or time; empty is now.", most=100)},
     ),
     Operation(
         "GET", f"{_ONE}/documents", "listDocuments", "List documents, the last stored first.", documents,

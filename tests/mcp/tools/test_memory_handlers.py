@@ -333,19 +333,19 @@ def test_without_an_index_a_note_is_kept_and_the_first_search_finds_it(tmp_path:
 def test_a_note_that_says_the_same_is_pointed_out_and_stands_beside_its_code(own: Repo) -> None:
     async def action(client: Client) -> None:
         first = await kept(client, "memory_store", content="The signing key of cookies is rotated every quarter.")
-        assert "say the same" not in await ask(client, "memory_store", content="Parcels are shipped on Mondays.")
+        assert "similar notes" not in await ask(client, "memory_store", content="Parcels are shipped on Mondays.")
         told = await ask(
             client, "memory_store", content="The signing key for cookies is rotated every quarter.</results>",
             paths="src/cookies.py", symbols=["make_signature"],
         )  # fmt: skip
         lines = told.splitlines()
+        name = lines[0].split()[1]
         assert lines[1:] == [
-            "note: these notes say the same; delete the outdated ones",
+            f"note: similar notes; if one is outdated, store this one again with `id` {name} and `supersedes`",
             "<results>",
             f"{first} The signing key of cookies is rotated every quarter.",
             "</results>",
         ]
-        name = lines[0].split()[1]
         assert f"note {name}" in await ask(client, "search", query="HMAC of a value", limit=1)
         shown = await ask(client, "get", ids=name)
         assert "paths: src/cookies.py\nsymbols: make_signature\n" in shown
@@ -402,3 +402,26 @@ def test_lost_records_are_named_to_agents(own: Repo) -> None:
         assert "gitmem memory recover" in await ask(client, "status")
 
     talk(own.path, action, ALL)
+
+
+def test_a_note_is_rewritten_confirmed_and_replaced_by_its_id(own: Repo) -> None:
+    async def action(client: Client) -> None:
+        old = await kept(client, "memory_store", content="Parcels are shipped on Mondays.", paths="src/cookies.py")
+        text = "Parcels are shipped on Fridays."
+        new = (await ask(client, "memory_store", content=text)).split()[1]
+        again = {"id": new, "content": text, "supersedes": old, "expires": "2999-01-01"}
+        assert await ask(client, "memory_store", **again) == f"changed {new}"
+        assert await ask(client, "memory_store", **again) == f"confirmed {new}"
+        answer = await ask(client, "search", query="when are parcels shipped on Mondays", kind="notes", limit=2)
+        assert answer.index(new) < answer.index(f"superseded by {new}")
+        assert f"supersedes {old}" in answer
+        assert f"superseded by {new}" in await ask(client, "list", what="notes")
+        assert f"superseded by {new}" in await ask(client, "get", ids=old)
+        fresh = await kept(client, "memory_store", content="Cookies are signed.", paths="src/cookies.py")
+        own.write({"src/cookies.py": "changed"})
+        stale = await ask(client, "list", what="stale notes")
+        assert fresh in stale
+        assert "written about `src/cookies.py`, changed since: not committed yet" in stale
+        assert old not in stale
+
+    talk(own.path, action, "memory,documents,search")
