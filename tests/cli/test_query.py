@@ -44,7 +44,7 @@ def test_search_is_another_name_for_query(cli: Cli, indexed: Repo) -> None:
 
 def test_json_has_the_documented_fields(cli: Cli, indexed: Repo) -> None:
     result = answer(cli, indexed, SIGN)
-    assert list(result) == ["query", "results", "view", "stats"]
+    assert list(result) == ["query", "session", "results", "view", "stats"]
     assert result["query"] == SIGN
     assert result["view"] == {"rev": "HEAD", "commit": indexed.oid("HEAD"), "dirty": False, "stale": False,
                             "source": "worktree", "uncommitted": 0}  # fmt: skip
