@@ -21,10 +21,9 @@ from gitmem.freshness.tree_selection import TreeSelection
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.objects import open_reader
 from gitmem.memory.conversation import GET_DEFAULT
-from gitmem.memory.note import Note
 from gitmem.memory.record_store import RecordStore, Tip
 from gitmem.records.documents import find_named_document
-from gitmem.records.note_states import NoteState, read_states
+from gitmem.records.note_states import read_state
 from gitmem.workspace import Workspace
 
 _MAX_LINE: Final = 450
@@ -138,7 +137,7 @@ def _read_name(
         return read_session(workspace, session, options.limit or workspace.settings.session_results)
     if is_record_name(name):
         _refuse_revision(name, options.rev)
-        return read_records(store, tip(), name, options.turns, partial(_state_of, workspace))
+        return read_records(store, tip(), name, options.turns, partial(read_state, workspace))
     assert source is not None, "a tree is opened for names of files"
     try:
         return [read_file_excerpt(source.tree, source.reader, name, options.folder)]
@@ -147,14 +146,10 @@ def _read_name(
         commit = find_commit_excerpt(workspace.location, name)
         document = "" if commit or options.rev else find_named_document(store, tip(), name)
         if document:
-            return read_records(store, tip(), document, options.turns, partial(_state_of, workspace))
+            return read_records(store, tip(), document, options.turns, partial(read_state, workspace))
         if commit is None:
             raise
         return [commit]
-
-
-def _state_of(workspace: Workspace, note: Note) -> NoteState:
-    return read_states(workspace, [note], counted=True)[0]
 
 
 def _refuse_revision(name: str, rev: str) -> None:

@@ -6,6 +6,7 @@ from the present memory: one that was deleted since is not shown again.
 
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from gitmem.answering.answer_json import json_path
@@ -21,6 +22,7 @@ from gitmem.git.path_encoding import path_bytes
 from gitmem.locations import LineRange, Location, format_location
 from gitmem.memory.kinds import CODE, COMMITS
 from gitmem.memory.record_store import RecordStore
+from gitmem.records.note_states import read_state
 from gitmem.search.snippet import join_lines, lines_of
 from gitmem.secrets.masking import mask_secrets, mask_text
 from gitmem.workspace import Workspace
@@ -87,7 +89,7 @@ def _record_excerpt(workspace: Workspace, store: RecordStore, result: SessionRes
         if result.kind == COMMITS:
             excerpt = find_commit_excerpt(workspace.location, name)
         else:
-            excerpt = read_records(store, store.tip(), name, 1)[0]
+            excerpt = read_records(store, store.tip(), name, 1, partial(read_state, workspace))[0]
     except GitmemError:
         excerpt = None
     if excerpt is None:

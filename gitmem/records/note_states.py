@@ -50,6 +50,11 @@ def read_states(workspace: Workspace, notes: Sequence[Note], *, counted: bool = 
     ]
 
 
+def read_state(workspace: Workspace, note: Note) -> NoteState:
+    """Return the present state of one note, with the number of commits. Raises: GitFailed."""
+    return read_states(workspace, [note], counted=True)[0]
+
+
 def find_states(
     records: Records, view: View, location: RepositoryLocation, notes: Sequence[Note]
 ) -> dict[str, NoteState]:

@@ -249,7 +249,7 @@ MEMORY_STORE: Final = _tool(
     "Store a note",
     "Store a note for later sessions. Worth storing: a decision and its reason, a preference of the user, a fact that "
     "was hard to find and is not in code or git. Never: secrets, personal data, facts obvious from the code, "
-    "today's work, guesses. Search kind `notes` first; one topic per note, complete in itself.",
+    "today's work, guesses. Search kind `notes` first; one topic per note.",
     ["content"],
     WRITES,
     content={"type": "string", "minLength": 1, "maxLength": MAX_NOTE},
