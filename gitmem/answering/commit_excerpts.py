@@ -44,7 +44,7 @@ def find_commit_excerpt(location: RepositoryLocation, name: str) -> Excerpt | No
     heading = f"{oid[:COMMIT_DIGITS]}:{first}-{last}"
     content = decode(b"\n".join(message.split(b"\n", last)[first - 1 : last]))
     fields = {"kind": COMMITS, **fields, "start_line": first, "end_line": last}
-    return Excerpt(heading, lines, first, content, fields, description)
+    return Excerpt(heading, lines, first, content, fields, description, oid[:COMMIT_DIGITS])
 
 
 def _find_commit(location: RepositoryLocation, name: str) -> tuple[str, bytes] | None:

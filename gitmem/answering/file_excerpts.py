@@ -1,10 +1,9 @@
 """Read the text of a location in a tree: a whole file, lines of it, a symbol, or a chunk of a blob."""
 
-import hashlib
 from typing import Final
 
 from gitmem.answering.answer_json import json_path
-from gitmem.answering.excerpts import Excerpt
+from gitmem.answering.excerpts import Excerpt, hash_content
 from gitmem.answering.location_lookup import IndexedTree, find_location
 from gitmem.chunking.blob_text import text_of
 from gitmem.display import visible
@@ -49,10 +48,10 @@ def read_file_excerpt(tree: IndexedTree, reader: ObjectReader, text: str, folder
         "language": tree.view.language(location.entry),
         "blob": oid,
         "file_size_bytes": reader.size(oid),
-        "content_hash": hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest(),
+        "content_hash": hash_content(content),
     }
     heading = f"{visible(path)}:{first}-{last} {visible(location.symbol)}".rstrip()
-    return Excerpt(heading, lines, first, content, fields)
+    return Excerpt(heading, lines, first, content, fields, name="" if hidden else json_path(path))
 
 
 def _read_text(reader: ObjectReader, path: str, oid: str, language: str) -> bytes:

@@ -32,7 +32,7 @@ _HASHED_ID: Final = re.compile(r"(?P<id>(?:mem|art)_[0-9a-f]{4,64})" + _PART)
 _CONVERSATION: Final = re.compile(r"(?P<id>conversation:.+?)(?: (?P<turn>\d{1,8}))?" + _PART, re.DOTALL)
 _WHOLE: Final = MAX_LINE + 1
 _HINT: Final = "search for it with kind `all`"
-_UNSHOWN: Final = ("id", "conversation", "turn", "tokens", "tokenizer", "blobs", "commit", "state")
+_UNSHOWN: Final = ("id", "conversation", "turn", "tokens", "tokenizer", "blobs", "commit", "state", "chunk_spans")
 """Fields that are in the heading, or only for programs."""
 
 
@@ -152,8 +152,9 @@ def _to_excerpt(record: Record, parsed: RecordName, name: str) -> Excerpt:
         lines,
         first,
         content,
-        {**mask_value(fields), **span},
-        _describe(mask_value(fields)),
+        {**fields, **span},
+        _describe(fields),
+        shown_name,
     )
 
 
@@ -186,7 +187,8 @@ def _read_fields(record: Record) -> dict[str, Any]:
     if record.kind == NOTE:
         values = note_json(load_note(record))
     elif record.kind == DOCUMENT:
-        values = document_json(load_document(record))
+        document = load_document(record)
+        values = {**document_json(document), "chunk_spans": list(document.chunks)}
     else:
         values = turn_json(load_turn(record))
     values.pop("content", None)

@@ -50,8 +50,9 @@ def format_turn(turn: Turn) -> list[str]:
 
 
 def format_conversation(conversation: Conversation) -> str:
-    """Format the summary of a conversation as one line."""
-    return f"{visible(conversation.id)}  {count(conversation.turns, 'turn')}  {_date(conversation.time)}"
+    """Format the summary of a conversation as one line, with its title at the end."""
+    parts = [conversation.id, count(conversation.turns, "turn"), _date(conversation.time), conversation.title]
+    return "  ".join(visible(part) for part in parts if part)
 
 
 def format_document(document: Document) -> str:

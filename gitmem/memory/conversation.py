@@ -9,6 +9,7 @@ from gitmem.types import TURN
 
 ROLES: Final = ("user", "assistant", "system")
 MAX_TURN: Final = 50_000
+MAX_TITLE: Final = 200
 MAX_INDEX: Final = 99_999_999
 """Highest number of a turn. Turns are stored under names of eight digits."""
 
@@ -17,21 +18,23 @@ MAX_GET: Final = 50
 
 
 class Turn(NamedTuple):
-    """Words of one side of a conversation. `number` counts from 0 within the conversation."""
+    """Words of one side of a conversation. `number` counts from 0; turn 0 has the title of the conversation."""
 
     conversation: str
     number: int
     role: str
     content: str
     time: str
+    title: str = ""
 
 
 class Conversation(NamedTuple):
-    """Summary of a conversation: its id, the number of its turns, and the time of the last one."""
+    """Summary of a conversation: its id, the number of its turns, the time of the last one, and its title if any."""
 
     id: str
     turns: int
     time: str
+    title: str = ""
 
 
 def check_turn(turn: Turn) -> Turn:
@@ -40,6 +43,8 @@ def check_turn(turn: Turn) -> Turn:
     check_count("turn", turn.number, 0, MAX_INDEX)
     check_choice("role", turn.role, ROLES)
     check_text("content", turn.content, MAX_TURN)
+    if turn.title:
+        check_text("title", turn.title, MAX_TITLE)
     return turn
 
 
@@ -51,6 +56,8 @@ def check_conversation(name: str) -> str:
 def turn_record(turn: Turn) -> Record:
     """Convert a turn to a record."""
     fields = {"turn": turn.number, "role": turn.role, "time": turn.time}
+    if turn.title:
+        fields["title"] = turn.title
     return Record(TURN, turn.conversation, fields, turn.content.encode())
 
 
@@ -63,4 +70,5 @@ def load_turn(record: Record) -> Turn:
         role=str(fields.get("role", "user")),
         content=record.text,
         time=str(fields.get("time", "")),
+        title=str(fields.get("title", "")),
     )

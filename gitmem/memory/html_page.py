@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gitmem.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from justhtml import Node
 
 _HIDDEN: Final = frozenset("head title script style noscript noembed noframes iframe template".split())
+_AROUND: Final = frozenset("navigation banner contentinfo search complementary".split())
+"""Roles of the parts around the content of a page (WAI-ARIA landmarks)."""
+
 _BLOCKS: Final = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer"
     " form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol option p pre section select summary table tbody td"
@@ -40,11 +45,21 @@ def read_page(text: str, name: str) -> Page:
     # Sanitizing is for text that a browser shows. Here it would only take time and drop elements.
     page = JustHTML(text, sanitize=False)
     title = page.query_one("title")
-    return Page(_render(page.root), " ".join(title.to_text().split()) if title is not None else "")
+    # The content alone, if the page names it; else all but the parts around it. A page of nothing else is kept whole.
+    main = page.query_one("main") or page.query_one("[role=main]")
+    text = (_render(main) if main is not None else "") or _render(page.root, _is_around) or _render(page.root)
+    return Page(text, " ".join(title.to_text().split()) if title is not None else "")
 
 
-def _render(root: "Node") -> str:
-    """Return the visible text below an element as Markdown without escapes."""
+def _is_around(node: "Node") -> bool:
+    """Return whether an element is navigation, or the head or foot of the page itself and not of an article."""
+    role = (node.attrs or {}).get("role")
+    outermost = node.parent is not None and node.parent.name == "body"
+    return node.name == "nav" or role in _AROUND or (outermost and node.name in ("header", "footer"))
+
+
+def _render(root: "Node", omits: "Callable[[Node], bool]" = lambda _node: False) -> str:
+    """Return the visible text below an element as Markdown without escapes, without the elements that are omitted."""
     writer = _MarkdownWriter()
     # An own stack instead of recursion: pages of mails nest thousands of elements deep. Each element is on it twice,
     # to be opened and, after its children, closed.
@@ -55,7 +70,7 @@ def _render(root: "Node") -> str:
             writer.close(node)
         elif node.name == "#text":
             writer.add(node.text)
-        elif node.name not in _HIDDEN:
+        elif node.name not in _HIDDEN and not omits(node):
             writer.open(node)
             stack.append((node, True))
             stack += [(child, False) for child in reversed(node.children or ())]

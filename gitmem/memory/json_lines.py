@@ -32,7 +32,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, type]]] = {
         "id": str, "content": str, "type": str, "confidence": float, "conversation": str, "time": str, "paths": list,
         "symbols": list, "supersedes": list, "expires": str, "confirmed": str, "blobs": dict, "commit": str,
     },
-    TURN: {"conversation": str, "turn": int, "role": str, "content": str, "time": str},
+    TURN: {"conversation": str, "turn": int, "role": str, "content": str, "time": str, "title": str},
     DOCUMENT: {
         "id": str, "content": str, "type": str, "source": str, "source_id": str, "title": str, "author": str,
         "participants": list, "url": str, "time": str, "sensitivity": str, "visibility": str, "retention": str,
@@ -127,7 +127,8 @@ def _parse_note(fields: dict[str, Any]) -> Note:
 
 def _parse_turn(fields: dict[str, Any]) -> Turn:
     time = _parse_time(fields, "time")
-    return check_turn(Turn(fields["conversation"], fields["turn"], fields["role"], fields["content"], time))
+    title = fields.get("title", "")
+    return check_turn(Turn(fields["conversation"], fields["turn"], fields["role"], fields["content"], time, title))
 
 
 def _parse_document(fields: dict[str, Any]) -> Document:

@@ -166,13 +166,15 @@ class RecordStore(Closeable):
 
     def change(
         self,
-        message: str,
+        message: str | Callable[[], str],
         edit: Callable[[Tip], Changes],
         *,
         seconds: int | None = None,
         merged: Tip | None = None,
     ) -> Tip:
         """Commit the changes that `edit` computes from the current state, and return the new state.
+
+        A `message` that depends on the changes is a function, which is called after `edit`.
 
         `edit` is called again if the ref has moved in the meantime. An edit without changes makes no commit. On return
         the change is durable and visible to every process. `seconds` since 1970 is the time of the commit, by default
@@ -189,7 +191,7 @@ class RecordStore(Closeable):
 
     def change_locked(
         self,
-        message: str,
+        message: str | Callable[[], str],
         edit: Callable[[Tip], Changes],
         *,
         seconds: int | None = None,
@@ -201,7 +203,7 @@ class RecordStore(Closeable):
             old = self.tip()
             changes = edit(old)
             now = int(time.time()) if seconds is None else seconds
-            new, objects = self._build(old, changes, message, now, merged)
+            new, objects = self._build(old, changes, message if isinstance(message, str) else message(), now, merged)
             if new == old:
                 return new
             if prepare and new.commit:

@@ -1,7 +1,7 @@
 """Parse transcripts of Claude Code sessions into turns: words in full, output of tools shortened. Pure.
 
 A transcript is JSON Lines. A line of type `user` or `assistant` has a message with text or a list of blocks. Results of
-tools are in lines of the user. All other lines (summaries, snapshots, side chains) are skipped.
+tools are in lines of the user. Lines with a title name the session. All others (snapshots, side chains) are skipped.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from gitmem.errors import UsageError
 from gitmem.memory.bounds import check_time
-from gitmem.memory.conversation import MAX_TURN, Turn
+from gitmem.memory.conversation import MAX_TITLE, MAX_TURN, Turn
 
 _HEAD_CHARS: Final = 300
 _TAIL_CHARS: Final = 300
@@ -19,6 +19,10 @@ _TAIL_CHARS: Final = 300
 _INPUT_CHARS: Final = 200
 _MAIN_ARGUMENTS: Final = ("command", "file_path", "path", "pattern", "query", "url", "description", "prompt")
 """Arguments of tools that identify a call best, the best first."""
+
+
+_TITLES: Final = (("custom-title", "customTitle"), ("ai-title", "aiTitle"), ("summary", "summary"))
+"""Types of lines with a title, and the field that has it, the best first. Of several of a type the last one counts."""
 
 
 class _Piece(NamedTuple):
@@ -42,8 +46,10 @@ def parse_transcript(lines: Iterable[str], name: str, redact: Redact = str, *, f
     file = file or name
     conversation = time = ""
     pieces: list[_Piece] = []
+    titles: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         entry = _parse_line(line, number, file)
+        titles |= _read_title(entry)
         if entry.get("isSidechain") or entry.get("isMeta") or entry.get("type") not in ("user", "assistant"):
             continue
         conversation = conversation or str(entry.get("sessionId") or "")
@@ -51,7 +57,28 @@ def parse_transcript(lines: Iterable[str], name: str, redact: Redact = str, *, f
         pieces += _read_pieces(entry, time, redact)
     if not pieces:
         raise UsageError(f"`{file}` has no conversation", hint="transcripts are in ~/.claude/projects/")
-    return _merge_pieces(conversation or name, pieces)
+    turns = _merge_pieces(conversation or name, pieces)
+    title = next((titles[kind] for kind, _ in _TITLES if kind in titles), "") or _first_words(turns)
+    turns[0] = turns[0]._replace(title=redact(title)[:MAX_TITLE].strip())
+    return turns
+
+
+def _read_title(entry: Mapping[str, Any]) -> dict[str, str]:
+    """Return the title of a line with one, by the type of the line."""
+    field = dict(_TITLES).get(str(entry.get("type")))
+    text = _one_line(str(entry.get(field) or "")) if field else ""
+    return {str(entry["type"]): text} if text else {}
+
+
+def _first_words(turns: Iterable[Turn]) -> str:
+    """Return the first line that the user wrote, without the marks that commands leave."""
+    lines = (line.strip() for turn in turns if turn.role == "user" for line in turn.content.splitlines())
+    return next((_one_line(line) for line in lines if line and not line.startswith("<")), "")
+
+
+def _one_line(text: str) -> str:
+    # Titles are shown in lists, and JSON can hold lone surrogates, which have no UTF-8.
+    return " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
 
 
 def _parse_line(line: str, number: int, file: str) -> Mapping[str, Any]:

@@ -108,8 +108,11 @@ def list_conversations(workspace: Workspace, limit: int = LIST_DEFAULT) -> list[
     # Entries are sorted by path: the turns of a conversation are next to each other, the last one at the end.
     turns = records.folder(CONVERSATIONS)
     groups = [list(group) for _, group in groupby(turns, key=lambda turn: records.path(turn).rpartition(b"/")[0])]
-    names, times = records.column("conversation"), records.column("time")
-    listed = [Conversation(names.text(group[-1]), len(group), times.text(group[-1])) for group in groups]
+    names, times, titles = (records.column(name) for name in ("conversation", "time", "title"))
+    listed = [
+        Conversation(names.text(group[-1]), len(group), times.text(group[-1]), titles.text(group[0]))
+        for group in groups
+    ]
     return sorted(listed, key=lambda conversation: (conversation.time, conversation.id), reverse=True)[:limit]
 
 
@@ -120,7 +123,12 @@ def import_turns(workspace: Workspace, turns: Sequence[Turn], *, allow_secrets: 
     UsageError, GitFailed, StorageFailed.
     """
     checked = [
-        check_turn(turn if allow_secrets else turn._replace(content=redact_secrets(turn.content))) for turn in turns
+        check_turn(
+            turn
+            if allow_secrets
+            else turn._replace(content=redact_secrets(turn.content), title=redact_secrets(turn.title))
+        )
+        for turn in turns
     ]
     blobs = {turn_path(turn.conversation, turn.number): format_record(turn_record(turn)) for turn in checked}
     changes: Changes = {}

@@ -31,6 +31,7 @@ def similar_note_json(similar: SimilarNote) -> dict[str, Any]:
 def turn_json(turn: Turn) -> dict[str, Any]:
     """Return a turn as JSON values."""
     values = turn._asdict()
+    del values["title"]  # of the conversation
     return {"conversation": values.pop("conversation"), "turn": values.pop("number"), **values}
 
 

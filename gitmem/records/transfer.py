@@ -82,7 +82,7 @@ def write_items(workspace: Workspace, items: Sequence[Item], *, dry_run: bool = 
             written, total = len(changes), len(blobs)
             return {} if dry_run else changes
 
-        store.change(f"import: {len(ready)}", write)
+        store.change(lambda: f"import: {written}", write)
     notices = [] if dry_run else index_records(workspace)[0]
     return ImportResult(written, total - written, [], notices)
 

@@ -15,7 +15,7 @@ from gitmem.store.format import Buffer, Container, damaged
 
 RECORD_COLUMNS: Final = (
     "type", "source", "sensitivity", "visibility", "conversation", "confidence", "time", "stored", "retention",
-    "paths", "symbols", "supersedes", "expires",
+    "paths", "symbols", "supersedes", "expires", "title",
 )  # fmt: skip
 """Column names. `time` is the time of the content, `stored` that of its arrival; records with only one have it twice.
 

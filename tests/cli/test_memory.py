@@ -59,7 +59,7 @@ def test_every_command_prints_json(cli: Cli, repo: Repo) -> None:
     assert isinstance(listing, list)
     assert listing[0].pop("state")["marks"] == []
     assert listing == [note]
-    assert json_of("conversation", "list") == [{"id": "plan", "turns": 1, "time": turn["time"]}]
+    assert json_of("conversation", "list") == [{"id": "plan", "turns": 1, "time": turn["time"], "title": ""}]
     assert json_of("doc", "get", document["id"], "--chunks")["content"] == "text"  # type: ignore[index]
     assert "content" not in json_of("doc", "get", document["id"], "--no-content")  # type: ignore[operator]
     assert len(json_of("memory", "log")) == 3  # type: ignore[arg-type]
@@ -114,6 +114,9 @@ def test_records_are_exported_and_imported_into_another_repository(cli: Cli, rep
     assert cli("memory", "export", file).code == 0
     other = Repo.init(tmp_path / "other")
     assert cli("memory", "import", file, cwd=other.path).out == "imported 1 record, 0 unchanged\n"
+    more = b'{"content": "another"}\n' + (other.path / file).read_bytes()
+    assert cli("memory", "import", "-", cwd=other.path, stdin=more).out == "imported 1 record, 1 unchanged\n"
+    assert other.git("log", "-1", "--format=%s", "refs/gitmem/memory") == "import: 1"  # the changed ones alone
     bad = cli("-q", "memory", "import", "-", "--partial", stdin=b'{"content": "y"}\nnonsense\n')
     assert (bad.code, bad.err) == (5, "warning: line 2: not valid JSON\n")
     assert_error(cli("memory", "import", "-", stdin=b"{}"), ExitCode.USAGE, "line 1", "--partial")

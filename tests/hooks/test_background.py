@@ -391,10 +391,10 @@ def test_the_process_keeps_no_terminal_descriptor_or_lock(own: Repo, tmp_path: P
     with writer_lock(workspace.paths.lock, wait=False), (tmp_path / "of the caller").open("w") as file:
         command = [*PROGRAM, "hook", "post-commit"]
         subprocess.run(command, cwd=own.path, env=isolated_environment(), pass_fds=[file.fileno()], check=True)
-        await_true(lambda: find_process(own) is not None)
+        await_true(lambda: not is_unlocked(own))
+        await_true(lambda: len(list(processes_in(own.path / ".git"))) == 1)  # its parent has ended
         process = find_process(own)
         assert process is not None
-        await_true(lambda: not is_unlocked(own))
         opened = read_descriptors(process)
         assert [opened[number] for number in "012"] == ["/dev/null"] * 3
         assert file.name not in opened.values()

@@ -57,6 +57,25 @@ def read_page(page: str) -> str:
     return extract(page.encode(), "x.html").content
 
 
+SITE = """<body><header>Site</header><div role="search">Search</div><nav>Home</nav>
+{content}<div role="contentinfo">About</div><footer>Imprint</footer></body>"""
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("<p>News</p><main><h1>Text</h1></main>", "# Text"),
+        ("<p>News</p><div role='main'>Text</div>", "Text"),
+        ("<main></main><p>Text</p>", "Text"),
+        ("<article><header>By A</header><p>Text</p><footer>2026</footer></article>", "By A\n\nText\n\n2026"),
+        ("", "Site\n\nSearch\n\nHome\n\nAbout\n\nImprint"),
+    ],
+    ids=["main", "role", "empty main", "article", "nothing else"],
+)
+def test_navigation_around_the_content_of_a_page_is_left_out(content: str, expected: str) -> None:
+    assert read_page(SITE.format(content=content)) == expected
+
+
 def test_names_in_html_are_not_escaped() -> None:
     page = "<p>Set <code>snake_case_option_name</code> to 3*4, see [x] and <b>a_b</b> # 1.</p>"
     assert read_page(page) == "Set snake_case_option_name to 3*4, see [x] and a_b # 1."

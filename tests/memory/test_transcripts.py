@@ -100,3 +100,29 @@ def test_an_invalid_time_is_reported_with_its_line() -> None:
 def test_an_entry_without_a_time_gets_that_of_the_one_before() -> None:
     turns = parse_transcript([line("user", "a"), line("assistant", "b", timestamp=None)], "x")
     assert turns[1].time == turns[0].time
+
+
+@pytest.mark.parametrize(
+    ("lines", "title"),
+    [
+        ([], "Fix the cache"),
+        (
+            [{"type": "summary", "summary": "Old"}, {"type": "summary", "summary": " Cache\n of views "}],
+            "Cache of views",
+        ),
+        ([{"type": "ai-title", "aiTitle": "Views"}, {"type": "summary", "summary": "Old"}], "Views"),
+        ([{"type": "custom-title", "customTitle": "Mine"}, {"type": "ai-title", "aiTitle": "Views"}], "Mine"),
+        ([{"type": "summary", "summary": None}, {"type": "ai-title"}], "Fix the cache"),
+        ([{"type": "summary", "summary": "x" * 300}], "x" * 200),
+    ],
+)
+def test_the_first_turn_has_the_title_of_the_session(lines: list[dict[str, Any]], title: str) -> None:
+    command = "<command-name>/init</command-name>\n"
+    turns = parse_transcript([*map(json.dumps, lines), line("user", command + "Fix the cache"), line("user", "x")], "x")
+    assert [turn.title for turn in turns] == [title]
+
+
+def test_a_secret_in_a_title_is_redacted() -> None:
+    entry = json.dumps({"type": "summary", "summary": "key AKIAIOSFODNN7EXAMPLQ rotates"})
+    (turn,) = parse_transcript([entry, line("user", "Rotate it")], "x", redact_secrets)
+    assert "AKIA" not in turn.title

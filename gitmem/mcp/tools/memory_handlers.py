@@ -173,7 +173,8 @@ def _document_block(document: Document) -> Block:
 
 def _conversation_block(conversation: Conversation) -> Block:
     turns = count(conversation.turns, "turn")
-    return Block(f"conversation:{visible(conversation.id)} {turns} {conversation.time[:_DAY]}", [])
+    parts = [f"conversation:{visible(conversation.id)}", turns, conversation.time[:_DAY], visible(conversation.title)]
+    return Block(" ".join(part for part in parts if part), [])
 
 
 def _list_templates(workspace: Workspace, type_: str, limit: int) -> list[Template]:

@@ -281,7 +281,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         "GET", f"{_ONE}/conversations", "listConversations", "List conversations, the latest first.", conversations,
-        record(items=array(record(id=TEXT, turns=COUNT, time=TEXT))), query={"limit": _LIST},
+        record(items=array(record(id=TEXT, turns=COUNT, time=TEXT, title=TEXT))), query={"limit": _LIST},
     ),
     Operation(
         "POST", f"{_ONE}/conversations", "appendTurn", "Store a turn of a conversation.", store_turn,

@@ -225,6 +225,14 @@ def test_what_is_too_long_for_an_answer_is_left_out_and_told(own: Repo) -> None:
         assert estimate_tokens(text) < MAX_TOKENS
         for number in range(8):
             await ask(client, "memory_store", content=f"{number} " + "some words of a long note " * 300)
+        pages = [await kept(client, "document_ingest", content=LONG.replace(" ", "\n") * 5, title="Long")]
+        read = ""
+        while pages:
+            (item,) = json.loads(await ask(client, "get", ids=pages, format="json"))["items"]
+            read += item["content"]
+            pages = [item["next"]] if "next" in item else []
+        assert read == LONG.replace(" ", "\n") * 5
+        assert item["chunk_spans"][-1][1] == len(read)
         listed = json.loads(await ask(client, "list", what="notes", format="json"))
         assert 0 < listed["omitted"] == 9 - len(listed["items"])
         shown = await ask(client, "get", ids=name)
