@@ -14,8 +14,9 @@ from gitmem.cli.command_group import CommandGroup
 from gitmem.cli.completer import AFTER_DASHES
 from gitmem.cli.root import COMMANDS
 from gitmem.git.program import run_git
-from gitmem.memory.document import SENSITIVITIES, VISIBILITIES
+from gitmem.memory.document import SENSITIVITIES
 from gitmem.memory.record_paths import REFERENCE
+from gitmem.memory.visibility import VISIBILITIES
 from gitmem.records.filters import RECORD_TYPES
 from gitmem.registry import read_registry
 from gitmem.types import CHUNK_TYPES

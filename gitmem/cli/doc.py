@@ -15,10 +15,11 @@ from gitmem.cli.shown_secrets import show_secrets_option, shown_value
 from gitmem.cli.text_input import json_option, limit_option, print_each, print_notices, read_input, secrets_option
 from gitmem.display import count
 from gitmem.errors import ExitCode, UsageError
-from gitmem.memory.document import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES, VISIBILITIES
+from gitmem.memory.document import DOCUMENT_TYPES, RETENTIONS, SENSITIVITIES
 from gitmem.memory.extract import FORMATS, merge_fields
 from gitmem.memory.extraction_process import extract_in_process
 from gitmem.memory.record_paths import CONVERSATION_PREFIX
+from gitmem.memory.visibility import VISIBILITIES
 from gitmem.records.documents import add_document, document_ids_of, get_document, list_documents, prune_expired
 from gitmem.records.record_json import added_document_json, chunks_json, document_json
 from gitmem.records.revisions import delete_records

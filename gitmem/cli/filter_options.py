@@ -22,7 +22,7 @@ _OPTIONS: Final[Mapping[str, Callable[[Callable[..., int]], Callable[..., int]]]
         metavar="WORD",
         shell_complete=complete("visibilities"),
         multiple=True,
-        help="Search only documents of this visibility (me, team, ...).",
+        help="Search only records of this visibility (me, team, ...).",
     ),
     "conversation": click.option(
         "--conversation",

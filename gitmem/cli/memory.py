@@ -23,6 +23,7 @@ from gitmem.display import count, visible
 from gitmem.errors import ExitCode
 from gitmem.memory.note import NOTE_TYPES, load_note, note_paths
 from gitmem.memory.record_paths import is_conversation, is_note_id
+from gitmem.memory.visibility import DEFAULTS, VISIBILITIES
 from gitmem.records.code_notes import missing_paths
 from gitmem.records.note_states import CURRENT, read_states, state_json
 from gitmem.records.notes import add_note, list_notes
@@ -79,12 +80,20 @@ def command(ctx: click.Context) -> None:
     help="Note that it replaces; repeatable.",
 )
 @click.option("--expires", metavar="DATE", default="", help="Date or time from which on it is not true any more.")
+@click.option(
+    "--visibility",
+    type=click.Choice(VISIBILITIES),
+    default=DEFAULTS[NOTE],
+    show_default=True,
+    help="Intended readers; only `team` and `org` are shared.",
+)
 @secrets_option
 @json_option
 @click.pass_context
 def add(
     ctx: click.Context, /, *, text: str, type_: str, confidence: float, conversation: str, paths: tuple[str, ...],
-    symbols: tuple[str, ...], supersedes: tuple[str, ...], expires: str, allow_secrets: bool, as_json: bool,
+    symbols: tuple[str, ...], supersedes: tuple[str, ...], expires: str, visibility: str, allow_secrets: bool,
+    as_json: bool,
 ) -> ExitCode:  # fmt: skip
     """Store a note of up to 10,000 characters.
 
@@ -110,6 +119,7 @@ def add(
         symbols=symbols,
         supersedes=supersedes,
         expires=expires,
+        visibility=visibility,
         allow_secrets=allow_secrets,
     )
     print_notices(ctx, added.notices)

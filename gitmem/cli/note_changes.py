@@ -12,6 +12,7 @@ from gitmem.cli.shown_secrets import shown_value
 from gitmem.cli.text_input import json_option, print_notices, read_content, secrets_option
 from gitmem.errors import ExitCode, UsageError
 from gitmem.memory.note import NOTE_TYPES, Note
+from gitmem.memory.visibility import VISIBILITIES
 from gitmem.records.notes import confirm_notes, expire_notes, replace_note
 from gitmem.records.record_json import note_json
 from gitmem.records.revisions import show_records
@@ -48,13 +49,16 @@ _ids = click.argument("names", metavar="ID...", shell_complete=complete("records
     help="Note that it replaces, in place of the former ones; repeatable.",
 )
 @click.option("--expires", metavar="DATE", help="Date or time from which on it is not true any more; empty is never.")
+@click.option(
+    "--visibility", type=click.Choice(VISIBILITIES), help="Intended readers; only `team` and `org` are shared."
+)
 @secrets_option
 @json_option
 @click.pass_context
 def edit(
     ctx: click.Context, /, *, name: str, text: str, type_: str | None, confidence: float | None,
     paths: tuple[str, ...], symbols: tuple[str, ...], supersedes: tuple[str, ...], expires: str | None,
-    allow_secrets: bool, as_json: bool,
+    visibility: str | None, allow_secrets: bool, as_json: bool,
 ) -> ExitCode:  # fmt: skip
     """Change the text of a note, or the given fields, under its id. `gitmem memory log ID` lists former revisions.
 
@@ -68,7 +72,7 @@ def edit(
     """
     workspace = open_here(ctx)
     lists = {"paths": paths, "symbols": symbols, "supersedes": supersedes}
-    given = {"type": type_, "confidence": confidence, "expires": expires}
+    given = {"type": type_, "confidence": confidence, "expires": expires, "visibility": visibility}
     changes: dict[str, Any] = {field: value for field, value in given.items() if value is not None}
     changes |= {field: values for field, values in lists.items() if values}
     if text or not changes:

@@ -17,9 +17,9 @@ from gitmem.errors import ExitCode
 def command(
     ctx: click.Context, /, *, remote: str, dry_run: bool, allow_secrets: bool, yes: bool, as_json: bool
 ) -> ExitCode:
-    """Push this clone's notes and shared documents to a git remote.
+    """Push this clone's shared records to a git remote.
 
-    Notes are shared, and documents with the visibility `team` or `org`. Other documents and all conversations stay in
+    Notes and documents with the visibility `team` or `org` are shared. Others and all conversations stay in
     this clone. Each clone pushes to a ref of its own, `refs/gitmem/writers/ID`, so nobody has to wait. The records are
     searched for secrets again. REMOTE is by default the one of the current branch.
 

@@ -11,10 +11,12 @@ from gitmem.display import count, first_line, visible, visible_code
 from gitmem.memory.conversation import Conversation, Turn
 from gitmem.memory.document import Document
 from gitmem.memory.note import Note
+from gitmem.memory.visibility import DEFAULTS
 from gitmem.record import SHARED_BY, Record
 from gitmem.records.note_states import CURRENT, NoteState, describe_state
 from gitmem.records.revisions import LogEntry, RecordDiff, record_name
 from gitmem.records.similar_notes import SimilarNote
+from gitmem.types import DOCUMENT, NOTE
 
 _INTERNAL: Final = ("chunks", "blobs", "commit")
 """Fields of records that say nothing to people."""
@@ -35,6 +37,7 @@ def format_note(note: Note, state: NoteState = CURRENT) -> str:
     """Format a note as lines: id, type, confidence and date, then what makes it doubtful, then its first line."""
     confidence = "" if note.confidence == 1 else f"  {note.confidence:g}"
     heading = f"{note.id}  {note.type}{confidence}  {_date(note.time)}{_whose(note.shared_by)}"
+    heading += _for_whom(note.visibility, NOTE)
     return "\n    ".join([heading, *describe_state(state), first_line(note.content)])
 
 
@@ -60,7 +63,7 @@ def format_document(document: Document) -> str:
     fields = document.fields
     source = f"{fields.source}:{fields.source_id}" if fields.source_id else fields.source
     about = f"{document.id}  {fields.type}  {visible(source)}  {_date(fields.time or document.stored)}"
-    about += f"  {count(document.tokens, 'token')}{_whose(document.shared_by)}"
+    about += f"  {count(document.tokens, 'token')}{_whose(document.shared_by)}{_for_whom(fields.visibility, DOCUMENT)}"
     return f"{about}\n    {visible(fields.title) or first_line(document.content)}"
 
 
@@ -111,6 +114,11 @@ def _lines(record: Record | None) -> list[str]:
 def _whose(sharer: str) -> str:
     """Return who shared a record, after two blanks; nothing for one of this clone."""
     return f"  shared by {visible(sharer)}" if sharer else ""
+
+
+def _for_whom(visibility: str, kind: str) -> str:
+    """Return a visibility that is not the default of the kind, after two blanks."""
+    return f"  for {visibility}" if visibility != DEFAULTS[kind] else ""
 
 
 def _date(time: str) -> str:

@@ -9,6 +9,8 @@ from typing import Final, NamedTuple
 from gitmem.errors import GitFailed, UsageError
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.program import GitResult, first_error_line, run_git, run_network_git
+from gitmem.git.references import delete_reference, read_reference
+from gitmem.git.version import read_version
 
 # No filter: the objects of a partial clone's records must be complete. No pruning, tags, submodules or FETCH_HEAD:
 # these belong to the user's own fetches. `--refmap=` keeps git from updating the user's remote-tracking branches.
@@ -21,6 +23,9 @@ _PUSH: Final = ("push", "--porcelain", "--no-verify", "--no-follow-tags", "--rec
 _REJECTED: Final = "!"
 _LEASE_WORDS: Final = ("stale info", "cannot lock ref", "failed to update ref", "incorrect old value")
 """Reasons of a rejection that mean only that the ref has moved meanwhile."""
+
+_NEGATIVE_REFSPECS: Final = (2, 29)
+_BRANCHES: Final = "refs/heads/"
 
 _FORWARD_WORDS: Final = ("fetch first", "non-fast-forward")
 """The same for a fast-forward. If commits are to be replaced, the second one means that the host forbids that."""
@@ -90,12 +95,35 @@ def find_push_url(location: RepositoryLocation, remote: str) -> str:
     return pushed[0].decode("utf-8", "surrogateescape") if pushed != fetched else ""
 
 
-def list_remote_refs(location: RepositoryLocation, remote: str, prefix: str, url: str = "") -> dict[str, str]:
+def read_remote_setting(location: RepositoryLocation, remote: str, name: str) -> str:
+    """Return a value of the configuration of a remote, "" without one."""
+    result = run_git(["config", "--get", f"remote.{remote}.{name}"], git_dir=location.git_dir, check=False)
+    return result.stdout.decode("utf-8", "surrogateescape").strip()
+
+
+def write_remote_setting(location: RepositoryLocation, remote: str, name: str, value: str) -> None:
+    """Store a value in the configuration of a remote, which git removes and renames with it. Raises GitFailed."""
+    run_git(["config", "--local", f"remote.{remote}.{name}", value], git_dir=location.git_dir)
+
+
+def exclude_from_fetches(location: RepositoryLocation, remote: str, pattern: str) -> None:
+    """Keep the user's own fetches from refs of a remote. Raises GitFailed."""
+    key, spec = f"remote.{remote}.fetch", f"^{pattern}"
+    listed = run_git(["config", "--local", "--get-all", key], git_dir=location.git_dir, check=False).stdout
+    # git 2.29 is the first one that knows negative refspecs; an older one would refuse every fetch.
+    if spec.encode() not in listed.split(b"\n") and read_version() >= _NEGATIVE_REFSPECS:
+        run_git(["config", "--local", "--add", key, spec], git_dir=location.git_dir)
+
+
+def list_remote_refs(
+    location: RepositoryLocation, remote: str, prefixes: Sequence[str], url: str = ""
+) -> dict[str, str]:
     """Return the refs of a remote, or of a `url` instead, that begin with a prefix, by name. Raises GitFailed."""
-    result = _run(location, ["ls-remote", "--refs", "--quiet", url or remote, f"{prefix}*"])
+    patterns = [f"{prefix}*" for prefix in prefixes]
+    result = _run(location, ["ls-remote", "--refs", "--quiet", url or remote, *patterns])
     _require_success(result, remote, "read")
     lines = (line.split("\t") for line in result.stdout.decode("utf-8", "surrogateescape").splitlines())
-    return {name: oid for oid, name in lines if name.startswith(prefix)}
+    return {name: oid for oid, name in lines if name.startswith(tuple(prefixes))}
 
 
 def fetch_refs(location: RepositoryLocation, remote: str, targets: Mapping[str, str], url: str = "") -> None:
@@ -128,7 +156,16 @@ def push_refs(location: RepositoryLocation, remote: str, updates: Sequence[RefUp
             pushed.append(PushedRef(name, flag != _REJECTED, moved, reason))
     if not pushed:
         _require_success(result, remote, "pushed to")
+    _forget_tracking(location, remote, [each.name for each in updates if each.name.startswith(_BRANCHES)])
     return pushed
+
+
+def _forget_tracking(location: RepositoryLocation, remote: str, branches: Sequence[str]) -> None:
+    """Delete the remote-tracking branches that a push made. git makes them for branches that fetches exclude, too."""
+    for name in branches:
+        tracking = f"refs/remotes/{remote}/{name.removeprefix(_BRANCHES)}"
+        if read_reference(location, tracking) is not None:
+            delete_reference(location, tracking)
 
 
 def _run(location: RepositoryLocation, args: Sequence[str]) -> GitResult:

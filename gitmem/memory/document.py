@@ -1,8 +1,7 @@
 """Documents: longer texts from elsewhere, with their origin and their intended readers.
 
-Sensitivity, visibility and retention are stored, and searches can filter by them. Only documents of a team or an
-organisation are shared (`records/sharing.py`). Nothing enforces the others, and no document is deleted except by
-command.
+Sensitivity and retention are stored, and searches can filter by them. Nothing enforces them, and no document is
+deleted except by command.
 """
 
 from collections.abc import Mapping
@@ -11,12 +10,12 @@ from typing import Any, Final, NamedTuple
 
 from gitmem.errors import UsageError
 from gitmem.memory.bounds import check_choice, check_list, check_metadata, check_text, check_time, format_time
+from gitmem.memory.visibility import DEFAULTS, VISIBILITIES
 from gitmem.record import STORED_NAMES, Record
 from gitmem.types import DOCUMENT
 
 DOCUMENT_TYPES: Final = ("email", "doc", "chat", "transcript", "note")
 SENSITIVITIES: Final = ("normal", "sensitive", "highly_sensitive")
-VISIBILITIES: Final = ("me", "team", "org", "custom")
 RETENTIONS: Final = ("forever", "1y", "until_resolved", "custom")
 MAX_DOCUMENT: Final = 10_000_000
 MANUAL: Final = "manual"
@@ -38,7 +37,7 @@ class DocumentFields(NamedTuple):
     url: str = ""
     time: str = ""
     sensitivity: str = "normal"
-    visibility: str = "me"
+    visibility: str = DEFAULTS[DOCUMENT]
     retention: str = "forever"
     metadata: Mapping[str, str] = {}
 

@@ -1,28 +1,18 @@
 """Check of what another writer shares, before any of it enters the memory: text of others is data, never trusted."""
 
 from collections.abc import Collection
-from typing import Final
 
 from gitmem.errors import DamagedFile, UsageError
 from gitmem.memory.bounds import check_time
-from gitmem.memory.document import DocumentFields, check_content, check_fields, load_document
+from gitmem.memory.document import check_content, check_fields, load_document
 from gitmem.memory.note import check_note, load_note
 from gitmem.memory.record_paths import DOCUMENTS
 from gitmem.memory.record_store import RecordStore
 from gitmem.memory.versions import State
+from gitmem.memory.visibility import travels
 from gitmem.memory.writer_tree import WriterState
 from gitmem.record import Record, format_record
 from gitmem.types import DOCUMENT, NOTE
-
-TRAVELLING: Final = ("team", "org")
-"""Visibilities of documents that are shared."""
-
-
-def travels(record: Record) -> bool:
-    """Return whether a record may leave the clone: notes, and documents of a team or an organisation."""
-    if record.kind == DOCUMENT:
-        return record.fields.get("visibility", DocumentFields().visibility) in TRAVELLING
-    return record.kind == NOTE
 
 
 def find_foreign_faults(store: RecordStore, known: State, state: WriterState, purged: Collection[str]) -> set[bytes]:

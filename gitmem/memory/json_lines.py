@@ -14,6 +14,7 @@ from gitmem.memory.conversation import Turn, check_turn, load_turn
 from gitmem.memory.document import Document, DocumentFields, check_content, check_fields, load_document
 from gitmem.memory.kinds import kind_of
 from gitmem.memory.note import Note, check_note, load_note
+from gitmem.memory.visibility import DEFAULTS
 from gitmem.record import Record
 from gitmem.types import DOCUMENT, NOTE, RECORD_KINDS, TURN
 
@@ -31,6 +32,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, type]]] = {
     NOTE: {
         "id": str, "content": str, "type": str, "confidence": float, "conversation": str, "time": str, "paths": list,
         "symbols": list, "supersedes": list, "expires": str, "confirmed": str, "blobs": dict, "commit": str,
+        "visibility": str,
     },
     TURN: {"conversation": str, "turn": int, "role": str, "content": str, "time": str, "title": str},
     DOCUMENT: {
@@ -121,6 +123,7 @@ def _parse_note(fields: dict[str, Any]) -> Note:
             confirmed=_parse_time(fields, "confirmed"),
             blobs=blobs,
             commit=fields.get("commit", ""),
+            visibility=fields.get("visibility", DEFAULTS[NOTE]),
         )
     )
 

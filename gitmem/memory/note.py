@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from gitmem.errors import UsageError
 from gitmem.memory.bounds import check_choice, check_line, check_number, check_path, check_text, check_time
 from gitmem.memory.record_paths import is_note_id
+from gitmem.memory.visibility import DEFAULTS, VISIBILITIES, VISIBILITY, visibility_of
 from gitmem.record import Record
 from gitmem.types import NOTE
 
@@ -33,7 +34,7 @@ class Note(NamedTuple):
 
     It replaces the notes with the ids `supersedes`. It is outdated after the time `expires`, and was true at the time
     `confirmed`; both may be empty. `blobs` maps the files that it was written about to the ids of their blobs, folders
-    to "", and `commit` was HEAD then.
+    to "", and `commit` was HEAD then. `visibility` decides whether the note is shared.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Note(NamedTuple):
     confirmed: str = ""
     blobs: Mapping[str, str] = {}
     commit: str = ""
+    visibility: str = DEFAULTS[NOTE]
 
 
 def check_note(note: Note) -> Note:
@@ -57,6 +59,7 @@ def check_note(note: Note) -> Note:
     check_text("note", note.content, MAX_NOTE)
     check_choice("type", note.type, NOTE_TYPES)
     check_number("confidence", note.confidence, 0, 1)
+    check_choice(VISIBILITY, note.visibility, VISIBILITIES)
     if note.conversation:
         check_text("conversation", note.conversation, MAX_CONVERSATION)
     for field, values in (("paths", note.paths), ("symbols", note.symbols), ("superseded notes", note.supersedes)):
@@ -94,6 +97,7 @@ def note_record(note: Note) -> Record:
     texts = {"expires": note.expires, "confirmed": note.confirmed, "commit": note.commit}
     fields |= {name: value for name, value in texts.items() if value}
     fields |= {"blobs": dict(note.blobs)} if note.blobs else {}
+    fields |= {VISIBILITY: note.visibility} if note.visibility != DEFAULTS[NOTE] else {}
     return Record(NOTE, note.id, fields, note.content.encode())
 
 
@@ -115,6 +119,7 @@ def load_note(record: Record) -> Note:
         confirmed=str(fields.get("confirmed", "")),
         blobs=_load_blobs(fields.get("blobs")),
         commit=str(fields.get("commit", "")),
+        visibility=visibility_of(record),
     )
 
 

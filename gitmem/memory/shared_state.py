@@ -25,10 +25,11 @@ from gitmem.git.ref_log import is_ancestor
 from gitmem.git.references import delete_reference, read_reference, store_objects, update_reference
 from gitmem.git.tree_edit import edit_tree
 from gitmem.git.trees import TreeEntry
-from gitmem.memory.record_paths import REMOTES, SHARED_REFERENCE, SHARERS, WRITERS
+from gitmem.memory.record_paths import REMOTES, SHARED_REFERENCE, SHARERS
 from gitmem.memory.record_store import IDENTITY, RecordStore, Tip
 from gitmem.memory.versions import Versions
-from gitmem.memory.writer_identity import forget_writer_id, is_writer_id
+from gitmem.memory.writer_identity import forget_writer_id
+from gitmem.memory.writer_refs import PREFIXES, is_fetched_reference, is_writer_ref
 from gitmem.memory.writer_tree import (
     Purges,
     TreeContent,
@@ -48,8 +49,6 @@ _OWN: Final = b"own"
 _LISTS: Final = (b"merged", b"clean", b"left", b"removed", b"former", b"rejected")
 _PENDING: Final = b"pending"
 _HERE: Final = "this clone"
-FORMER: Final = "former"
-"""Last part of the ref for a memory that an earlier gitmem pushed as a whole."""
 
 
 class SharedState(NamedTuple):
@@ -200,6 +199,13 @@ def store_writer(
     return _store_commit(location, tree, [*blobs.values(), *trees], subject, parent, author)
 
 
+def store_again(location: RepositoryLocation, store: RecordStore, commit: str, author: str) -> str:
+    """Store a child of a writer's commit with the same tree, and return its id. Raises GitFailed, StorageFailed."""
+    tree = store.at(commit).tree
+    assert tree is not None, "a commit has a tree"
+    return _store_commit(location, tree, [], "records", commit, author)
+
+
 def read_writer(store: RecordStore, commit: str, writer: str) -> WriterState:
     """Read the state of a writer from a commit of its ref. Raises DamagedFile, NewerFormat."""
     try:
@@ -223,18 +229,13 @@ def list_fetched(location: RepositoryLocation, remote: str = "") -> dict[str, st
     """
     prefix = f"{REMOTES}{remote}/" if remote else REMOTES
     listed = list_refs(location, prefix)
-    return {name: oid for name, oid in listed.items() if _is_fetched(name)}
-
-
-def _is_fetched(name: str) -> bool:
-    parent, _, last = name.rpartition("/")
-    return last == FORMER or (parent.endswith("/writers") and is_writer_id(last))
+    return {name: oid for name, oid in listed.items() if is_fetched_reference(name)}
 
 
 def list_writers_here(location: RepositoryLocation) -> dict[str, str]:
-    """Return the commits of writers that others pushed into this repository, or that a mirror has, by writer."""
-    listed = {name.removeprefix(WRITERS): oid for name, oid in list_refs(location, WRITERS).items()}
-    return {writer: oid for writer, oid in listed.items() if is_writer_id(writer)}
+    """Return the commits of writers that others pushed into this repository, or that a mirror has, by ref."""
+    listed = {name: oid for prefix in PREFIXES.values() for name, oid in list_refs(location, prefix).items()}
+    return {name: oid for name, oid in listed.items() if is_writer_ref(name)}
 
 
 def drop_fetched(location: RepositoryLocation) -> None:
@@ -249,13 +250,3 @@ def forget_sharing(location: RepositoryLocation) -> None:
         delete_reference(location, SHARED_REFERENCE)
     drop_fetched(location)
     forget_writer_id(location)
-
-
-def fetched_reference(remote: str, writer: str) -> str:
-    """Return the name of the ref for a writer's commit as a remote had it last."""
-    return f"{REMOTES}{remote}/writers/{writer}"
-
-
-def former_reference(remote: str) -> str:
-    """Return the name of the ref for the memory that an earlier gitmem pushed to a remote."""
-    return f"{REMOTES}{remote}/{FORMER}"

@@ -14,18 +14,23 @@ from gitmem.git.object_removal import find_reachable
 from gitmem.git.references import delete_reference
 from gitmem.git.remotes import fetch_refs, find_push_url, find_remote, list_remote_refs
 from gitmem.memory.purgeable_objects import extend_purge
-from gitmem.memory.record_paths import REFERENCE, WRITERS
+from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import RecordStore
 from gitmem.memory.shared_state import (
     SharedState,
-    fetched_reference,
-    former_reference,
     list_fetched,
     list_writers_here,
     read_shared,
     write_shared,
 )
-from gitmem.memory.writer_identity import is_writer_id
+from gitmem.memory.writer_refs import (
+    BRANCHES,
+    PREFIXES,
+    fetched_reference,
+    former_reference,
+    is_writer_ref,
+    split_writer_ref,
+)
 from gitmem.memory.writer_tree import damaged_writer
 from gitmem.records.publication import Approve, Fetched, Publication, Published
 from gitmem.records.purge import purge_memory
@@ -39,6 +44,7 @@ from gitmem.records.sharing import (
     read_states,
     require_whole_memory,
 )
+from gitmem.records.sharing_place import read_place
 from gitmem.workspace import Workspace
 
 _PREFIX: Final = "refs/gitmem/"
@@ -120,12 +126,13 @@ def _exchange(workspace: Workspace, plan: Plan) -> tuple[Exchange, bool]:
         here = {name: oid for name, oid in list_writers_here(location).items() if name not in fetched.writers}
         states = read_states(location, store, {**here, **fetched.writers}, fetched.former)
         writer = own_writer(location)
+        ref = PREFIXES[read_place(location, plan.remote)] + writer
         if not plan.dry_run:
-            fetched = _reject(location, store, plan.remote, writer, fetched, states)
+            fetched = _reject(location, store, plan.remote, ref, fetched, states)
         merged = Merged()
         if plan.pull:
             merged = merge_fetched(location, store, states, f"sync: {plan.remote}", write=not plan.dry_run)
-        publication = Publication(location, store, plan.remote, writer, fetched, states.purges)
+        publication = Publication(location, store, plan.remote, ref, fetched, states.purges)
         published = Published()
         if plan.push:
             published = publication.push(plan.approve, allow_secrets=plan.allow_secrets, dry_run=plan.dry_run)
@@ -151,26 +158,25 @@ def _reject(
     Nobody can clean them, and as long as they are here nothing is purged. The own one is replaced by the push.
     """
     state = read_shared(location, store)
-    damaged = {commit for writer, commit in fetched.writers.items() if writer != own} & states.damaged
+    damaged = {commit for name, commit in fetched.writers.items() if name != own} & states.damaged
     rejected = find_unclean(location, store, damaged, state.with_purges(states.purges).purged)
     if not rejected:
         return fetched
     write_shared(location, store, state._replace(rejected=state.rejected | rejected))
     # Without the list a purge would take the commits for abandoned ones of the user, and keep what they reach.
     extend_purge(location, find_reachable(location, rejected, parents=False))
-    for writer, commit in fetched.writers.items():
+    for name, commit in fetched.writers.items():
         if commit in rejected:
-            delete_reference(location, fetched_reference(remote, writer))
+            delete_reference(location, fetched_reference(remote, name))
     return fetched._replace(writers={name: oid for name, oid in fetched.writers.items() if oid not in rejected})
 
 
 def _fetch(location: RepositoryLocation, remote: str, url: str, state: SharedState) -> Fetched:
     """Fetch the commits of all writers that this clone lacks, and a former memory unless it was merged already."""
-    listed = list_remote_refs(location, remote, _PREFIX, url)
-    writers = [name.removeprefix(WRITERS) for name in listed if name.startswith(WRITERS)]
-    rejected = [writer for writer in writers if listed[WRITERS + writer] in state.rejected]
-    wanted = [writer for writer in writers if is_writer_id(writer) and writer not in rejected]
-    targets = {WRITERS + writer: fetched_reference(remote, writer) for writer in wanted}
+    listed = list_remote_refs(location, remote, (_PREFIX, BRANCHES), url)
+    writers = [name for name in listed if is_writer_ref(name)]
+    rejected = [name for name in writers if listed[name] in state.rejected]
+    targets = {name: fetched_reference(remote, name) for name in writers if name not in rejected}
     if REFERENCE in listed and listed[REFERENCE] not in state.former:
         targets[REFERENCE] = former_reference(remote)
     # Refs that did not move are not asked for: a fetch of nothing costs as much as the list of refs did.
@@ -182,8 +188,9 @@ def _fetch(location: RepositoryLocation, remote: str, url: str, state: SharedSta
     # What was fetched counts: a ref may have moved since it was listed.
     known = list_fetched(location, remote)
     commits: Mapping[str, str] = {name: known[at] for name, at in targets.items() if at in known}
-    present = {name.removeprefix(WRITERS): oid for name, oid in commits.items() if name != REFERENCE}
-    notices = tuple(f"{damaged_writer(writer).message}; they were left out" for writer in rejected)
+    present = {name: oid for name, oid in commits.items() if name != REFERENCE}
+    faults = [damaged_writer(split_writer_ref(name)[1]).message for name in rejected]
+    notices = tuple(f"{fault}; they were left out" for fault in faults)
     return Fetched(present, REFERENCE in listed, commits.get(REFERENCE), notices)
 
 

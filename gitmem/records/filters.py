@@ -1,7 +1,7 @@
 """Filters on the fields of records and commits: type, source, sensitivity, visibility, conversation, time, confidence
 and author.
 
-A record without a field does not pass a filter on it.
+A record without a field does not pass a filter on it. One without a visibility has the default of its kind.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,8 +9,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.memory.bounds import check_choice, check_number, check_time, format_time
-from gitmem.memory.document import DOCUMENT_TYPES, SENSITIVITIES, VISIBILITIES
+from gitmem.memory.document import DOCUMENT_TYPES, SENSITIVITIES
 from gitmem.memory.note import NOTE_TYPES
+from gitmem.memory.record_paths import CONVERSATIONS, DOCUMENTS, NOTES
+from gitmem.memory.visibility import DEFAULTS, VISIBILITIES, VISIBILITY
+from gitmem.types import DOCUMENT, NOTE, TURN
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from gitmem.indexing.record_views import Records
 
 _DATE: Final = len("2026-01-31")
+_FOLDERS: Final = {NOTES: NOTE, DOCUMENTS: DOCUMENT, CONVERSATIONS: TURN}
 
 
 class RecordFilters(NamedTuple):
@@ -111,7 +115,9 @@ def matching_records(records: "Records", filters: RecordFilters) -> "NDArray[np.
     mask = np.full(len(records), not filters.author)  # no record has one
     for name in _CHOICES:
         values = getattr(filters, name)
-        if values:
+        if values and name == VISIBILITY:
+            mask &= _visible_records(records, frozenset(values))
+        elif values:
             mask &= records.column(name).select(frozenset(values).__contains__)
     if filters.since or filters.until:
         # A space sorts before every time, a tilde after every time.
@@ -119,6 +125,17 @@ def matching_records(records: "Records", filters: RecordFilters) -> "NDArray[np.
         mask &= records.column("time").select(lambda time: since <= time <= until)
     if filters.min_confidence:
         mask &= records.column("confidence").select(lambda value: _reaches(value, filters.min_confidence))
+    return mask
+
+
+def _visible_records(records: "Records", values: frozenset[str]) -> "NDArray[np.bool_]":
+    """Return the mask of the records with one of some visibilities; those without the field have that of their kind."""
+    column = records.column(VISIBILITY)
+    mask, missing = column.select(values.__contains__), column.select(lambda value: not value)
+    for folder, kind in _FOLDERS.items():
+        if DEFAULTS[kind] in values:
+            entries = records.folder(folder)
+            mask[entries.start : entries.stop] |= missing[entries.start : entries.stop]
     return mask
 
 

@@ -11,6 +11,7 @@ from gitmem.memory.note import LIST_DEFAULT, MAX_LIST, NOTE_TYPES, Note, check_n
 from gitmem.memory.record_paths import NOTES, is_note_id, new_note_id, note_path
 from gitmem.memory.record_store import Changes, RecordStore, Tip
 from gitmem.memory.union import VARIANT_OF
+from gitmem.memory.visibility import DEFAULTS
 from gitmem.record import Record, format_record
 from gitmem.records.abbreviated_ids import complete_id
 from gitmem.records.code_notes import missing_paths
@@ -21,6 +22,7 @@ from gitmem.records.similar_notes import SimilarNote, find_similar
 from gitmem.records.unknown_record import unknown_record
 from gitmem.records.written_about import read_written_about
 from gitmem.secrets.refusal import refuse_secrets
+from gitmem.types import NOTE
 from gitmem.workspace import Workspace
 
 
@@ -47,6 +49,7 @@ def add_note(
     symbols: Sequence[str] = (),
     supersedes: Sequence[str] = (),
     expires: str = "",
+    visibility: str = DEFAULTS[NOTE],
     allow_secrets: bool = False,
 ) -> AddedNote:
     """Store a note. On return it is durable, and searchable unless a notice says why not.
@@ -55,7 +58,17 @@ def add_note(
     """
     about = tuple(paths), tuple(symbols)
     note = check_note(
-        Note(new_note_id(), content, type_, float(confidence), conversation, current_time(), *about, expires=expires)
+        Note(
+            new_note_id(),
+            content,
+            type_,
+            float(confidence),
+            conversation,
+            current_time(),
+            *about,
+            expires=expires,
+            visibility=visibility,
+        )
     )
     if not allow_secrets:
         refuse_secrets(content, "note", (conversation, about))

@@ -10,10 +10,11 @@ from gitmem.errors import DamagedFile, GitFailed, NewerFormat
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.references import read_reference, update_reference
 from gitmem.git.remotes import PushedRef, RefUpdate, push_refs
-from gitmem.memory.record_paths import REFERENCE, WRITERS
+from gitmem.memory.record_paths import REFERENCE
 from gitmem.memory.record_store import RecordStore
-from gitmem.memory.shared_state import fetched_reference, read_shared, read_writer, store_writer, write_shared
+from gitmem.memory.shared_state import read_shared, read_writer, store_writer, write_shared
 from gitmem.memory.versions import merge_states
+from gitmem.memory.writer_refs import fetched_reference, split_writer_ref
 from gitmem.memory.writer_tree import Purges, WriterState, purged_blobs
 from gitmem.records.sharing import add_own_changes, find_unclean, publish_own, writer_name
 from gitmem.secrets.refusal import refuse_secrets
@@ -23,7 +24,7 @@ Approve = Callable[[int, str], None]
 
 
 class Fetched(NamedTuple):
-    """Commits of a remote by writer.
+    """Commits of a remote by the refs of writers.
 
     `has_former` says whether an earlier gitmem pushed a memory to it as a whole, `former` is its commit if it is new.
     """
@@ -62,16 +63,16 @@ class Publication:
         location: RepositoryLocation,
         store: RecordStore,
         remote: str,
-        writer: str,
+        ref: str,
         fetched: Fetched,
         purges: Purges,
     ) -> None:
         self._location = location
         self._store = store
         self._remote = remote
-        self._writer = writer
+        self._ref = ref
         self._fetched = fetched
-        self._there = fetched.writers.get(writer)
+        self._there = fetched.writers.get(ref)
         self._purges = {**purges, **read_shared(location, store).purges}
         self._purged = purged_blobs(self._purges)
         self._announces_purge = False
@@ -94,11 +95,11 @@ class Publication:
             approve(len(contents), self._remote)
         unclean = self.find_unclean()
         own = self._own_update(change, unclean)
-        updates = [*([own] if own else []), *self._cleaned_updates(unclean - {self._writer})]
+        updates = [*([own] if own else []), *self._cleaned_updates(unclean - {self._ref})]
         results = {each.name: each for each in self._push(updates)}
         if any(each.moved for each in results.values()):
             return Published(complete=False)
-        failure = results.get(WRITERS + self._writer)
+        failure = results.get(self._ref)
         if own and failure and not failure.accepted:
             if not own.expected or self._is_overwritten:
                 raise self._refused(failure)
@@ -107,7 +108,7 @@ class Publication:
         return self._finish(change, unclean, results)
 
     def find_unclean(self) -> set[str]:
-        """Return the writers whose refs on the remote have purged records in their history."""
+        """Return the refs of writers on the remote that have purged records in their history."""
         if not self._purged:
             return set()
         # Walking a history is the expensive part of a purge, and a commit that is clean of a purge stays so.
@@ -148,7 +149,7 @@ class Publication:
         if self._there is None:
             return WriterState({})
         try:
-            return read_writer(self._store, self._there, self._writer)
+            return read_writer(self._store, self._there, split_writer_ref(self._ref)[1])
         except DamagedFile:
             self._is_overwritten = True
             return WriterState({})
@@ -163,10 +164,10 @@ class Publication:
         if self._there is None and not change.versions and not self._announces_purge:
             return None  # readers do not appear as writers
         # A commit without parents leaves the purged records behind. The lease keeps what a copy pushed meanwhile.
-        cleaned = self._there if self._writer in unclean or self._is_overwritten else None
+        cleaned = self._there if self._ref in unclean or self._is_overwritten else None
         parent = None if cleaned else self._there
         commit = store_writer(self._location, self._store, change.state, parent, writer_name(self._location))
-        return RefUpdate(WRITERS + self._writer, commit, cleaned or "") if commit else None
+        return RefUpdate(self._ref, commit, cleaned or "") if commit else None
 
     def _is_purge_unknown(self) -> bool:
         """Return whether this clone knows of a purge that no writer on the remote does."""
@@ -178,7 +179,7 @@ class Publication:
 
     def _read(self, writer: str, commit: str) -> WriterState | None:
         try:
-            return read_writer(self._store, commit, writer)
+            return read_writer(self._store, commit, split_writer_ref(writer)[1])
         except (DamagedFile, NewerFormat):
             return None
 
@@ -196,7 +197,7 @@ class Publication:
                 cleaned = state._replace(purges={**state.purges, **self._purges})
                 new = store_writer(self._location, self._store, cleaned, None, author)
                 assert new is not None, "a commit without parents is always new"
-                updates.append(RefUpdate(WRITERS + writer, new, commit))
+                updates.append(RefUpdate(writer, new, commit))
         return updates
 
     def _push(self, updates: list[RefUpdate]) -> list[PushedRef]:
@@ -205,7 +206,7 @@ class Publication:
         accepted = {each.name for each in results if each.accepted}
         for update in updates:
             if update.name in accepted:
-                at = fetched_reference(self._remote, update.name.removeprefix(WRITERS))
+                at = fetched_reference(self._remote, update.name)
                 before = read_reference(self._location, at)
                 update_reference(self._location, at, update.commit, before, reflog=False)
         return results
@@ -214,18 +215,18 @@ class Publication:
         """Push this clone's state as a fast-forward, although the history before has purged records."""
         commit = store_writer(self._location, self._store, change.state, self._there, writer_name(self._location))
         if commit:
-            for each in self._push([RefUpdate(WRITERS + self._writer, commit)]):
+            for each in self._push([RefUpdate(self._ref, commit)]):
                 if not each.accepted:
                     raise self._refused(each)
 
     def _finish(self, change: _Change, unclean: set[str], results: Mapping[str, PushedRef]) -> Published:
         """Return the result, and remember which commits are clean."""
-        failed = {writer for writer in unclean if not _is_accepted(results.get(WRITERS + writer))}
+        failed = {writer for writer in unclean if not _is_accepted(results.get(writer))}
         if self._purged and self._knows_all_purges():
             state = read_shared(self._location, self._store)
             clean = {oid for writer, oid in self._fetched.writers.items() if writer not in unclean}
             write_shared(self._location, self._store, state._replace(clean=state.clean | clean))
-        notices = [self._unreached(writer, results.get(WRITERS + writer)) for writer in sorted(failed)]
+        notices = [self._unreached(writer, results.get(writer)) for writer in sorted(failed)]
         if self._announces_purge and self._fetched.has_former:
             # It belongs to nobody here: only people know whether somebody still uses the earlier version.
             notices.append(
@@ -237,12 +238,12 @@ class Publication:
 
     def _unreached(self, writer: str, result: PushedRef | None) -> str:
         reason = result.reason if result else "damaged or written by a newer gitmem"
-        return f"not purged on `{self._remote}`: `{WRITERS}{writer}` ({reason})"
+        return f"not purged on `{self._remote}`: `{writer}` ({reason})"
 
     def _refused(self, failure: PushedRef) -> GitFailed:
         return GitFailed(
             f"`{self._remote}` refuses the ref `{failure.name}`: {failure.reason}",
-            hint="allow `refs/gitmem/*` on the server, or share through another remote: gitmem sync NAME",
+            hint=f"choose refs that it takes: gitmem share init {self._remote}",
         )
 
 

@@ -1,6 +1,6 @@
 """Take the changes of this clone into what it shares, and what others share into its memory. Uses no network.
 
-Notes are shared, documents if their visibility is `team` or `org`. Other documents and conversations stay.
+Records are shared if their visibility is `team` or `org`. Others, and conversations, stay.
 """
 
 from collections.abc import Collection, Mapping
@@ -10,9 +10,9 @@ from gitmem.errors import DamagedFile, GitFailed, GitmemError, NewerFormat, Unkn
 from gitmem.git.locate import RepositoryLocation
 from gitmem.git.object_removal import find_reachable
 from gitmem.git.program import run_git
-from gitmem.memory.foreign_records import find_foreign_faults, travels
+from gitmem.memory.foreign_records import find_foreign_faults
 from gitmem.memory.purgeable_objects import MAX_BYTES, find_present
-from gitmem.memory.record_paths import DOCUMENTS, REFERENCE, is_record_path
+from gitmem.memory.record_paths import REFERENCE, is_record_path
 from gitmem.memory.record_store import Changes, RecordStore, StoredBlob, Tip
 from gitmem.memory.shared_state import (
     SharedState,
@@ -25,7 +25,9 @@ from gitmem.memory.shared_state import (
 )
 from gitmem.memory.union import Memory, Placed, own_changes, place_records
 from gitmem.memory.versions import State, Version, contents, merge_states, version_id
+from gitmem.memory.visibility import travels
 from gitmem.memory.writer_identity import new_writer_id, read_writer_id
+from gitmem.memory.writer_refs import split_writer_ref
 from gitmem.memory.writer_tree import Purges, WriterState, add_purge, damaged_writer
 from gitmem.record import is_record, parse_record
 
@@ -89,10 +91,9 @@ def read_memory(store: RecordStore, tip: Tip, known: Mapping[bytes, Placed]) -> 
     shared = {}
     for path, oid in records.items():
         if is_record_path(path):
-            # A document of the union is shared by definition; only others must be read for their visibility.
+            # A record of the union is shared by definition; only others must be read for their visibility.
             placed = known.get(path)
-            open_to_others = not path.startswith(DOCUMENTS) or (placed is not None and placed.oid == oid)
-            if open_to_others or travels(store.read_record(oid, path.decode())):
+            if (placed is not None and placed.oid == oid) or travels(store.read_record(oid, path.decode())):
                 shared[path] = oid
     return Memory(records, shared)
 
@@ -118,7 +119,7 @@ def publish_own(location: RepositoryLocation, store: RecordStore) -> SharedState
 def read_states(
     location: RepositoryLocation, store: RecordStore, commits: Mapping[str, str], former: str | None
 ) -> FetchedStates:
-    """Read what writers share, by their ids and commits, and the memory that an earlier gitmem pushed as a whole.
+    """Read what writers share, by their refs and commits, and the memory that an earlier gitmem pushed as a whole.
 
     Commits that the memory has completely are skipped. Only what is damaged or forged is left out.
     """
@@ -127,7 +128,8 @@ def read_states(
     faulty: set[str] = set()
     damaged: set[str] = set()
     notices = []
-    for writer, commit in sorted(commits.items()):
+    for name, commit in sorted(commits.items()):
+        writer = split_writer_ref(name)[1]
         if commit in known.merged:
             continue
         try:

@@ -196,7 +196,7 @@ def test_a_remote_that_refuses_the_refs_is_named(remote: Repo, ann: Clone) -> No
         GitFailed, match=r"`origin` refuses the ref `refs/gitmem/writers/\w+`: hook declined"
     ) as refused:
         ann.sync()
-    assert "another remote" in refused.value.hint
+    assert refused.value.hint == "choose refs that it takes: gitmem share init origin"
     with pytest.raises(UsageError, match="unknown remote: `nowhere`"):
         ann.sync("nowhere")
 

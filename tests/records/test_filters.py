@@ -55,7 +55,9 @@ def test_each_filter_is_applied_before_ranking(repo: Repo) -> None:
     assert matches(repo, type_=["decision", "email"]) == {certain, old}
     assert matches(repo, source=["imap"]) == {old}
     assert matches(repo, sensitivity=["sensitive", "highly_sensitive"]) == {old}
-    assert matches(repo, visibility=["team"]) == {page}
+    assert matches(repo, visibility=["team"]) == {page, certain, uncertain}
+    assert matches(repo, ("documents",), visibility=["team"]) == {page}
+    assert matches(repo, ("conversations", "notes"), visibility=["me"]) == {turn}
     assert matches(repo, conversation=["orchard"]) == {certain, turn}
     assert matches(repo, ("notes",), min_confidence=0.2) == {certain, uncertain}
     assert matches(repo, min_confidence=0.21) == {certain}

@@ -5,8 +5,9 @@ from typing import Final
 
 from gitmem.mcp.tools.descriptions import DELETES, READS, REPLACES, WRITES, Json, Tool, object_schema
 from gitmem.memory.conversation import GET_DEFAULT, MAX_GET, MAX_INDEX, MAX_TURN, ROLES
-from gitmem.memory.document import DOCUMENT_TYPES, MAX_DOCUMENT, RETENTIONS, SENSITIVITIES, VISIBILITIES
+from gitmem.memory.document import DOCUMENT_TYPES, MAX_DOCUMENT, RETENTIONS, SENSITIVITIES
 from gitmem.memory.note import LIST_DEFAULT, MAX_CONVERSATION, MAX_LIST, MAX_NOTE, NOTE_TYPES
+from gitmem.memory.visibility import VISIBILITIES
 
 MAX_QUERY: Final = 500
 """Characters of a query: the old bound, which clients may rely on."""

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from gitmem.memory.conversation import MAX_INDEX, MAX_TURN, ROLES
-from gitmem.memory.document import DOCUMENT_TYPES, MAX_DOCUMENT, RETENTIONS, SENSITIVITIES, VISIBILITIES
+from gitmem.memory.document import DOCUMENT_TYPES, MAX_DOCUMENT, RETENTIONS, SENSITIVITIES
 from gitmem.memory.note import MAX_CONVERSATION, MAX_NOTE, NOTE_TYPES
+from gitmem.memory.visibility import VISIBILITIES
 from gitmem.types import MAX_USAGE_DEPTH, USAGE_RELATIONS
 
 Json = dict[str, Any]

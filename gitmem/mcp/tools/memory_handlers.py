@@ -14,6 +14,7 @@ from gitmem.memory.conversation import Conversation
 from gitmem.memory.document import Document
 from gitmem.memory.last_tip import find_lost_records
 from gitmem.memory.record_paths import is_conversation, is_note_id
+from gitmem.memory.visibility import DEFAULTS
 from gitmem.records.conversations import append_turn, list_conversations
 from gitmem.records.documents import add_document, list_documents
 from gitmem.records.note_review import NoteWithState, review_notes
@@ -22,6 +23,7 @@ from gitmem.records.notes import add_note, list_notes, replace_note
 from gitmem.records.record_json import added_document_json, conversation_json, document_json, note_state_json
 from gitmem.records.revisions import DeletedRecord, delete_records
 from gitmem.secrets.masking import mask_text, mask_value
+from gitmem.types import DOCUMENT, NOTE
 from gitmem.workspace import Workspace
 
 _MAX_COLUMNS: Final = 200
@@ -158,7 +160,7 @@ def _list_sessions(workspace: Workspace, type_: str, limit: int) -> list[Session
 def _note_block(listed: NoteWithState) -> Block:
     note, state = listed
     confidence = f" {note.confidence:g}" if note.confidence != 1 else ""
-    heading = f"{note.id} {note.type}{confidence} {note.time[:_DAY]}{_whose(note.shared_by)}"
+    heading = f"{note.id} {note.type}{confidence} {note.time[:_DAY]}{_whose(note.shared_by, note.visibility, NOTE)}"
     return Block(heading, [*describe_state(state), _first_line(note.content)])
 
 
@@ -167,7 +169,7 @@ def _document_block(document: Document) -> Block:
     source = f"{fields.source}:{fields.source_id}" if fields.source_id else fields.source
     day = (fields.time or document.stored)[:_DAY]
     heading = f"{document.id} {fields.type} {visible(source)} {day} {count(document.tokens, 'token')}"
-    heading += _whose(document.shared_by)
+    heading += _whose(document.shared_by, fields.visibility, DOCUMENT)
     return Block(heading, [visible(mask_text(fields.title)) or _first_line(document.content)])
 
 
@@ -201,9 +203,10 @@ def _session_block(session: Session) -> Block:
                  [_first_line(session.query), session.tree])  # fmt: skip
 
 
-def _whose(sharer: str) -> str:
-    """Return who shared a record, after a blank; nothing for one of this clone."""
-    return f" shared by {visible(sharer)}" if sharer else ""
+def _whose(sharer: str, visibility: str, kind: str) -> str:
+    """Return who shared a record, unless it is this clone's, and a visibility other than the kind's default."""
+    readers = f" for {visibility}" if visibility != DEFAULTS[kind] else ""
+    return f"{f' shared by {visible(sharer)}' if sharer else ''}{readers}"
 
 
 def _first_line(content: str) -> str:

@@ -5,8 +5,9 @@ from typing import Any, Final
 from gitmem.mcp.tools.descriptions import DOCUMENT_INGEST
 from gitmem.mcp.tools.toolsets import max_message_bytes
 from gitmem.memory.conversation import MAX_INDEX, MAX_TURN, ROLES
-from gitmem.memory.document import DOCUMENT_TYPES, MAX_DOCUMENT, RETENTIONS, SENSITIVITIES, VISIBILITIES
+from gitmem.memory.document import DOCUMENT_TYPES, MAX_DOCUMENT, RETENTIONS, SENSITIVITIES
 from gitmem.memory.note import LIST_DEFAULT, MAX_CONVERSATION, MAX_LIST, MAX_NOTE, MAX_REFERENCES, NOTE_TYPES
+from gitmem.memory.visibility import DEFAULTS, VISIBILITIES
 from gitmem.records.conversations import append_turn, list_conversations
 from gitmem.records.documents import add_document, list_documents
 from gitmem.records.note_review import review_notes
@@ -36,6 +37,7 @@ from gitmem.records.revisions import (
 )
 from gitmem.resident.call import Call
 from gitmem.secrets.masking import mask_value
+from gitmem.types import NOTE
 from gitmem.web.api.operation import (
     BOOLEAN,
     COUNT,
@@ -98,6 +100,7 @@ def store_note(service: Service, arguments: Arguments, _call: Call) -> dict[str,
         symbols=arguments["symbols"],
         supersedes=arguments["supersedes"],
         expires=arguments["expires"],
+        visibility=arguments["visibility"],
         allow_secrets=arguments["allow_secrets"],
     )
     return _added_note(added)
@@ -204,6 +207,7 @@ _NOTE_FIELDS: Final[dict[str, Schema]] = {
     "symbols": texts("Symbols that it is about.", most=MAX_REFERENCES),
     "supersedes": texts("Ids of the notes that it replaces.", most=MAX_REFERENCES),
     "expires": text("Date or time from which on it is not true any more.", most=100),
+    "visibility": choice("Who may read it; only `team` and `org` are shared.", VISIBILITIES, DEFAULTS[NOTE]),
 }
 _DOCUMENT_FIELDS: Final[dict[str, Schema]] = {
     "type": choice("Type of the document.", DOCUMENT_TYPES),
@@ -222,7 +226,7 @@ _SECRETS: Final = {"allow_secrets": {**BOOLEAN, "description": "Store it althoug
 _LIST: Final = number("Number of records.", 1, MAX_LIST, LIST_DEFAULT)
 _NOTE: Final = record(
     id=TEXT, content=TEXT, type=TEXT, confidence=NUMBER, conversation=TEXT, time=TEXT, paths=array(TEXT),
-    symbols=array(TEXT), supersedes=array(TEXT), expires=TEXT, confirmed=TEXT,
+    symbols=array(TEXT), supersedes=array(TEXT), expires=TEXT, confirmed=TEXT, visibility=TEXT,
 )  # fmt: skip
 _STATE: Final = record(
     superseded_by=array(TEXT), expired=BOOLEAN, changed_paths=array(TEXT), missing_paths=array(TEXT),
