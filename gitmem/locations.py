@@ -6,6 +6,7 @@ Every command and tool takes the same forms:
     path:12          one line; lines count from 1
     path:10-40       lines, both included; `path#L10-L40` and `path#L12` mean the same
     path#symbol      the chunk of that symbol
+    path:chunk_3     a chunk of the file, from 0
     <blob>:3         a chunk of a blob, from 0; the blob is given by at least 7 hex digits of its id, or all of them
 
 A path may itself contain `:` and `#`, so a text can have several readings. As in a URL, the symbol begins at the first
@@ -29,6 +30,7 @@ _BLOB: Final = re.compile(r"[0-9a-f]{7,64}")
 _DIGITS: Final = re.compile(r"[0-9]+")
 _FRAGMENT_LINES: Final = re.compile(r"(?P<path>.+)#L(?P<first>[0-9]+)(?:-L?(?P<last>[0-9]+))?", re.DOTALL)
 _COLON_LINES: Final = re.compile(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?", re.DOTALL)
+_CHUNK: Final = re.compile(r"(?P<path>.+):chunk_(?P<chunk>[0-9]+)", re.DOTALL)
 _MAX_DIGITS: Final = len(str(MAX_LINE))
 _OUT_OF_RANGE: Final = MAX_LINE + 1
 
@@ -43,7 +45,7 @@ class LineRange(NamedTuple):
 class Location(NamedTuple):
     """Parsed location: in a path or, if `blob` is set, a chunk of a blob.
 
-    With neither lines nor a symbol a path means the whole file.
+    With neither lines nor a symbol nor a chunk a path means the whole file.
     """
 
     path: str = ""
@@ -51,8 +53,8 @@ class Location(NamedTuple):
     symbol: str = ""
     blob: str = ""
     """Id of a blob, or its first hex digits."""
-    chunk: int = 0
-    """Number of a chunk of `blob`, from 0."""
+    chunk: int | None = None
+    """Number of a chunk of the file or of `blob`, from 0."""
 
 
 def parse_location(text: str, has_path: Callable[[str], bool] | None = None) -> Location:
@@ -74,6 +76,8 @@ def format_location(location: Location) -> str:
     path, lines = location.path, location.lines
     if location.blob:
         return f"{location.blob}:{location.chunk}"
+    if location.chunk is not None:
+        return f"{path}:chunk_{location.chunk}"
     if location.symbol:
         return f"{path}#{location.symbol}"
     if lines is None:
@@ -89,6 +93,8 @@ def _iter_readings(text: str) -> Iterator[Location]:
     blob, _, digits = text.rpartition(":")
     if _BLOB.fullmatch(blob) and _DIGITS.fullmatch(digits):
         yield Location(blob=blob, chunk=_number(digits))
+    if match := _CHUNK.fullmatch(text):
+        yield Location(match["path"], chunk=_number(match["chunk"]))
     for form in (_FRAGMENT_LINES, _COLON_LINES):
         if match := form.fullmatch(text):
             first = _number(match["first"])
@@ -106,7 +112,7 @@ def _number(digits: str) -> int:
 
 def _check_numbers(text: str, location: Location) -> None:
     """Refuse line and chunk numbers that no file can have. Raises UsageError."""
-    if location.chunk > MAX_LINE:
+    if location.chunk is not None and location.chunk > MAX_LINE:
         raise UsageError(f"chunk number out of range in `{text}`", hint="chunks are numbered from 0")
     if location.lines is None:
         return

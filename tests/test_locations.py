@@ -40,7 +40,8 @@ BLOBS = st.text(string.digits + "abcdef", min_size=7, max_size=64)
         ("#draft#", Location("#draft#")),
         (":12", Location(":12")),
         ("src/app.py:", Location("src/app.py:")),
-        ("src/app.py:chunk_3", Location("src/app.py:chunk_3")),
+        ("src/app.py:chunk_3", Location("src/app.py", chunk=3)),
+        ("src/app.py:chunk_x", Location("src/app.py:chunk_x")),
     ],
 )
 def test_each_form_is_parsed(text: str, expected: Location) -> None:
@@ -57,6 +58,7 @@ def test_each_form_is_parsed(text: str, expected: Location) -> None:
         ("2ac8988:3", "2ac8988", Location("2ac8988", LineRange(3, 3))),
         ("2ac8988:3", "2ac8988:3", Location("2ac8988:3")),
         ("a#L3", "a#L3", Location("a#L3")),
+        ("a:chunk_3", "a:chunk_3", Location("a:chunk_3")),
     ],
 )
 def test_an_existing_path_decides_between_several_readings(text: str, path: str, expected: Location) -> None:

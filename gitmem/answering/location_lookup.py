@@ -57,11 +57,13 @@ def find_location(tree: IndexedTree, text: str, folder: str = "") -> FoundLocati
     view = tree.view
     location = parse_location(text, lambda path: _find_entry(view, path, folder) is not None)
     if location.blob:
-        return _find_chunk(tree, _get_blob(tree, location.blob), location.chunk)
+        return _find_chunk(tree, _get_blob(tree, location.blob), location.chunk or 0)
     entry = _find_entry(view, location.path, folder)
     if entry is None:
         hint = _suggest_path(location.path, [*map(path_text, view.paths)])
         raise UsageError(f"no such file in this tree: `{location.path}`", hint=hint)
+    if location.chunk is not None:
+        return _find_chunk(tree, entry, location.chunk)
     if location.symbol:
         row, lines, symbol = find_symbol(path_text(view.path(entry)), _chunks_of(tree, entry), location.symbol)
         return FoundLocation(entry, lines, row, symbol)

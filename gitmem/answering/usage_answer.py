@@ -16,7 +16,7 @@ from gitmem.git.commit_diffs import read_new_lines
 from gitmem.git.object_reader import ObjectReader
 from gitmem.git.path_encoding import path_text
 from gitmem.git.revisions import Revision
-from gitmem.locations import parse_location
+from gitmem.locations import Location, parse_location
 from gitmem.memory.kinds import CODE
 from gitmem.types import MAX_USAGE_DEPTH, USAGE_RELATIONS
 from gitmem.workspace import Workspace
@@ -231,7 +231,7 @@ def _find_place(searcher: "Searcher", text: str, folder: str) -> "Definition | N
 
     tree = searcher.indexed_tree
     location = parse_location(text, lambda path: has_path(tree, path, folder))
-    if not location.blob and not (location.lines or location.symbol) and not has_path(tree, location.path, folder):
+    if location == Location(location.path) and not has_path(tree, location.path, folder):
         return None
     if location.symbol and not has_path(tree, location.path, folder):
         return None  # `Type#member`

@@ -24,6 +24,7 @@ from gitmem.search.calibration import (
 from gitmem.search.candidate_rows import (
     CANDIDATE_LIMIT,
     RowRetrieval,
+    add_following_turns,
     add_successors,
     find_outdated_rows,
     join_retrieved,
@@ -255,6 +256,7 @@ def retrieve(
     if scope.is_filtered:
         rows = join_retrieved(rows, RowRetrieval(scope, query, vector, places, graph).find(), scope)
     rows = add_successors(scope, rows, whole.score)
+    rows = add_following_turns(scope, rows, whole.score)
     idf = whole.lexical.idf
     candidates = _weigh_places(load_candidates(scope.whole, rows), rows, places)
     if vector is not None and not candidates.are_records:

@@ -23,6 +23,7 @@ LEGEND: Final = {
     "named_row": "the same for the function or line",
     "path": "1 if the path contains a path of the query",
     "file": "all chunks of the file together, as a share of the best file",
+    "adjacent": "the turns of the conversation just before and after this one, in standard deviations above the mean",
     "file_size": "size of the file: 0 at about 1,100 words, 1 at 22,000",
     "symbol_size": "size of the symbol: 0 at about 50 words, 1 at 400",
     "function": "1 for a function or method",

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gitmem.search.adjacent_turns import score_adjacent_turns
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
 from gitmem.search.line_search import names_containing, prefixes_of
@@ -50,8 +51,16 @@ WEIGHTS: Final[Mapping[str, float]] = {
 """Logits that one unit of each feature adds to a score. Fitted on public retrieval queries by
 `tests/bench/fit_code_weights.py`."""
 
-RECORD_WEIGHTS: Final[Mapping[str, float]] = {"fused": 2.4, "lexical_gap": -0.66, "file": 1.7}
-"""The same for records: fitted on headings of public documentation by `tests/bench/fit_document_weights.py`."""
+RECORD_WEIGHTS: Final[Mapping[str, float]] = {
+    "fused": 2.4,
+    "lexical_gap": -0.66,
+    "file": 1.7,
+    "adjacent": 1.0,  # fused scores of the turns beside a turn [standard deviations above the mean]
+}
+"""The same for records: fitted on headings of public documentation by `tests/bench/fit_document_weights.py`.
+
+The weight of `adjacent` is the best of a few on the development half of `tests/bench/conversation_quality.py`.
+"""
 
 CHUNK_DECAY: Final = 0.97
 COUNTED_CHUNKS: Final = 8
@@ -66,7 +75,7 @@ Issue localisation (`tests/bench/issues.py`) is best from 0.35 to 0.65.
 _OF_NAMES: Final = ("symbol", "stem", "folder", "path_cosine", "file", "file_size")
 
 _RARE: Final = frozenset(
-    ("definition", "definition_folded", "function", "prose", "named_file", "named_row", "path", *ROLES)
+    ("definition", "definition_folded", "function", "prose", "named_file", "named_row", "path", "adjacent", *ROLES)
 )
 """Features that only some candidates have: an explanation leaves them out if they are 0."""
 
@@ -164,6 +173,9 @@ def compute_features(
         "named_file": candidates.named_file.astype(np.float64),
         "named_row": candidates.named_row.astype(np.float64),
         "file": _file_coherence(candidates),
+        "adjacent": score_adjacent_turns(
+            candidates.paths, candidates.file, candidates.chunk_type, candidates.fused, candidates.pool
+        ),
         **_shape_features(query, candidates, strengths["document"]),
         **_definition_features(query, candidates, idf),
         "symbol": _coverages([own_name(symbol) for symbol in candidates.symbol], weights),

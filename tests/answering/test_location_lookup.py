@@ -57,10 +57,11 @@ def test_symbols_are_found_by_full_name_or_last_component(searcher: Searcher) ->
     assert found(searcher, "src/routing.ts#Router") == ("src/routing.ts", LineRange(6, 11), "Router")
 
 
-def test_chunks_are_found_by_the_id_of_their_blob(searcher: Searcher, indexed: Repo) -> None:
+def test_chunks_are_found_by_the_id_of_their_blob_or_their_path(searcher: Searcher, indexed: Repo) -> None:
     oid = indexed.oid("HEAD:src/routing.ts")
-    for blob in (oid, oid[:7], oid[:8]):
-        chunks = [found(searcher, f"{blob}:{number}") for number in range(2)]
+    for blob in (oid, oid[:7], oid[:8], "src/routing.ts:chunk_"):
+        colon = "" if blob.endswith("_") else ":"
+        chunks = [found(searcher, f"{blob}{colon}{number}") for number in range(2)]
         assert {path for path, _, _ in chunks} == {"src/routing.ts"}
         assert all(lines is not None for _, lines, _ in chunks)
 
@@ -75,6 +76,7 @@ def test_chunks_are_found_by_the_id_of_their_blob(searcher: Searcher, indexed: R
         ("logo.png#x", "`logo.png` is not indexed"),
         ("0000000:0", "no blob of this tree begins with `0000000`"),
         ("0" * 64 + ":0", "no blob of this tree begins with"),
+        ("src/routing.ts:chunk_99", "chunks, chunk 99 does not exist"),
         ("BLOB:99", "chunks, chunk 99 does not exist"),
     ],
 )

@@ -68,6 +68,18 @@ def test_a_search_of_records_alone_has_no_floor(repo: Repo) -> None:
         assert hit_names(search(repo, text, kinds=(kind,))) == {(kind, names[kind])}
 
 
+def test_the_answer_to_a_turn_is_found_by_the_words_of_the_turn(repo: Repo) -> None:
+    workspace = workspace_of(repo)
+    said = [f"Subject {number}." for number in range(20)]
+    said[7:9] = ["When do we harvest apples?", "Not before October."]
+    for number, text in enumerate(said):
+        append_turn(workspace, "orchard", "user", text, number)
+    append_turn(workspace, "later", "user", "Tomorrow.", 0)
+    found = search(repo, "harvest apples", kinds=("conversations",)).hits
+    assert [named_hit(hit).path for hit, _ in found][:2] == ["conversation:orchard 7", "conversation:orchard 8"]
+    assert found[1][0].scores["adjacent"] > 0
+
+
 def test_the_lines_of_a_hit_are_counted_in_the_content(repo: Repo) -> None:
     remember(repo)
     [(hit, lines)] = search(repo, "harvest apples", kinds=("documents",)).hits

@@ -11,6 +11,7 @@ from tests.bench import (
     calibration,
     cold,
     contradicting_notes,
+    conversation_quality,
     document_quality,
     fit_calibration,
     fit_code_weights,
@@ -62,6 +63,7 @@ class Benchmark(Protocol):
 BENCHMARKS: Final[dict[str, Benchmark]] = {
     "cold": cold,
     "contradicting-notes": contradicting_notes,
+    "conversation-quality": conversation_quality,
     "long-query": long_query,
     "index": index,
     "served": served,

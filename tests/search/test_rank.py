@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitmem.search.adjacent_turns import NEXT_SHARE
 from gitmem.search.fuse import standardise_lexical
 from gitmem.search.lexical import max_score
 from gitmem.search.path_roles import content_terms
@@ -86,7 +87,7 @@ def test_only_a_whole_name_is_a_definition(symbol: str, expected: str) -> None:
 
 def test_features_of_a_hit_add_up_to_its_score_without_binary_ones_that_are_zero() -> None:
     features = compute_features(parse_query("keys"), make_candidates([(file, 1.0) for file in range(3)]), {"key": 1.0})
-    assert set(features) == set(WEIGHTS)
+    assert set(features) == set(WEIGHTS) | set(RECORD_WEIGHTS)
     by_candidate = [features_of(features, position, "function") for position in range(3)]
     assert ["test" in own for own in by_candidate] == [False, True, False]
     assert ["document" in own for own in by_candidate] == [False, False, True]
@@ -102,7 +103,7 @@ def test_records_are_ranked_by_their_own_weights() -> None:
     assert candidates.are_records
     features = compute_features(parse_query("keys"), candidates, {"key": 1.0})
     own = features_of(features, 0, "document")
-    assert set(own) == set(RECORD_WEIGHTS)
+    assert set(own) == set(RECORD_WEIGHTS) - {"adjacent"}  # only turns that have others beside them
     total = sum(RECORD_WEIGHTS[name] * value for name, value in own.items())
     assert combine_features(features, RECORD_WEIGHTS).tolist() == pytest.approx([total])
 
@@ -138,6 +139,19 @@ def test_a_name_covers_each_of_its_terms(name: str) -> None:
     for term in content_terms(name):
         features = compute_features(parse_query("keys"), make_candidates([(0, 0.0)], name), {term: 1.0})
         assert features["symbol"][0] > 0
+
+
+def test_a_turn_gains_by_the_turns_beside_it() -> None:
+    folder = "refs/gitmem/memory:v1/conversations/ab/abc"
+    paths = [f"{folder}/{number:08}" for number in (3, 4, 5, 7)] + [f"{folder}d/00000006"]
+    rows = [(0, 2.0), (1, -1.0), (2, 1.0), (3, 4.0), (4, 3.0), (0, 1.0)]  # turn 3 has two chunks
+    candidates = make_candidates(rows)._replace(
+        chunk_type=np.full(len(rows), CHUNK_TYPES.index("turn"), np.uint8), paths=paths
+    )
+    adjacent = compute_features(parse_query("keys"), candidates, {"key": 1.0})["adjacent"]
+    assert adjacent.tolist() == pytest.approx([0.0, 2.0 + NEXT_SHARE, 0.0, 0.0, 0.0, 0.0])
+    documents = candidates._replace(chunk_type=np.full(len(rows), CHUNK_TYPES.index("document"), np.uint8))
+    assert not compute_features(parse_query("keys"), documents, {"key": 1.0})["adjacent"].any()
 
 
 def test_the_lexical_gap_is_the_distance_to_the_best_chunk_of_the_file() -> None:
